@@ -1,0 +1,31 @@
+# Compiler and linker flags of every target.
+add_compile_options(-Wall -Wextra -Wconversion -Wshadow=local -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wimplicit-fallthrough -Werror -fno-strict-aliasing)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    string(REPLACE "-Wshadow=local" "-Wshadow" clang_options "-Wthread-safety;-Wno-gnu-statement-expression")
+    add_compile_options(${clang_options} -Wno-unknown-warning-option)
+endif()
+
+if(SANITIZE)
+    add_compile_options(-fsanitize=${SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${SANITIZE})
+endif()
+
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+        -ffunction-sections -fdata-sections)
+    add_compile_definitions(_GLIBCXX_ASSERTIONS)
+    add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack -Wl,--gc-sections -pie)
+    set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+    set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
+endif()
+
+find_program(mold_program mold)
+if(mold_program)
+    add_link_options(-fuse-ld=mold)
+endif()
+find_program(ccache_program ccache)
+if(ccache_program)
+    set(CMAKE_C_COMPILER_LAUNCHER ${ccache_program})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_program})
+endif()

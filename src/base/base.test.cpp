@@ -1,0 +1,121 @@
+#include "base/file.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/time.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace hone;
+using namespace std::chrono_literals;
+
+namespace {
+Result<int> half(int number) {
+    if (number % 2 != 0) return invalid("odd");
+    return number / 2;
+}
+Result<int> quarter(int number) {
+    return half(TRY(half(number)));
+}
+struct RunTag {
+    static constexpr std::string_view kind = "run";
+};
+} // namespace
+
+TEST_CASE("TRY hands on the first error and otherwise the value") {
+    CHECK(quarter(8).value() == 2);
+    CHECK(quarter(6).error().message == "odd");
+    CHECK(quarter(6).error().code == Code::invalid);
+}
+
+TEST_CASE("times survive a round trip through text") {
+    const Time time = from_ns(1'794'733'514'123'456'789);
+    CHECK(parse_time(to_text(time)).value() == time);
+    CHECK(to_text(from_ns(0)) == "1970-01-01T00:00:00.000000000Z");
+    CHECK(to_ns(parse_time("2026-01-31T12:00:00+02:00").value()) == to_ns(parse_time("2026-01-31T10:00:00Z").value()));
+    CHECK(to_ns(parse_time("2024-02-29 00:00:00.5Z").value()) % 1'000'000'000 == 500'000'000);
+}
+
+TEST_CASE("text that is no time is refused") {
+    for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00",
+                             "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1234567890Z", "2026-01-01T00:00:00+0200",
+                             "1969-12-31T23:59:59Z", "9999-01-01T00:00:00Z", "2026-01-01T00:00:00Zx"})
+        CHECK_MESSAGE(!parse_time(text).ok(), text);
+}
+
+TEST_CASE("ids grow, also when the clock goes backwards") {
+    FakeClock clock(from_ns(1'794'733'514'000'000'000));
+    std::string previous;
+    for (int i = 0; i < 1000; ++i) {
+        if (i == 500) clock.jump(-1h);
+        const auto id = make_id<RunTag>(clock);
+        CHECK(id.text() > previous);
+        CHECK(parse_id<RunTag>(id.text()).ok());
+        previous = id.text();
+    }
+    CHECK(!parse_id<RunTag>("run_1").ok());
+    CHECK(!parse_id<RunTag>("xyz" + previous.substr(3)).ok());
+    CHECK(!parse_id<RunTag>("run_" + std::string(26, 'Z')).ok());
+}
+
+TEST_CASE("UTF-8 is checked as the standard says") {
+    CHECK(is_valid_utf8("grüße 🚀"));
+    for (const char* text : {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xff"}) {
+        CHECK(!is_valid_utf8(text));
+        CHECK(is_valid_utf8(repair_utf8(text)));
+    }
+    CHECK(truncate_utf8("aü", 2) == "a");
+    CHECK(quote_json("a\"\x01\n\xff") == "\"a\\\"\\u0001\\n\\ufffd\"");
+}
+
+TEST_CASE("encodings survive a round trip and refuse garbage") {
+    std::string bytes;
+    for (int i = 0; i < 256; ++i) {
+        bytes += static_cast<char>(i);
+        CHECK(from_hex(to_hex(bytes)).value() == bytes);
+        CHECK(from_base64url(to_base64url(bytes)).value() == bytes);
+        CHECK(percent_decode(percent_encode(bytes)).value() == bytes);
+    }
+    CHECK(to_base64("hone") == "aG9uZQ==");
+    CHECK(!from_hex("abc").ok());
+    CHECK(!from_hex("zz").ok());
+    CHECK(!from_base64url("a").ok());
+    CHECK(!from_base64url("aG9u+").ok());
+    CHECK(!percent_decode("%4").ok());
+    CHECK(!percent_decode("%zz").ok());
+}
+
+TEST_CASE("sizes and durations read as people write them") {
+    CHECK(parse_bytes("512m").value() == 512LL << 20);
+    CHECK(parse_bytes("1.5GiB").value() == 3LL << 29);
+    CHECK(parse_bytes("100").value() == 100);
+    for (const char* text : {"", "m", "-1", "5x", "1k2", "99999999t"}) CHECK_MESSAGE(!parse_bytes(text).ok(), text);
+    CHECK(parse_duration_ns("1h30m").value() == 5400'000'000'000);
+    CHECK(parse_duration_ns("250ms").value() == 250'000'000);
+    for (const char* text : {"", "5", "s", "1w", "-1s"}) CHECK_MESSAGE(!parse_duration_ns(text).ok(), text);
+}
+
+TEST_CASE("a log line cannot be forged by its values") {
+    CHECK(format_log_line(LogFormat::text, Level::info, "run finished", {{"run", "run_1"}, {"took_ms", 12}}) ==
+          "info    run finished run=run_1 took_ms=12");
+    CHECK(format_log_line(LogFormat::text, Level::error, "x", {{"why", "a\nerror b"}}) == "error   x why=\"a\\nerror b\"");
+    CHECK(format_log_line(LogFormat::json, Level::warning, "x", {{"ok", true}}) == R"("level":"warning","message":"x","ok":true})");
+}
+
+TEST_CASE("a file is replaced whole, with its mode") {
+    const std::string folder = "/tmp/hone-base-test-" + std::to_string(getpid());
+    REQUIRE(make_directories(folder + "/a/b").ok());
+    const std::string path = folder + "/a/b/file";
+    CHECK(write_file(path, "one").ok());
+    CHECK(write_file(path, "two", 0644).ok());
+    CHECK(read_file(path).value() == "two");
+    CHECK(read_file(path, 2).error().code == Code::too_large);
+    struct stat status{};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0644);
+    CHECK(read_file(folder + "/none").error().code == Code::not_found);
+    CHECK(make_directories(path).error().code == Code::conflict);
+    REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
+}

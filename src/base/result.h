@@ -1,0 +1,110 @@
+// Errors as values. Every function that can fail for an expected reason returns a Result; TRY unwraps it.
+// Bugs abort through CHECK. Exceptions of libraries are caught at three doors only: a request, a service step, main.
+#pragma once
+
+#include <cassert>
+#include <concepts>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace hone {
+
+enum class Code {
+    invalid,      // the caller's input is wrong
+    unauthorized, // nobody is logged in, or the credential is wrong
+    forbidden,    // known caller, not allowed
+    not_found,    // absent, or invisible to this caller
+    conflict,     // the state does not allow it now
+    too_large,    // over a stated limit
+    busy,         // try again later: queue, rate limit, lock
+    unavailable,  // a part we depend on is away
+    corrupt,      // stored data is damaged
+    internal,     // a bug or a broken machine
+};
+
+// What went wrong, for three readers: `code` for programs, `message` for the
+// user, `trail` for the maintainer. Only the first two leave the process.
+struct Error {
+    Code code = Code::internal;
+    std::string message;
+    std::string trail;
+};
+
+inline Error invalid(std::string why) { return {Code::invalid, std::move(why), {}}; }
+inline Error unauthorized(std::string why) { return {Code::unauthorized, std::move(why), {}}; }
+inline Error forbidden(std::string why) { return {Code::forbidden, std::move(why), {}}; }
+inline Error not_found(std::string what) { return {Code::not_found, std::move(what) + " not found", {}}; }
+inline Error conflict(std::string why) { return {Code::conflict, std::move(why), {}}; }
+inline Error too_large(std::string why) { return {Code::too_large, std::move(why), {}}; }
+inline Error busy(std::string why) { return {Code::busy, std::move(why), {}}; }
+inline Error unavailable(std::string why) { return {Code::unavailable, std::move(why), {}}; }
+inline Error corrupt(std::string why) { return {Code::corrupt, std::move(why), {}}; }
+inline Error internal(std::string why, std::string trail = {}) { return {Code::internal, std::move(why), std::move(trail)}; }
+// The message of the last failed system call: "open /x: No such file or directory".
+Error system_error(std::string what, int error_number);
+
+// The code as it is spelled in the API: "not_found".
+const char* code_name(Code code);
+
+// A value or an Error. Ignoring one is a warning, and warnings are errors.
+template <class T = std::monostate>
+class [[nodiscard]] Result {
+public:
+    Result()
+        requires std::same_as<T, std::monostate>
+        : m_state(std::in_place_index<0>) {}
+    Result(T value) : m_state(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) {}
+
+    bool ok() const { return m_state.index() == 0; }
+    T& value() & {
+        assert(ok());
+        return *std::get_if<0>(&m_state);
+    }
+    const T& value() const& {
+        assert(ok());
+        return *std::get_if<0>(&m_state);
+    }
+    T&& value() && {
+        assert(ok());
+        return std::move(*std::get_if<0>(&m_state));
+    }
+    Error& error() & {
+        assert(!ok());
+        return *std::get_if<1>(&m_state);
+    }
+    const Error& error() const& {
+        assert(!ok());
+        return *std::get_if<1>(&m_state);
+    }
+    Error&& error() && {
+        assert(!ok());
+        return std::move(*std::get_if<1>(&m_state));
+    }
+
+private:
+    std::variant<T, Error> m_state;
+};
+
+} // namespace hone
+
+// Unwraps a Result or returns its Error. Never nest it, never put co_await inside: g++ 12 crashes.
+#define TRY(...)                                                                                                       \
+    ({                                                                                                                 \
+        auto&& try_result = (__VA_ARGS__);                                                                             \
+        if (!try_result.ok()) [[unlikely]]                                                                             \
+            return std::move(try_result).error();                                                                      \
+        std::move(try_result).value();                                                                                 \
+    })
+
+// States what cannot be otherwise; never for input. Aborts with the place in every build.
+#define CHECK_OR_ABORT(condition)                                                                                      \
+    do {                                                                                                               \
+        if (!(condition)) [[unlikely]] {                                                                               \
+            std::fprintf(stderr, "%s:%d: broken invariant: %s\n", __FILE__, __LINE__, #condition);                     \
+            std::abort();                                                                                              \
+        }                                                                                                              \
+    } while (false)
