@@ -39,9 +39,10 @@ TEST_CASE("times survive a round trip through text") {
 }
 
 TEST_CASE("text that is no time is refused") {
-    for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00",
-                             "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1234567890Z", "2026-01-01T00:00:00+0200",
-                             "1969-12-31T23:59:59Z", "9999-01-01T00:00:00Z", "2026-01-01T00:00:00Zx"})
+    for (const char* text :
+         {"", "2026", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00",
+          "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1234567890Z", "2026-01-01T00:00:00+0200",
+          "1969-12-31T23:59:59Z", "9999-01-01T00:00:00Z", "2026-01-01T00:00:00Zx"})
         CHECK_MESSAGE(!parse_time(text).ok(), text);
 }
 
@@ -100,8 +101,10 @@ TEST_CASE("sizes and durations read as people write them") {
 TEST_CASE("a log line cannot be forged by its values") {
     CHECK(format_log_line(LogFormat::text, Level::info, "run finished", {{"run", "run_1"}, {"took_ms", 12}}) ==
           "info    run finished run=run_1 took_ms=12");
-    CHECK(format_log_line(LogFormat::text, Level::error, "x", {{"why", "a\nerror b"}}) == "error   x why=\"a\\nerror b\"");
-    CHECK(format_log_line(LogFormat::json, Level::warning, "x", {{"ok", true}}) == R"("level":"warning","message":"x","ok":true})");
+    CHECK(format_log_line(LogFormat::text, Level::error, "x", {{"why", "a\nerror b"}}) ==
+          "error   x why=\"a\\nerror b\"");
+    CHECK(format_log_line(LogFormat::json, Level::warning, "x", {{"ok", true}}) ==
+          R"("level":"warning","message":"x","ok":true})");
 }
 
 TEST_CASE("a file is replaced whole, with its mode") {
@@ -112,7 +115,7 @@ TEST_CASE("a file is replaced whole, with its mode") {
     CHECK(write_file(path, "two", 0644).ok());
     CHECK(read_file(path).value() == "two");
     CHECK(read_file(path, 2).error().code == Code::too_large);
-    struct stat status{};
+    struct stat status {};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0644);
     CHECK(read_file(folder + "/none").error().code == Code::not_found);

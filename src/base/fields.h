@@ -17,10 +17,12 @@ struct Field {
     std::string_view doc;
 };
 template <class Owner, class Value> // clang 14 cannot deduce aggregates by itself
-Field(std::string_view, Value Owner::*, std::string_view) -> Field<Owner, Value>;
+Field(std::string_view, Value Owner::*, std::string_view)->Field<Owner, Value>;
 
 template <class T>
-concept HasFields = requires { T::fields; };
+concept HasFields = requires {
+    T::fields;
+};
 
 // An enum is declared for the API by a function found beside it:
 //   constexpr auto enum_names(Role) { return std::array{EnumName{Role::owner, "owner"}, …}; }
@@ -33,7 +35,9 @@ template <class Enum>
 EnumName(Enum, std::string_view) -> EnumName<Enum>;
 
 template <class T>
-concept HasEnumNames = requires(T value) { enum_names(value); };
+concept HasEnumNames = requires(T value) {
+    enum_names(value);
+};
 
 template <HasEnumNames Enum>
 constexpr std::string_view name_of(Enum value) {

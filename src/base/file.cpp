@@ -58,14 +58,14 @@ Result<> make_directories(const std::string& path, mode_t mode) {
         prefix = path.substr(0, end);
         if (::mkdir(prefix.c_str(), mode) != 0 && errno != EEXIST) return system_error("create " + prefix, errno);
     }
-    struct stat status{};
+    struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return system_error("open " + path, errno);
     if (!S_ISDIR(status.st_mode)) return conflict(path + " exists and is not a directory");
     return {};
 }
 
 bool file_exists(const std::string& path) {
-    struct stat status{};
+    struct stat status {};
     return ::stat(path.c_str(), &status) == 0;
 }
 

@@ -39,7 +39,8 @@ std::string make_ulid(Time now) {
             state.milliseconds = wall;
             fill_random(state.random);
         } else {
-            for (size_t i = state.random.size(); i-- > 0 && ++state.random[i] == 0;) {}
+            for (size_t i = state.random.size(); i-- > 0 && ++state.random[i] == 0;) {
+            }
         }
         for (size_t i = 0; i < 6; ++i) bytes[i] = static_cast<uint8_t>(state.milliseconds >> (40 - 8 * i));
         std::memcpy(bytes.data() + 6, state.random.data(), 10);

@@ -40,7 +40,8 @@ Id<Tag> make_id(const Clock& clock) {
 template <class Tag>
 Result<Id<Tag>> parse_id(std::string_view text) {
     const std::string_view kind = Tag::kind;
-    if (text.size() == kind.size() + 27 && text.starts_with(kind) && text[kind.size()] == '_' && is_ulid(text.substr(kind.size() + 1)))
+    if (text.size() == kind.size() + 27 && text.starts_with(kind) && text[kind.size()] == '_' &&
+        is_ulid(text.substr(kind.size() + 1)))
         return Id<Tag>(std::string(text));
     return invalid("not an id of kind " + std::string(kind) + ": \"" + std::string(text.substr(0, 60)) + "\"");
 }

@@ -30,10 +30,14 @@ Logger& logger() {
 
 const char* level_name(Level level) {
     switch (level) {
-    case Level::debug: return "debug";
-    case Level::info: return "info";
-    case Level::warning: return "warning";
-    case Level::error: return "error";
+    case Level::debug:
+        return "debug";
+    case Level::info:
+        return "info";
+    case Level::warning:
+        return "warning";
+    case Level::error:
+        return "error";
     }
     return "error";
 }
@@ -51,7 +55,8 @@ std::string value_text(const LogField& field, LogFormat format) {
 
 } // namespace
 
-std::string format_log_line(LogFormat format, Level level, std::string_view phrase, std::initializer_list<LogField> fields) {
+std::string format_log_line(LogFormat format, Level level, std::string_view phrase,
+                            std::initializer_list<LogField> fields) {
     std::string line;
     if (format == LogFormat::json) {
         line = std::string("\"level\":\"") + level_name(level) + "\",\"message\":" + quote_json(phrase);

@@ -24,8 +24,10 @@ struct LogField {
     LogField(std::string_view field, double number) : name(field), value(number) {}
     LogField(std::string_view field, std::same_as<bool> auto flag) : name(field), value(flag) {}
     template <class Integer>
-        requires(std::is_integral_v<Integer> && !std::same_as<Integer, bool>)
-    LogField(std::string_view field, Integer number) : name(field), value(static_cast<int64_t>(number)) {}
+    requires(std::is_integral_v<Integer> && !std::same_as<Integer, bool>)
+        LogField(std::string_view field, Integer number)
+        : name(field),
+          value(static_cast<int64_t>(number)) {}
 };
 
 void log(Level level, std::string_view phrase, std::initializer_list<LogField> fields = {});
@@ -35,6 +37,7 @@ enum class LogFormat { text, json };
 void set_log(LogFormat format, Level at_least);
 
 // What a line looks like, without the time; for tests.
-std::string format_log_line(LogFormat format, Level level, std::string_view phrase, std::initializer_list<LogField> fields);
+std::string format_log_line(LogFormat format, Level level, std::string_view phrase,
+                            std::initializer_list<LogField> fields);
 
 } // namespace hone

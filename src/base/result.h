@@ -33,16 +33,36 @@ struct Error {
     std::string trail;
 };
 
-inline Error invalid(std::string why) { return {Code::invalid, std::move(why), {}}; }
-inline Error unauthorized(std::string why) { return {Code::unauthorized, std::move(why), {}}; }
-inline Error forbidden(std::string why) { return {Code::forbidden, std::move(why), {}}; }
-inline Error not_found(std::string what) { return {Code::not_found, std::move(what) + " not found", {}}; }
-inline Error conflict(std::string why) { return {Code::conflict, std::move(why), {}}; }
-inline Error too_large(std::string why) { return {Code::too_large, std::move(why), {}}; }
-inline Error busy(std::string why) { return {Code::busy, std::move(why), {}}; }
-inline Error unavailable(std::string why) { return {Code::unavailable, std::move(why), {}}; }
-inline Error corrupt(std::string why) { return {Code::corrupt, std::move(why), {}}; }
-inline Error internal(std::string why, std::string trail = {}) { return {Code::internal, std::move(why), std::move(trail)}; }
+inline Error invalid(std::string why) {
+    return {Code::invalid, std::move(why), {}};
+}
+inline Error unauthorized(std::string why) {
+    return {Code::unauthorized, std::move(why), {}};
+}
+inline Error forbidden(std::string why) {
+    return {Code::forbidden, std::move(why), {}};
+}
+inline Error not_found(std::string what) {
+    return {Code::not_found, std::move(what) + " not found", {}};
+}
+inline Error conflict(std::string why) {
+    return {Code::conflict, std::move(why), {}};
+}
+inline Error too_large(std::string why) {
+    return {Code::too_large, std::move(why), {}};
+}
+inline Error busy(std::string why) {
+    return {Code::busy, std::move(why), {}};
+}
+inline Error unavailable(std::string why) {
+    return {Code::unavailable, std::move(why), {}};
+}
+inline Error corrupt(std::string why) {
+    return {Code::corrupt, std::move(why), {}};
+}
+inline Error internal(std::string why, std::string trail = {}) {
+    return {Code::internal, std::move(why), std::move(trail)};
+}
 // The message of the last failed system call: "open /x: No such file or directory".
 Error system_error(std::string what, int error_number);
 
@@ -53,9 +73,7 @@ const char* code_name(Code code);
 template <class T = std::monostate>
 class [[nodiscard]] Result {
 public:
-    Result()
-        requires std::same_as<T, std::monostate>
-        : m_state(std::in_place_index<0>) {}
+    Result() requires std::same_as<T, std::monostate> : m_state(std::in_place_index<0>) {}
     Result(T value) : m_state(std::in_place_index<0>, std::move(value)) {}
     Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) {}
 

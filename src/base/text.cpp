@@ -242,7 +242,8 @@ namespace {
 
 // Splits "12.5m" into 12.5 and "m"; the number is non-negative.
 bool take_number(std::string_view& text, double& number, std::string_view& unit) {
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    const auto [end, failed] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (failed != std::errc() || number < 0) return false;
     text.remove_prefix(static_cast<size_t>(end - text.data()));
     const size_t letters = std::min(text.find_first_of("0123456789."), text.size());
@@ -255,16 +256,21 @@ bool take_number(std::string_view& text, double& number, std::string_view& unit)
 
 Result<int64_t> parse_bytes(std::string_view text) {
     const std::string whole(text);
-    const auto wrong = [&] { return invalid("not a size: \"" + whole.substr(0, 40) + "\" (expected a number with k, m, g or t, like 512m)"); };
+    const auto wrong = [&] {
+        return invalid("not a size: \"" + whole.substr(0, 40) + "\" (expected a number with k, m, g or t, like 512m)");
+    };
     double number = 0;
     std::string_view unit;
     if (!take_number(text, number, unit) || !text.empty()) return wrong();
     std::string letters = lowercase_ascii(trim(unit));
-    if (letters.ends_with("ib")) letters.resize(letters.size() - 2);
-    else if (letters.ends_with("b")) letters.resize(letters.size() - 1);
+    if (letters.ends_with("ib"))
+        letters.resize(letters.size() - 2);
+    else if (letters.ends_with("b"))
+        letters.resize(letters.size() - 1);
     static constexpr std::string_view powers = "kmgt";
     double factor = 1;
-    if (letters.size() > 1 || (letters.size() == 1 && powers.find(letters[0]) == std::string_view::npos)) return wrong();
+    if (letters.size() > 1 || (letters.size() == 1 && powers.find(letters[0]) == std::string_view::npos))
+        return wrong();
     if (letters.size() == 1)
         for (size_t i = 0; i <= powers.find(letters[0]); ++i) factor *= 1024;
     if (number * factor > 9e18) return wrong();
@@ -273,21 +279,32 @@ Result<int64_t> parse_bytes(std::string_view text) {
 
 Result<int64_t> parse_duration_ns(std::string_view text) {
     const std::string whole(text);
-    const auto wrong = [&] { return invalid("not a duration: \"" + whole.substr(0, 40) + "\" (expected a number with ms, s, m, h or d, like 90s or 1h30m)"); };
+    const auto wrong = [&] {
+        return invalid("not a duration: \"" + whole.substr(0, 40) +
+                       "\" (expected a number with ms, s, m, h or d, like 90s or 1h30m)");
+    };
     if (text.empty()) return wrong();
     double total = 0;
     while (!text.empty()) {
         double number = 0;
         std::string_view unit;
         if (!take_number(text, number, unit)) return wrong();
-        if (unit == "ns") total += number;
-        else if (unit == "us") total += number * 1e3;
-        else if (unit == "ms") total += number * 1e6;
-        else if (unit == "s") total += number * 1e9;
-        else if (unit == "m") total += number * 60e9;
-        else if (unit == "h") total += number * 3600e9;
-        else if (unit == "d") total += number * 86400e9;
-        else return wrong();
+        if (unit == "ns")
+            total += number;
+        else if (unit == "us")
+            total += number * 1e3;
+        else if (unit == "ms")
+            total += number * 1e6;
+        else if (unit == "s")
+            total += number * 1e9;
+        else if (unit == "m")
+            total += number * 60e9;
+        else if (unit == "h")
+            total += number * 3600e9;
+        else if (unit == "d")
+            total += number * 86400e9;
+        else
+            return wrong();
     }
     if (total > 9e18) return wrong();
     return static_cast<int64_t>(total);

@@ -38,7 +38,8 @@ std::string to_text(Time time) {
 
 Result<Time> parse_time(std::string_view text) {
     const auto wrong = [&] {
-        return invalid("not a time: \"" + std::string(text.substr(0, 40)) + "\" (expected RFC 3339, like 2026-01-31T12:00:00Z)");
+        return invalid("not a time: \"" + std::string(text.substr(0, 40)) +
+                       "\" (expected RFC 3339, like 2026-01-31T12:00:00Z)");
     };
     const int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
     const int hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
@@ -55,7 +56,8 @@ Result<Time> parse_time(std::string_view text) {
     if (has(text, at, ".,")) {
         int64_t unit = 100'000'000;
         size_t start = ++at;
-        for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) fraction += (text[at] - '0') * unit;
+        for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+            fraction += (text[at] - '0') * unit;
         if (at == start || at - start > 9) return wrong();
     }
     int64_t offset_seconds = 0;
@@ -67,8 +69,8 @@ Result<Time> parse_time(std::string_view text) {
     } else {
         return wrong();
     }
-    const int64_t seconds = std::chrono::sys_days(date).time_since_epoch().count() * 86400LL + hour * 3600 + minute * 60 +
-                            second - offset_seconds;
+    const int64_t seconds = std::chrono::sys_days(date).time_since_epoch().count() * 86400LL + hour * 3600 +
+                            minute * 60 + second - offset_seconds;
     return from_ns(seconds * 1'000'000'000 + fraction);
 }
 

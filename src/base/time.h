@@ -20,8 +20,12 @@ std::string to_text(Time time);
 // Accepts RFC 3339 with any offset and up to nine fraction digits, years 1970 to 2261.
 Result<Time> parse_time(std::string_view text);
 
-inline int64_t to_ns(Time time) { return time.time_since_epoch().count(); }
-inline Time from_ns(int64_t ns) { return Time(Duration(ns)); }
+inline int64_t to_ns(Time time) {
+    return time.time_since_epoch().count();
+}
+inline Time from_ns(int64_t ns) {
+    return Time(Duration(ns));
+}
 
 class Clock {
 public:

@@ -1,0 +1,104 @@
+#include "json/json.h"
+#include "json/schema.h"
+
+#include <doctest/doctest.h>
+
+using namespace hone;
+
+namespace sample {
+enum class Colour { red, green };
+constexpr auto enum_names(Colour) {
+    return std::array{EnumName{Colour::red, "red"}, EnumName{Colour::green, "green"}};
+}
+struct RunTag {
+    static constexpr std::string_view kind = "run";
+};
+struct Part {
+    std::vector<std::string> labels;
+    static constexpr std::tuple fields{Field{"labels", &Part::labels, "Words."}};
+};
+struct Thing {
+    std::string name;
+    std::optional<int64_t> count;
+    json::Defaulted<bool> loud = true;
+    Colour colour = Colour::red;
+    Time when{};
+    Id<RunTag> run;
+    std::vector<Part> parts;
+    std::map<std::string, double> weights;
+    static constexpr std::tuple fields{
+        Field{"name", &Thing::name, "What it is called."},
+        Field{"count", &Thing::count, ""},
+        Field{"loud", &Thing::loud, ""},
+        Field{"colour", &Thing::colour, ""},
+        Field{"when", &Thing::when, ""},
+        Field{"run", &Thing::run, ""},
+        Field{"parts", &Thing::parts, ""},
+        Field{"weights", &Thing::weights, ""},
+    };
+};
+} // namespace sample
+
+namespace {
+constexpr const char* good =
+    R"({"name":"n","colour":"green","when":"2026-01-31T12:00:00.000000000Z",)"
+    R"("run":"run_01ARZ3NDEKTSV4RRFFQ69G5FAV","parts":[{"labels":["a","b"]}],"weights":{"x":1.5}})";
+std::string error_of(std::string_view text) {
+    auto result = json::read<sample::Thing>(text);
+    return result.ok() ? "" : result.error().message;
+}
+std::string changed(std::string_view from, std::string_view to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+}
+} // namespace
+
+TEST_CASE("a struct survives a round trip through JSON") {
+    auto thing = json::read<sample::Thing>(good).value();
+    CHECK(thing.colour == sample::Colour::green);
+    CHECK(thing.loud);
+    CHECK(!thing.count);
+    CHECK(thing.parts[0].labels[1] == "b");
+    const auto again = json::read<sample::Thing>(json::write(thing)).value();
+    CHECK(json::write(again) == json::write(thing));
+}
+
+TEST_CASE("errors name the path") {
+    CHECK(error_of(changed(R"("b")", "2")) == "parts[0].labels[1] must be a string");
+    CHECK(error_of(changed(R"("name":"n",)", "")) == "name is missing");
+    CHECK(error_of(changed(R"("labels")", R"("lables")")) == "unknown field parts[0].lables");
+    CHECK(error_of(changed("green", "blue")) == "colour must be one of red, green");
+    CHECK(error_of(changed("1.5", "true")) == "weights.x must be a number");
+    CHECK(error_of(changed("run_01", "xun_01")).starts_with("run: not an id of kind run"));
+    CHECK(error_of(changed("12:00:00.", "25:00:00.")).starts_with("when is not a time"));
+    CHECK(error_of("[]") == "the body must be an object");
+    CHECK(error_of(changed(R"("n")", R"("a\u0000b")")) == "name must not contain a NUL character");
+}
+
+TEST_CASE("text that is not JSON is refused with its place") {
+    CHECK(json::parse("{\"a\":1,\n\"b\" 2}").error().message.starts_with("not valid JSON at line 2, column 5"));
+    CHECK(json::parse("").error().message == "the JSON text ends too early");
+    CHECK(json::parse("{\"a\":").error().message == "the JSON text ends too early");
+    CHECK(json::parse("{} x").error().message.find("not valid JSON") == 0);
+    CHECK(json::parse("\"\xff\"").error().message == "the JSON text is not valid UTF-8");
+    CHECK(json::parse(std::string(100, '[')).error().message == "the JSON is nested deeper than 64 levels");
+    CHECK(json::parse(R"({"a":{"b":1,"b":2}})").error().message == "the key \"b\" appears twice in one JSON object");
+    CHECK(json::parse(R"({"a":{"b":1},"c":{"b":2},"d":["\"x\":",{"b":"\\"}]})").ok());
+}
+
+TEST_CASE("a schema says what reading demands") {
+    const auto schema = json::schema<sample::Thing>();
+    const auto& thing = schema.at("$defs").at("Thing");
+    CHECK(schema.at("$ref").as_string() == "#/$defs/Thing");
+    CHECK(json::print(thing.at("required")) == R"(["name","colour","when","run","parts","weights"])");
+    CHECK(thing.at("additionalProperties") == false);
+    CHECK(thing.at("properties").at("name").at("description").as_string() == "What it is called.");
+    CHECK(json::print(thing.at("properties").at("colour").at("enum")) == R"(["red","green"])");
+}
+
+TEST_CASE("TypeScript comes from the same fields") {
+    json::Schemas schemas;
+    json::schema_of<sample::Part>(schemas);
+    CHECK(json::typescript(schemas) == "export interface Part {\n  /** Words. */\n  labels: string[];\n}\n\n");
+}
