@@ -1,0 +1,86 @@
+// The settings of `hone serve`. One line in settings.cpp declares a setting: flag --retention-days, variable
+// HONE_RETENTION_DAYS, key retention_days in DIR/hone.toml, `hone serve --help` and docs/config.md all come from it.
+// A flag wins over the environment, the environment over the file. Read once at start; immutable afterwards.
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::config {
+
+struct Bytes {
+    int64_t count = 0;
+};
+
+struct Config {
+    std::string data_dir = "./hone-data";
+    std::string listen = "127.0.0.1:7070";
+    std::string database_url;
+    std::string master_key_file;
+    std::string ui_dir;
+    std::string tls_certificate_file;
+    std::string tls_key_file;
+    std::string log_format = "text";
+    std::string log_level = "info";
+    int64_t edge_threads = 2;
+    int64_t control_threads = 8;
+    int64_t control_queue = 256;
+    int64_t max_connections = 20'000;
+    int64_t max_connections_per_peer = 0;
+    Bytes body_limit{4 << 20};
+    Duration request_timeout = std::chrono::seconds(30);
+    Duration keep_alive = std::chrono::minutes(2);
+    Duration drain_timeout = std::chrono::seconds(10);
+    int64_t requests_per_minute = 6'000;
+    Duration login_session_lifetime = std::chrono::hours(24 * 14);
+    Duration invite_lifetime = std::chrono::hours(24 * 7);
+    int64_t login_attempts = 5;
+    Duration login_lockout = std::chrono::minutes(5);
+};
+
+struct Setting {
+    std::string_view name; // retention_days
+    std::string_view doc;
+    std::string_view value_hint; // what a value looks like: ADDRESS, NUMBER, DURATION
+    bool secret = false;         // its value is never shown
+    int64_t minimum = 0;
+    int64_t maximum = INT64_MAX;
+    std::span<const std::string_view> choices{};
+    Result<> (*set)(Config&, const Setting&, std::string_view text) = nullptr;
+    std::string (*get)(const Config&) = nullptr;
+
+    std::string flag() const;     // --retention-days
+    std::string variable() const; // HONE_RETENTION_DAYS
+};
+
+std::span<const Setting> settings();
+
+enum class Source { built_in, file, environment, flag };
+const char* source_name(Source source);
+
+struct Loaded {
+    Config config;
+    std::map<std::string, Source, std::less<>> sources; // only those that are not built in
+};
+
+using Lookup = std::function<std::optional<std::string>(const std::string& variable)>;
+
+// `flags` maps setting names to values; `environment` looks a variable up.
+Result<Loaded> load(const std::map<std::string, std::string>& flags, const Lookup& environment);
+
+// Applies a TOML text; `origin` names it in errors. Exposed for tests and fuzzing.
+Result<> apply_file(Loaded& loaded, std::string_view toml, const std::string& origin);
+
+// docs/config.md
+std::string print_markdown();
+
+} // namespace hone::config

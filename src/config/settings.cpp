@@ -1,0 +1,165 @@
+#include "base/text.h"
+#include "config/config.h"
+
+namespace hone::config {
+
+namespace {
+
+Result<> in_range(const Setting& setting, int64_t value, const std::string& shown) {
+    if (value >= setting.minimum && value <= setting.maximum) return {};
+    return invalid(std::string(setting.name) + " must be between " + std::to_string(setting.minimum) + " and " +
+                   std::to_string(setting.maximum) + ", not " + shown);
+}
+
+Result<> assign(std::string& member, const Setting& setting, std::string_view text) {
+    if (!setting.choices.empty()) {
+        std::string choices;
+        for (const auto choice : setting.choices) {
+            if (choice == text) {
+                member = text;
+                return {};
+            }
+            choices += (choices.empty() ? "" : ", ") + std::string(choice);
+        }
+        return invalid(std::string(setting.name) + " must be one of " + choices);
+    }
+    member = text;
+    return {};
+}
+
+Result<> assign(int64_t& member, const Setting& setting, std::string_view text) {
+    const int64_t value = TRY(parse_integer(text));
+    TRY(in_range(setting, value, std::string(text)));
+    member = value;
+    return {};
+}
+
+Result<> assign(Bytes& member, const Setting& setting, std::string_view text) {
+    const int64_t value = TRY(parse_bytes(text));
+    TRY(in_range(setting, value, std::string(text)));
+    member.count = value;
+    return {};
+}
+
+Result<> assign(Duration& member, const Setting& setting, std::string_view text) {
+    const int64_t value = TRY(parse_duration_ns(text));
+    if (value / 1'000'000'000 < setting.minimum || value / 1'000'000'000 > setting.maximum)
+        return invalid(std::string(setting.name) + " must be between " + std::to_string(setting.minimum) + "s and " +
+                       std::to_string(setting.maximum) + "s, not " + std::string(text));
+    member = Duration(value);
+    return {};
+}
+
+std::string show(const std::string& value) {
+    return value;
+}
+std::string show(int64_t value) {
+    return std::to_string(value);
+}
+std::string show(Bytes value) {
+    static constexpr std::string_view units = "kmgt";
+    int64_t count = value.count;
+    size_t unit = 0;
+    for (; unit < units.size() && count >= 1024 && count % 1024 == 0; ++unit) count /= 1024;
+    return std::to_string(count) + (unit > 0 ? std::string(1, units[unit - 1]) : "");
+}
+std::string show(Duration value) {
+    const int64_t seconds = value.count() / 1'000'000'000;
+    if (value.count() % 1'000'000'000 != 0) return std::to_string(value.count() / 1'000'000) + "ms";
+    if (seconds != 0 && seconds % 86400 == 0) return std::to_string(seconds / 86400) + "d";
+    if (seconds != 0 && seconds % 3600 == 0) return std::to_string(seconds / 3600) + "h";
+    if (seconds != 0 && seconds % 60 == 0) return std::to_string(seconds / 60) + "m";
+    return std::to_string(seconds) + "s";
+}
+
+template <auto member>
+Result<> set(Config& config, const Setting& setting, std::string_view text) {
+    return assign(config.*member, setting, text);
+}
+template <auto member>
+std::string get(const Config& config) {
+    return show(config.*member);
+}
+
+constexpr int64_t day = 86400;
+constexpr int64_t no_limit = INT64_MAX;
+constexpr std::string_view log_formats[] = {"text", "json"};
+constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
+
+template <auto member>
+constexpr Setting text(std::string_view name, std::string_view doc, std::string_view hint,
+                       std::span<const std::string_view> choices = {}) {
+    return {name, doc, hint, false, 0, no_limit, choices, set<member>, get<member>};
+}
+template <auto member>
+constexpr Setting number(std::string_view name, std::string_view doc, int64_t minimum, int64_t maximum) {
+    return {name, doc, "NUMBER", false, minimum, maximum, {}, set<member>, get<member>};
+}
+template <auto member>
+constexpr Setting bytes(std::string_view name, std::string_view doc, int64_t minimum, int64_t maximum) {
+    return {name, doc, "SIZE", false, minimum, maximum, {}, set<member>, get<member>};
+}
+template <auto member>
+constexpr Setting duration(std::string_view name, std::string_view doc, int64_t minimum_s, int64_t maximum_s) {
+    return {name, doc, "DURATION", false, minimum_s, maximum_s, {}, set<member>, get<member>};
+}
+
+constexpr Setting secret(Setting setting) {
+    setting.secret = true;
+    return setting;
+}
+
+constexpr Setting list[] = {
+    text<&Config::data_dir>("data_dir", "Directory that holds everything Hone keeps. Created (0700) at first start.",
+                            "DIR"),
+    text<&Config::listen>("listen",
+                          "Address of the API and the web UI. Port 0 picks a free one, written to DIR/addresses.json.",
+                          "ADDRESS"),
+    secret(text<&Config::database_url>(
+        "database_url",
+        "PostgreSQL of the control plane (postgres://user@host/name). Empty: SQLite in the data directory.", "URL")),
+    text<&Config::master_key_file>(
+        "master_key_file",
+        "File with the key that encrypts secrets. Empty: DIR/master.key, created (0600) at first start.", "FILE"),
+    text<&Config::ui_dir>(
+        "ui_dir", "Serve the web UI from this directory instead of the built-in one; for working on the UI.", "DIR"),
+    text<&Config::tls_certificate_file>("tls_certificate_file",
+                                        "PEM certificate chain. With tls_key_file it switches HTTPS on.", "FILE"),
+    text<&Config::tls_key_file>("tls_key_file", "PEM private key of the certificate.", "FILE"),
+    text<&Config::log_format>("log_format", "How log lines look: text or json.", "FORMAT", log_formats),
+    text<&Config::log_level>("log_level", "Least severe lines that are logged: debug, info, warning, error.", "LEVEL",
+                             log_levels),
+    number<&Config::edge_threads>("edge_threads", "Threads that read and write sockets.", 1, 16),
+    number<&Config::control_threads>("control_threads", "Threads that answer API requests.", 1, 256),
+    number<&Config::control_queue>("control_queue", "API requests that may wait for a thread; more are answered 503.",
+                                   1, 100'000),
+    number<&Config::max_connections>("max_connections", "Connections open at once; more are refused.", 10, 1'000'000),
+    number<&Config::max_connections_per_peer>(
+        "max_connections_per_peer", "Connections open at once from one address. 0: no own limit.", 0, 1'000'000),
+    bytes<&Config::body_limit>("body_limit", "Largest request body of an ordinary API call.", 1024, 1LL << 30),
+    duration<&Config::request_timeout>(
+        "request_timeout", "Time a client has to send a whole header, and between pieces of a body.", 1, day),
+    duration<&Config::keep_alive>("keep_alive", "Time an idle connection stays open.", 1, day),
+    duration<&Config::drain_timeout>("drain_timeout", "Time running requests get to finish when the server stops.", 0,
+                                     3600),
+    number<&Config::requests_per_minute>("requests_per_minute",
+                                         "API requests one key or login session may make in a minute. 0: no limit.", 0,
+                                         100'000'000),
+    duration<&Config::login_session_lifetime>("login_session_lifetime", "Time after which a login ends.", 60,
+                                              365 * day),
+    duration<&Config::invite_lifetime>("invite_lifetime", "Time in which an invite can be accepted.", 60, 90 * day),
+    number<&Config::login_attempts>(
+        "login_attempts", "Wrong passwords for one account, or from one address, before it is locked for a while.", 1,
+        1000),
+    duration<&Config::login_lockout>(
+        "login_lockout", "First lock after too many wrong passwords; doubles with each further one, up to 24 times.", 1,
+        day),
+};
+
+} // namespace
+
+std::span<const Setting> settings() {
+    return list;
+}
+
+} // namespace hone::config
