@@ -1,0 +1,35 @@
+import { defineConfig } from "@playwright/test";
+
+// Two suites: pure functions beside the code, and pages in a real browser against the real binary.
+export default defineConfig({
+  timeout: 15_000,
+  expect: { timeout: 4_000 },
+  workers: 2,
+  reporter: "list",
+  outputDir: "test-results",
+  projects: [
+    { name: "unit", testDir: "src", testMatch: /.*\.test\.ts/ },
+    {
+      name: "browser",
+      testDir: "tests",
+      testMatch: /.*\.spec\.ts/,
+      use: {
+        viewport: { width: 1280, height: 800 },
+        colorScheme: "light",
+        timezoneId: "UTC",
+        launchOptions: {
+          executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+          args: [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+          ],
+        },
+      },
+    },
+  ],
+});

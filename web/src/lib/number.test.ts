@@ -1,0 +1,46 @@
+import { expect, test } from "@playwright/test";
+import { byte_size, duration, exact_count, money, plural, short_count } from "./number";
+
+test("counts shrink to a letter and keep one digit", () => {
+  expect([0, 999, 1000, 12_400, 999_949, 999_950, 3_140_000].map(short_count)).toEqual([
+    "0",
+    "999",
+    "1k",
+    "12.4k",
+    "999.9k",
+    "1M",
+    "3.1M",
+  ]);
+  expect(exact_count(1234567)).toBe("1,234,567");
+});
+
+test("sizes use powers of 1024", () => {
+  expect([0, 512, 1536, 1024 * 1024, 3 * 1024 ** 3].map(byte_size)).toEqual([
+    "0 B",
+    "512 B",
+    "1.5 KiB",
+    "1 MiB",
+    "3 GiB",
+  ]);
+});
+
+test("durations keep two units at most and never show 60 seconds", () => {
+  expect([0.84, 340, 999.6, 1200, 59_960, 245_000, 7_800_000].map(duration)).toEqual([
+    "0.8 ms",
+    "340 ms",
+    "1 s",
+    "1.2 s",
+    "1 min",
+    "4 min 5 s",
+    "2 h 10 min",
+  ]);
+});
+
+test("small money shows its small digits", () => {
+  expect([0, 31_200, 12_400_000].map(money)).toEqual(["$0.00", "$0.0312", "$12.40"]);
+});
+
+test("one is not many", () => {
+  expect(plural(1, "entry", "entries")).toBe("1 entry");
+  expect(plural(1200, "key")).toBe("1,200 keys");
+});
