@@ -114,7 +114,6 @@ public:
     Result<> backup_to(const std::string& path);
 
 private:
-    friend class SchemaDoor; // migrate.cpp
     Database(Options options, Engine engine);
     Result<> run_transaction(const std::function<Result<>(Transaction&)>& work, bool writes);
 
