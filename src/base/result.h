@@ -109,13 +109,16 @@ private:
 
 } // namespace hone
 
-// Unwraps a Result or returns its Error. Never nest it, never put co_await inside: g++ 12 crashes.
-#define TRY(...)                                                                                                       \
+// Unwraps a Result or returns its Error: `auto run = TRY(find(id));`. Never put co_await inside: g++ 12 crashes.
+// The counter gives each use its own name, so that a lambda inside a TRY may use TRY too.
+#define TRY(...) HONE_TRY_COUNTED(__COUNTER__, __VA_ARGS__)
+#define HONE_TRY_COUNTED(counter, ...) HONE_TRY_NAMED(counter, __VA_ARGS__)
+#define HONE_TRY_NAMED(counter, ...)                                                                                   \
     ({                                                                                                                 \
-        auto&& try_result = (__VA_ARGS__);                                                                             \
-        if (!try_result.ok()) [[unlikely]]                                                                             \
-            return std::move(try_result).error();                                                                      \
-        std::move(try_result).value();                                                                                 \
+        auto&& try_result_##counter = (__VA_ARGS__);                                                                   \
+        if (!try_result_##counter.ok()) [[unlikely]]                                                                   \
+            return std::move(try_result_##counter).error();                                                            \
+        std::move(try_result_##counter).value();                                                                       \
     })
 
 // States what cannot be otherwise; never for input. Aborts with the place in every build.

@@ -1,0 +1,28 @@
+#include "access/access.h"
+
+#include "access/names.h"
+
+namespace hone::access {
+
+Result<std::optional<FirstStart>> Access::first_start(const std::optional<std::string>& admin_password) {
+    const auto any = TRY(m_database.query("SELECT id FROM users LIMIT 1"));
+    if (!any.empty()) return std::optional<FirstStart>();
+    FirstStart first{"admin@localhost", admin_password.value_or(""), !admin_password.has_value()};
+    if (first.generated) first.password = crypto::random_token(15);
+    auto checked = check_password(first.password);
+    if (!checked.ok()) return invalid("HONE_ADMIN_PASSWORD: " + checked.error().message);
+    const std::string hashed = TRY(users.hash(first.password));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<FirstStart>> {
+        // Another server on the same database may have been faster.
+        const auto users_now = TRY(transaction.query("SELECT id FROM users LIMIT 1"));
+        if (!users_now.empty()) return std::optional<FirstStart>();
+        const User admin = TRY(users.create(transaction, first.email, "Admin", hashed, true, first.generated));
+        const SpaceId space = TRY(spaces.create(transaction, "default", ""));
+        TRY(spaces.add_member(transaction, space, admin.id, Role::owner));
+        TRY(audit.record(transaction, Caller::system(),
+                         {"first_start", space, admin.id.text(), {{"email", first.email}}}));
+        return std::optional(first);
+    });
+}
+
+} // namespace hone::access

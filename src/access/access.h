@@ -1,0 +1,51 @@
+// Everything about who may do what, built once by server/ in order: users, logins, spaces, invites, projects, keys and
+// the audit log over one database.
+#pragma once
+
+#include "access/invites.h"
+#include "access/keys.h"
+#include "access/projects.h"
+
+namespace hone::access {
+
+struct Policy {
+    LoginPolicy login;
+    Duration invite_lifetime = std::chrono::hours(24 * 7);
+    crypto::PasswordCost password_cost = crypto::PasswordCost::interactive;
+};
+
+// What the first start made, for the person who started it.
+struct FirstStart {
+    std::string email;
+    std::string password;
+    bool generated = false; // false: it came from HONE_ADMIN_PASSWORD
+};
+
+class Access {
+public:
+    Access(sql::Database& database, const Clock& clock, const Policy& policy)
+        : audit(database, clock),
+          users(database, clock, audit, policy.password_cost),
+          spaces(database, clock, audit),
+          logins(database, clock, audit, users, policy.login),
+          invites(database, clock, audit, users, spaces, logins, policy.invite_lifetime),
+          projects(database, clock, audit),
+          keys(database, clock, audit),
+          m_database(database) {}
+
+    // Makes the space `default` and the user admin@localhost when there is no user yet; nothing otherwise.
+    Result<std::optional<FirstStart>> first_start(const std::optional<std::string>& admin_password);
+
+    const AuditLog audit;
+    Users users;
+    Spaces spaces;
+    Logins logins;
+    Invites invites;
+    Projects projects;
+    Keys keys;
+
+private:
+    sql::Database& m_database;
+};
+
+} // namespace hone::access

@@ -1,0 +1,84 @@
+// Who is asking. Every domain function takes a `const Caller&` first and asks it: may you do this, here?
+// Made by Logins (cookie) and Keys (API key) for each request; a plain value, any thread.
+#pragma once
+
+#include "access/permission.h"
+#include "base/id.h"
+#include "base/result.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace hone::access {
+
+struct UserTag {
+    static constexpr std::string_view kind = "user";
+};
+struct SpaceTag {
+    static constexpr std::string_view kind = "space";
+};
+struct ProjectTag {
+    static constexpr std::string_view kind = "project";
+};
+struct KeyTag {
+    static constexpr std::string_view kind = "key";
+};
+struct InviteTag {
+    static constexpr std::string_view kind = "invite";
+};
+struct LoginSessionTag {
+    static constexpr std::string_view kind = "login";
+};
+using UserId = Id<UserTag>;
+using SpaceId = Id<SpaceTag>;
+using ProjectId = Id<ProjectTag>;
+using KeyId = Id<KeyTag>;
+using InviteId = Id<InviteTag>;
+using LoginSessionId = Id<LoginSessionTag>;
+
+enum class CallerKind { guest, user, key, system };
+constexpr auto enum_names(CallerKind) {
+    return std::array{EnumName{CallerKind::guest, "guest"}, EnumName{CallerKind::user, "user"},
+                      EnumName{CallerKind::key, "key"}, EnumName{CallerKind::system, "system"}};
+}
+
+struct Caller {
+    CallerKind kind = CallerKind::guest;
+    std::string name = "guest"; // for the audit log: e-mail address or key name
+    UserId user;                // set for users and for personal keys
+    KeyId key;                  // set for keys
+    bool installation_owner = false;
+    std::map<SpaceId, Role> roles; // a key has exactly one
+    PermissionSet scope;           // what a key is limited to; everything for users
+
+    // Of a cookie session.
+    LoginSessionId login_session;
+    std::string csrf_token;
+
+    std::string peer;
+    std::string request_id;
+
+    bool is_guest() const { return kind == CallerKind::guest; }
+    // The user's or the key's id; bindings of restricted projects name it.
+    std::string principal() const { return user.empty() ? key.text() : user.text(); }
+    // The id that the audit log and rate limits know.
+    std::string actor() const { return kind == CallerKind::key ? key.text() : user.text(); }
+
+    std::optional<Role> role_in(const SpaceId& space) const;
+    PermissionSet permissions_in(const SpaceId& space) const;
+    PermissionSet permissions_of_installation() const;
+    // Whether the permission is held in any space at all, or in the installation: a first, cheap refusal.
+    bool may_anywhere(Permission permission) const;
+
+    // The door: not_found for a space the caller has no part in (it must not learn that it exists), forbidden for a
+    // space it knows.
+    Result<> require(Permission permission, const SpaceId& space) const;
+    Result<> require(Permission permission) const; // of the installation
+    Result<> require_user() const;                 // a person, not a key
+
+    static Caller system();
+    static Caller guest(std::string peer, std::string request_id);
+};
+
+} // namespace hone::access

@@ -1,0 +1,50 @@
+// API keys: 256 random bits, kept only as a hash. A personal key acts as its user, a service key has a role of its own;
+// both work in one space and never hold more than whoever made them. Thread-safe.
+#pragma once
+
+#include "access/spaces.h"
+
+namespace hone::access {
+
+struct NewKey {
+    std::string name;
+    KeyKind kind = KeyKind::personal;
+    std::vector<std::string> scopes{"all"};
+    std::optional<Role> role; // of a service key
+    std::optional<Time> expires_at;
+};
+
+class Keys {
+public:
+    Keys(sql::Database& database, const Clock& clock, const AuditLog& audit)
+        : m_database(database),
+          m_clock(clock),
+          m_audit(audit) {}
+
+    // Own keys; with key_manage those of the whole space.
+    Result<Page<Key>> list(const Caller& caller, const SpaceId& space, bool include_revoked,
+                           const PageRequest& page) const;
+    Result<Key> create(const Caller& caller, const SpaceId& space, const NewKey& wanted);
+    Result<Key> revoke(const Caller& caller, const KeyId& id);
+    // A new key with the same rights; the old one works for `grace` more.
+    Result<Key> rotate(const Caller& caller, const KeyId& id, Duration grace);
+    // For showing a key to itself.
+    Result<Key> find(const KeyId& id) const;
+
+    // The caller behind "hone_…"; unauthorized when it is unknown, expired, revoked, or its user is disabled or gone.
+    Result<Caller> authenticate(std::string_view key, std::string peer, std::string request_id);
+
+private:
+    Key key_of(const sql::Row& row) const;
+    Result<Key> manageable(const Caller& caller, const KeyId& id) const;
+    Result<Key> insert(sql::Transaction& transaction, const Caller& caller, Key key) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const AuditLog& m_audit;
+};
+
+// "all", "read" or permission names → a set; errors name the unknown one.
+Result<PermissionSet> scope_of(const std::vector<std::string>& scopes);
+
+} // namespace hone::access

@@ -1,0 +1,103 @@
+#include "access/permission.h"
+
+#include "base/result.h"
+
+namespace hone::access {
+
+namespace {
+
+using enum Permission;
+
+constexpr PermissionRow table[] = {
+    {space_read, "See the space and its settings.", false, Role::viewer},
+    {space_update, "Rename the space, change its settings.", false, Role::admin},
+    {space_delete, "Delete the space with everything in it.", false, Role::owner},
+    {member_read, "See who is a member.", false, Role::viewer},
+    {member_manage, "Invite people, change roles, remove members.", false, Role::admin},
+    {project_read, "See projects and what they hold.", false, Role::viewer},
+    {project_create, "Create projects.", false, Role::member},
+    {project_update, "Rename projects, change their settings.", false, Role::member},
+    {project_delete, "Delete projects with all their data.", false, Role::admin},
+    {project_bind, "Decide who sees a restricted project.", false, Role::admin},
+    {key_create, "Create, list, rotate and revoke own API keys.", false, Role::viewer},
+    {key_manage, "Create service keys; see, rotate and revoke all keys of the space.", false, Role::admin},
+    {audit_read, "Read the audit log of the space.", false, Role::admin},
+    {space_create, "Create spaces.", true},
+    {user_manage, "See all users, disable them, make installation owners.", true},
+    {audit_verify, "Check the whole audit log, read entries outside any space.", true},
+    {backup_create, "Download a backup of the installation.", true},
+};
+static_assert(std::size(table) == enum_names(Permission{}).size());
+
+} // namespace
+
+std::span<const PermissionRow> permission_table() {
+    return table;
+}
+
+std::string_view role_doc(Role role) {
+    switch (role) {
+    case Role::viewer:
+        return "Sees everything in the space that is not restricted.";
+    case Role::annotator:
+        return "A viewer who labels traces and works through annotation queues.";
+    case Role::member:
+        return "Creates and changes projects, starts work.";
+    case Role::admin:
+        return "Manages members, keys and settings of the space.";
+    case Role::owner:
+        return "Holds every permission in the space, deleting it included.";
+    }
+    return "";
+}
+
+std::vector<std::string> PermissionSet::names() const {
+    std::vector<std::string> names;
+    for (const auto& row : table)
+        if (has(row.permission)) names.emplace_back(name_of(row.permission));
+    return names;
+}
+
+bool is_installation(Permission permission) {
+    return table[static_cast<size_t>(permission)].installation;
+}
+
+PermissionSet permissions_of(Role role) {
+    PermissionSet set;
+    for (const auto& row : table)
+        if (!row.installation && role >= row.least_role) set.add(row.permission);
+    return set;
+}
+
+PermissionSet installation_permissions() {
+    PermissionSet set;
+    for (const auto& row : table)
+        if (row.installation) set.add(row.permission);
+    return set;
+}
+
+PermissionSet reading_permissions() {
+    PermissionSet set;
+    for (const auto& row : table)
+        if (name_of(row.permission).ends_with("_read")) set.add(row.permission);
+    return set;
+}
+
+std::string print_role_matrix() {
+    std::string out = "| permission | meaning |";
+    std::string rule = "|---|---|";
+    for (const auto& role : enum_names(Role{})) {
+        out += " " + std::string(role.name) + " |";
+        rule += "---|";
+    }
+    out += "\n" + rule + "\n";
+    for (const auto& row : table) {
+        out += "| `" + std::string(name_of(row.permission)) + "` | " + std::string(row.doc) + " |";
+        for (const auto& role : enum_names(Role{}))
+            out += row.installation ? " |" : role.value >= row.least_role ? " yes |" : " |";
+        out += row.installation ? " installation owners only\n" : "\n";
+    }
+    return out;
+}
+
+} // namespace hone::access

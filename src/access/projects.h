@@ -1,0 +1,63 @@
+// Projects and who may see the restricted ones. In a restricted project only explicit bindings count: a space's role
+// gives nothing there, except that those who may bind can see that it exists and decide who gets in. Thread-safe.
+#pragma once
+
+#include "access/spaces.h"
+
+namespace hone::access {
+
+struct ProjectChange {
+    std::optional<std::string> name;
+    std::optional<std::string> description;
+    std::optional<bool> restricted;
+    std::optional<std::optional<int64_t>> retention_days; // the inner null: back to the server's default
+};
+
+// A store that keeps data of projects. Called after a project is deleted, again and again until it succeeds; so it
+// must be harmless to call twice.
+class ProjectData {
+public:
+    virtual ~ProjectData() = default;
+    virtual Result<> delete_project_data(const ProjectId& project) = 0;
+};
+
+class Projects {
+public:
+    Projects(sql::Database& database, const Clock& clock, const AuditLog& audit)
+        : m_database(database),
+          m_clock(clock),
+          m_audit(audit) {}
+
+    Result<Page<Project>> list(const Caller& caller, const SpaceId& space,
+                               const std::optional<std::string>& name_contains, const PageRequest& page) const;
+    // By id, or by name within `space`. Checks the permission in the project; not_found when the caller may not see it.
+    Result<Project> find(const Caller& caller, const SpaceId& space, std::string_view id_or_name,
+                         Permission permission = Permission::project_read) const;
+    Result<Project> create(const Caller& caller, const SpaceId& space, const std::string& name,
+                           const std::string& description, bool restricted, std::optional<int64_t> retention_days);
+    Result<Project> update(const Caller& caller, const ProjectId& id, const ProjectChange& change);
+    // Gone for everybody at once; the data follows (purge).
+    Result<> remove(const Caller& caller, const ProjectId& id);
+
+    Result<std::vector<Binding>> bindings(const Caller& caller, const ProjectId& id) const;
+    Result<Binding> bind(const Caller& caller, const ProjectId& id, const std::string& principal, Role role);
+    Result<> unbind(const Caller& caller, const ProjectId& id, const std::string& principal);
+
+    // What the caller may do in this project.
+    Result<PermissionSet> permissions_in(const Caller& caller, const Project& project) const;
+
+    // Stores register once at start, before requests come.
+    void add_data_owner(ProjectData& owner) { m_data_owners.push_back(&owner); }
+    // Lets every store delete the data of deleted projects; called by a background duty. Returns how many are done.
+    Result<int64_t> purge();
+
+private:
+    Result<Project> find_row(const std::string& condition, std::span<const sql::Value> values) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const AuditLog& m_audit;
+    std::vector<ProjectData*> m_data_owners;
+};
+
+} // namespace hone::access

@@ -1,0 +1,216 @@
+#include "access/spaces.h"
+
+#include "access/names.h"
+
+namespace hone::access {
+
+namespace {
+
+constexpr std::string_view select_space = "SELECT id, name, description, created_at FROM spaces";
+constexpr std::string_view select_member = "SELECT m.user_id, u.email, u.name, m.role, u.disabled, m.created_at, "
+                                           "u.last_login_at FROM members m JOIN users u ON u.id = m.user_id";
+
+Member member_of(const sql::Row& row) {
+    return {row.id<UserTag>(0), row.text(1), row.text(2),         parse_enum<Role>(row.text(3)).value_or(Role::viewer),
+            row.flag(4),        row.time(5), row.optional_time(6)};
+}
+
+} // namespace
+
+Result<> require_may_grant(const Caller& caller, const SpaceId& space, Role role) {
+    if (!caller.permissions_in(space).contains(permissions_of(role)))
+        return forbidden("you cannot give the role " + std::string(name_of(role)) + ": it holds more than you do");
+    return {};
+}
+
+Result<Space> Spaces::space_of(const Caller& caller, const sql::Row& row) const {
+    const auto id = row.id<SpaceTag>(0);
+    return Space{id, row.text(1), row.text(2), row.time(3), caller.role_in(id), caller.permissions_in(id).names()};
+}
+
+Result<Page<Space>> Spaces::list(const Caller& caller, const PageRequest& page) const {
+    const std::string after = TRY(page.after());
+    std::vector<Space> spaces;
+    // A person has few spaces; only an installation owner may see many, so the filter runs here and not in SQL.
+    std::string position = after;
+    while (spaces.size() <= static_cast<size_t>(page.limit)) {
+        const auto rows =
+            TRY(m_database.query(std::string(select_space) + " WHERE id > ? ORDER BY id LIMIT 500", position));
+        for (const auto& row : rows) {
+            position = row.text(0);
+            if (caller.kind == CallerKind::system || caller.role_in(row.id<SpaceTag>(0)))
+                spaces.push_back(TRY(space_of(caller, row)));
+            if (spaces.size() > static_cast<size_t>(page.limit)) break;
+        }
+        if (rows.size() < 500) break;
+    }
+    return make_page(std::move(spaces), page, [](const Space& space) { return space.id.text(); });
+}
+
+Result<Space> Spaces::find(const Caller& caller, std::string_view id_or_name) const {
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
+    const auto rows = TRY(m_database.query(
+        std::string(select_space) + " WHERE id = ? OR name = ? ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
+        id_or_name, id_or_name, id_or_name));
+    if (rows.empty() || (caller.kind != CallerKind::system && !caller.role_in(rows.front().id<SpaceTag>(0))))
+        return not_found("space " + std::string(truncate_utf8(id_or_name, 100)));
+    TRY(caller.require(Permission::space_read, rows.front().id<SpaceTag>(0)));
+    return space_of(caller, rows.front());
+}
+
+Result<SpaceId> Spaces::choose(const Caller& caller, const std::optional<std::string>& id_or_name) const {
+    if (id_or_name) {
+        const auto rows =
+            TRY(m_database.query("SELECT id FROM spaces WHERE id = ? OR name = ?", *id_or_name, *id_or_name));
+        if (rows.empty() || !caller.role_in(rows.front().id<SpaceTag>(0)))
+            return not_found("space " + std::string(truncate_utf8(*id_or_name, 100)));
+        return rows.front().id<SpaceTag>(0);
+    }
+    if (!caller.roles.empty()) return caller.roles.begin()->first; // ids sort by creation: the oldest
+    if (caller.installation_owner && caller.kind == CallerKind::user) {
+        const auto rows = TRY(m_database.query("SELECT id FROM spaces ORDER BY id LIMIT 1"));
+        if (!rows.empty()) return rows.front().id<SpaceTag>(0);
+    }
+    return forbidden("you are not a member of any space; ask for an invite");
+}
+
+Result<SpaceId> Spaces::create(sql::Transaction& transaction, const std::string& name,
+                               const std::string& description) const {
+    const auto id = make_id<SpaceTag>(m_clock);
+    const auto taken = TRY(transaction.query("SELECT id FROM spaces WHERE name = ?", name));
+    if (!taken.empty()) return conflict("a space named " + name + " exists already");
+    TRY(transaction.execute("INSERT INTO spaces (id, name, description, created_at) VALUES (?,?,?,?)", id, name,
+                            description, m_clock.now()));
+    return id;
+}
+
+Result<> Spaces::add_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user, Role role) const {
+    TRY(transaction.execute("INSERT INTO members (space_id, user_id, role, created_at) VALUES (?,?,?,?)", space, user,
+                            name_of(role), m_clock.now()));
+    return {};
+}
+
+Result<Space> Spaces::create(const Caller& caller, const std::string& wanted_name,
+                             const std::string& wanted_description) {
+    TRY(caller.require(Permission::space_create));
+    const std::string name = TRY(checked_name("name", wanted_name));
+    const std::string description = TRY(checked_description(wanted_description));
+    const SpaceId id = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<SpaceId> {
+        const SpaceId made = TRY(create(transaction, name, description));
+        if (!caller.user.empty()) TRY(add_member(transaction, made, caller.user, Role::owner));
+        TRY(m_audit.record(transaction, caller, {"space_create", made, made.text(), {{"name", name}}}));
+        return made;
+    }));
+    Caller member = caller;
+    if (caller.kind == CallerKind::user) member.roles.emplace(id, Role::owner);
+    const auto rows = TRY(m_database.query(std::string(select_space) + " WHERE id = ?", id));
+    if (rows.empty()) return not_found("space " + id.text());
+    return space_of(member, rows.front());
+}
+
+Result<Space> Spaces::update(const Caller& caller, const SpaceId& id, const SpaceChange& change) {
+    TRY(caller.require(Permission::space_update, id));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Space> {
+        const auto rows = TRY(transaction.query(std::string(select_space) + " WHERE id = ?", id));
+        if (rows.empty()) return not_found("space " + id.text());
+        Space space = TRY(space_of(caller, rows.front()));
+        if (change.name) space.name = TRY(checked_name("name", *change.name));
+        if (change.description) space.description = TRY(checked_description(*change.description));
+        const auto taken = TRY(transaction.query("SELECT id FROM spaces WHERE name = ? AND id <> ?", space.name, id));
+        if (!taken.empty()) return conflict("a space named " + space.name + " exists already");
+        TRY(transaction.execute("UPDATE spaces SET name = ?, description = ? WHERE id = ?", space.name,
+                                space.description, id));
+        TRY(m_audit.record(
+            transaction, caller,
+            {"space_update", id, id.text(), {{"name", space.name}, {"description", space.description}}}));
+        return space;
+    });
+}
+
+Result<> Spaces::remove(const Caller& caller, const SpaceId& id, const std::string& confirm) {
+    TRY(caller.require(Permission::space_delete, id));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT name FROM spaces WHERE id = ?", id));
+        if (rows.empty()) return not_found("space " + id.text());
+        if (rows.front().text(0) != confirm)
+            return invalid("confirm must repeat the name of the space: deleting it deletes all its projects and data");
+        const auto count = TRY(transaction.query("SELECT COUNT(*) FROM spaces"));
+        if (count.front().integer(0) == 1) return conflict("the last space cannot be deleted");
+        TRY(transaction.execute("INSERT INTO deleted_projects (id, space_id, name, deleted_at) "
+                                "SELECT id, space_id, name, CAST(? AS BIGINT) FROM projects WHERE space_id = ?",
+                                m_clock.now(), id));
+        TRY(transaction.execute("DELETE FROM bindings WHERE project_id IN (SELECT id FROM projects WHERE space_id = ?)",
+                                id));
+        TRY(transaction.execute("DELETE FROM spaces WHERE id = ?", id));
+        return m_audit.record(transaction, caller, {"space_delete", id, id.text(), {{"name", confirm}}});
+    });
+}
+
+Result<Page<Member>> Spaces::members(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
+    TRY(caller.require(Permission::member_read, space));
+    const std::string after = TRY(page.after());
+    const auto rows = TRY(m_database.query(std::string(select_member) +
+                                               " WHERE m.space_id = ? AND m.user_id > ? ORDER BY m.user_id LIMIT ?",
+                                           space, after, page.limit + 1));
+    std::vector<Member> members;
+    for (const auto& row : rows) members.push_back(member_of(row));
+    return make_page(std::move(members), page, [](const Member& member) { return member.user_id.text(); });
+}
+
+Result<Role> Spaces::changeable_role(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                                     const UserId& user) const {
+    const auto rows =
+        TRY(transaction.query("SELECT role FROM members WHERE space_id = ? AND user_id = ?", space, user));
+    if (rows.empty()) return not_found("member " + user.text());
+    const Role role = parse_enum<Role>(rows.front().text(0)).value_or(Role::viewer);
+    if (!caller.permissions_in(space).contains(permissions_of(role)))
+        return forbidden("you cannot change a member whose role holds more than yours");
+    return role;
+}
+
+Result<> Spaces::require_an_owner(sql::Transaction& transaction, const SpaceId& space) const {
+    const auto owners =
+        TRY(transaction.query("SELECT COUNT(*) FROM members WHERE space_id = ? AND role = 'owner'", space));
+    if (owners.front().integer(0) == 0)
+        return conflict("the space needs at least one owner: make another member owner first");
+    return {};
+}
+
+Result<Member> Spaces::set_role(const Caller& caller, const SpaceId& space, const UserId& user, Role role) {
+    TRY(caller.require(Permission::member_manage, space));
+    TRY(require_may_grant(caller, space, role));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Member> {
+        const Role before = TRY(changeable_role(transaction, caller, space, user));
+        TRY(transaction.execute("UPDATE members SET role = ? WHERE space_id = ? AND user_id = ?", name_of(role), space,
+                                user));
+        TRY(require_an_owner(transaction, space));
+        TRY(m_audit.record(
+            transaction, caller,
+            {"member_update", space, user.text(), {{"role", name_of(role)}, {"before", name_of(before)}}}));
+        const auto rows =
+            TRY(transaction.query(std::string(select_member) + " WHERE m.space_id = ? AND m.user_id = ?", space, user));
+        return member_of(rows.front());
+    });
+}
+
+Result<> Spaces::remove_member(const Caller& caller, const SpaceId& space, const UserId& user) {
+    // Everybody may leave; removing others needs the permission.
+    if (caller.user != user || caller.kind != CallerKind::user)
+        TRY(caller.require(Permission::member_manage, space));
+    else
+        TRY(caller.require(Permission::member_read, space));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(changeable_role(transaction, caller, space, user));
+        TRY(transaction.execute("DELETE FROM members WHERE space_id = ? AND user_id = ?", space, user));
+        TRY(require_an_owner(transaction, space));
+        TRY(transaction.execute(
+            "DELETE FROM bindings WHERE principal = ? AND project_id IN (SELECT id FROM projects WHERE space_id = ?)",
+            user, space));
+        TRY(transaction.execute(
+            "UPDATE api_keys SET revoked_at = ? WHERE space_id = ? AND user_id = ? AND revoked_at IS NULL",
+            m_clock.now(), space, user));
+        return m_audit.record(transaction, caller, {"member_delete", space, user.text()});
+    });
+}
+
+} // namespace hone::access

@@ -1,0 +1,253 @@
+// What access gives out: the shapes of users, spaces, members, projects, keys, logins and audit entries, declared once.
+// Never a hash or a token, except in the Created… shapes, which show a secret the one time it exists.
+#pragma once
+
+#include "access/caller.h"
+#include "json/json.h"
+
+namespace hone::access {
+
+struct User {
+    UserId id;
+    std::string email;
+    std::string name;
+    bool installation_owner = false;
+    bool disabled = false;
+    Time created_at{};
+    std::optional<Time> last_login_at;
+    static constexpr std::tuple fields{
+        Field{"id", &User::id, ""},
+        Field{"email", &User::email, "Lower-case; the name to log in with."},
+        Field{"name", &User::name, ""},
+        Field{"installation_owner", &User::installation_owner, "May manage users, spaces and backups."},
+        Field{"disabled", &User::disabled, "Cannot log in; its keys do not work."},
+        Field{"created_at", &User::created_at, ""},
+        Field{"last_login_at", &User::last_login_at, ""},
+    };
+};
+
+struct Space {
+    SpaceId id;
+    std::string name;
+    std::string description;
+    Time created_at{};
+    std::optional<Role> role;
+    std::vector<std::string> permissions;
+    static constexpr std::tuple fields{
+        Field{"id", &Space::id, ""},
+        Field{"name", &Space::name, ""},
+        Field{"description", &Space::description, ""},
+        Field{"created_at", &Space::created_at, ""},
+        Field{"role", &Space::role, "The caller's role."},
+        Field{"permissions", &Space::permissions, "What the caller may do in this space."},
+    };
+};
+
+struct Member {
+    UserId user_id;
+    std::string email;
+    std::string name;
+    Role role = Role::viewer;
+    bool disabled = false;
+    Time created_at{};
+    std::optional<Time> last_login_at;
+    static constexpr std::tuple fields{
+        Field{"user_id", &Member::user_id, ""},
+        Field{"email", &Member::email, ""},
+        Field{"name", &Member::name, ""},
+        Field{"role", &Member::role, ""},
+        Field{"disabled", &Member::disabled, ""},
+        Field{"created_at", &Member::created_at, "Member since."},
+        Field{"last_login_at", &Member::last_login_at, ""},
+    };
+};
+
+enum class InviteState { open, accepted, revoked, expired };
+constexpr auto enum_names(InviteState) {
+    return std::array{EnumName{InviteState::open, "open"}, EnumName{InviteState::accepted, "accepted"},
+                      EnumName{InviteState::revoked, "revoked"}, EnumName{InviteState::expired, "expired"}};
+}
+
+struct Invite {
+    InviteId id;
+    SpaceId space_id;
+    std::string email;
+    Role role = Role::viewer;
+    std::string created_by;
+    Time created_at{};
+    Time expires_at{};
+    InviteState state = InviteState::open;
+    std::optional<std::string> path;
+    static constexpr std::tuple fields{
+        Field{"id", &Invite::id, ""},
+        Field{"space_id", &Invite::space_id, ""},
+        Field{"email", &Invite::email, ""},
+        Field{"role", &Invite::role, ""},
+        Field{"created_by", &Invite::created_by, "The user or key that made it."},
+        Field{"created_at", &Invite::created_at, ""},
+        Field{"expires_at", &Invite::expires_at, ""},
+        Field{"state", &Invite::state, ""},
+        Field{"path", &Invite::path, "Path of the page that accepts it; only in the answer that creates it."},
+    };
+};
+
+// What a guest who holds an invite's link may know.
+struct InviteInfo {
+    std::string email;
+    Role role = Role::viewer;
+    std::string space_name;
+    Time expires_at{};
+    bool user_exists = false;
+    static constexpr std::tuple fields{
+        Field{"email", &InviteInfo::email, ""},
+        Field{"role", &InviteInfo::role, ""},
+        Field{"space_name", &InviteInfo::space_name, ""},
+        Field{"expires_at", &InviteInfo::expires_at, ""},
+        Field{"user_exists", &InviteInfo::user_exists, "Accept with the password of the existing account."},
+    };
+};
+
+struct Project {
+    ProjectId id;
+    std::string name;
+    std::string description;
+    SpaceId space_id;
+    bool restricted = false;
+    std::optional<int64_t> retention_days;
+    Time created_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &Project::id, ""},
+        Field{"name", &Project::name, ""},
+        Field{"description", &Project::description, ""},
+        Field{"space_id", &Project::space_id, ""},
+        Field{"restricted", &Project::restricted, "Only users and keys with a binding see it."},
+        Field{"retention_days", &Project::retention_days, "Days spans are kept; null: the server's default."},
+        Field{"created_at", &Project::created_at, ""},
+    };
+};
+
+struct Binding {
+    std::string principal;
+    std::string name;
+    Role role = Role::viewer;
+    Time created_at{};
+    static constexpr std::tuple fields{
+        Field{"principal", &Binding::principal, "A user id or the id of a service key."},
+        Field{"name", &Binding::name, ""},
+        Field{"role", &Binding::role, ""},
+        Field{"created_at", &Binding::created_at, ""},
+    };
+};
+
+enum class KeyKind { personal, service };
+constexpr auto enum_names(KeyKind) {
+    return std::array{EnumName{KeyKind::personal, "personal"}, EnumName{KeyKind::service, "service"}};
+}
+enum class KeyState { active, expired, revoked };
+constexpr auto enum_names(KeyState) {
+    return std::array{EnumName{KeyState::active, "active"}, EnumName{KeyState::expired, "expired"},
+                      EnumName{KeyState::revoked, "revoked"}};
+}
+
+struct Key {
+    KeyId id;
+    std::string name;
+    KeyKind kind = KeyKind::personal;
+    std::string prefix;
+    SpaceId space_id;
+    std::optional<UserId> user_id;
+    std::optional<Role> role;
+    std::vector<std::string> scopes;
+    std::string created_by;
+    Time created_at{};
+    std::optional<Time> expires_at;
+    std::optional<Time> last_used_at;
+    std::optional<Time> revoked_at;
+    KeyState state = KeyState::active;
+    std::optional<std::string> key;
+    static constexpr std::tuple fields{
+        Field{"id", &Key::id, ""},
+        Field{"name", &Key::name, ""},
+        Field{"kind", &Key::kind, "personal: acts as its user; service: has a role of its own."},
+        Field{"prefix", &Key::prefix, "The first characters, to recognise it by."},
+        Field{"space_id", &Key::space_id, "The one space it works in."},
+        Field{"user_id", &Key::user_id, "Of a personal key."},
+        Field{"role", &Key::role, "Of a service key."},
+        Field{"scopes", &Key::scopes, "Permission names, or all, or read."},
+        Field{"created_by", &Key::created_by, ""},
+        Field{"created_at", &Key::created_at, ""},
+        Field{"expires_at", &Key::expires_at, ""},
+        Field{"last_used_at", &Key::last_used_at, "To within a minute."},
+        Field{"revoked_at", &Key::revoked_at, ""},
+        Field{"state", &Key::state, ""},
+        Field{"key", &Key::key, "The key itself; only in the answer that creates it."},
+    };
+};
+
+struct LoginSession {
+    LoginSessionId id;
+    Time created_at{};
+    Time last_seen_at{};
+    Time expires_at{};
+    std::string peer;
+    std::string user_agent;
+    bool current = false;
+    static constexpr std::tuple fields{
+        Field{"id", &LoginSession::id, ""},
+        Field{"created_at", &LoginSession::created_at, ""},
+        Field{"last_seen_at", &LoginSession::last_seen_at, "To within a minute."},
+        Field{"expires_at", &LoginSession::expires_at, ""},
+        Field{"peer", &LoginSession::peer, "Address it was made from."},
+        Field{"user_agent", &LoginSession::user_agent, ""},
+        Field{"current", &LoginSession::current, "The one this request came with."},
+    };
+};
+
+struct AuditEntry {
+    int64_t seq = 0;
+    Time time{};
+    std::optional<SpaceId> space_id;
+    CallerKind actor_kind = CallerKind::system;
+    std::string actor_id;
+    std::string actor_name;
+    std::string action;
+    std::string target;
+    json::Value details;
+    std::string peer;
+    std::string request_id;
+    std::string prev_hash;
+    std::string hash;
+    static constexpr std::tuple fields{
+        Field{"seq", &AuditEntry::seq, "1, 2, 3 … without gaps over the whole installation."},
+        Field{"time", &AuditEntry::time, ""},
+        Field{"space_id", &AuditEntry::space_id, "null: an entry of the installation."},
+        Field{"actor_kind", &AuditEntry::actor_kind, ""},
+        Field{"actor_id", &AuditEntry::actor_id, ""},
+        Field{"actor_name", &AuditEntry::actor_name, ""},
+        Field{"action", &AuditEntry::action, "Resource and action: project_create."},
+        Field{"target", &AuditEntry::target, "Id of what was acted on."},
+        Field{"details", &AuditEntry::details, ""},
+        Field{"peer", &AuditEntry::peer, ""},
+        Field{"request_id", &AuditEntry::request_id, ""},
+        Field{"prev_hash", &AuditEntry::prev_hash, "Hash of the entry before."},
+        Field{"hash", &AuditEntry::hash, "BLAKE2b over this entry and prev_hash."},
+    };
+};
+
+struct AuditVerification {
+    bool ok = false;
+    int64_t entries = 0;
+    std::string head_hash;
+    std::optional<int64_t> first_bad_seq;
+    std::string message;
+    static constexpr std::tuple fields{
+        Field{"ok", &AuditVerification::ok, "Every entry is there and unchanged."},
+        Field{"entries", &AuditVerification::entries, "Entries checked."},
+        Field{"head_hash", &AuditVerification::head_hash,
+              "Hash of the newest entry; note it elsewhere to detect a cut log."},
+        Field{"first_bad_seq", &AuditVerification::first_bad_seq, ""},
+        Field{"message", &AuditVerification::message, ""},
+    };
+};
+
+} // namespace hone::access
