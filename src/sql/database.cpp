@@ -42,8 +42,7 @@ Result<std::unique_ptr<Database>> Database::open(Options options) {
     const bool is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
     if (!is_postgres && !url.starts_with("sqlite:"))
         return invalid("the database must be \"sqlite:PATH\" or \"postgres://…\"");
-    if (is_postgres) return invalid("this build has no PostgreSQL engine");
-    TRY(prepare_sqlite_file(options));
+    if (!is_postgres) TRY(prepare_sqlite_file(options));
     std::unique_ptr<Database> database(
         new Database(std::move(options), is_postgres ? Engine::postgres : Engine::sqlite));
     TRY(database->m_writers->take()); // sees now, not at the first request, that it can be reached
@@ -51,7 +50,9 @@ Result<std::unique_ptr<Database>> Database::open(Options options) {
 }
 
 Database::Database(Options options, Engine engine) : m_options(std::move(options)), m_engine(engine) {
-    auto connect = [this](Role role) { return connect_sqlite(m_options, role); };
+    auto connect = [this](Role role) {
+        return m_engine == Engine::sqlite ? connect_sqlite(m_options, role) : connect_postgres(m_options, role);
+    };
     const size_t writers = m_engine == Engine::sqlite ? 1 : m_options.writers;
     m_readers = std::make_unique<Pool>(m_options.readers, m_options.wait, [=] { return connect(Role::reader); });
     m_writers = std::make_unique<Pool>(writers, m_options.wait, [=] { return connect(Role::writer); });

@@ -15,7 +15,7 @@ enum class Engine { sqlite, postgres };
 
 struct Options {
     // "sqlite:PATH" or "postgres://user@host/database" (everything libpq understands).
-    std::string url;
+    std::string url{};
     // Connections for query() and read(), opened when first needed.
     size_t readers = 4;
     // Connections for write() and execute(). SQLite always has one.

@@ -142,7 +142,8 @@ Result<SqliteConnection::Prepared*> SqliteConnection::prepare_cached(std::string
     if (Prepared* found = m_cache.find(key)) return found;
     const Statement statement = TRY(translate(sql, Engine::sqlite));
     auto prepared = TRY(prepare(statement.text));
-    return &m_cache.insert(key, std::move(prepared));
+    m_cache.insert(key, std::move(prepared)); // what leaves is finalized
+    return m_cache.find(key);
 }
 
 Result<Answer> SqliteConnection::run_checked(std::string_view sql, std::span<const Value> values) {
@@ -165,12 +166,12 @@ Result<Answer> SqliteConnection::run_plain(const std::string& sql, Duration limi
 }
 
 Result<Answer> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_view sql) {
-    const int columns = sqlite3_column_count(statement);
     const int64_t changes_before = sqlite3_total_changes64(m_handle.get());
     std::vector<Value> values;
     size_t bytes = 0;
     int code = SQLITE_ROW;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const int columns = sqlite3_column_count(statement); // now: the first step may have prepared it again
         for (int column = 0; column < columns; ++column) {
             bytes += sizeof(Value) + static_cast<size_t>(sqlite3_column_bytes(statement, column));
             values.push_back(column_value(statement, column));
@@ -180,7 +181,7 @@ Result<Answer> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_v
     if (code != SQLITE_DONE) return fail(code, sql);
     // sqlite3_changes keeps the number of the last INSERT, UPDATE or DELETE over other statements.
     const bool changed = sqlite3_total_changes64(m_handle.get()) != changes_before;
-    return Answer{Rows(static_cast<size_t>(columns), std::move(values)),
+    return Answer{Rows(static_cast<size_t>(sqlite3_column_count(statement)), std::move(values)),
                   changed ? sqlite3_changes64(m_handle.get()) : 0};
 }
 

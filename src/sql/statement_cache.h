@@ -3,13 +3,13 @@
 #pragma once
 
 #include <list>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 namespace hone::sql {
 
-// Handle owns what the engine prepared and frees it when destroyed.
 template <class Handle>
 class StatementCache {
 public:
@@ -21,18 +21,17 @@ public:
         m_order.splice(m_order.begin(), m_order, found->second);
         return &found->second->second;
     }
-    Handle& insert(const std::string& key, Handle handle) {
+    // `key` must be absent. Returns the statement that had to leave, if any.
+    std::optional<Handle> insert(const std::string& key, Handle handle) {
+        std::optional<Handle> evicted;
         if (m_order.size() >= m_limit) {
+            evicted = std::move(m_order.back().second);
             m_by_key.erase(m_order.back().first);
             m_order.pop_back();
         }
         m_order.emplace_front(key, std::move(handle));
         m_by_key[key] = m_order.begin();
-        return m_order.front().second;
-    }
-    void clear() {
-        m_by_key.clear();
-        m_order.clear();
+        return evicted;
     }
 
 private:
