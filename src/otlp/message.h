@@ -3,6 +3,9 @@
 // to, except the request body, which the caller keeps alive. Plain data; one thread at a time.
 #pragma once
 
+#include "base/fields.h"
+
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -75,6 +78,11 @@ struct Scope {
 };
 
 enum class StatusCode : uint8_t { unset = 0, ok = 1, error = 2 };
+
+constexpr auto enum_names(StatusCode) {
+    return std::array{EnumName{StatusCode::unset, "unset"}, EnumName{StatusCode::ok, "ok"},
+                      EnumName{StatusCode::error, "error"}};
+}
 
 struct Span {
     std::string_view trace_id;       // 16 raw bytes
