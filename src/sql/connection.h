@@ -41,7 +41,7 @@ Error broken_rule(std::string trail);
 Error took_too_long(std::string trail);
 
 Result<std::unique_ptr<Connection>> connect_sqlite(const Options& options, Role role);
-// Before the first connection: creates the file if absent, sees that it is ours and, within `check_on_open`, sound.
+// Before the first connection: creates the file if absent, sees that it is ours and, up to `check_up_to_bytes`, sound.
 Result<> prepare_sqlite_file(const Options& options);
 Result<> check_sqlite(const Options& options);
 Result<> backup_sqlite(const Options& options, const std::string& path);

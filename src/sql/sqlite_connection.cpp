@@ -9,6 +9,8 @@ namespace hone::sql {
 
 namespace {
 
+constexpr int steps_between_looks = 10'000; // at the clock, for the statement's time limit
+
 int bind(sqlite3_stmt* statement, int position, const Value& value) {
     // The values outlive the step, so SQLite need not copy them.
     if (const auto* number = std::get_if<int64_t>(&value)) return sqlite3_bind_int64(statement, position, *number);
@@ -93,7 +95,7 @@ Result<> SqliteConnection::configure() {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
     const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_wait).count();
     sqlite3_busy_timeout(handle, static_cast<int>(std::min<int64_t>(wait_ms, 3'600'000)));
-    sqlite3_progress_handler(handle, 10'000, is_past_deadline, this);
+    sqlite3_progress_handler(handle, steps_between_looks, is_past_deadline, this);
 
     const auto mode = TRY(run_plain("PRAGMA journal_mode = WAL")).rows;
     if (mode.empty() || mode.front().text(0) != "wal")
@@ -159,8 +161,8 @@ Result<Answer> SqliteConnection::run_checked(std::string_view sql, std::span<con
     return step_all(statement, sql);
 }
 
-Result<Answer> SqliteConnection::run_plain(const std::string& sql, Duration limit) {
-    m_deadline = limit == Duration::max() ? limit : m_clock.steady() + limit;
+Result<Answer> SqliteConnection::run_plain(const std::string& sql) {
+    m_deadline = Duration::max();
     const auto prepared = TRY(prepare(sql));
     return step_all(prepared.get(), sql);
 }

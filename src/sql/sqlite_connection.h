@@ -26,8 +26,8 @@ public:
     Result<> commit() override;
     void rollback() override;
 
-    // A statement of our own, not translated and not kept: PRAGMA, VACUUM INTO. No time limit but `limit`.
-    Result<Answer> run_plain(const std::string& sql, Duration limit = Duration::max());
+    // A statement of our own, not translated and not kept, without time limit: PRAGMA, VACUUM INTO.
+    Result<Answer> run_plain(const std::string& sql);
 
 private:
     using Prepared = std::unique_ptr<sqlite3_stmt, SqliteFinalize>;

@@ -62,12 +62,16 @@ Result<> prepare_sqlite_file(const Options& options) {
     TRY(create_if_absent(path));
     auto connection = TRY(SqliteConnection::open(options, Role::writer));
     TRY(recognise(*connection, path));
-    auto checked = connection->run_plain("PRAGMA quick_check(1)", options.check_on_open);
-    if (checked.ok()) return expect_sound(checked.value().rows, path);
-    if (checked.error().code != Code::busy) return std::move(checked).error();
-    log(Level::info, "database check cut short",
-        {{"path", path}, {"after_ms", options.check_on_open.count() / 1'000'000}});
-    return {};
+    // SQLite 3.40 cannot be stopped inside this check, so its time is bounded by the size.
+    const Rows pages = TRY(connection->run_plain("PRAGMA page_count")).rows;
+    const Rows page_size = TRY(connection->run_plain("PRAGMA page_size")).rows;
+    const int64_t bytes = pages.front().integer(0) * page_size.front().integer(0);
+    if (bytes > options.check_up_to_bytes) {
+        log(Level::info, "large database opened without a check of its pages", {{"path", path}, {"bytes", bytes}});
+        return {};
+    }
+    const Rows complaints = TRY(connection->run_plain("PRAGMA quick_check(1)")).rows;
+    return expect_sound(complaints, path);
 }
 
 Result<> check_sqlite(const Options& options) {

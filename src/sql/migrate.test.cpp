@@ -1,0 +1,194 @@
+// Migrations: the framework, and the migrations of this build from every earlier version, on both engines.
+#include "base/file.h"
+#include "sql/statement.h"
+#include "sql/testing.h"
+
+#include <doctest/doctest.h>
+#include <thread>
+
+using namespace hone;
+using namespace hone::sql;
+using namespace hone::sql::testing;
+
+namespace {
+
+const std::vector<Migration> four = {
+    {1, "people",
+     "CREATE TABLE person (id TEXT PRIMARY KEY, name TEXT NOT NULL); CREATE INDEX person_by_name ON person (name);"},
+    {2, "pets",
+     "-- who; owns what\nCREATE TABLE pet (id TEXT PRIMARY KEY, person TEXT NOT NULL REFERENCES person (id));"},
+    {3, "ages", "ALTER TABLE person ADD COLUMN age BIGINT; UPDATE person SET age = 7;"},
+    {4, "weights", "ALTER TABLE pet ADD COLUMN weight DOUBLE; CREATE TABLE note (id BIGINT PRIMARY KEY, body BLOB);"},
+};
+
+std::span<const Migration> first(const std::vector<Migration>& migrations, size_t count) {
+    return std::span(migrations).first(count);
+}
+
+// Everything that makes up the schema, one line per column and index.
+std::string schema_of(Database& database) {
+    const Rows rows =
+        database.engine() == Engine::sqlite
+            ? database.query("SELECT tbl_name, name, COALESCE(sql, '') FROM sqlite_schema ORDER BY tbl_name, name")
+                  .value()
+            : database
+                  .query("SELECT CAST(table_name AS TEXT), CAST(column_name AS TEXT), CAST(data_type AS TEXT) || "
+                         "CAST(is_nullable AS TEXT) || COALESCE(CAST(collation_name AS TEXT), '') FROM "
+                         "information_schema.columns WHERE table_schema = 'public' UNION ALL SELECT CAST(tablename AS "
+                         "TEXT), "
+                         "CAST(indexname AS TEXT), indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2")
+                  .value();
+    std::string text;
+    for (const Row row : rows) text += row.text(0) + " " + row.text(1) + " " + row.text(2) + "\n";
+    return text;
+}
+
+// tests/migrations/NNNN.sql: rows as that version would have written them.
+void insert_fixture(Database& database, size_t version) {
+    std::string number = std::to_string(version);
+    number.insert(0, 4 - number.size(), '0');
+    const std::string path = std::string(HONE_SOURCE_DIR) + "/tests/migrations/" + number + ".sql";
+    if (!file_exists(path)) return;
+    const std::string script = read_file(path).value();
+    const auto statements = split_script(script).value();
+    for (const std::string& statement : statements) {
+        const auto inserted = database.execute(statement);
+        CHECK_MESSAGE(inserted.ok(), path, ": ", (inserted.ok() ? "" : inserted.error().trail));
+    }
+}
+
+enum class Fixtures { use, none };
+
+void migrate_from_every_version(const std::vector<Migration>& migrations, Fixtures fixtures) {
+    const SystemClock clock;
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase newest(engine, Schema::empty);
+        REQUIRE(migrate(newest.database(), clock, migrations).value() == static_cast<int64_t>(migrations.size()));
+        const std::string expected = schema_of(newest.database());
+        for (size_t version = 0; version <= migrations.size(); ++version) {
+            INFO("from version ", version);
+            FreshDatabase old(engine, Schema::empty);
+            REQUIRE(migrate(old.database(), clock, first(migrations, version)).value() ==
+                    static_cast<int64_t>(version));
+            if (fixtures == Fixtures::use) insert_fixture(old.database(), version);
+            old.reopen();
+            REQUIRE(migrate(old.database(), clock, migrations).ok());
+            CHECK(schema_of(old.database()) == expected);
+            CHECK(old.database().check_integrity().ok());
+        }
+    }
+}
+
+int64_t version_of(Database& database) {
+    const Rows rows = database.query("SELECT MAX(version) FROM schema_version").value();
+    return rows.front().integer(0);
+}
+
+} // namespace
+
+TEST_CASE("the migrations of this build lead from every earlier version to the newest") {
+    REQUIRE(!embedded_migrations().empty());
+    migrate_from_every_version(embedded_migrations(), Fixtures::use);
+}
+
+TEST_CASE("a longer list of migrations leads from every version to the newest") {
+    migrate_from_every_version(four, Fixtures::none);
+}
+
+TEST_CASE("rows survive a migration and get what it gives them") {
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        Database& database = fresh.database();
+        FakeClock clock(from_ns(42));
+        REQUIRE(migrate(database, clock, first(four, 2)).value() == 2);
+        REQUIRE(database.execute("INSERT INTO person (id, name) VALUES ('p', 'Ada')").ok());
+        REQUIRE(database.execute("INSERT INTO pet (id, person) VALUES ('q', 'p')").ok());
+        clock.advance(Duration(1));
+        REQUIRE(migrate(database, clock, four).value() == 4);
+        const Rows rows = database.query("SELECT name, age FROM person").value();
+        CHECK(rows.front().text(0) == "Ada");
+        CHECK(rows.front().integer(1) == 7);
+        const Rows versions =
+            database.query("SELECT version, name, applied_ns FROM schema_version ORDER BY version").value();
+        REQUIRE(versions.size() == 4);
+        CHECK(versions[0].text(1) == "people");
+        CHECK(versions[0].integer(2) == 42);
+        CHECK(versions[3].integer(2) == 43);
+        CHECK(migrate(database, clock, four).value() == 4); // nothing left to do
+        if (engine == Engine::sqlite) {
+            const Rows user_version = database.query("PRAGMA user_version").value();
+            CHECK(user_version.front().integer(0) == 4);
+        }
+    }
+}
+
+TEST_CASE("a database of a newer version is refused with advice") {
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        REQUIRE(migrate(fresh.database(), SystemClock(), four).ok());
+        const Error error = migrate(fresh.database(), SystemClock(), first(four, 3)).error();
+        CHECK(error.code == Code::conflict);
+        CHECK(error.message ==
+              "this data directory was written by a newer Hone (schema 4, this build knows 3): upgrade hone "
+              "or restore a backup");
+        CHECK(version_of(fresh.database()) == 4);
+    }
+}
+
+TEST_CASE("a migration that changed after it was applied is refused") {
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        REQUIRE(migrate(fresh.database(), SystemClock(), first(four, 3)).ok());
+        auto edited = four;
+        edited[1].sql += " ";
+        const Error error = migrate(fresh.database(), SystemClock(), edited).error();
+        CHECK(error.code == Code::conflict);
+        CHECK(error.message.find("migration 2 (pets)") != std::string::npos);
+        CHECK(version_of(fresh.database()) == 3); // nothing was applied on top
+    }
+}
+
+TEST_CASE("a migration that fails leaves nothing behind and can be repeated") {
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        auto broken = four;
+        broken[1].sql += " INSERT INTO absent (x) VALUES (1);";
+        CHECK(!migrate(fresh.database(), SystemClock(), broken).ok());
+        CHECK(version_of(fresh.database()) == 1);
+        CHECK(!fresh.database().query("SELECT id FROM pet").ok());
+        CHECK(migrate(fresh.database(), SystemClock(), four).value() == 4);
+    }
+}
+
+TEST_CASE("migrations without a number are refused") {
+    FreshDatabase fresh(Engine::sqlite, Schema::empty);
+    auto gap = four;
+    gap.erase(gap.begin() + 1);
+    CHECK(migrate(fresh.database(), SystemClock(), gap).error().code == Code::internal);
+}
+
+TEST_CASE("several servers may migrate the same database at once") {
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        std::vector<Result<int64_t>> outcomes(4, internal("not run"));
+        std::vector<std::thread> servers;
+        for (auto& outcome : outcomes)
+            servers.emplace_back([&] {
+                auto database = Database::open({.url = fresh.url()});
+                outcome = database.ok() ? migrate(*database.value(), SystemClock(), four) : database.error();
+            });
+        for (auto& server : servers) server.join();
+        for (auto& outcome : outcomes) {
+            REQUIRE_MESSAGE(outcome.ok(), outcome.error().message, outcome.error().trail);
+            CHECK(outcome.value() == 4);
+        }
+        const Rows rows = fresh.database().query("SELECT version FROM schema_version").value();
+        CHECK(rows.size() == 4);
+    }
+}
