@@ -50,7 +50,7 @@ struct ClientResponse {
     std::string body; // empty when on_body took it
     std::string url;  // where the answer came from, after redirects
 
-    std::string_view header(std::string_view name) const;
+    std::string_view header(std::string_view name) const { return header_value(headers, name); }
 };
 
 struct ClientRequest {

@@ -17,6 +17,9 @@ struct Header {
     std::string value;
 };
 
+// The first value under this name in any case; empty when absent.
+std::string_view header_value(const std::vector<Header>& headers, std::string_view name);
+
 // What is known of a request once its header section is in.
 struct RequestHead {
     std::string method; // as sent: "GET"
@@ -28,8 +31,7 @@ struct RequestHead {
     bool tls = false;
     std::string id; // "req_…", or the client's own X-Request-Id when it is short and plain
 
-    // The first value under this name in any case; empty when absent.
-    std::string_view header(std::string_view name) const;
+    std::string_view header(std::string_view name) const { return header_value(headers, name); }
     bool has_header(std::string_view name) const;
     // The value of a cookie, without its quotes; empty when absent.
     std::string cookie(std::string_view name) const;
@@ -91,7 +93,7 @@ struct Response {
     bool close = false; // end the connection after this response
 
     void set_header(std::string_view name, std::string value); // replaces
-    std::string_view header(std::string_view name) const;
+    std::string_view header(std::string_view name) const { return header_value(headers, name); }
 };
 
 // The usual ways to answer.

@@ -22,7 +22,7 @@ inline constexpr size_t lane_count = 3;
 
 // What shall happen with a request whose header section is in.
 struct Plan {
-    std::optional<Response> answer; // set: answer at once on the edge thread, ignore the rest (health, refusals)
+    std::optional<Response> answer; // set: answer at once on the edge thread (health, refusals); whole bodies only
     Lane lane = Lane::control;
     std::optional<size_t> body_limit; // bytes; absent: the server's default; more is 413
     bool stream_body = false;         // start handle() before the body is in; it pulls from body_stream
@@ -59,11 +59,11 @@ struct ServerLimits {
     size_t event_buffer = 1 << 20;           // bytes that one event stream may be behind before it is cut
     size_t max_connections = 20000;          // more are answered 503 and closed
     size_t max_connections_per_peer = 0;     // per ip address; 0: no limit of its own (many sit behind one proxy)
-    Duration header_timeout{10'000'000'000}; // from first byte (or connect, TLS handshake) to end of the header
+    Duration header_timeout{10'000'000'000}; // from its first byte to the end of the header; also the TLS handshake
     Duration body_timeout{30'000'000'000};   // time spent waiting for a body, plus a second per body_rate bytes
     size_t body_rate = 1024;                 // bytes per second that even a slow client must send
     Duration write_timeout{30'000'000'000};  // without any progress
-    Duration idle_timeout{75'000'000'000};   // keep-alive between requests
+    Duration idle_timeout{75'000'000'000};   // without a byte between requests, and before the first
     Duration linger_timeout{2'000'000'000};  // how long an early answer lets the client finish talking
     Duration heartbeat{15'000'000'000};      // comment on a silent event stream
 };

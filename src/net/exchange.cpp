@@ -1,0 +1,142 @@
+#include "net/exchange.h"
+
+#include "base/log.h"
+#include "net/compress.h"
+#include "net/edge.h"
+
+#include <exception>
+
+namespace hone::net {
+
+namespace {
+
+constexpr size_t stream_buffer = 256 << 10;
+
+Response broken(std::string_view id, std::string_view what) {
+    log(Level::error, "request handler threw", {{"request", id}, {"what", what}});
+    return error_response(500, "internal", "something went wrong here; request " + std::string(id));
+}
+
+// Runs `call`, or `rescue` with the text of what it throws. One of the three doors where exceptions end.
+template <class Call, class Rescue>
+auto guarded(const Call& call, const Rescue& rescue) -> decltype(call()) {
+    try {
+        return call();
+    } catch (const std::exception& thrown) {
+        return rescue(thrown.what());
+    } catch (...) {
+        return rescue("not a std::exception");
+    }
+}
+
+class ProduceTask final : public Task {
+public:
+    explicit ProduceTask(std::shared_ptr<Producer> producer) : m_producer(std::move(producer)) {}
+    void run() override { m_producer->run(); }
+
+private:
+    std::shared_ptr<Producer> m_producer;
+};
+
+class RequestTask final : public Task {
+public:
+    RequestTask(Edge& edge, uint64_t connection, Request&& request, MemoryShare&& memory)
+        : m_edge(edge),
+          m_connection(connection),
+          m_request(std::move(request)),
+          m_memory(std::move(memory)) {}
+
+    void run() override {
+        const std::string accept_encoding(m_request.header("Accept-Encoding"));
+        const std::string id = m_request.id;
+        Answer answer{call_handle(m_edge.shared().handler, std::move(m_request)), nullptr, nullptr, false};
+        m_request = {};
+        m_memory = {};
+        if (answer.response.on_events) return start_events(std::move(answer), id);
+        if (answer.response.stream) return start_stream(std::move(answer));
+        compress_response(accept_encoding, answer.response);
+        m_edge.answer(m_connection, std::move(answer));
+    }
+
+private:
+    std::shared_ptr<Outlet> make_outlet(size_t capacity) {
+        return std::make_shared<Outlet>(capacity,
+                                        [edge = &m_edge, connection = m_connection] { edge->notify(connection); });
+    }
+    void start_events(Answer&& answer, const std::string& id) {
+        auto on_events = std::exchange(answer.response.on_events, nullptr);
+        auto outlet = make_outlet(m_edge.limits().event_buffer);
+        answer.outlet = outlet;
+        answer.events = true;
+        m_edge.answer(m_connection, std::move(answer));
+        try {
+            on_events(make_event_stream(outlet));
+        } catch (const std::exception& thrown) {
+            log(Level::error, "event handler threw", {{"request", id}, {"what", thrown.what()}});
+            outlet->fail();
+        }
+    }
+    void start_stream(Answer&& answer) {
+        auto outlet = make_outlet(stream_buffer);
+        auto producer = std::make_shared<Producer>(std::move(answer.response.stream), outlet);
+        answer.outlet = outlet;
+        answer.producer = producer;
+        m_edge.answer(m_connection, std::move(answer));
+        producer->run();
+    }
+
+    Edge& m_edge;
+    uint64_t m_connection;
+    Request m_request;
+    MemoryShare m_memory;
+};
+
+} // namespace
+
+// After pause() said yes another thread may already be running this: touch nothing.
+void Producer::run() {
+    while (m_outlet->is_open()) {
+        if (m_outlet->pause()) return;
+        Result<std::string> piece = internal("the source of the body threw");
+        try {
+            piece = m_source->next();
+        } catch (const std::exception& thrown) {
+            piece.error().trail = thrown.what();
+        }
+        if (!piece.ok()) {
+            log(Level::warning, "response body broke off",
+                {{"error", piece.error().message}, {"trail", piece.error().trail}});
+            m_outlet->fail();
+        } else if (piece.value().empty()) {
+            m_outlet->finish();
+        } else {
+            m_outlet->push(piece.value());
+        }
+    }
+    m_source.reset(); // here, where it may block
+}
+
+std::unique_ptr<Task> make_produce_task(std::shared_ptr<Producer> producer) {
+    return std::make_unique<ProduceTask>(std::move(producer));
+}
+
+std::unique_ptr<Task> make_request_task(Edge& edge, uint64_t connection, Request&& request, MemoryShare&& memory) {
+    return std::make_unique<RequestTask>(edge, connection, std::move(request), std::move(memory));
+}
+
+Plan call_plan(Handler& handler, const RequestHead& head) {
+    return guarded([&] { return handler.plan(head); },
+                   [&](std::string_view thrown) {
+                       Plan plan;
+                       plan.answer = broken(head.id, thrown);
+                       return plan;
+                   });
+}
+
+Response call_handle(Handler& handler, Request&& request) {
+    const std::string id = request.id;
+    return guarded([&] { return handler.handle(std::move(request)); },
+                   [&](std::string_view thrown) { return broken(id, thrown); });
+}
+
+} // namespace hone::net

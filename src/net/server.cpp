@@ -1,0 +1,208 @@
+#include "net/server.h"
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "net/edge.h"
+
+#include <fcntl.h>
+#include <thread>
+
+namespace hone::net {
+
+namespace {
+
+constexpr int accepts_per_turn = 64; // then the connections have their turn
+
+const Clock& system_clock() {
+    static const SystemClock clock;
+    return clock;
+}
+
+// A listening socket with its certificate, which a reload replaces.
+struct Door {
+    ListenAddress options;
+    Fd descriptor;
+    std::string bound;
+    Mutex mutex;
+    std::shared_ptr<const TlsContext> tls GUARDED_BY(mutex);
+
+    std::shared_ptr<const TlsContext> current_tls() {
+        const Lock lock(mutex);
+        return tls;
+    }
+};
+
+class RunningServer final : public Server {
+public:
+    RunningServer(ServerOptions options, Handler& handler)
+        : m_options(std::move(options)),
+          m_shared(m_options.limits, handler, m_options.clock ? *m_options.clock : system_clock()) {}
+
+    ~RunningServer() override {
+        on_first_edge([this] { close_doors(); });
+        // Connections first: their streams fail, so that handlers which wait for them return. Then the lanes, then
+        // once more what the last handlers started.
+        for (auto& edge : m_edges) edge->post([edge = edge.get()] { edge->cut(); });
+        for (auto& lane : m_shared.lanes)
+            if (lane) lane->stop();
+        for (auto& edge : m_edges)
+            edge->post([edge = edge.get()] {
+                edge->cut();
+                edge->stop();
+            });
+        for (std::thread& thread : m_threads) thread.join();
+    }
+
+    Result<> open() {
+        for (const ListenAddress& listen : m_options.listen) {
+            auto door = std::make_unique<Door>();
+            door->options = listen;
+            BoundSocket bound = TRY(listen_on(listen.address));
+            door->descriptor = std::move(bound.descriptor);
+            door->bound = std::move(bound.address);
+            TRY(load_tls(*door));
+            m_doors.push_back(std::move(door));
+        }
+        m_spare = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        for (size_t i = 0; i < lane_count; ++i) m_shared.lanes[i] = std::make_unique<LanePool>(m_options.lanes[i]);
+        for (unsigned i = 0; i < std::max(1u, m_options.edge_threads); ++i)
+            m_edges.push_back(std::make_unique<Edge>(m_shared));
+        for (auto& door : m_doors)
+            m_edges[0]->watch_listener(door->descriptor.get(),
+                                       [this, door = door.get()] { accept_some(*door, accepts_per_turn); });
+        for (auto& edge : m_edges) m_threads.emplace_back([edge = edge.get()] { edge->run(); });
+        return {};
+    }
+
+    std::vector<std::string> addresses() const override {
+        std::vector<std::string> all;
+        for (const auto& door : m_doors) all.push_back(door->bound);
+        return all;
+    }
+
+    Result<> reload_tls() override {
+        for (auto& door : m_doors) TRY(load_tls(*door));
+        return {};
+    }
+
+    bool drain(Duration patience) override {
+        on_first_edge([this] {
+            // Who has connected before now gets an answer; the others find the door closed.
+            for (auto& door : m_doors) accept_some(*door, 1 << 16);
+            close_doors();
+            for (auto& edge : m_edges) edge->post([edge = edge.get()] { edge->drain(); });
+        });
+        return m_shared.census.wait_until_empty(patience);
+    }
+
+    ServerCounts counts() const override {
+        const Tally& tally = m_shared.tally;
+        ServerCounts counts;
+        counts.connections_accepted = tally.accepted;
+        counts.connections_refused = tally.refused;
+        counts.connections_open = tally.open;
+        counts.requests = tally.requests;
+        counts.requests_bad = tally.bad;
+        counts.requests_busy = tally.busy;
+        counts.event_streams = tally.event_streams;
+        counts.events_cut = tally.events_cut;
+        counts.bytes_in = tally.bytes_in;
+        counts.bytes_out = tally.bytes_out;
+        counts.body_memory = tally.body_memory;
+        for (size_t i = 0; i < lane_count; ++i) counts.lanes[i] = m_shared.lanes[i]->counts();
+        return counts;
+    }
+
+private:
+    Result<> load_tls(Door& door) {
+        if (door.options.certificate_file.empty() && door.options.key_file.empty()) return {};
+        auto context = TRY(TlsContext::for_server(door.options.certificate_file, door.options.key_file));
+        const Lock lock(door.mutex);
+        door.tls = std::move(context);
+        return {};
+    }
+
+    // Runs on the first edge's thread, which owns the doors, and waits for it.
+    void on_first_edge(const std::function<void()>& work) {
+        if (m_threads.empty()) return;
+        Mutex mutex;
+        Condition changed;
+        bool done = false;
+        m_edges[0]->post([&] {
+            work();
+            const Lock lock(mutex);
+            done = true;
+            changed.notify_one(); // under the lock: the waiter's objects die when it wakes
+        });
+        const Lock lock(mutex);
+        while (!done) changed.wait(mutex);
+    }
+
+    void close_doors() {
+        m_edges[0]->drop_listeners();
+        for (auto& door : m_doors) door->descriptor.reset();
+    }
+
+    void accept_some(Door& door, int most) {
+        for (int i = 0; i < most && door.descriptor.is_open(); ++i) {
+            Result<Accepted> accepted = accept_one(door.descriptor.get());
+            if (!accepted.ok()) return turn_away(door);
+            if (!accepted.value().descriptor.is_open()) return;
+            ++m_shared.tally.accepted;
+            welcome(door, std::move(accepted).value());
+        }
+    }
+
+    // No descriptor is left. The spare one is given up for a moment, so that whoever waits is told by a close instead
+    // of waiting while the listener spins.
+    void turn_away(Door& door) {
+        log(Level::warning, "no descriptor left for a connection", {{"open", m_shared.tally.open.load()}});
+        ++m_shared.tally.refused;
+        m_spare.reset();
+        if (Result<Accepted> accepted = accept_one(door.descriptor.get()); accepted.ok())
+            accepted.value().descriptor.reset();
+        m_spare = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    }
+
+    void welcome(Door& door, Accepted&& accepted) {
+        const std::shared_ptr<const TlsContext> tls = door.current_tls();
+        if (!m_shared.census.enter(accepted.peer)) {
+            ++m_shared.tally.refused;
+            constexpr std::string_view full =
+                "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 70\r\n"
+                "Retry-After: 1\r\nConnection: close\r\n\r\n"
+                "{\"error\":{\"code\":\"unavailable\",\"message\":\"too many connections open\"}}";
+            Socket socket(std::move(accepted.descriptor));
+            if (!tls) socket.write(std::array{full});
+            return;
+        }
+        std::unique_ptr<TlsSession> session;
+        if (tls) {
+            Result<std::unique_ptr<TlsSession>> made = tls->accept(accepted.descriptor.get());
+            if (!made.ok()) return m_shared.census.leave(accepted.peer);
+            session = std::move(made).value();
+        }
+        Edge& edge = *m_edges[m_next_edge++ % m_edges.size()];
+        auto socket =
+            std::make_shared<Socket>(std::move(accepted.descriptor), std::move(session)); // functions are copied
+        edge.post([&edge, socket, peer = std::move(accepted.peer)] { edge.adopt(std::move(*socket), peer); });
+    }
+
+    const ServerOptions m_options;
+    Shared m_shared;
+    std::vector<std::unique_ptr<Door>> m_doors;
+    std::vector<std::unique_ptr<Edge>> m_edges;
+    Fd m_spare;
+    size_t m_next_edge = 0;
+    std::vector<std::thread> m_threads;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler& handler) {
+    auto server = std::make_unique<RunningServer>(std::move(options), handler);
+    TRY(server->open());
+    return std::unique_ptr<Server>(std::move(server));
+}
+
+} // namespace hone::net

@@ -1,0 +1,184 @@
+#include "net/streams.h"
+
+#include "net/sse.h"
+
+namespace hone::net {
+
+bool BodyPipe::push(std::string&& piece) {
+    bool full = false;
+    {
+        const Lock lock(m_mutex);
+        if (!m_abandoned) m_pending.empty() ? m_pending.swap(piece) : void(m_pending += piece);
+        full = m_full = m_pending.size() >= m_capacity;
+    }
+    m_changed.notify_one();
+    return full;
+}
+
+bool BodyPipe::is_full() const {
+    const Lock lock(m_mutex);
+    return m_full;
+}
+
+void BodyPipe::finish() {
+    {
+        const Lock lock(m_mutex);
+        m_finished = true;
+    }
+    m_changed.notify_one();
+}
+
+void BodyPipe::fail(Error error) {
+    {
+        const Lock lock(m_mutex);
+        if (!m_finished && !m_error) m_error = std::move(error);
+    }
+    m_changed.notify_one();
+}
+
+Result<std::string> BodyPipe::read() {
+    std::string piece;
+    bool was_full = false;
+    {
+        const Lock lock(m_mutex);
+        while (m_pending.empty() && !m_finished && !m_error) m_changed.wait(m_mutex);
+        if (m_pending.empty() && m_error) return *m_error;
+        piece.swap(m_pending);
+        was_full = std::exchange(m_full, false) && !m_error;
+    }
+    if (was_full) m_notify();
+    return piece;
+}
+
+void BodyPipe::abandon() {
+    const Lock lock(m_mutex);
+    m_abandoned = true;
+    m_pending = {};
+}
+
+namespace {
+
+class PipeReader final : public BodyReader {
+public:
+    explicit PipeReader(std::shared_ptr<BodyPipe> pipe) : m_pipe(std::move(pipe)) {}
+    ~PipeReader() override { m_pipe->abandon(); }
+    Result<std::string> read() override { return m_pipe->read(); }
+
+private:
+    std::shared_ptr<BodyPipe> m_pipe;
+};
+
+class EventHandle final : public EventStream {
+public:
+    explicit EventHandle(std::shared_ptr<Outlet> outlet) : m_outlet(std::move(outlet)) {}
+    ~EventHandle() override { m_outlet->finish(); }
+    bool send(std::string_view event, std::string_view id, std::string_view data) override {
+        return m_outlet->add_event(format_event(event, id, data));
+    }
+    bool is_open() const override { return m_outlet->is_open(); }
+    void on_close(std::function<void()> callback) override { m_outlet->on_close(std::move(callback)); }
+    void close() override { m_outlet->finish(); }
+
+private:
+    std::shared_ptr<Outlet> m_outlet;
+};
+
+} // namespace
+
+std::unique_ptr<BodyReader> make_reader(std::shared_ptr<BodyPipe> pipe) {
+    return std::make_unique<PipeReader>(std::move(pipe));
+}
+
+std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<Outlet> outlet) {
+    return std::make_shared<EventHandle>(std::move(outlet));
+}
+
+// Under the lock, so that no notification can come after close() returned.
+void Outlet::notify_once() {
+    if (m_notified || m_closed) return;
+    m_notified = true;
+    m_notify();
+}
+
+bool Outlet::push(std::string_view piece) {
+    const Lock lock(m_mutex);
+    if (m_closed || m_finished || m_failed) return false;
+    m_pending += piece;
+    notify_once();
+    return true;
+}
+
+bool Outlet::add_event(std::string_view event) {
+    const Lock lock(m_mutex);
+    if (m_closed || m_finished || m_failed) return false;
+    if (m_pending.size() + event.size() > m_capacity) {
+        m_failed = m_overflowed = true;
+        m_pending = {};
+    } else {
+        m_pending += event;
+    }
+    notify_once();
+    return !m_failed;
+}
+
+bool Outlet::pause() {
+    const Lock lock(m_mutex);
+    m_paused = m_pending.size() >= m_capacity && !m_closed;
+    return m_paused;
+}
+
+void Outlet::finish() {
+    const Lock lock(m_mutex);
+    if (m_finished || m_failed) return;
+    m_finished = true;
+    notify_once();
+}
+
+void Outlet::fail() {
+    const Lock lock(m_mutex);
+    m_failed = true;
+    notify_once();
+}
+
+bool Outlet::is_open() const {
+    const Lock lock(m_mutex);
+    return !m_closed && !m_finished && !m_failed;
+}
+
+void Outlet::on_close(std::function<void()> callback) {
+    {
+        const Lock lock(m_mutex);
+        if (!m_closed) {
+            m_on_close = std::move(callback);
+            return;
+        }
+    }
+    callback();
+}
+
+Outlet::Taken Outlet::take() {
+    const Lock lock(m_mutex);
+    Taken taken;
+    taken.bytes.swap(m_pending);
+    taken.finished = m_finished;
+    taken.failed = m_failed;
+    taken.overflowed = m_overflowed;
+    taken.wants_more = std::exchange(m_paused, false);
+    m_notified = false;
+    return taken;
+}
+
+void Outlet::close() {
+    std::function<void()> callback;
+    {
+        const Lock lock(m_mutex);
+        if (m_closed) return;
+        m_closed = true;
+        m_pending = {};
+        m_notify = nullptr;
+        callback.swap(m_on_close);
+    }
+    if (callback) callback();
+}
+
+} // namespace hone::net

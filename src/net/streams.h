@@ -1,0 +1,94 @@
+// What connects a lane's thread and the edge while a body is on its way: BodyPipe for request bodies, Outlet for
+// response bodies and events. Both are bounded, both are shared by exactly two sides that may die in either order,
+// hence shared_ptr. The edge never blocks here; a reading handler may.
+#pragma once
+
+#include "base/mutex.h"
+#include "net/http.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hone::net {
+
+// Called, from any thread, when the edge should look at the connection again. Must not be called after close().
+using Notify = std::function<void()>;
+
+// Edge → handler.
+class BodyPipe {
+public:
+    BodyPipe(size_t capacity, Notify notify) : m_capacity(capacity), m_notify(std::move(notify)) {}
+
+    // Edge: true when the pipe is full; then push no more until notified.
+    bool push(std::string&& piece);
+    bool is_full() const;
+    void finish();
+    void fail(Error error);
+
+    // Handler: see BodyReader.
+    Result<std::string> read();
+    void abandon(); // nobody will read any more
+
+private:
+    const size_t m_capacity;
+    const Notify m_notify;
+    mutable Mutex m_mutex;
+    Condition m_changed;
+    std::string m_pending GUARDED_BY(m_mutex);
+    bool m_finished GUARDED_BY(m_mutex) = false;
+    bool m_abandoned GUARDED_BY(m_mutex) = false;
+    bool m_full GUARDED_BY(m_mutex) = false;
+    std::optional<Error> m_error GUARDED_BY(m_mutex);
+};
+
+std::unique_ptr<BodyReader> make_reader(std::shared_ptr<BodyPipe> pipe);
+
+// Handler → edge.
+class Outlet {
+public:
+    Outlet(size_t capacity, Notify notify) : m_capacity(capacity), m_notify(std::move(notify)) {}
+
+    // Producer. push: false when the connection is over. add_event: also false, and the stream is cut, when the
+    // event does not fit. pause: true when enough is waiting; the edge will ask for more.
+    bool push(std::string_view piece);
+    bool add_event(std::string_view event);
+    bool pause();
+    void finish();
+    void fail();
+    bool is_open() const;
+    void on_close(std::function<void()> callback);
+
+    // Edge.
+    struct Taken {
+        std::string bytes;
+        bool finished = false;
+        bool failed = false;
+        bool overflowed = false;
+        bool wants_more = false; // the producer paused; submit its next step
+    };
+    Taken take();
+    // The connection is over: producers hear of it, nobody is notified any more.
+    void close();
+
+private:
+    void notify_once() REQUIRES_LOCK(m_mutex);
+
+    const size_t m_capacity;
+    mutable Mutex m_mutex;
+    Notify m_notify GUARDED_BY(m_mutex);
+    std::string m_pending GUARDED_BY(m_mutex);
+    std::function<void()> m_on_close GUARDED_BY(m_mutex);
+    bool m_finished GUARDED_BY(m_mutex) = false;
+    bool m_failed GUARDED_BY(m_mutex) = false;
+    bool m_overflowed GUARDED_BY(m_mutex) = false;
+    bool m_closed GUARDED_BY(m_mutex) = false;
+    bool m_paused GUARDED_BY(m_mutex) = false;
+    bool m_notified GUARDED_BY(m_mutex) = false;
+};
+
+// The handle that a handler gets; dropping the last one closes the stream.
+std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<Outlet> outlet);
+
+} // namespace hone::net

@@ -1,0 +1,47 @@
+// TLS 1.2 and 1.3 over a non-blocking socket, by OpenSSL, which no other file includes. The server's side for the
+// edge, the client's side with verification for HttpClient. A context may be shared by threads, a session not.
+#pragma once
+
+#include "base/result.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hone::net {
+
+// What became of one try to move bytes.
+enum class Io { done, want_read, want_write, closed, failed };
+struct IoStep {
+    Io state = Io::failed;
+    size_t bytes = 0;
+};
+
+class TlsSession {
+public:
+    virtual ~TlsSession() = default;
+    virtual Io handshake() = 0;
+    virtual IoStep read(char* into, size_t size) = 0;
+    virtual IoStep write(std::string_view bytes) = 0;
+    // Says goodbye if the socket takes it at once.
+    virtual void close() = 0;
+    // Why the last step failed.
+    virtual std::string problem() const = 0;
+};
+
+class TlsContext {
+public:
+    // PEM files; checks that they belong together.
+    static Result<std::shared_ptr<const TlsContext>> for_server(const std::string& certificate_file,
+                                                                const std::string& key_file);
+    // An empty ca_file means the system's store; certificate and key are for client certificates, or empty.
+    static Result<std::shared_ptr<const TlsContext>>
+    for_client(const std::string& ca_file, const std::string& certificate_file, const std::string& key_file);
+    virtual ~TlsContext() = default;
+
+    virtual Result<std::unique_ptr<TlsSession>> accept(int descriptor) const = 0;
+    // The certificate must be for this host name or ip address.
+    virtual Result<std::unique_ptr<TlsSession>> connect(int descriptor, const std::string& host) const = 0;
+};
+
+} // namespace hone::net
