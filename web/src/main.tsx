@@ -1,0 +1,54 @@
+// Starts the UI and picks the page for the address.
+
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { start_keyboard } from "./keyboard";
+import { match_path, type Params } from "./lib/route";
+import { NotFound, ServerDown } from "./pages/not_found";
+import { Frame } from "./parts/frame";
+import { current_address, navigate, path, start_router } from "./router";
+import { allowed, type Route, routes } from "./routes";
+import { load_me, me, me_state, named_space, remember_space, space } from "./session";
+
+function find_route(): { route: Route | null; params: Params } {
+  for (const route of routes) {
+    const params = match_path(route.path, path.value);
+    if (params) return { route, params };
+  }
+  return { route: null, params: {} };
+}
+
+/** Where an address leads that is not a page itself; null when it is one. */
+function redirect(route: Route | null): string | null {
+  if (route?.guest) return me.value && route.path === "/login" ? "/" : null;
+  if (!me.value) return path.value === "/" ? "/login" : `/login?next=${encodeURIComponent(current_address())}`;
+  if (path.value === "/") return space.value ? `/s/${encodeURIComponent(space.value.name)}` : "/account";
+  return null;
+}
+
+function App() {
+  const { route, params } = find_route();
+  const ready = me_state.value === "ready" || route?.guest === true;
+  const target = ready && me_state.value === "ready" ? redirect(route) : null;
+  useEffect(() => {
+    if (target !== null) navigate(target, { replace: true });
+  }, [target]);
+  useEffect(() => {
+    remember_space();
+    const where = [route?.title ?? "Not found", params.project, named_space.value?.name, "Hone"];
+    document.title = where.filter((part) => part !== undefined).join(" · ");
+  });
+
+  if (me_state.value === "failed") return <ServerDown />;
+  if (!ready || target !== null) return null;
+  if (route?.guest) return <route.page params={params} />;
+  // A space or page that the caller may not see looks like one that does not exist.
+  const visible = route !== null && named_space.value !== undefined && allowed(route);
+  return <Frame route={visible ? route : null} params={params} page={visible ? route.page : NotFound} />;
+}
+
+start_router();
+start_keyboard();
+void load_me();
+const root = document.getElementById("app");
+if (root) render(<App />, root);

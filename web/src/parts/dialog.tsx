@@ -1,0 +1,52 @@
+// A native <dialog>: the browser keeps the focus inside, closes it on Esc and gives the focus back.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./icon";
+
+interface DialogProps {
+  title: string;
+  on_close: () => void;
+  children: ComponentChildren;
+  wide?: boolean;
+  /** A secret shown once must not vanish because of a stray click. */
+  keep_open?: boolean;
+}
+
+export function Dialog({ title, on_close, children, wide = false, keep_open = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const title_id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    (dialog.querySelector<HTMLElement>("[data-first]") ?? dialog.querySelector<HTMLElement>("input, select"))?.focus();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc is the dialog's own key; the click is on its backdrop
+    <dialog
+      ref={element}
+      class={wide ? "dialog wide" : "dialog"}
+      aria-labelledby={title_id}
+      onClose={on_close}
+      onCancel={(event) => {
+        if (keep_open) event.preventDefault();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current && !keep_open) element.current?.close();
+      }}
+    >
+      <div class="dialog-body">
+        <header class="dialog-head">
+          <h2 id={title_id}>{title}</h2>
+          {!keep_open && (
+            <button type="button" class="quiet icon-only" aria-label="Close" onClick={() => element.current?.close()}>
+              <Icon name="close" />
+            </button>
+          )}
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

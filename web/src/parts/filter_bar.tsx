@@ -1,0 +1,152 @@
+// One line of filter text with completion of fields and values; an error is underlined where it is.
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { use_keys } from "../keyboard";
+import { type Completion, complete_filter, parse_filter } from "../lib/filter";
+import { Icon } from "./icon";
+
+interface FilterBarProps {
+  label: string;
+  text: string;
+  /** Field → values seen so far with their counts. */
+  values: Record<string, Map<string, number>>;
+  /** Words for values that are only ids. */
+  titles?: Map<string, string>;
+  /** Called with text that reads without error. */
+  on_change: (text: string) => void;
+}
+
+export function FilterBar({ label, text, values, titles, on_change }: FilterBarProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const list_id = useId();
+  const [draft, set_draft] = useState(text);
+  const [open, set_open] = useState(false);
+  const [active, set_active] = useState(0);
+  useEffect(() => set_draft(text), [text]);
+  use_keys([{ keys: "/", title: "Filter the list", group: "List", run: () => input.current?.focus() }]);
+
+  const cursor = input.current?.selectionStart ?? draft.length;
+  const completion = complete_filter(draft, cursor, values);
+  const choices = open ? completion.choices : [];
+  const { error } = parse_filter(draft, Object.keys(values));
+  const finished = error === null || !open ? error : null;
+
+  function change(value: string): void {
+    set_draft(value);
+    set_active(0);
+    set_open(true);
+  }
+  function accept(value: string): void {
+    set_open(false);
+    if (parse_filter(value, Object.keys(values)).error === null) on_change(value.trim());
+  }
+  function choose(choice: Completion): void {
+    const value = draft.slice(0, completion.start) + choice.text + draft.slice(cursor);
+    set_draft(value);
+    set_active(0);
+    if (choice.count === null) input.current?.focus();
+    else accept(value);
+  }
+  function on_key(event: KeyboardEvent): void {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      if (open && choices.length > 0) set_open(false);
+      else input.current?.blur();
+      return;
+    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      set_open(true);
+      set_active((active + step + Math.max(choices.length, 1)) % Math.max(choices.length, 1));
+    }
+    const choice = choices[active];
+    if (event.key === "Tab" && choice && draft !== "") {
+      event.preventDefault();
+      choose(choice);
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      // A finished filter is used as it is; a half one takes the marked completion.
+      if (error !== null && choice) choose(choice);
+      else accept(draft);
+    }
+  }
+
+  return (
+    <div class={`filter-bar ${finished ? "wrong" : ""}`}>
+      <Icon name="search" />
+      <div class="filter-input">
+        <input
+          ref={input}
+          type="text"
+          role="combobox"
+          aria-label={label}
+          aria-expanded={choices.length > 0}
+          aria-controls={list_id}
+          aria-activedescendant={choices.length > 0 ? `${list_id}-${active}` : undefined}
+          aria-invalid={finished !== null}
+          aria-describedby={finished ? `${list_id}-error` : undefined}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder={Object.keys(values)
+            .map((field) => `${field}:`)
+            .join("  ")}
+          value={draft}
+          onInput={(event) => change(event.currentTarget.value)}
+          onFocus={() => set_open(true)}
+          onBlur={() => accept(draft)}
+          onKeyDown={on_key}
+        />
+        {finished && (
+          <span class="filter-mark" aria-hidden="true">
+            <span>{draft.slice(0, finished.start)}</span>
+            <u>{draft.slice(finished.start, finished.end)}</u>
+          </span>
+        )}
+      </div>
+      {draft !== "" && (
+        <button
+          type="button"
+          class="quiet icon-only"
+          aria-label="Clear filter"
+          onClick={() => {
+            set_draft("");
+            on_change("");
+          }}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+      {finished && (
+        <p class="filter-error" id={`${list_id}-error`} role="alert">
+          {finished.message}
+        </p>
+      )}
+      <div
+        id={list_id}
+        role="listbox"
+        aria-label="Completions"
+        class={choices.length > 0 ? "menu-popup" : "off-screen"}
+      >
+        {choices.map((choice, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are handled by the combobox
+          <div
+            key={choice.label}
+            id={`${list_id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === active}
+            class="menu-item"
+            onPointerDown={(event) => event.preventDefault()}
+            onClick={() => choose(choice)}
+          >
+            <code class="menu-title">{choice.label}</code>
+            {titles?.get(choice.label) && <span>{titles.get(choice.label)}</span>}
+            <span class="faint">{choice.count === null ? "field" : choice.count}</span>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,7 @@
+// The five roles as choices.
+
+import type { RoleName } from "../api_types";
+
+export const role_names: RoleName[] = ["owner", "admin", "member", "annotator", "viewer"];
+
+export const role_options = role_names.map((role) => ({ value: role as string, title: role as string }));

@@ -1,0 +1,311 @@
+// Every list of the product: sticky header, sort, column chooser, only visible rows in the page,
+// j/k/Enter/x, several rows at once, and a pill instead of rows that jump. No fetching inside.
+
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { use_keys } from "../keyboard";
+import { plural } from "../lib/number";
+import { parse_order, type SortValue, sort_rows, write_order } from "../lib/sort";
+import { row_window, scroll_to_show } from "../lib/window";
+import { query, set_query } from "../router";
+import { stored_signal } from "../stored";
+import { Check } from "./form";
+import { Icon } from "./icon";
+import { Menu } from "./menu";
+
+export const row_height = 32;
+
+export interface Column<Row> {
+  id: string;
+  title: string;
+  cell: (row: Row) => ComponentChildren;
+  /** CSS width; columns without one share what is left. */
+  width?: string;
+  align?: "right";
+  /** Given for columns that can be sorted. */
+  sort?: (row: Row) => SortValue;
+  /** Left out on phones. */
+  wide?: boolean;
+  /** Not shown until chosen. */
+  extra?: boolean;
+}
+
+interface TableProps<Row> {
+  /** Names the table for screen readers and for the remembered columns. */
+  label: string;
+  rows: Row[];
+  columns: Column<Row>[];
+  row_id: (row: Row) => string;
+  row_title: (row: Row) => string;
+  on_open?: (row: Row) => void;
+  open_id?: string | null;
+  /** What can be done with several rows; its presence turns selection on. */
+  selection_actions?: (rows: Row[], clear: () => void) => ComponentChildren;
+  /** Sorting done here, over all rows; off when the server orders the rows. */
+  order?: string;
+  on_end?: () => void;
+  new_count?: number;
+  on_show_new?: () => void;
+  /** Shown on the right of the bar above the table, beside the column chooser. */
+  bar?: ComponentChildren;
+  foot?: ComponentChildren;
+  /** Grow with the rows instead of scrolling inside. */
+  fit?: boolean;
+}
+
+const chosen_columns = new Map<string, Signal<string>>();
+
+function columns_of(label: string): Signal<string> {
+  const known = chosen_columns.get(label);
+  if (known) return known;
+  const created = stored_signal(`columns: ${label}`, "");
+  chosen_columns.set(label, created);
+  return created;
+}
+
+// Stored as the list of columns that differ from their default, so new columns appear by themselves.
+function is_shown<Row>(column: Column<Row>, toggled: string): boolean {
+  return toggled.split(",").includes(column.id) !== !column.extra;
+}
+
+function ColumnChooser<Row>({ label, columns }: { label: string; columns: Column<Row>[] }) {
+  const toggled = columns_of(label);
+  const toggle = (id: string) => {
+    const ids = new Set(toggled.value.split(",").filter((name) => name !== ""));
+    if (!ids.delete(id)) ids.add(id);
+    toggled.value = [...ids].join(",");
+  };
+  return (
+    <Menu
+      label="Choose columns"
+      class="quiet icon-only"
+      align="right"
+      button={<Icon name="columns" />}
+      items={[]}
+      footer={() => (
+        <fieldset class="menu-form">
+          <legend class="off-screen">Columns</legend>
+          {columns
+            .slice(1)
+            .filter((column) => column.title !== "")
+            .map((column) => (
+              <Check
+                key={column.id}
+                label={column.title}
+                checked={is_shown(column, toggled.value)}
+                on_change={() => toggle(column.id)}
+              />
+            ))}
+        </fieldset>
+      )}
+    />
+  );
+}
+
+function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string | undefined }) {
+  const current = order === undefined ? null : parse_order(order);
+  const active = current?.column === column.id;
+  const class_name = `${column.align ?? ""} ${column.wide ? "wide" : ""}`;
+  if (!column.sort || order === undefined) {
+    return (
+      <th scope="col" class={class_name}>
+        {column.title}
+      </th>
+    );
+  }
+  const next = write_order({ column: column.id, descending: active ? !current.descending : false });
+  return (
+    <th
+      scope="col"
+      class={class_name}
+      aria-sort={active ? (current.descending ? "descending" : "ascending") : undefined}
+    >
+      <button type="button" class="sort" onClick={() => set_query({ sort: next })}>
+        {column.title}
+        {active && <Icon name={current.descending ? "down" : "up"} />}
+      </button>
+    </th>
+  );
+}
+
+/** The row the keyboard is at, kept by id so that live updates do not move it to another row. */
+function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { current: HTMLElement | null }) {
+  const [cursor, set_cursor] = useState<string | null>(null);
+  const at = rows.findIndex((row) => props.row_id(row) === (cursor ?? props.open_id));
+  const move = (step: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + step));
+    const row = rows[next];
+    if (!row) return;
+    set_cursor(props.row_id(row));
+    if (props.open_id) props.on_open?.(row);
+    const box = scroller.current;
+    if (!box) return;
+    box.scrollTop = scroll_to_show(next, box.scrollTop, box.clientHeight, row_height, row_height);
+  };
+  const row = at >= 0 ? rows[at] : undefined;
+  return { cursor: row ? props.row_id(row) : null, row, move, set_cursor };
+}
+
+export function Table<Row>(props: TableProps<Row>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [scroll_top, set_scroll_top] = useState(0);
+  const [view_height, set_view_height] = useState(window.innerHeight);
+  const selected = useSignal<Set<string>>(new Set());
+  const order = props.order === undefined ? undefined : (query.value.get("sort") ?? props.order);
+  const columns = props.columns.filter((column) => is_shown(column, columns_of(props.label).value));
+
+  let rows = props.rows;
+  if (order !== undefined) {
+    const { column, descending } = parse_order(order);
+    const value = props.columns.find((candidate) => candidate.id === column)?.sort;
+    if (value) rows = sort_rows(rows, value, descending);
+  }
+  const chosen = rows.filter((row) => selected.value.has(props.row_id(row)));
+  const { cursor, row: cursor_row, move, set_cursor } = use_cursor(props, rows, scroller);
+  const visible = props.fit
+    ? { first: 0, end: rows.length, above: 0, below: 0 }
+    : row_window(scroll_top, view_height, row_height, rows.length);
+
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (!box || props.fit) return;
+    const observer = new ResizeObserver(() => set_view_height(box.clientHeight));
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (visible.end >= rows.length && rows.length > 0) props.on_end?.();
+  }, [visible.end, rows.length]);
+
+  const toggle = (row: Row) => {
+    const ids = new Set(selected.value);
+    if (!ids.delete(props.row_id(row))) ids.add(props.row_id(row));
+    selected.value = ids;
+  };
+  const clear = () => {
+    selected.value = new Set();
+  };
+  const selectable = props.selection_actions !== undefined;
+  use_keys([
+    { keys: "j", title: "Next row", group: "List", run: () => move(1) },
+    { keys: "k", title: "Previous row", group: "List", run: () => move(-1) },
+    { keys: "ArrowDown", title: "Next row", group: "List", run: () => move(1) },
+    { keys: "ArrowUp", title: "Previous row", group: "List", run: () => move(-1) },
+    ...(props.on_open
+      ? [{ keys: "Enter", title: "Open the row", group: "List", run: () => cursor_row && props.on_open?.(cursor_row) }]
+      : []),
+    ...(selectable
+      ? [{ keys: "x", title: "Select the row", group: "List", run: () => cursor_row && toggle(cursor_row) }]
+      : []),
+  ]);
+
+  const span = columns.length + (selectable ? 1 : 0);
+  return (
+    <div class={props.fit ? "table-area fit" : "table-area"}>
+      <div class="table-bar">
+        {chosen.length > 0 && props.selection_actions ? (
+          <div class="selection" role="toolbar" aria-label="Selected rows">
+            <span>{chosen.length} selected</span>
+            {props.selection_actions(chosen, clear)}
+            <button type="button" class="quiet" onClick={clear}>
+              Clear
+            </button>
+          </div>
+        ) : (
+          props.bar
+        )}
+        <span class="spring" />
+        <ColumnChooser label={props.label} columns={props.columns} />
+      </div>
+      {!!props.new_count && (
+        <button type="button" class="new-pill" onClick={props.on_show_new}>
+          {props.new_count} new
+        </button>
+      )}
+      <div
+        class="table-scroll"
+        ref={scroller}
+        onScroll={(event) => !props.fit && set_scroll_top(event.currentTarget.scrollTop)}
+      >
+        <table aria-label={props.label} aria-rowcount={rows.length + 1}>
+          <colgroup>
+            {selectable && <col class="select-column" />}
+            {columns.map((column) => (
+              <col key={column.id} class={column.wide ? "wide" : undefined} style={{ width: column.width }} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr>
+              {selectable && (
+                <th scope="col" class="select">
+                  <input
+                    type="checkbox"
+                    aria-label="Select all rows"
+                    checked={chosen.length > 0 && chosen.length === rows.length}
+                    onChange={(event) => {
+                      selected.value = new Set(event.currentTarget.checked ? rows.map(props.row_id) : []);
+                    }}
+                  />
+                </th>
+              )}
+              {columns.map((column) => (
+                <HeadCell key={column.id} column={column} order={order} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {visible.above > 0 && <Gap height={visible.above} span={span} />}
+            {rows.slice(visible.first, visible.end).map((row, index) => {
+              const id = props.row_id(row);
+              return (
+                <tr
+                  key={id}
+                  aria-rowindex={visible.first + index + 2}
+                  aria-selected={selectable ? selected.value.has(id) : undefined}
+                  class={`${id === cursor ? "cursor" : ""} ${id === props.open_id ? "open" : ""} ${props.on_open ? "clickable" : ""}`}
+                  onClick={() => {
+                    set_cursor(id);
+                    props.on_open?.(row);
+                  }}
+                >
+                  {selectable && (
+                    // biome-ignore lint/a11y/useKeyWithClickEvents: keeps a click beside the box from opening the row
+                    <td class="select" onClick={(event) => event.stopPropagation()}>
+                      <input
+                        type="checkbox"
+                        aria-label={`Select ${props.row_title(row)}`}
+                        checked={selected.value.has(id)}
+                        onChange={() => toggle(row)}
+                      />
+                    </td>
+                  )}
+                  {columns.map((column) => (
+                    <td key={column.id} class={`${column.align ?? ""} ${column.wide ? "wide" : ""}`}>
+                      {column.cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+            {visible.below > 0 && <Gap height={visible.below} span={span} />}
+          </tbody>
+        </table>
+        {props.foot}
+      </div>
+      <div class="off-screen" role="status">
+        {chosen.length > 0 ? plural(chosen.length, "row selected", "rows selected") : ""}
+      </div>
+    </div>
+  );
+}
+
+/** Stands in for the rows that are not in the page. */
+function Gap({ height, span }: { height: number; span: number }) {
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: the row holds nothing that takes the focus
+    <tr aria-hidden="true" class="gap">
+      <td colSpan={span} style={{ height: `${height}px` }} />
+    </tr>
+  );
+}

@@ -1,0 +1,43 @@
+// The address bar as state. Plain <a href> links work everywhere: clicks are caught here.
+
+import { computed, signal } from "@preact/signals";
+import { with_query } from "./lib/route";
+
+const address = signal(window.location.pathname + window.location.search);
+
+export const path = computed(() => address.value.split("?", 1)[0] ?? "/");
+export const query = computed(() => new URLSearchParams(address.value.split("?", 2)[1] ?? ""));
+export const current_address = () => address.value;
+
+interface NavigateOptions {
+  /** Do not add a step to the history: typing in a filter, redirects. */
+  replace?: boolean;
+}
+
+export function navigate(to: string, options: NavigateOptions = {}): void {
+  if (to === address.value) return;
+  if (options.replace) window.history.replaceState(null, "", to);
+  else window.history.pushState(null, "", to);
+  address.value = to;
+}
+
+/** Changes query parameters of the current page; null removes one. */
+export function set_query(changes: Record<string, string | null>, options: NavigateOptions = {}): void {
+  navigate(with_query(address.value, changes), options);
+}
+
+export function start_router(): void {
+  window.addEventListener("popstate", () => {
+    address.value = window.location.pathname + window.location.search;
+  });
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link) return;
+    if (link.target !== "" || link.hasAttribute("download") || link.origin !== window.location.origin) return;
+    if (link.pathname === window.location.pathname && link.hash !== "") return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}

@@ -1,0 +1,121 @@
+// The route table: one line is one page. Sidebar, palette, keys and titles all come from it.
+
+import type { ComponentType } from "preact";
+import { lazy_page } from "./lazy";
+import type { Params } from "./lib/route";
+import { Home } from "./pages/home";
+import { Invite } from "./pages/invite";
+import { Login } from "./pages/login";
+import { ProjectPage } from "./pages/project";
+import { Projects } from "./pages/projects";
+import type { IconName } from "./parts/icon";
+import { can, can_install } from "./session";
+
+export type NavGroup = "main" | "project" | "space" | "installation" | "you";
+
+export interface Route {
+  path: string;
+  title: string;
+  page: ComponentType<{ params: Params }>;
+  /** Reachable without a login, and drawn without the frame. */
+  guest?: boolean;
+  nav?: { group: NavGroup; icon: IconName; keys?: string };
+  permission?: string;
+  installation_permission?: string;
+  /** The usual time range of a page where time matters; puts the control in the top bar. */
+  range?: string;
+}
+
+const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
+
+export const routes: Route[] = [
+  { path: "/login", title: "Log in", page: Login, guest: true },
+  { path: "/invite/:token", title: "Invitation", page: Invite, guest: true },
+  { path: "/s/:space", title: "Home", page: Home, nav: { group: "main", icon: "home", keys: "g h" } },
+  {
+    path: "/s/:space/projects",
+    title: "Projects",
+    page: Projects,
+    nav: { group: "main", icon: "project", keys: "g p" },
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/projects/:project",
+    title: "Overview",
+    page: ProjectPage,
+    nav: { group: "project", icon: "overview", keys: "g o" },
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/settings/general",
+    title: "General",
+    page: settings("General"),
+    nav: { group: "space", icon: "settings", keys: "g s" },
+  },
+  {
+    path: "/s/:space/settings/members",
+    title: "Members",
+    page: settings("Members"),
+    nav: { group: "space", icon: "people", keys: "g m" },
+    permission: "member_read",
+  },
+  {
+    path: "/s/:space/settings/roles",
+    title: "Roles",
+    page: settings("Roles"),
+    nav: { group: "space", icon: "shield", keys: "g r" },
+  },
+  {
+    path: "/s/:space/settings/keys",
+    title: "API keys",
+    page: settings("Keys"),
+    nav: { group: "space", icon: "key", keys: "g k" },
+    permission: "key_create",
+  },
+  {
+    path: "/s/:space/settings/audit",
+    title: "Audit log",
+    page: settings("Audit"),
+    nav: { group: "space", icon: "history", keys: "g a" },
+    permission: "audit_read",
+    range: "30d",
+  },
+  {
+    path: "/installation/server",
+    title: "Server",
+    page: settings("Server"),
+    nav: { group: "installation", icon: "server", keys: "g i" },
+  },
+  {
+    path: "/installation/spaces",
+    title: "Spaces",
+    page: settings("Spaces"),
+    nav: { group: "installation", icon: "spaces" },
+    installation_permission: "space_create",
+  },
+  {
+    path: "/installation/users",
+    title: "Users",
+    page: settings("Users"),
+    nav: { group: "installation", icon: "people", keys: "g u" },
+    installation_permission: "user_manage",
+  },
+  {
+    path: "/account",
+    title: "Account",
+    page: settings("Account"),
+    nav: { group: "you", icon: "person" },
+  },
+];
+
+export const settings_groups: { group: NavGroup; title: string }[] = [
+  { group: "space", title: "Space" },
+  { group: "installation", title: "Installation" },
+  { group: "you", title: "You" },
+];
+
+/** Whether the caller may see the page at all; the server decides again on every request. */
+export function allowed(route: Route): boolean {
+  if (route.permission && !can(route.permission)) return false;
+  return !route.installation_permission || can_install(route.installation_permission);
+}

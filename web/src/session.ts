@@ -1,0 +1,81 @@
+// Who is asking, and where: the login, the space of the address and what the caller may do there.
+
+import { computed, signal } from "@preact/signals";
+import { type ApiError, api, set_csrf_token, to_api_error, when_unauthorized } from "./api";
+import type { Me, Space, User } from "./api_types";
+import { match_path, safe_next } from "./lib/route";
+import { forget_everything } from "./load";
+import { current_address, navigate, path, query } from "./router";
+import { stored_signal } from "./stored";
+
+export const me = signal<Me | null>(null);
+/** Until the first answer nothing is drawn: neither a login form nor a page. */
+export const me_state = signal<"loading" | "ready" | "failed">("loading");
+export const me_error = signal<ApiError | null>(null);
+
+const last_space = stored_signal("last_space", "");
+
+export const spaces = computed<Space[]>(() => me.value?.spaces ?? []);
+export const user = computed<User | null>(() => me.value?.user ?? null);
+
+function find_space(name: string): Space | undefined {
+  return spaces.value.find((space) => space.name === name || space.id === name);
+}
+
+/** The space named in the address; undefined when it names one that the caller does not have. */
+export const named_space = computed(() => {
+  const name = /^\/s\/([^/]+)/.exec(path.value)?.[1];
+  return name === undefined ? null : find_space(match_path("/:name", `/${name}`)?.name ?? "");
+});
+
+/** The space for pages whose address does not name one: where the person was last. */
+export const space = computed<Space | null>(
+  () => named_space.value ?? find_space(last_space.value) ?? spaces.value[0] ?? null,
+);
+
+export function remember_space(): void {
+  if (named_space.value) last_space.value = named_space.value.name;
+}
+
+export const can = (permission: string) => space.value?.permissions.includes(permission) ?? false;
+export const can_install = (permission: string) => me.value?.installation_permissions.includes(permission) ?? false;
+
+export function set_me(value: Me): void {
+  set_csrf_token(value.csrf_token);
+  me.value = value;
+  me_state.value = "ready";
+}
+
+export async function load_me(): Promise<void> {
+  try {
+    set_me(await api.get<Me>("/v1/me"));
+  } catch (error) {
+    const failure = to_api_error(error);
+    me_error.value = failure;
+    me_state.value = failure.status === 401 ? "ready" : "failed";
+  }
+}
+
+function forget_login(): void {
+  set_csrf_token(null);
+  me.value = null;
+  forget_everything();
+}
+
+export async function log_in(email: string, password: string): Promise<void> {
+  set_me(await api.post<Me>("/v1/login", { email, password }));
+  navigate(safe_next(query.value.get("next")), { replace: true });
+}
+
+export async function log_out(): Promise<void> {
+  await api.post("/v1/logout", {});
+  forget_login();
+  navigate("/login");
+}
+
+when_unauthorized(() => {
+  if (me.value === null) return;
+  const next = current_address();
+  forget_login();
+  navigate(`/login?next=${encodeURIComponent(next)}`);
+});
