@@ -92,27 +92,35 @@ double to_double(std::string_view text) {
     return number;
 }
 
-Result<Value> to_value(std::string_view text, Oid oid) {
+// Appends one column's text as the value it means.
+Result<> append_value(std::vector<Value>& values, std::string_view text, Oid oid) {
     switch (oid) {
     case type::boolean:
-        return Value(static_cast<int64_t>(text == "t"));
+        values.emplace_back(int64_t{text == "t"});
+        break;
     case type::int2:
     case type::int4:
     case type::oid:
     case type::int8:
-        return Value(TRY(parse_integer(text)));
+        values.emplace_back(TRY(parse_integer(text)));
+        break;
     case type::float4:
     case type::float8:
-        return Value(to_double(text));
-    case type::numeric: { // SUM of BIGINT; on SQLite an integer
-        const auto whole = parse_integer(text);
-        return whole.ok() ? Value(whole.value()) : Value(to_double(text));
-    }
+        values.emplace_back(to_double(text));
+        break;
+    case type::numeric: // SUM of BIGINT; on SQLite an integer
+        if (const auto whole = parse_integer(text); whole.ok())
+            values.emplace_back(whole.value());
+        else
+            values.emplace_back(to_double(text));
+        break;
     case type::bytes: // \x and hexadecimal digits: bytea_output is set to that
-        return Value(Blob{TRY(from_hex(text.substr(std::min<size_t>(2, text.size()))))});
+        values.emplace_back(Blob{TRY(from_hex(text.substr(std::min<size_t>(2, text.size()))))});
+        break;
     default:
-        return Value(std::string(text));
+        values.emplace_back(std::string(text));
     }
+    return {};
 }
 
 Result<Rows> to_rows(PGresult* result, std::string_view sql) {
@@ -129,7 +137,7 @@ Result<Rows> to_rows(PGresult* result, std::string_view sql) {
             }
             const std::string_view text(PQgetvalue(result, row, column),
                                         static_cast<size_t>(PQgetlength(result, row, column)));
-            values.push_back(TRY(to_value(text, PQftype(result, column))));
+            TRY(append_value(values, text, PQftype(result, column)));
         }
     }
     return Rows(static_cast<size_t>(columns), std::move(values));
