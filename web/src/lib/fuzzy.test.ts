@@ -7,6 +7,10 @@ test("letters must appear in order", () => {
   expect(fuzzy_match("zz", "Members")).toBeNull();
 });
 
+test("letters strewn over a long text are no match", () => {
+  expect(fuzzy_match("ke", "Copy a link to this page")).toBeNull();
+});
+
 test("matched positions point at the matched letters", () => {
   const text = "Create project";
   const match = fuzzy_match("cp", text);

@@ -31,7 +31,8 @@ export function fuzzy_match(query: string, text: string): Match | null {
     positions.push(found);
     from = found + 1;
   }
-  return { score, positions };
+  // Letters strewn over a long text are chance, not a match.
+  return score < 0 ? null : { score, positions };
 }
 
 // A letter right after the last one wins, then one that starts a word, then any.

@@ -50,7 +50,8 @@ const columns: Column<AuditEntry>[] = [
   {
     id: "time",
     title: "Time",
-    width: "150px",
+    width: "164px",
+    wide: true,
     cell: (entry) => (
       <span class="mono" title={entry.time}>
         {local_time(entry.time)}
@@ -107,7 +108,7 @@ const columns: Column<AuditEntry>[] = [
     extra: true,
     cell: (entry) => <Id id={entry.request_id} />,
   },
-  { id: "ago", title: "When", width: "90px", align: "right", wide: true, cell: (entry) => <Time time={entry.time} /> },
+  { id: "ago", title: "When", width: "90px", align: "right", cell: (entry) => <Time time={entry.time} /> },
 ];
 
 function EntryDetail({ entry }: { entry: AuditEntry }) {

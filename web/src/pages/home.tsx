@@ -125,7 +125,7 @@ function Steps({ data, progress }: { data: HomeData; progress: Progress }) {
           {progress.used === null && (
             <>
               {!progress.key && (
-                <a class="button primary" href={`${settings}/keys?new=1`}>
+                <a class={progress.project ? "button primary" : "button"} href={`${settings}/keys?new=1`}>
                   Create an API key
                 </a>
               )}
@@ -151,7 +151,10 @@ function Steps({ data, progress }: { data: HomeData; progress: Progress }) {
           }
         >
           {!progress.teammate && (
-            <a class="button" href={`${settings}/members?new=1`}>
+            <a
+              class={progress.project && progress.key ? "button primary" : "button"}
+              href={`${settings}/members?new=1`}
+            >
               Invite a teammate
             </a>
           )}
@@ -216,7 +219,7 @@ function use_watch(key: string, waiting: boolean): void {
     if (!waiting) return;
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void reload(key);
-    }, 3000);
+    }, 2000);
     return () => clearInterval(timer);
   }, [key, waiting]);
 }

@@ -212,7 +212,7 @@ const invite_columns: Column<Invite>[] = [
   {
     id: "actions",
     title: "",
-    width: "80px",
+    width: "92px",
     align: "right",
     cell: (invite) =>
       invite.state === "open" && (

@@ -137,6 +137,7 @@ function Restriction({ project }: { project: Project }) {
     >
       <Form
         title={project.restricted ? "Open to the whole space" : "Restrict to bindings"}
+        plain
         disabled={!can("project_update")}
         submit={() => set_restricted(!project.restricted)}
       />

@@ -117,6 +117,7 @@ function AddBinding({ project, access }: { project: Project; access: Access }) {
   return (
     <Form
       title="Give access"
+      plain
       submit={async () => {
         await bind(project, chosen, role as RoleName);
         toast_done("Access given");

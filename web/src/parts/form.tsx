@@ -33,6 +33,7 @@ export function Field(props: FieldProps) {
     disabled: props.disabled,
     "aria-describedby": props.hint ? `${id}-hint` : undefined,
     "data-first": props.first ? "" : undefined,
+    autofocus: props.first,
   };
   return (
     <div class="field">
@@ -129,11 +130,13 @@ interface FormProps {
   busy_title?: string;
   disabled?: boolean;
   dangerous?: boolean;
+  /** An action among others, not the one the page is for. */
+  plain?: boolean;
   on_cancel?: () => void;
   children?: ComponentChildren;
 }
 
-export function Form({ submit, title, busy_title, disabled, dangerous, on_cancel, children }: FormProps) {
+export function Form({ submit, title, busy_title, disabled, dangerous, plain, on_cancel, children }: FormProps) {
   const [busy, set_busy] = useState(false);
   const [error, set_error] = useState<ApiError | null>(null);
   async function send(event: Event): Promise<void> {
@@ -154,7 +157,7 @@ export function Form({ submit, title, busy_title, disabled, dangerous, on_cancel
       {children}
       {error && <ErrorNote error={error} />}
       <div class="form-actions">
-        <button type="submit" class={dangerous ? "danger" : "primary"} disabled={busy || disabled}>
+        <button type="submit" class={dangerous ? "danger" : plain ? undefined : "primary"} disabled={busy || disabled}>
           {busy ? (busy_title ?? "Saving…") : title}
         </button>
         {on_cancel && (

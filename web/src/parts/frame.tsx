@@ -6,6 +6,7 @@ import type { Project } from "../api_types";
 import { type KeyAction, use_keys } from "../keyboard";
 import { fill_path, type Params } from "../lib/route";
 import { use_load } from "../load";
+import { is_phone } from "../phone";
 import { navigate, path } from "../router";
 import { allowed, type Route, routes, settings_groups } from "../routes";
 import { can, log_out, me, space, spaces } from "../session";
@@ -22,18 +23,6 @@ interface FrameProps {
   route: Route | null;
   params: Params;
   page: Route["page"];
-}
-
-const phone = window.matchMedia("(max-width: 760px)");
-
-function use_phone(): boolean {
-  const [matches, set_matches] = useState(phone.matches);
-  useEffect(() => {
-    const on_change = () => set_matches(phone.matches);
-    phone.addEventListener("change", on_change);
-    return () => phone.removeEventListener("change", on_change);
-  }, []);
-  return matches;
 }
 
 function nav_group_title(route: Route): string {
@@ -185,7 +174,6 @@ function Guarded({ page: Page, params }: { page: Route["page"]; params: Params }
 }
 
 export function Frame({ route, params, page }: FrameProps) {
-  const is_phone = use_phone();
   const [drawer, set_drawer] = useState(false);
   const main = useRef<HTMLElement>(null);
   const known: Params = space.value ? { ...params, space: space.value.name } : params;
@@ -233,13 +221,13 @@ export function Frame({ route, params, page }: FrameProps) {
       <a class="skip" href="#main">
         Skip to the page
       </a>
-      {!is_phone && (
+      {!is_phone.value && (
         <div class="sidebar">
           <SidebarContent route={route} params={known} />
         </div>
       )}
       <div class="frame-right">
-        <TopBar route={route} params={params} on_menu={is_phone ? () => set_drawer(true) : null} />
+        <TopBar route={route} params={params} on_menu={is_phone.value ? () => set_drawer(true) : null} />
         {me.value?.must_change_password && path.value !== "/account" && (
           <Note kind="warning" icon="key">
             You still use the password you were given. <a href="/account">Choose your own</a> before anybody else learns

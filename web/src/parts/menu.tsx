@@ -100,7 +100,6 @@ export function Menu({
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys and clicks bubble here from the button and the items
-    // biome-ignore lint/a11y/useKeyWithClickEvents: stops a click in the menu from opening the row around it
     <div class="menu" ref={root} onKeyDown={on_key} onClick={(event) => event.stopPropagation()}>
       <button
         type="button"

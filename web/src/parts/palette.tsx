@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { chord_caps } from "../lib/chord";
-import { fuzzy_sort } from "../lib/fuzzy";
+import { fuzzy_sort, type Match } from "../lib/fuzzy";
 import { Icon, type IconName } from "./icon";
 
 export interface Command {
@@ -37,6 +37,18 @@ export function Caps({ keys }: { keys: string }) {
   );
 }
 
+/** By title first; then by the other words, which must contain the text as it was typed. */
+function find_commands(text: string, commands: Command[]): { item: Command; match: Match }[] {
+  const found = fuzzy_sort(text, commands, (command) => command.title);
+  const known = new Set(found.map((result) => result.item));
+  const typed = text.trim().toLowerCase();
+  for (const item of commands) {
+    if (known.has(item) || typed === "" || !item.also?.toLowerCase().includes(typed)) continue;
+    found.push({ item, match: { score: 0, positions: [] } });
+  }
+  return found;
+}
+
 export function Palette({ commands }: { commands: Command[] }) {
   const element = useRef<HTMLDialogElement>(null);
   const list_id = useId();
@@ -45,7 +57,7 @@ export function Palette({ commands }: { commands: Command[] }) {
   useEffect(() => element.current?.showModal(), []);
   useEffect(() => document.getElementById(`${list_id}-${active}`)?.scrollIntoView({ block: "nearest" }), [active]);
 
-  const found = fuzzy_sort(text, commands, (command) => `${command.title} ${command.also ?? ""}`).slice(0, 60);
+  const found = find_commands(text, commands).slice(0, 60);
   const close = () => element.current?.close();
   const run = (command: Command | undefined) => {
     if (!command) return;

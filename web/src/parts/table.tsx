@@ -8,13 +8,15 @@ import { use_keys } from "../keyboard";
 import { plural } from "../lib/number";
 import { parse_order, type SortValue, sort_rows, write_order } from "../lib/sort";
 import { row_window, scroll_to_show } from "../lib/window";
+import { is_phone } from "../phone";
 import { query, set_query } from "../router";
 import { stored_signal } from "../stored";
 import { Check } from "./form";
 import { Icon } from "./icon";
 import { Menu } from "./menu";
 
-export const row_height = 32;
+/** As in style.css; rows must all be this high for the rows that are left out to add up. */
+const row_height = () => (is_phone.value ? 40 : 32);
 
 export interface Column<Row> {
   id: string;
@@ -141,7 +143,7 @@ function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { curren
     if (props.open_id) props.on_open?.(row);
     const box = scroller.current;
     if (!box) return;
-    box.scrollTop = scroll_to_show(next, box.scrollTop, box.clientHeight, row_height, row_height);
+    box.scrollTop = scroll_to_show(next, box.scrollTop, box.clientHeight, row_height(), row_height());
   };
   const row = at >= 0 ? rows[at] : undefined;
   return { cursor: row ? props.row_id(row) : null, row, move, set_cursor };
@@ -165,7 +167,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const { cursor, row: cursor_row, move, set_cursor } = use_cursor(props, rows, scroller);
   const visible = props.fit
     ? { first: 0, end: rows.length, above: 0, below: 0 }
-    : row_window(scroll_top, view_height, row_height, rows.length);
+    : row_window(scroll_top, view_height, row_height(), rows.length);
 
   useLayoutEffect(() => {
     const box = scroller.current;
@@ -200,7 +202,6 @@ export function Table<Row>(props: TableProps<Row>) {
       : []),
   ]);
 
-  const span = columns.length + (selectable ? 1 : 0);
   return (
     <div class={props.fit ? "table-area fit" : "table-area"}>
       <div class="table-bar">
@@ -216,7 +217,9 @@ export function Table<Row>(props: TableProps<Row>) {
           props.bar
         )}
         <span class="spring" />
-        <ColumnChooser label={props.label} columns={props.columns} />
+        {(!props.fit || props.columns.some((column) => column.extra)) && (
+          <ColumnChooser label={props.label} columns={props.columns} />
+        )}
       </div>
       {!!props.new_count && (
         <button type="button" class="new-pill" onClick={props.on_show_new}>
@@ -255,7 +258,7 @@ export function Table<Row>(props: TableProps<Row>) {
             </tr>
           </thead>
           <tbody>
-            {visible.above > 0 && <Gap height={visible.above} span={span} />}
+            {visible.above > 0 && <Gap height={visible.above} />}
             {rows.slice(visible.first, visible.end).map((row, index) => {
               const id = props.row_id(row);
               return (
@@ -264,7 +267,9 @@ export function Table<Row>(props: TableProps<Row>) {
                   aria-rowindex={visible.first + index + 2}
                   aria-selected={selectable ? selected.value.has(id) : undefined}
                   class={`${id === cursor ? "cursor" : ""} ${id === props.open_id ? "open" : ""} ${props.on_open ? "clickable" : ""}`}
-                  onClick={() => {
+                  onClick={(event) => {
+                    // Links, buttons and boxes in a row do their own thing.
+                    if (event.target instanceof Element && event.target.closest("a, button, input, select")) return;
                     set_cursor(id);
                     props.on_open?.(row);
                   }}
@@ -288,7 +293,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 </tr>
               );
             })}
-            {visible.below > 0 && <Gap height={visible.below} span={span} />}
+            {visible.below > 0 && <Gap height={visible.below} />}
           </tbody>
         </table>
         {props.foot}
@@ -301,11 +306,11 @@ export function Table<Row>(props: TableProps<Row>) {
 }
 
 /** Stands in for the rows that are not in the page. */
-function Gap({ height, span }: { height: number; span: number }) {
+function Gap({ height }: { height: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: the row holds nothing that takes the focus
     <tr aria-hidden="true" class="gap">
-      <td colSpan={span} style={{ height: `${height}px` }} />
+      <td style={{ height: `${height}px` }} />
     </tr>
   );
 }

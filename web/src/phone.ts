@@ -1,0 +1,11 @@
+// Whether the screen is a phone's; the same width as in style.css.
+
+import { signal } from "@preact/signals";
+
+const narrow = window.matchMedia("(max-width: 760px)");
+
+export const is_phone = signal(narrow.matches);
+
+narrow.addEventListener("change", () => {
+  is_phone.value = narrow.matches;
+});
