@@ -1,6 +1,7 @@
 // JSON over declared fields: json::read<T>(text), json::write(value), json::schema<T>(). Reading is strict: an unknown,
 // missing or mistyped field is an error that names its path ("labels[2] must be a string"). Any thread.
 //   optional<T>      may be absent or null; written as null
+//   optional<optional<T>>  tells null from absent, for changes
 //   Id<Tag>, Time    text; checked for form
 //   enum             its declared name (fields.h)
 //   json::Value      anything
@@ -89,7 +90,8 @@ Result<> read_field(const Object& object, const std::string& path, std::string_v
     const std::string here = join(path, name);
     const Value* found = object.if_contains(name);
     if constexpr (IsOptional<T>::value) {
-        if (found == nullptr || found->is_null()) return {};
+        // optional<optional<T>> tells null (take it away) from absent (leave it).
+        if (found == nullptr || (found->is_null() && !IsOptional<typename T::value_type>::value)) return {};
         into = TRY(read_value<typename T::value_type>(*found, here));
     } else if constexpr (IsDefaulted<T>::value) {
         if (found == nullptr) return {};
@@ -130,6 +132,9 @@ template <class T>
 Result<T> read_value(const Value& value, const std::string& path) {
     if constexpr (std::same_as<T, Value>) {
         return value;
+    } else if constexpr (IsOptional<T>::value) {
+        if (value.is_null()) return T();
+        return T(TRY(read_value<typename T::value_type>(value, path)));
     } else if constexpr (std::same_as<T, bool>) {
         if (!value.is_bool()) return mistyped(path, "true or false");
         return value.get_bool();

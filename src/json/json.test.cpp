@@ -17,6 +17,10 @@ struct Part {
     std::vector<std::string> labels;
     static constexpr std::tuple fields{Field{"labels", &Part::labels, "Words."}};
 };
+struct Change {
+    std::optional<std::optional<int64_t>> days;
+    static constexpr std::tuple fields{Field{"days", &Change::days, ""}};
+};
 struct Thing {
     std::string name;
     std::optional<int64_t> count;
@@ -76,6 +80,13 @@ TEST_CASE("errors name the path") {
     CHECK(error_of(changed(R"("n")", R"("a\u0000b")")) == "name must not contain a NUL character");
 }
 
+TEST_CASE("a change tells null from absent") {
+    CHECK(!json::read<sample::Change>("{}").value().days);
+    CHECK(json::read<sample::Change>(R"({"days":null})").value().days ==
+          std::optional<std::optional<int64_t>>(std::in_place));
+    CHECK(json::read<sample::Change>(R"({"days":3})").value().days == std::optional<int64_t>(3));
+}
+
 TEST_CASE("text that is not JSON is refused with its place") {
     CHECK(json::parse("{\"a\":1,\n\"b\" 2}").error().message.starts_with("not valid JSON at line 2, column 5"));
     CHECK(json::parse("").error().message == "the JSON text ends too early");
@@ -100,5 +111,6 @@ TEST_CASE("a schema says what reading demands") {
 TEST_CASE("TypeScript comes from the same fields") {
     json::Schemas schemas;
     json::schema_of<sample::Part>(schemas);
-    CHECK(json::typescript(schemas) == "export interface Part {\n  /** Words. */\n  labels: string[];\n}\n\n");
+    CHECK(json::typescript(schemas, json::Direction::sent) ==
+          "export interface Part {\n  /** Words. */\n  labels: string[];\n}\n\n");
 }

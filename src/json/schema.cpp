@@ -37,7 +37,7 @@ std::string type_text(const Schemas& schemas, const Value& schema) {
 
 } // namespace
 
-std::string typescript(const Schemas& schemas) {
+std::string typescript(const Schemas& schemas, Direction direction) {
     std::string out;
     for (const auto& [name, schema] : schemas.named) {
         out += "export interface " + name + " {\n";
@@ -48,7 +48,8 @@ std::string typescript(const Schemas& schemas) {
             const std::string_view key = entry.key();
             if (const Value* doc = entry.value().get_object().if_contains("description"))
                 out += "  /** " + std::string(doc->get_string()) + " */\n";
-            const bool always = std::find(required.begin(), required.end(), key) != required.end();
+            const bool always =
+                direction == Direction::sent || std::find(required.begin(), required.end(), key) != required.end();
             out += "  " + std::string(key) + (always ? "" : "?") + ": " + type_text(schemas, entry.value()) + ";\n";
         }
         out += "}\n\n";

@@ -80,6 +80,7 @@ Value schema_of(Schemas& schemas) {
         for (const auto& entry : enum_names(T{})) names.push_back(Value(entry.name));
         return Object{{"type", "string"}, {"enum", std::move(names)}};
     } else if constexpr (IsOptional<T>::value) {
+        if constexpr (IsOptional<typename T::value_type>::value) return schema_of<typename T::value_type>(schemas);
         Array choices;
         choices.push_back(schema_of<typename T::value_type>(schemas));
         choices.push_back(Object{{"type", "null"}});
@@ -108,7 +109,9 @@ Value schema() {
     return root;
 }
 
-// TypeScript interfaces for named schemas; response shapes, so optional fields are present and may be null.
-std::string typescript(const Schemas& schemas);
+// TypeScript interfaces for named schemas. In what we send every field is present, if only as null; in what we take,
+// fields that are not required may be left out.
+enum class Direction { sent, taken };
+std::string typescript(const Schemas& schemas, Direction direction);
 
 } // namespace hone::json

@@ -1,0 +1,220 @@
+#include "api/api.h"
+
+#include "base/log.h"
+#include "crypto/crypto.h"
+#include "net/url.h"
+
+namespace hone::api {
+
+namespace {
+
+constexpr std::string_view bearer = "Bearer ";
+
+bool is_parameter(std::string_view segment) {
+    return segment.starts_with('{');
+}
+
+bool is_safe(std::string_view method) {
+    return method == "GET" || method == "HEAD";
+}
+
+bool is_api(std::string_view path) {
+    return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json";
+}
+
+bool is_health(std::string_view path) {
+    return path == "/healthz" || path == "/readyz" || path == "/metrics";
+}
+
+// Every answer of the API carries these.
+net::Response dressed(net::Response response, const net::RequestHead& head) {
+    net::add_security_headers(response, net::api_content_security_policy);
+    response.set_header("X-Request-Id", head.id);
+    if (response.header("Cache-Control").empty()) response.set_header("Cache-Control", "no-store");
+    return response;
+}
+
+net::Response refusal(const Error& error, const net::RequestHead& head) {
+    if (error.code == Code::internal || error.code == Code::corrupt)
+        log(Level::error, "request failed",
+            {{"request", head.id}, {"path", head.path}, {"why", error.message}, {"trail", error.trail}});
+    net::Response response = net::error_response(error);
+    if (response.status == 429 || response.status == 503)
+        if (response.header("Retry-After").empty()) response.set_header("Retry-After", "1");
+    if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer realm=\"hone\"");
+    return response;
+}
+
+bool is_json(std::string_view content_type) {
+    const std::string_view type = trim(content_type.substr(0, content_type.find(';')));
+    return equals_ignoring_case(type, "application/json");
+}
+
+} // namespace
+
+Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
+    : m_services(services),
+      m_ui(std::move(ui)),
+      m_options(options),
+      m_routes(routes()),
+      m_rate_limit(services.clock, options.requests_per_minute),
+      m_idempotency(services.database, services.clock),
+      m_metrics(m_routes.size()) {
+    for (size_t i = 0; i < m_routes.size(); ++i) m_entries.push_back({i, split(m_routes[i].path.substr(1), '/')});
+}
+
+net::Plan Api::plan(const net::RequestHead& head) {
+    net::Plan plan;
+    plan.body_limit = m_options.body_limit;
+    if (head.path == "/healthz") {
+        plan.answer = health(head);
+        return plan;
+    }
+    if (is_health(head.path)) return plan;
+    if (!is_api(head.path)) {
+        // The UI: embedded files are answered at once, a directory is read on the pool.
+        if (!m_ui.reads_disk() || !is_safe(head.method)) plan.answer = handle(net::Request{head, {}, nullptr});
+        return plan;
+    }
+    auto found = find(head);
+    if (auto* answer = std::get_if<net::Response>(&found))
+        plan.answer = dressed(std::move(*answer), head);
+    else
+        plan.lane = m_routes[std::get<Match>(found).route].lane;
+    return plan;
+}
+
+net::Response Api::handle(net::Request&& request) {
+    if (is_health(request.path)) return health(request);
+    if (!is_api(request.path)) {
+        if (!is_safe(request.method))
+            return dressed(net::error_response(405, "invalid", "only GET and HEAD here; the API is under /v1"),
+                           request);
+        if (auto file = m_ui.serve(request)) {
+            net::add_security_headers(*file, net::ui_content_security_policy);
+            return std::move(*file);
+        }
+        return dressed(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))), request);
+    }
+    auto found = find(request);
+    if (auto* answer = std::get_if<net::Response>(&found)) return dressed(std::move(*answer), request);
+    const Match& match = std::get<Match>(found);
+    const Duration start = m_services.clock.steady();
+    net::Response response = answer(request, match);
+    m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
+    return dressed(std::move(response), request);
+}
+
+net::Response Api::health(const net::RequestHead& head) {
+    net::Response response;
+    if (!is_safe(head.method)) {
+        response = net::error_response(405, "invalid", "only GET and HEAD here");
+    } else if (head.path == "/healthz") {
+        response = net::text_response(200, "ok\n");
+    } else if (head.path == "/readyz") {
+        const std::string why = m_services.installation.not_ready();
+        response = why.empty() ? net::text_response(200, "ready\n") : net::text_response(503, why + "\n");
+    } else {
+        response = net::text_response(200, m_metrics.print(m_routes) + m_services.installation.metrics());
+        response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    }
+    response.set_header("Cache-Control", "no-store");
+    return response;
+}
+
+std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) const {
+    auto segments = net::split_path(head.path);
+    if (!segments.ok()) return net::error_response(segments.error());
+    const auto& parts = segments.value();
+    const std::string_view method = head.method == "HEAD" ? std::string_view("GET") : std::string_view(head.method);
+    std::string allowed;
+    for (const Entry& entry : m_entries) {
+        if (entry.segments.size() != parts.size()) continue;
+        bool fits = true;
+        for (size_t i = 0; fits && i < parts.size(); ++i)
+            fits = is_parameter(entry.segments[i]) || entry.segments[i] == parts[i];
+        if (!fits) continue;
+        const Route& route = m_routes[entry.route];
+        if (route.method != method) {
+            allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+            continue;
+        }
+        Match match{entry.route, {}};
+        for (size_t i = 0; i < parts.size(); ++i)
+            if (is_parameter(entry.segments[i]))
+                match.path[std::string(entry.segments[i].substr(1, entry.segments[i].size() - 2))] = parts[i];
+        return match;
+    }
+    if (allowed.empty())
+        return net::error_response(404, "not_found", "no such address; GET /openapi.json lists them all");
+    net::Response response =
+        net::error_response(405, "invalid", head.method + " is not possible here; possible: " + allowed);
+    response.set_header("Allow", allowed);
+    return response;
+}
+
+Result<access::Caller> Api::authenticate(const net::RequestHead& head, Need need) const {
+    if (need.kind == Need::Kind::guest) return access::Caller::guest(head.peer, head.id);
+    if (const auto value = head.header("Authorization"); !value.empty()) {
+        if (value.size() <= bearer.size() || !equals_ignoring_case(value.substr(0, bearer.size()), bearer))
+            return unauthorized("Authorization must be `Bearer <api key>`");
+        return m_services.access.keys.authenticate(trim(value.substr(bearer.size())), head.peer, head.id);
+    }
+    if (const std::string token = head.cookie("hone_session"); !token.empty())
+        return m_services.access.logins.authenticate(token, head.peer, head.id);
+    return access::Caller::guest(head.peer, head.id);
+}
+
+Result<> Api::authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const {
+    if (need.kind == Need::Kind::guest) return {};
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
+    // A cookie is sent by the browser whoever made the request; the token only by our own page.
+    if (caller.kind == access::CallerKind::user && !is_safe(head.method) &&
+        !crypto::equal(head.header("X-CSRF-Token"), caller.csrf_token))
+        return forbidden("the X-CSRF-Token header is missing or wrong; GET /v1/me gives it");
+    // Where exactly is the domain's question; this refuses those who may nowhere.
+    if (need.kind == Need::Kind::permission && !caller.may_anywhere(need.permission))
+        return forbidden("this needs the permission " + std::string(name_of(need.permission)));
+    return {};
+}
+
+std::optional<net::Response> Api::refuse_by_rate(const access::Caller& caller) {
+    const int64_t wait = m_rate_limit.take(caller.is_guest() ? "peer:" + caller.peer : caller.actor());
+    if (wait == 0) return std::nullopt;
+    net::Response response =
+        net::error_response(429, "busy", "too many requests; try again in " + std::to_string(wait) + " s");
+    response.set_header("Retry-After", std::to_string(wait));
+    return response;
+}
+
+net::Response Api::answer(const net::Request& request, const Match& match) {
+    const Route& route = m_routes[match.route];
+    auto caller = authenticate(request, route.need);
+    if (!caller.ok()) return refusal(caller.error(), request);
+    if (auto refused = refuse_by_rate(caller.value())) return std::move(*refused);
+    if (auto allowed = authorize(caller.value(), request, route.need); !allowed.ok())
+        return refusal(allowed.error(), request);
+    if (route.body_schema != nullptr && !is_json(request.header("Content-Type")))
+        return net::error_response(415, "invalid", "the body must be JSON: send Content-Type: application/json");
+
+    const std::string key(request.header("Idempotency-Key"));
+    if (route.method != "POST" || !request.has_header("Idempotency-Key") || caller.value().is_guest())
+        return call(request, match, caller.value());
+    auto earlier = m_idempotency.begin(caller.value(), key, Idempotency::hash_of(request, request.body));
+    if (!earlier.ok()) return refusal(earlier.error(), request);
+    if (earlier.value()) return std::move(*earlier.value());
+    net::Response response = call(request, match, caller.value());
+    if (auto kept = m_idempotency.finish(caller.value(), key, response, route.secret_answer); !kept.ok())
+        log(Level::warning, "idempotent answer not kept", {{"request", request.id}, {"why", kept.error().message}});
+    return response;
+}
+
+net::Response Api::call(const net::Request& request, const Match& match, const access::Caller& caller) {
+    const Call call{request, caller, m_services, match.path, {}};
+    auto outcome = m_routes[match.route].handle(call, request.body);
+    net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);
+    for (auto& header : call.answer_headers) response.headers.push_back(std::move(header));
+    return response;
+}
+
+} // namespace hone::api

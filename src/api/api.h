@@ -1,0 +1,56 @@
+// The HTTP API and the UI behind net::Server: finds the route, the caller, checks permission, CSRF, rate and
+// idempotency, calls the handler, dresses the answer. docs/life-of-a-request.md walks through it.
+#pragma once
+
+#include "api/idempotency.h"
+#include "api/metrics.h"
+#include "api/rate_limit.h"
+#include "api/routes.h"
+#include "net/static_files.h"
+
+namespace hone::api {
+
+struct ApiOptions {
+    int64_t requests_per_minute = 6000;
+    size_t body_limit = 4 << 20;
+};
+
+class Api final : public net::Handler {
+public:
+    Api(Services services, net::StaticFiles ui, ApiOptions options);
+
+    net::Plan plan(const net::RequestHead& head) override;
+    net::Response handle(net::Request&& request) override;
+
+    Idempotency& idempotency() { return m_idempotency; }
+
+private:
+    struct Match {
+        size_t route = 0;
+        std::map<std::string, std::string, std::less<>> path;
+    };
+    struct Entry {
+        size_t route;
+        std::vector<std::string_view> segments; // "{…}" is a parameter
+    };
+
+    // The route, or the answer that says why there is none (404, 405).
+    std::variant<Match, net::Response> find(const net::RequestHead& head) const;
+    net::Response health(const net::RequestHead& head);
+    net::Response answer(const net::Request& request, const Match& match);
+    Result<access::Caller> authenticate(const net::RequestHead& head, Need need) const;
+    Result<> authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const;
+    std::optional<net::Response> refuse_by_rate(const access::Caller& caller);
+    net::Response call(const net::Request& request, const Match& match, const access::Caller& caller);
+
+    Services m_services;
+    const net::StaticFiles m_ui;
+    const ApiOptions m_options;
+    const std::span<const Route> m_routes;
+    std::vector<Entry> m_entries;
+    RateLimit m_rate_limit;
+    Idempotency m_idempotency;
+    Metrics m_metrics;
+};
+
+} // namespace hone::api

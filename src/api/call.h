@@ -1,0 +1,81 @@
+// What a handler sees of a request, and the shapes it may answer with. Handlers are plain functions:
+//   Result<One<Project>> create_project(const Call&, const InSpace& query, const CreateProject& body)
+// A parameter whose type says `is_query` is read from the query string, any other from the JSON body.
+#pragma once
+
+#include "access/access.h"
+#include "net/http.h"
+
+#include <map>
+#include <memory>
+
+namespace hone::api {
+
+struct SettingView {
+    std::string name;
+    std::string doc;
+    std::string value;
+    std::string source;
+    static constexpr std::tuple fields{
+        Field{"name", &SettingView::name, ""},
+        Field{"doc", &SettingView::doc, ""},
+        Field{"value", &SettingView::value, "Masked when it is a secret."},
+        Field{"source", &SettingView::source, "default, file, environment or flag."},
+    };
+};
+
+// What only the server as a whole knows; implemented by server/.
+class Installation {
+public:
+    virtual ~Installation() = default;
+    virtual std::string version() const = 0;
+    virtual Time started_at() const = 0;
+    virtual int64_t schema_version() const = 0;
+    virtual std::string database_engine() const = 0;
+    virtual int64_t data_dir_bytes() const = 0;
+    virtual std::vector<SettingView> settings() const = 0;
+    // Why requests cannot be served now; empty when they can.
+    virtual std::string not_ready() const = 0;
+    // Lines in Prometheus' text format beside the API's own.
+    virtual std::string metrics() const = 0;
+    virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
+};
+
+struct Services {
+    access::Access& access;
+    sql::Database& database;
+    const Clock& clock;
+    Installation& installation;
+};
+
+struct Call {
+    const net::RequestHead& head;
+    const access::Caller& caller;
+    Services& services;
+    std::map<std::string, std::string, std::less<>> path; // "project" -> "my app"
+    mutable std::vector<net::Header> answer_headers{};    // Set-Cookie and the like
+
+    const std::string& at(std::string_view parameter) const {
+        const auto found = path.find(parameter);
+        CHECK_OR_ABORT(found != path.end());
+        return found->second;
+    }
+    access::Access& access() const { return services.access; }
+};
+
+// {"data": {…}}
+template <class T>
+struct One {
+    T data;
+};
+// {"data": […], "next_cursor": …}
+template <class T>
+using List = access::Page<T>;
+// {"data": {}}
+struct Nothing {
+    static constexpr std::tuple<> fields{};
+};
+// 204
+struct NoContent {};
+
+} // namespace hone::api

@@ -1,0 +1,183 @@
+// OpenAPI, TypeScript types and the permission matrix, all from the route table.
+#include "api/routes.h"
+
+#include <set>
+
+namespace hone::api {
+
+namespace {
+
+using json::Array;
+using json::Object;
+using json::Schemas;
+using json::Value;
+
+std::string need_text(const Need& need) {
+    switch (need.kind) {
+    case Need::Kind::guest:
+        return "everybody";
+    case Need::Kind::login:
+        return "anybody logged in";
+    case Need::Kind::permission:
+        return std::string(name_of(need.permission));
+    }
+    return "";
+}
+
+// "getProject" style ids: method and path words, unique by construction of the table.
+std::string operation_id(const Route& route) {
+    std::string id = lowercase_ascii(route.method);
+    for (auto part : split(route.path.substr(1), '/')) {
+        if (part == "v1") continue;
+        if (part.starts_with('{')) part = part.substr(1, part.size() - 2);
+        id += "_";
+        for (const char c : part) id += c == '.' ? '_' : c;
+    }
+    return id;
+}
+
+Array parameters(const Route& route, Schemas& schemas) {
+    Array list;
+    for (const auto part : split(route.path.substr(1), '/'))
+        if (part.starts_with('{'))
+            list.push_back(Object{{"name", part.substr(1, part.size() - 2)},
+                                  {"in", "path"},
+                                  {"required", true},
+                                  {"schema", Object{{"type", "string"}}}});
+    if (route.query_schema == nullptr) return list;
+    Schemas own;
+    route.query_schema(own);
+    (void)schemas;
+    for (const auto& [name, schema] : own.named)
+        for (const auto& property : schema.at("properties").get_object()) {
+            Value type = property.value();
+            Object parameter{{"name", property.key()}, {"in", "query"}, {"required", false}};
+            if (const Value* doc = type.get_object().if_contains("description")) parameter["description"] = *doc;
+            // A parameter is absent, not null.
+            if (const Value* choices = type.get_object().if_contains("anyOf")) type = Value(choices->get_array().at(0));
+            parameter["schema"] = std::move(type);
+            list.push_back(std::move(parameter));
+        }
+    return list;
+}
+
+Object json_content(Value schema) {
+    return Object{{"application/json", Object{{"schema", std::move(schema)}}}};
+}
+
+Object success(const Route& route, Schemas& schemas) {
+    Object response{{"description", "Done."}};
+    switch (route.answer_kind) {
+    case AnswerKind::no_content:
+        return response;
+    case AnswerKind::raw:
+        response["content"] = Object{{route.content_type, Object{}}};
+        return response;
+    case AnswerKind::nothing:
+        response["content"] = json_content(Object{{"type", "object"},
+                                                  {"properties", Object{{"data", Object{{"type", "object"}}}}},
+                                                  {"required", Array{"data"}}});
+        return response;
+    case AnswerKind::one:
+        response["content"] = json_content(Object{{"type", "object"},
+                                                  {"properties", Object{{"data", route.answer_schema(schemas)}}},
+                                                  {"required", Array{"data"}}});
+        return response;
+    case AnswerKind::list: {
+        Object list{{"type", "array"}, {"items", route.answer_schema(schemas)}};
+        Object cursor{{"anyOf", Array{Object{{"type", "string"}}, Object{{"type", "null"}}}}};
+        response["content"] =
+            json_content(Object{{"type", "object"},
+                                {"properties", Object{{"data", std::move(list)}, {"next_cursor", std::move(cursor)}}},
+                                {"required", Array{"data", "next_cursor"}}});
+        return response;
+    }
+    }
+    return response;
+}
+
+Object operation(const Route& route, Schemas& schemas) {
+    Object made{{"operationId", operation_id(route)},
+                {"summary", route.summary},
+                {"description", "For: " + need_text(route.need) + "."}};
+    if (Array list = parameters(route, schemas); !list.empty()) made["parameters"] = std::move(list);
+    if (route.body_schema != nullptr)
+        made["requestBody"] = Object{{"required", true}, {"content", json_content(route.body_schema(schemas))}};
+    const Object failure{{"$ref", "#/components/responses/Failure"}};
+    made["responses"] = Object{{route.answer_kind == AnswerKind::no_content ? "204" : "200", success(route, schemas)},
+                               {"default", failure}};
+    if (route.need.kind == Need::Kind::guest) made["security"] = Array{};
+    return made;
+}
+
+Object failure_schema() {
+    Object codes{{"type", "string"},
+                 {"enum", Array{"invalid", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "busy",
+                                "unavailable", "corrupt", "internal"}}};
+    Object error{{"type", "object"},
+                 {"properties", Object{{"code", std::move(codes)}, {"message", Object{{"type", "string"}}}}},
+                 {"required", Array{"code", "message"}}};
+    return Object{
+        {"type", "object"}, {"properties", Object{{"error", std::move(error)}}}, {"required", Array{"error"}}};
+}
+
+} // namespace
+
+Value openapi(std::string_view version) {
+    Schemas schemas;
+    Object paths;
+    for (const Route& route : routes()) {
+        if (!paths.contains(route.path)) paths[route.path] = Object{};
+        paths[route.path].get_object()[lowercase_ascii(route.method)] = operation(route, schemas);
+    }
+    Object components;
+    for (auto& [name, schema] : schemas.named) components[name] = std::move(schema);
+    components["Failure"] = failure_schema();
+    Object key{{"type", "http"}, {"scheme", "bearer"}, {"description", "An API key (hone_…)."}};
+    Object cookie{{"type", "apiKey"},
+                  {"in", "cookie"},
+                  {"name", "hone_session"},
+                  {"description", "Set by POST /v1/login; writes also need the X-CSRF-Token header."}};
+    return Object{
+        {"openapi", "3.1.0"},
+        {"info", Object{{"title", "Hone"},
+                        {"version", version},
+                        {"description", "The agent improvement loop in one binary."},
+                        {"license", Object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+        {"servers", Array{Object{{"url", "/"}}}},
+        {"security", Array{Object{{"key", Array{}}}, Object{{"cookie", Array{}}}}},
+        {"paths", std::move(paths)},
+        {"components",
+         Object{
+             {"schemas", std::move(components)},
+             {"responses",
+              Object{{"Failure", Object{{"description", "What went wrong: a code for programs, a message for people."},
+                                        {"content", json_content(Object{{"$ref", "#/components/schemas/Failure"}})}}}}},
+             {"securitySchemes", Object{{"key", std::move(key)}, {"cookie", std::move(cookie)}}}}},
+    };
+}
+
+std::string typescript_types() {
+    Schemas taken, sent;
+    for (const Route& route : routes()) {
+        if (route.body_schema != nullptr) route.body_schema(taken);
+        if (route.answer_schema != nullptr) route.answer_schema(sent);
+    }
+    return "// Printed by `hone print types` from the server's route table. Do not edit.\n\n" +
+           json::typescript(sent, json::Direction::sent) + json::typescript(taken, json::Direction::taken);
+}
+
+std::string permissions_markdown() {
+    std::string out =
+        "# Permissions\n\nPrinted by `hone print permissions`. A role holds every permission of the roles to its left. "
+        "Restricted\n"
+        "projects count only explicit bindings. API keys hold the part of their role that their scopes name.\n\n" +
+        access::print_role_matrix() + "\n## Routes\n\n| route | needs | what it does |\n|---|---|---|\n";
+    for (const Route& route : routes())
+        out += "| `" + std::string(route.method) + " " + std::string(route.path) + "` | " +
+               (route.need.kind == Need::Kind::permission ? "`" + need_text(route.need) + "`" : need_text(route.need)) +
+               " | " + std::string(route.summary) + " |\n";
+    return out;
+}
+
+} // namespace hone::api

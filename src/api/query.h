@@ -1,0 +1,72 @@
+// Query strings over declared fields, as strict as JSON bodies: unknown, repeated and mistyped parameters are errors.
+#pragma once
+
+#include "net/url.h"
+#include "json/json.h"
+
+namespace hone::api {
+
+template <class T>
+concept QueryType = requires {
+    T::is_query;
+};
+
+namespace detail {
+
+template <class T>
+Result<T> read_parameter(std::string_view name, const std::string& text) {
+    const auto wrong = [&](std::string_view expected) {
+        return invalid("query parameter " + std::string(name) + " must be " + std::string(expected));
+    };
+    if constexpr (std::same_as<T, std::string>) {
+        return text;
+    } else if constexpr (std::same_as<T, bool>) {
+        if (text == "true" || text == "1") return true;
+        if (text == "false" || text == "0") return false;
+        return wrong("true or false");
+    } else if constexpr (std::same_as<T, int64_t>) {
+        auto number = parse_integer(text);
+        if (!number.ok()) return wrong("a whole number");
+        return number;
+    } else if constexpr (std::same_as<T, Time>) {
+        auto time = parse_time(text);
+        if (!time.ok()) return wrong("a time like 2026-01-31T12:00:00Z");
+        return time;
+    } else {
+        const auto found = parse_enum<T>(text);
+        if (!found) return wrong("one of " + json::detail::enum_choices<T>());
+        return *found;
+    }
+}
+
+template <class T>
+Result<> read_parameter_into(const net::QueryPairs& pairs, std::string_view name, std::optional<T>& into) {
+    for (const auto& [key, text] : pairs) {
+        if (key != name) continue;
+        if (into) return invalid("query parameter " + std::string(name) + " is given twice");
+        into = TRY(read_parameter<T>(name, text));
+    }
+    return {};
+}
+
+} // namespace detail
+
+template <QueryType T>
+Result<T> read_query(const net::QueryPairs& pairs) {
+    T made{};
+    Result<> outcome;
+    std::apply(
+        [&](const auto&... field) {
+            for (const auto& pair : pairs)
+                if (outcome.ok() && !((pair.first == field.name) || ...))
+                    outcome = invalid("unknown query parameter " + std::string(truncate_utf8(pair.first, 100)));
+            ((outcome.ok() ? void(outcome = detail::read_parameter_into(pairs, field.name, made.*field.member))
+                           : void()),
+             ...);
+        },
+        T::fields);
+    if (!outcome.ok()) return std::move(outcome).error();
+    return made;
+}
+
+} // namespace hone::api

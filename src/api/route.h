@@ -1,0 +1,196 @@
+// One row of the route table is the whole truth about an endpoint: dispatch, authorization, OpenAPI, TypeScript types
+// and the permission matrix are made from it. `route<handler>(…)` takes the types from the handler's signature.
+#pragma once
+
+#include "api/call.h"
+#include "api/query.h"
+#include "net/server.h"
+#include "json/schema.h"
+
+namespace hone::api {
+
+// Who may call: everybody, anybody who is logged in, or holders of a permission.
+struct Need {
+    enum class Kind { guest, login, permission } kind = Kind::login;
+    access::Permission permission{};
+};
+constexpr Need guest{Need::Kind::guest, {}};
+constexpr Need login{Need::Kind::login, {}};
+constexpr Need need(access::Permission permission) {
+    return {Need::Kind::permission, permission};
+}
+
+// What the handler's answer is, for documents.
+enum class AnswerKind { one, list, nothing, no_content, raw };
+
+struct Route {
+    std::string_view method;
+    std::string_view path; // "/v1/projects/{project}"
+    Need need;
+    std::string_view summary;
+    Result<net::Response> (*handle)(const Call&, std::string_view body) = nullptr;
+    AnswerKind answer_kind = AnswerKind::raw;
+    // For documents: the schema of body and answer, and of each query parameter. Null where there is none.
+    json::Value (*body_schema)(json::Schemas&) = nullptr;
+    json::Value (*answer_schema)(json::Schemas&) = nullptr;
+    json::Value (*query_schema)(json::Schemas&) = nullptr;
+    // Chained refinements of the row.
+    net::Lane lane = net::Lane::control;
+    bool secret_answer = false;         // never kept for idempotent replay
+    std::string_view content_type = ""; // of a raw answer
+
+    constexpr Route secret() const {
+        return with([](Route& row) { row.secret_answer = true; });
+    }
+    constexpr Route raw(std::string_view type) const {
+        return with([&](Route& row) { row.content_type = type; });
+    }
+    constexpr Route on(net::Lane wanted) const {
+        return with([&](Route& row) { row.lane = wanted; });
+    }
+
+private:
+    template <class Change>
+    constexpr Route with(Change change) const {
+        Route row = *this;
+        change(row);
+        return row;
+    }
+};
+
+namespace detail {
+
+template <class T>
+struct IsOne : std::false_type {};
+template <class T>
+struct IsOne<One<T>> : std::true_type {
+    using type = T;
+};
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<List<T>> : std::true_type {
+    using type = T;
+};
+
+template <class Argument>
+Result<Argument> read_argument(const Call& call, std::string_view body) {
+    if constexpr (QueryType<Argument>) {
+        const auto pairs = TRY(net::parse_query(call.head.query));
+        return read_query<Argument>(pairs);
+    } else {
+        return json::read<Argument>(body);
+    }
+}
+
+template <class Answer>
+net::Response respond(Answer answer) {
+    if constexpr (std::same_as<Answer, net::Response>) {
+        return answer;
+    } else if constexpr (std::same_as<Answer, NoContent>) {
+        net::Response response;
+        response.status = 204;
+        return response;
+    } else if constexpr (std::same_as<Answer, Nothing>) {
+        return net::json_response(200, R"({"data":{}})");
+    } else if constexpr (IsOne<Answer>::value) {
+        json::Object envelope;
+        envelope["data"] = json::to_value(answer.data);
+        return net::json_response(200, json::print(std::move(envelope)));
+    } else {
+        json::Object envelope;
+        envelope["data"] = json::to_value(answer.data);
+        envelope["next_cursor"] = json::to_value(answer.next_cursor);
+        return net::json_response(200, json::print(std::move(envelope)));
+    }
+}
+
+// Takes a handler apart: Result<Answer>(const Call&, const Arguments&...).
+template <auto handler, class Answer, class... Arguments>
+struct Handler {
+    static constexpr bool takes_query = (QueryType<Arguments> || ...);
+    static constexpr bool takes_body = (!QueryType<Arguments> || ...);
+
+    static Result<net::Response> call(const Call& call, std::string_view body) {
+        if constexpr (!takes_query)
+            if (!call.head.query.empty()) return invalid("this address takes no query parameters");
+        return call_with(call, body, std::index_sequence_for<Arguments...>{});
+    }
+
+    template <size_t... index>
+    static Result<net::Response> call_with(const Call& call, std::string_view body, std::index_sequence<index...>) {
+        (void)body;
+        std::tuple<std::optional<Arguments>...> read;
+        std::optional<Error> failed;
+        [[maybe_unused]] const auto read_one = [&]<size_t i>(std::integral_constant<size_t, i>) {
+            using Argument = std::tuple_element_t<i, std::tuple<Arguments...>>;
+            if (failed) return;
+            auto argument = read_argument<Argument>(call, body);
+            if (argument.ok())
+                std::get<i>(read) = std::move(argument).value();
+            else
+                failed = std::move(argument).error();
+        };
+        (read_one(std::integral_constant<size_t, index>{}), ...);
+        if (failed) return std::move(*failed);
+        auto answer = TRY(handler(call, *std::get<index>(read)...));
+        return respond(std::move(answer));
+    }
+
+    template <bool query>
+    static json::Value schema(json::Schemas& schemas) {
+        json::Value made;
+        const auto describe = [&]<class Argument>(std::type_identity<Argument>) {
+            if constexpr (QueryType<Argument> == query) made = json::schema_of<Argument>(schemas);
+        };
+        (describe(std::type_identity<Arguments>{}), ...);
+        return made;
+    }
+    static json::Value answer_schema(json::Schemas& schemas) {
+        if constexpr (IsOne<Answer>::value)
+            return json::schema_of<typename IsOne<Answer>::type>(schemas);
+        else if constexpr (IsList<Answer>::value)
+            return json::schema_of<typename IsList<Answer>::type>(schemas);
+        else
+            return nullptr;
+    }
+    static constexpr AnswerKind kind() {
+        if constexpr (std::same_as<Answer, net::Response>)
+            return AnswerKind::raw;
+        else if constexpr (std::same_as<Answer, NoContent>)
+            return AnswerKind::no_content;
+        else if constexpr (std::same_as<Answer, Nothing>)
+            return AnswerKind::nothing;
+        else if constexpr (IsOne<Answer>::value)
+            return AnswerKind::one;
+        else
+            return AnswerKind::list;
+    }
+};
+
+template <auto handler, class Signature>
+struct Deduce;
+template <auto handler, class Answer, class... Arguments>
+struct Deduce<handler, Result<Answer> (*)(const Call&, const Arguments&...)> {
+    using type = Handler<handler, Answer, Arguments...>;
+};
+
+} // namespace detail
+
+template <auto handler>
+constexpr Route route(std::string_view method, std::string_view path, Need need, std::string_view summary) {
+    using Taken = typename detail::Deduce<handler, decltype(handler)>::type;
+    Route row;
+    row.method = method;
+    row.path = path;
+    row.need = need;
+    row.summary = summary;
+    row.handle = &Taken::call;
+    row.answer_kind = Taken::kind();
+    if constexpr (Taken::takes_body) row.body_schema = &Taken::template schema<false>;
+    if constexpr (Taken::takes_query) row.query_schema = &Taken::template schema<true>;
+    row.answer_schema = &Taken::answer_schema;
+    return row;
+}
+
+} // namespace hone::api

@@ -1,0 +1,84 @@
+#include "api/handlers.h"
+
+namespace hone::api {
+
+namespace {
+
+std::string cookie_header(const Call& call, const std::string& token, Duration lifetime) {
+    return "hone_session=" + token + "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
+           std::to_string(std::chrono::floor<std::chrono::seconds>(lifetime).count()) +
+           (call.head.tls ? "; Secure" : "");
+}
+
+std::string user_agent(const Call& call) {
+    return std::string(call.head.header("User-Agent"));
+}
+
+} // namespace
+
+Result<Me> me_of(const Call& call, const access::Caller& caller) {
+    Me me;
+    if (!caller.user.empty()) me.user = TRY(call.access().users.find(caller.user));
+    if (!caller.key.empty()) me.key = TRY(call.access().keys.find(caller.key));
+    access::PageRequest page;
+    page.limit = access::largest_page;
+    me.spaces = TRY(call.access().spaces.list(caller, page)).data;
+    me.installation_permissions = caller.permissions_of_installation().names();
+    if (!caller.csrf_token.empty()) me.csrf_token = caller.csrf_token;
+    me.must_change_password = call.access().logins.must_change_password(caller);
+    return me;
+}
+
+Result<One<Me>> logged_in(const Call& call, const access::Login& login) {
+    call.answer_headers.push_back(
+        {"Set-Cookie", cookie_header(call, login.token, call.access().logins.session_lifetime())});
+    return One<Me>{TRY(me_of(call, login.caller))};
+}
+
+Result<One<Me>> log_in(const Call& call, const LogIn& body) {
+    const auto login = TRY(call.access().logins.login(call.caller, body.email, body.password, user_agent(call)));
+    return logged_in(call, login);
+}
+
+Result<Nothing> log_out(const Call& call) {
+    TRY(call.access().logins.logout(call.caller));
+    call.answer_headers.push_back({"Set-Cookie", cookie_header(call, "", Duration(0))});
+    return Nothing{};
+}
+
+Result<One<Me>> get_me(const Call& call) {
+    return One<Me>{TRY(me_of(call, call.caller))};
+}
+
+Result<One<Me>> update_me(const Call& call, const UpdateMe& body) {
+    TRY(call.caller.require_user());
+    if (body.name) TRY(call.access().users.rename(call.caller, *body.name));
+    return get_me(call);
+}
+
+Result<One<Me>> change_password(const Call& call, const ChangePassword& body) {
+    TRY(call.access().users.change_password(call.caller, body.current_password, body.new_password));
+    return get_me(call);
+}
+
+Result<List<access::LoginSession>> list_login_sessions(const Call& call) {
+    return List<access::LoginSession>{TRY(call.access().logins.sessions(call.caller)), {}};
+}
+
+Result<Nothing> end_login_session(const Call& call) {
+    const auto id = TRY(parse_id<access::LoginSessionTag>(call.at("login")));
+    TRY(call.access().logins.end_session(call.caller, id));
+    return Nothing{};
+}
+
+Result<One<access::InviteInfo>> look_at_invite(const Call& call) {
+    return One<access::InviteInfo>{TRY(call.access().invites.look(call.at("token")))};
+}
+
+Result<One<Me>> accept_invite(const Call& call, const AcceptInvite& body) {
+    const auto login =
+        TRY(call.access().invites.accept(call.caller, call.at("token"), body.name, body.password, user_agent(call)));
+    return logged_in(call, login);
+}
+
+} // namespace hone::api
