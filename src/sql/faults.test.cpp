@@ -274,6 +274,24 @@ TEST_CASE("PostgreSQL that restarts inside a transaction: it is run again as a w
     CHECK(count(*database).value() == 2);
 }
 
+TEST_CASE("PostgreSQL that goes away at the commit: it is not run again, for it may have been done") {
+    PostgresServer server;
+    const auto database = Database::open({.url = server.url("postgres")}).value();
+    REQUIRE(make_table(*database).ok());
+    int runs = 0;
+    const auto outcome = database->write([&](Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("INSERT INTO item (id, body) VALUES (1, 'x')"));
+        ++runs;
+        server.stop();
+        server.start();
+        return {};
+    });
+    CHECK(outcome.error().code == Code::unavailable);
+    CHECK(contains(outcome.error().message, "look whether it was done"));
+    CHECK(runs == 1);
+    CHECK(count(*database).value() == 0);
+}
+
 TEST_CASE("a second server on a data directory is refused, until the first is gone") {
     const TemporaryDirectory directory;
     int ends[2];

@@ -1,0 +1,1 @@
+INSERT INTO t (a) VALUES (?) ON CONFLICT (a) DO UPDATE SET n = t.n + excluded.n RETURNING n
