@@ -86,7 +86,7 @@ public:
             if (const size_t colon = line.find(':'); colon != std::string_view::npos)
                 response.headers[lowercase_ascii(line.substr(0, colon))] = std::string(trim(line.substr(colon + 1)));
         if (to_head || response.status / 100 == 1 || response.status == 204 || response.status == 304) return response;
-        if (response.headers["transfer-encoding"] == "chunked") {
+        if (response.headers.contains("transfer-encoding")) {
             response.body = read_chunks();
         } else if (response.headers.contains("content-length")) {
             response.body =

@@ -1,0 +1,51 @@
+// The client's end of one connection: dial, TLS, send and receive, blocking within time limits and until cancelled.
+// Used by HttpClient only; one thread at a time.
+#pragma once
+
+#include "net/client.h"
+#include "net/socket.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::net {
+
+// How long one request may take, and who may end it.
+struct Patience {
+    Duration connect{};
+    Duration idle{};
+    std::optional<Duration> total_until; // steady time
+    Cancel* cancel = nullptr;
+};
+
+class Wire {
+public:
+    // The first endpoint that answers.
+    static Result<std::unique_ptr<Wire>> dial(const std::vector<Endpoint>& endpoints, const Patience& patience);
+
+    Result<> start_tls(const TlsContext& context, const std::string& host, const Patience& patience);
+    // Stops early, without an error, when the other side starts to answer: see has_input().
+    Result<> send(std::string_view bytes, const Patience& patience);
+    // Adds what comes next to input(); false at the end of the connection.
+    Result<bool> receive(const Patience& patience);
+    std::string& input() { return m_input; }
+    // An answer has begun while we were still sending.
+    bool has_early_answer() const;
+    // Nothing has come and the other side has not hung up: fit for another request.
+    bool is_quiet();
+
+private:
+    explicit Wire(Socket socket, std::string name) : m_socket(std::move(socket)), m_name(std::move(name)) {}
+    Result<> wait(short events, Duration limit, const Patience& patience);
+    Result<> handshake(const Patience& patience);
+    Result<> look_for_answer();
+
+    Socket m_socket;
+    std::string m_name; // for messages
+    std::string m_input;
+};
+
+} // namespace hone::net
