@@ -51,10 +51,6 @@ export interface Invite {
   state: "open" | "accepted" | "revoked" | "expired";
 }
 
-export interface CreatedInvite extends Invite {
-  path: string;
-}
-
 export interface InviteInfo {
   email: string;
   role: RoleName;
@@ -95,10 +91,6 @@ export interface Key {
   last_used_at: string | null;
   revoked_at: string | null;
   state: "active" | "expired" | "revoked";
-}
-
-export interface CreatedKey extends Key {
-  key: string;
 }
 
 export interface LoginSession {

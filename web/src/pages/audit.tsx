@@ -11,6 +11,7 @@ import { local_time } from "../lib/time";
 import { reload, use_pages } from "../load";
 import { CodeBlock, Id } from "../parts/copy";
 import { FilterBar } from "../parts/filter_bar";
+import { Check } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
 import { Facts, SlideOver } from "../parts/slide_over";
@@ -61,9 +62,7 @@ const columns: Column<AuditEntry>[] = [
   {
     id: "actor",
     title: "Who",
-    cell: (entry) => (
-      <Value field="actor" value={entry.actor_id} text={entry.actor_name || entry.actor_id || entry.actor_kind} />
-    ),
+    cell: (entry) => <Value field="actor" value={entry.actor_name || entry.actor_id} />,
   },
   {
     id: "action",
@@ -228,9 +227,11 @@ export function Audit() {
   const open_seq = query.value.get("open");
   const filter = parse_filter(text, fields);
   const wanted = Object.fromEntries(filter.terms.map((term) => [term.field, term.value]));
-  const parameters = () => ({ space: space.value?.id, ...wanted, ...range_bounds(current_range("30d"), Date.now()) });
+  const everything = query.value.get("scope") === "installation";
+  const where = everything ? { scope: "installation" } : { space: space.value?.id };
+  const parameters = () => ({ ...where, ...wanted, ...range_bounds(current_range("30d"), Date.now()) });
 
-  const key = `audit/${space.value?.id}/${range_text}/${text}`;
+  const key = `audit/${everything ? "" : space.value?.id}/${range_text}/${text}`;
   const load = use_pages(key, (cursor, signal) =>
     api.page<AuditEntry>("/v1/audit", { ...parameters(), limit: 200, cursor }, signal),
   );
@@ -246,17 +247,16 @@ export function Audit() {
   };
   const detail = entries[at];
   const values = {
-    actor: count_values(entries, (entry) => entry.actor_id),
+    actor: count_values(entries, (entry) => entry.actor_name || entry.actor_id),
     action: count_values(entries, (entry) => entry.action),
     target: count_values(entries, (entry) => entry.target),
   };
-  const titles = new Map(entries.map((entry) => [entry.actor_id, entry.actor_name]));
   return (
     <div class="beside">
       <div class="page list-page">
         <PageHeader title="Audit log" text="Append-only, each entry sealed by the hash of the one before.">
           {can_install("audit_verify") && <Verify />}
-          <a class="button" download href={api_url("/v1/audit/export", { space: space.value?.id })}>
+          <a class="button" download href={api_url("/v1/audit/export", where)}>
             <Icon name="download" /> Export
           </a>
         </PageHeader>
@@ -274,13 +274,21 @@ export function Audit() {
               new_count={new_count}
               on_show_new={() => void reload(key)}
               bar={
-                <FilterBar
-                  label="Filter the audit log"
-                  text={text}
-                  values={values}
-                  titles={titles}
-                  on_change={(value) => set_query({ q: value || null })}
-                />
+                <>
+                  <FilterBar
+                    label="Filter the audit log"
+                    text={text}
+                    values={values}
+                    on_change={(value) => set_query({ q: value || null })}
+                  />
+                  {can_install("audit_verify") && (
+                    <Check
+                      label="Whole installation"
+                      checked={everything}
+                      on_change={(checked) => set_query({ scope: checked ? "installation" : null, open: null })}
+                    />
+                  )}
+                </>
               }
               foot={
                 entries.length === 0 ? (

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../api";
-import type { CreatedKey, ServerInfo } from "../api_types";
+import type { Key, ServerInfo } from "../api_types";
 import { shell_quote } from "../lib/text";
 import { use_load } from "../load";
 import { CodeBlock } from "../parts/copy";
@@ -11,6 +11,9 @@ import { Check, Choice, Field, Form } from "../parts/form";
 import { role_options } from "../parts/role";
 import { Note } from "../parts/state";
 import { can, space } from "../session";
+
+/** The only answer that carries the secret. */
+export type CreatedKey = Key & { key: string };
 
 const lifetimes = [
   { value: "30", title: "30 days" },

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../api";
-import type { CreatedKey, Key } from "../api_types";
+import type { Key } from "../api_types";
 import { use_keys } from "../keyboard";
 import { shell_quote } from "../lib/text";
 import { reload, use_load } from "../load";
@@ -20,7 +20,7 @@ import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { query, set_query } from "../router";
 import { can, space } from "../session";
-import { CreateKey, KeySecret } from "./key_form";
+import { type CreatedKey, CreateKey, KeySecret } from "./key_form";
 
 const tones: Record<Key["state"], Tone> = { active: "done", expired: "limit", revoked: "off" };
 

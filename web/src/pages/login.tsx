@@ -2,10 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api";
-import { plural } from "../lib/number";
+import { duration } from "../lib/number";
 import { Field, Form } from "../parts/form";
 import { Mark } from "../parts/icon";
-import { Note } from "../parts/state";
 import { query } from "../router";
 import { log_in } from "../session";
 
@@ -31,7 +30,7 @@ export function Login() {
         <h1>Log in to Hone</h1>
         {query.value.has("next") && <p class="page-text">Then you continue where you wanted to go.</p>}
         <Form
-          title={wait > 0 ? `Wait ${wait} s` : "Log in"}
+          title={wait > 0 ? `Try again in ${duration(wait * 1000)}` : "Log in"}
           busy_title="Logging in…"
           disabled={wait > 0}
           submit={async () => {
@@ -40,7 +39,6 @@ export function Login() {
             } catch (error) {
               if (error instanceof ApiError && error.status === 429 && error.retry_after_seconds) {
                 set_wait(error.retry_after_seconds);
-                return;
               }
               throw error;
             }
@@ -55,13 +53,6 @@ export function Login() {
             autocomplete="current-password"
             required
           />
-          {wait > 0 && (
-            <div role="alert">
-              <Note kind="warning" icon="clock">
-                Too many attempts. Try again in {plural(wait, "second")}.
-              </Note>
-            </div>
-          )}
         </Form>
       </div>
     </main>

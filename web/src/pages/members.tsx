@@ -2,17 +2,17 @@
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../api";
-import type { CreatedInvite, Invite, Member, RoleName } from "../api_types";
+import type { Invite, Member } from "../api_types";
 import { use_keys } from "../keyboard";
-import { initials } from "../lib/text";
 import { reload, use_load } from "../load";
+import { Avatar } from "../parts/avatar";
 import { Confirm } from "../parts/confirm";
 import { CodeBlock, Id } from "../parts/copy";
 import { Dialog } from "../parts/dialog";
 import { Choice, Field, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { PageHeader, Section } from "../parts/page";
-import { role_options } from "../parts/role";
+import { type RoleName, role_options } from "../parts/role";
 import { SearchField } from "../parts/search_field";
 import { Data, Note, State, type Tone } from "../parts/state";
 import { type Column, Table } from "../parts/table";
@@ -20,6 +20,9 @@ import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
 import { query, set_query } from "../router";
 import { can, space, user } from "../session";
+
+/** The only answer that carries the link. */
+type CreatedInvite = Invite & { path: string };
 
 const at = () => `/v1/spaces/${segment(space.value?.id ?? "")}`;
 
@@ -42,9 +45,7 @@ function member_columns(on_remove: (member: Member) => void): Column<Member>[] {
       sort: (member) => member.name || member.email,
       cell: (member) => (
         <span class="person">
-          <span class="avatar" aria-hidden="true">
-            {initials(member.name || member.email)}
-          </span>
+          <Avatar name={member.name || member.email} />
           <span class="person-name">{member.name || member.email}</span>
           {member.user_id === user.value?.id && <span class="tag">you</span>}
           {member.disabled && <State tone="off" text="disabled" />}

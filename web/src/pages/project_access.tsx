@@ -2,12 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../api";
-import type { Binding, Key, Member, Project, RoleName } from "../api_types";
+import type { Binding, Key, Member, Project } from "../api_types";
 import { reload, use_load } from "../load";
 import { Choice, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { Section } from "../parts/page";
-import { role_options } from "../parts/role";
+import { type RoleName, role_options } from "../parts/role";
 import { Data } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";

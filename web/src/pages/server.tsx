@@ -1,7 +1,7 @@
 // The installation: version, storage, and the settings as they are in effect.
 
 import { api } from "../api";
-import type { ServerInfo, SettingInfo } from "../api_types";
+import type { ServerInfo } from "../api_types";
 import { byte_size, exact_count } from "../lib/number";
 import { reload, use_load } from "../load";
 import { Icon } from "../parts/icon";
@@ -13,6 +13,8 @@ import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { query } from "../router";
 import { can_install } from "../session";
+
+type SettingInfo = ServerInfo["settings"][number];
 
 const columns: Column<SettingInfo>[] = [
   {

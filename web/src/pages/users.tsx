@@ -2,8 +2,8 @@
 
 import { api, segment, to_api_error } from "../api";
 import type { User } from "../api_types";
-import { initials } from "../lib/text";
 import { reload, use_load } from "../load";
+import { Avatar } from "../parts/avatar";
 import { Id } from "../parts/copy";
 import { Icon } from "../parts/icon";
 import { Menu, type MenuItem } from "../parts/menu";
@@ -65,9 +65,7 @@ const columns: Column<User>[] = [
     sort: (user) => user.name || user.email,
     cell: (user) => (
       <span class="person">
-        <span class="avatar" aria-hidden="true">
-          {initials(user.name || user.email)}
-        </span>
+        <Avatar name={user.name || user.email} />
         <span class="person-name">{user.name || user.email}</span>
         {user.id === self.value?.id && <span class="tag">you</span>}
       </span>

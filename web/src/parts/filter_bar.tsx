@@ -10,13 +10,11 @@ interface FilterBarProps {
   text: string;
   /** Field → values seen so far with their counts. */
   values: Record<string, Map<string, number>>;
-  /** Words for values that are only ids. */
-  titles?: Map<string, string>;
   /** Called with text that reads without error. */
   on_change: (text: string) => void;
 }
 
-export function FilterBar({ label, text, values, titles, on_change }: FilterBarProps) {
+export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
   const input = useRef<HTMLInputElement>(null);
   const list_id = useId();
   const [draft, set_draft] = useState(text);
@@ -142,7 +140,6 @@ export function FilterBar({ label, text, values, titles, on_change }: FilterBarP
             onClick={() => choose(choice)}
           >
             <code class="menu-title">{choice.label}</code>
-            {titles?.get(choice.label) && <span>{titles.get(choice.label)}</span>}
             <span class="faint">{choice.count === null ? "field" : choice.count}</span>
           </div>
         ))}

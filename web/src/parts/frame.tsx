@@ -152,9 +152,9 @@ function Drawer({ route, params, on_close }: { route: Route | null; params: Para
         if (target === element.current || (target instanceof Element && target.closest("a"))) element.current?.close();
       }}
     >
-      <div class="sidebar">
+      <nav class="sidebar" aria-label="Main">
         <SidebarContent route={route} params={params} />
-      </div>
+      </nav>
     </dialog>
   );
 }
@@ -222,17 +222,19 @@ export function Frame({ route, params, page }: FrameProps) {
         Skip to the page
       </a>
       {!is_phone.value && (
-        <div class="sidebar">
+        <nav class="sidebar" aria-label="Main">
           <SidebarContent route={route} params={known} />
-        </div>
+        </nav>
       )}
       <div class="frame-right">
         <TopBar route={route} params={params} on_menu={is_phone.value ? () => set_drawer(true) : null} />
         {me.value?.must_change_password && path.value !== "/account" && (
-          <Note kind="warning" icon="key">
-            You still use the password you were given. <a href="/account">Choose your own</a> before anybody else learns
-            it.
-          </Note>
+          <section aria-label="Your password">
+            <Note kind="warning" icon="key">
+              You still use the password you were given. <a href="/account">Choose your own</a> before anybody else
+              learns it.
+            </Note>
+          </section>
         )}
         <main id="main" ref={main} tabIndex={-1}>
           <Guarded key={path.value} page={page} params={params} />

@@ -1,6 +1,8 @@
 // The five roles as choices.
 
-import type { RoleName } from "../api_types";
+import type { Member } from "../api_types";
+
+export type RoleName = Member["role"];
 
 export const role_names: RoleName[] = ["owner", "admin", "member", "annotator", "viewer"];
 

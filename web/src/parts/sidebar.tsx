@@ -2,12 +2,12 @@
 
 import { to_api_error } from "../api";
 import { fill_path, type Params } from "../lib/route";
-import { initials } from "../lib/text";
 import { navigate } from "../router";
 import { allowed, type NavGroup, type Route, routes, settings_groups } from "../routes";
 import { log_out, user } from "../session";
 import { stored_signal } from "../stored";
 import { theme, themes } from "../theme";
+import { Avatar } from "./avatar";
 import { Icon, type IconName, Mark } from "./icon";
 import { key_help_open } from "./key_help";
 import { Menu } from "./menu";
@@ -55,9 +55,7 @@ function UserMenu() {
       class="user-button"
       button={
         <>
-          <span class="avatar" aria-hidden="true">
-            {initials(name)}
-          </span>
+          <Avatar name={name} />
           <span class="nav-title">{name}</span>
         </>
       }
@@ -102,7 +100,7 @@ export function SidebarContent({ route, params }: SidebarProps) {
         <Mark />
         <span class="nav-title">Hone</span>
       </a>
-      <nav class="nav" aria-label="Main">
+      <div class="nav">
         {in_settings ? (
           <>
             <a class="nav-link back" href={home} title="Back to the space">
@@ -129,7 +127,7 @@ export function SidebarContent({ route, params }: SidebarProps) {
             )}
           </>
         )}
-      </nav>
+      </div>
       <div class="nav-foot">
         {!in_settings && first_settings && (
           <a class="nav-link" href={fill_path(first_settings.path, params) ?? "/"} title="Settings">

@@ -117,7 +117,6 @@ export function TopBar({ route, params, on_menu }: TopBarProps) {
       <button
         type="button"
         class="search-button"
-        aria-label="Search and commands"
         aria-keyshortcuts="Control+K"
         onClick={() => {
           palette_open.value = true;

@@ -1,0 +1,86 @@
+import { expect, test, unique } from "./fixtures";
+
+test("the palette finds pages, projects and actions", async ({ page, admin }) => {
+  const name = unique("palette");
+  await admin.send("POST", "/v1/projects", { name });
+  await page.goto("/s/default");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: /Search pages/ });
+  await box.fill("memb");
+  await expect(page.getByRole("option").first()).toContainText("Members");
+  await box.press("Enter");
+  await expect(page.getByRole("heading", { name: "Members" })).toBeVisible();
+
+  await page.getByRole("button", { name: /^Search/ }).click();
+  await box.fill(name);
+  await expect(page.getByRole("option").first()).toContainText(name);
+  await box.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+
+  await page.keyboard.press("Control+k");
+  await box.fill("create a proj");
+  await box.press("Enter");
+  await expect(page.getByRole("dialog", { name: "Create a project" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+
+  await page.keyboard.press("Control+k");
+  await box.fill("zzzzz");
+  await expect(page.getByText("Nothing is called “zzzzz”.")).toBeVisible();
+});
+
+test("g and a letter goes to a page, ? lists the keys, [ folds the sidebar", async ({ page }) => {
+  await page.goto("/s/default");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await page.keyboard.press("g");
+  await page.keyboard.press("k");
+  await expect(page.getByRole("heading", { name: "API keys" })).toBeVisible();
+  await page.keyboard.press("g");
+  await page.keyboard.press("p");
+  await expect(page.getByRole("heading", { name: "Projects", exact: true })).toBeVisible();
+
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Keyboard" });
+  await expect(help).toContainText("Create a project");
+  await expect(help).toContainText("Members");
+  await page.keyboard.press("Escape");
+  await expect(help).toHaveCount(0);
+
+  await page.keyboard.press("[");
+  await expect(page.getByRole("button", { name: "Unfold the sidebar" })).toBeVisible();
+  await page.keyboard.press("[");
+  await expect(page.getByRole("button", { name: "Fold the sidebar" })).toBeVisible();
+});
+
+test("a list is walked with j, k and Enter", async ({ page, admin }) => {
+  const mark = unique("walk");
+  for (const part of ["a", "b"]) await admin.send("POST", "/v1/projects", { name: `${mark}-${part}` });
+  await page.goto(`/s/default/projects?q=${mark}`);
+  await expect(page.getByRole("row")).toHaveCount(3);
+  for (const key of ["j", "j", "k", "j", "Enter"]) await page.keyboard.press(key);
+  await expect(page.getByRole("heading", { level: 1, name: `${mark}-b` })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole("row")).toHaveCount(3);
+});
+
+test("keys do nothing while somebody types", async ({ page, admin }) => {
+  await admin.send("POST", "/v1/projects", { name: unique("typing") });
+  await page.goto("/s/default/projects");
+  await page.getByLabel("Filter projects").fill("");
+  await page.getByLabel("Filter projects").pressSequentially("g k ?");
+  await expect(page.getByLabel("Filter projects")).toHaveValue("g k ?");
+  await expect(page.getByRole("heading", { name: "Projects", exact: true })).toBeVisible();
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+test("a dialog gives the focus back to where it came from", async ({ page, admin }) => {
+  await admin.send("POST", "/v1/projects", { name: unique("focus") });
+  await page.goto("/s/default/projects");
+  const button = page.getByRole("button", { name: "Create project" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(button).toBeFocused();
+});

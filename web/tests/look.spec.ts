@@ -1,0 +1,69 @@
+import { gzipSync } from "node:zlib";
+import { expect, test, unique } from "./fixtures";
+
+const ground = () => getComputedStyle(document.body).backgroundColor;
+
+test("the theme follows the system until it is pinned", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto("/s/default");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  const light = await page.evaluate(ground);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await page.evaluate(ground);
+  expect(dark).not.toBe(light);
+
+  await page.getByRole("button", { name: /^You:/ }).click();
+  await page.getByRole("menuitemradio", { name: "Light theme" }).click();
+  expect(await page.evaluate(ground)).toBe(light);
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  expect(await page.evaluate(ground)).toBe(light);
+
+  await page.getByRole("button", { name: /^You:/ }).click();
+  await page.getByRole("menuitemradio", { name: "Follow the system" }).click();
+  expect(await page.evaluate(ground)).toBe(dark);
+});
+
+test("on a phone the sidebar is a drawer and nothing is wider than the screen", async ({ page, admin }) => {
+  await admin.send("POST", "/v1/projects", { name: unique("phone") });
+  await page.setViewportSize({ width: 390, height: 780 });
+  await page.goto("/s/default/projects");
+  await expect(page.getByRole("table", { name: "Projects" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Home" })).toHaveCount(0);
+  await page.getByRole("button", { name: "Open the menu" }).click();
+  const menu = page.getByRole("dialog", { name: "Menu" });
+  await menu.getByRole("link", { name: "Settings" }).click();
+  await expect(page.getByRole("heading", { name: "General" })).toBeVisible();
+  await expect(menu).toHaveCount(0);
+  for (const path of ["members", "keys", "audit"]) {
+    await page.goto(`/s/default/settings/${path}`);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  }
+});
+
+test("the first load stays within its budget", async ({ page }) => {
+  let bytes = 0;
+  const bodies: Promise<void>[] = [];
+  page.on("response", (response) => {
+    if (new URL(response.url()).pathname.startsWith("/v1/")) return;
+    bodies.push(
+      response.body().then((body) => {
+        bytes += gzipSync(body).length;
+      }),
+    );
+  });
+  await page.goto("/login");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await Promise.all(bodies);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(60 * 1024);
+});
+
+test("reduced motion turns animations off", async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.goto("/s/default/projects");
+  const button = page.getByRole("button", { name: /Create/ }).first();
+  await expect(button).toBeVisible();
+  expect(await button.evaluate((element) => getComputedStyle(element).transitionDuration)).toBe("0s");
+});

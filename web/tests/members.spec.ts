@@ -1,0 +1,97 @@
+import { expect, stranger, test, unique } from "./fixtures";
+
+test("an invited viewer joins by the link and sees only what a viewer may do", async ({
+  page,
+  browser,
+  server,
+  admin,
+}) => {
+  const email = `${unique("viewer")}@example.com`;
+  await admin.send("POST", "/v1/projects", { name: unique("visible") });
+  await page.goto("/s/default/settings/members?new=1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Email").fill(email);
+  await dialog.getByLabel("Role").selectOption("viewer");
+  await dialog.getByRole("button", { name: "Create link" }).click();
+  const link = ((await page.getByRole("group", { name: "invitation link" }).textContent()) ?? "").trim();
+  expect(link).toContain(`${server.url}/invite/`);
+  await page.getByRole("button", { name: "Done" }).click();
+  await expect(
+    page.getByRole("table", { name: "Invitations" }).getByRole("row").filter({ hasText: email }),
+  ).toContainText("open");
+
+  const guest = await stranger(browser, server.url);
+  await guest.goto(link);
+  await expect(guest.getByText(email)).toBeVisible();
+  await guest.getByLabel("Your name").fill("Vera Viewer");
+  await guest.getByLabel("Choose a password").fill("vera has a password");
+  await guest.getByRole("button", { name: "Join default" }).click();
+  await expect(guest.getByRole("heading", { level: 1 })).toContainText("Welcome");
+
+  await guest.goto("/s/default/projects");
+  await expect(guest.getByRole("table", { name: "Projects" })).toBeVisible();
+  await expect(guest.getByRole("button", { name: "Create project" })).toHaveCount(0);
+  await guest.goto("/s/default/settings/members");
+  await expect(guest.getByText("Your role here is viewer")).toBeVisible();
+  await expect(guest.getByRole("button", { name: "Invite" })).toHaveCount(0);
+  await expect(guest.getByRole("link", { name: "Audit log" })).toHaveCount(0);
+  await guest.goto("/s/default/settings/audit");
+  await expect(guest.getByRole("heading", { name: "There is nothing at this address" })).toBeVisible();
+
+  await guest.goto(link);
+  await expect(guest.getByRole("heading", { name: "This invitation cannot be used" })).toBeVisible();
+  await guest.context().close();
+});
+
+test("a role is changed in place and a member is removed after a question", async ({
+  page,
+  admin,
+  playwright,
+  server,
+}) => {
+  const email = `${unique("mover")}@example.com`;
+  const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
+  const { path } = await admin.send<{ path: string }>("POST", `/v1/spaces/${space?.id}/invites`, {
+    email,
+    role: "viewer",
+  });
+  const request = await playwright.request.newContext();
+  const joined = await request.post(`${server.url}/v1${path.replace("invite", "invites")}/accept`, {
+    data: { name: "Mo Mover", password: "mo has a password" },
+  });
+  expect(joined.ok(), await joined.text()).toBe(true);
+
+  await page.goto("/s/default/settings/members");
+  await page.getByLabel(`Role of ${email}`).selectOption("annotator");
+  await expect(page.getByText("Mo Mover is annotator now")).toBeVisible();
+  await page.getByRole("button", { name: `Remove ${email}` }).click();
+  await expect(page.getByRole("dialog")).toContainText("loses access to every project");
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await expect(page.getByRole("row").filter({ hasText: email })).toHaveCount(0);
+  await request.dispose();
+});
+
+test("the last owner stays owner, and the box shows it", async ({ page }) => {
+  await page.goto("/s/default/settings/members");
+  const role = page.getByLabel("Role of admin@localhost");
+  await role.selectOption("viewer");
+  await expect(page.getByText("Role not changed")).toBeVisible();
+  await expect(role).toHaveValue("owner");
+});
+
+test("an invitation can be revoked", async ({ page, admin }) => {
+  const email = `${unique("late")}@example.com`;
+  const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
+  await admin.send("POST", `/v1/spaces/${space?.id}/invites`, { email, role: "member" });
+  await page.goto("/s/default/settings/members");
+  await page.getByRole("button", { name: `Revoke the invitation of ${email}` }).click();
+  await expect(page.getByText(`The link for ${email} is dead`)).toBeVisible();
+});
+
+test("the roles page marks the own role", async ({ page }) => {
+  await page.goto("/s/default/settings/roles");
+  await expect(page.getByRole("columnheader", { name: /owner/ })).toContainText("you");
+  await expect(
+    page.getByRole("row").filter({ hasText: "space_delete" }).getByRole("cell", { name: "yes" }),
+  ).toHaveCount(1);
+});

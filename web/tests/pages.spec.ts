@@ -1,0 +1,124 @@
+// Every page in both themes: no accessibility finding, nothing against the content security policy.
+
+import { createRequire } from "node:module";
+import type { Page } from "@playwright/test";
+import { expect, stranger, test } from "./fixtures";
+
+const axe = createRequire(import.meta.url)("axe-core") as { source: string };
+
+interface Finding {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+async function check_page(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const findings = await page.evaluate(async () => {
+    const runner = (window as unknown as { axe: { run: () => Promise<{ violations: Finding[] }> } }).axe;
+    return (await runner.run()).violations.map((finding) => ({
+      rule: finding.id,
+      where: finding.nodes.slice(0, 3).map((node) => `${node.html} ${node.failureSummary ?? ""}`),
+    }));
+  });
+  expect(findings).toEqual([]);
+}
+
+/** Counts what the browser refuses, and scripts that fail. */
+async function watch(page: Page): Promise<() => Promise<void>> {
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy/.test(message.text())) errors.push(message.text());
+  });
+  return async () => expect(errors).toEqual([]);
+}
+
+async function check_both_themes(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await check_page(page);
+  }
+}
+
+const pages: Record<string, string> = {
+  Home: "/s/default",
+  Projects: "/s/default/projects",
+  "a project": "/s/default/projects/checked",
+  "a project's settings": "/s/default/projects/checked?tab=settings",
+  "a project's access": "/s/default/projects/checked?tab=access",
+  General: "/s/default/settings/general",
+  Members: "/s/default/settings/members",
+  Roles: "/s/default/settings/roles",
+  "API keys": "/s/default/settings/keys",
+  "Audit log": "/s/default/settings/audit",
+  Server: "/installation/server",
+  Spaces: "/installation/spaces",
+  Users: "/installation/users",
+  Account: "/account",
+  "nothing there": "/nowhere",
+};
+
+test.describe("every page", () => {
+  test.beforeEach(async ({ admin, request, server }) => {
+    const known = await admin.send<{ name: string }[]>("GET", "/v1/projects?name_contains=checked");
+    if (known.length === 0) await admin.send("POST", "/v1/projects", { name: "checked" });
+    expect((await request.get(`${server.url}/healthz`)).ok()).toBe(true);
+  });
+
+  for (const [name, path] of Object.entries(pages)) {
+    test(`${name} is accessible and keeps to the policy`, async ({ page }) => {
+      const verify = await watch(page);
+      const answer = await page.goto(path);
+      expect(answer?.headers()["content-security-policy"]).toContain("default-src 'none'");
+      await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
+      await expect(page.getByRole("status", { name: "Loading" })).toHaveCount(0);
+      await check_both_themes(page);
+      await verify();
+    });
+  }
+});
+
+const dialogs: Record<string, string> = {
+  "create a project": "/s/default/projects?new=1",
+  "create a key": "/s/default/settings/keys?new=1",
+  "invite a teammate": "/s/default/settings/members?new=1",
+  "create a space": "/installation/spaces?new=1",
+};
+
+for (const [name, path] of Object.entries(dialogs)) {
+  test(`the dialog to ${name} is accessible`, async ({ page }) => {
+    const verify = await watch(page);
+    await page.goto(path);
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await check_both_themes(page);
+    await verify();
+  });
+}
+
+test("menus, palette and key help are accessible", async ({ page }) => {
+  await page.goto("/s/default/settings/audit");
+  await expect(page.getByRole("row").nth(1)).toBeVisible();
+  await page.getByRole("button", { name: /^Time range/ }).click();
+  await check_page(page);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("option").first()).toBeVisible();
+  await check_page(page);
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await check_page(page);
+});
+
+test("the pages before login are accessible", async ({ browser, server }) => {
+  const page = await stranger(browser, server.url);
+  const verify = await watch(page);
+  for (const path of ["/login", "/invite/not-a-token"]) {
+    await page.goto(path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await check_both_themes(page);
+  }
+  await verify();
+  await page.context().close();
+});

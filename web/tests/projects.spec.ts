@@ -1,0 +1,95 @@
+import { expect, test, unique } from "./fixtures";
+
+test("a project is created, renamed and deleted", async ({ page }) => {
+  const name = unique("agent");
+  await page.goto("/s/default/projects");
+  await page
+    .getByRole("button", { name: "Create project" })
+    .or(page.getByRole("button", { name: "Create a project" }))
+    .first()
+    .click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill(name);
+  await page.getByLabel("Description").fill("Answers questions");
+  await page.getByRole("dialog").getByRole("button", { name: "Create project" }).click();
+  await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+  await expect(page).toHaveURL(`/s/default/projects/${name}`);
+
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill(`${name}-2`);
+  await page.getByLabel("Keep spans for (days)").fill("14");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: `${name}-2` })).toBeVisible();
+  await expect(page).toHaveURL(`/s/default/projects/${name}-2?tab=settings`);
+  await expect(page.getByLabel("Keep spans for (days)")).toHaveValue("14");
+
+  await page.getByRole("button", { name: "Delete project" }).click();
+  const confirm = page.getByRole("button", { name: "Delete for ever" });
+  await expect(confirm).toBeDisabled();
+  await page.getByLabel(`Type ${name}-2 to confirm`).fill(`${name}-2`);
+  await confirm.click();
+  await expect(page.getByText(`Project ${name}-2 deleted`)).toBeVisible();
+  await expect(page).toHaveURL("/s/default/projects");
+  await expect(page.getByRole("link", { name: `${name}-2` })).toHaveCount(0);
+});
+
+test("a name that is taken keeps the dialog open and says why", async ({ page, admin }) => {
+  const name = unique("taken");
+  await admin.send("POST", "/v1/projects", { name });
+  await page.goto("/s/default/projects?new=1");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill(name);
+  await page.getByRole("dialog").getByRole("button", { name: "Create project" }).click();
+  await expect(page.getByRole("dialog").getByRole("alert")).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
+});
+
+test("filter and order of the list are in the address", async ({ page, admin }) => {
+  const mark = unique("list");
+  for (const part of ["b", "a", "c"]) await admin.send("POST", "/v1/projects", { name: `${mark}-${part}` });
+  await page.goto(`/s/default/projects?q=${mark}`);
+  const names = page.getByRole("table", { name: "Projects" }).getByRole("link");
+  await expect(names).toHaveText([`${mark}-a`, `${mark}-b`, `${mark}-c`]);
+  await page.getByRole("button", { name: "Name" }).click();
+  await expect(page).toHaveURL(/sort=-name/);
+  await expect(names).toHaveText([`${mark}-c`, `${mark}-b`, `${mark}-a`]);
+  await page.getByLabel("Filter projects").fill(`${mark}-b`);
+  await expect(names).toHaveText([`${mark}-b`]);
+  await page.reload();
+  await expect(names).toHaveText([`${mark}-b`]);
+});
+
+test("columns can be chosen and stay chosen", async ({ page, admin }) => {
+  await admin.send("POST", "/v1/projects", { name: unique("columns") });
+  await page.goto("/s/default/projects");
+  await expect(page.getByRole("columnheader", { name: "Id" })).toHaveCount(0);
+  await page.getByRole("button", { name: "Choose columns" }).click();
+  await page.getByRole("checkbox", { name: "Id" }).check();
+  await expect(page.getByRole("columnheader", { name: "Id" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("columnheader", { name: "Id" })).toBeVisible();
+});
+
+test("a restricted project gets bindings, and taking one away can be undone", async ({ page, admin }) => {
+  const name = unique("secret");
+  await admin.send("POST", "/v1/projects", { name });
+  await page.goto(`/s/default/projects/${name}?tab=access`);
+  await page.getByRole("button", { name: "Restrict to bindings" }).click();
+  await expect(page.getByText("Restricted:")).toBeVisible();
+  const table = page.getByRole("table", { name: "Bindings" });
+  const give = page.getByRole("button", { name: "Give access" });
+  if ((await table.count()) === 0) await give.click();
+  await expect(table.getByRole("row")).toHaveCount(2);
+  await table.getByRole("button", { name: /^Remove/ }).click();
+  await expect(table).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(table.getByRole("row")).toHaveCount(2);
+});
+
+test("an address that leads nowhere says so", async ({ page }) => {
+  await page.goto("/s/default/projects/no-such-project");
+  await expect(page.getByRole("alert")).toContainText("not found");
+  await expect(page.getByRole("alert").getByText(/^Request/)).toBeVisible();
+  for (const path of ["/nowhere", "/s/no-such-space"]) {
+    await page.goto(path);
+    await expect(page.getByRole("heading", { name: "There is nothing at this address" })).toBeVisible();
+  }
+});

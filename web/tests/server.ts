@@ -1,0 +1,73 @@
+// Starts the real binary on a free port in a directory of its own, and stops it by its pid.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const admin_email = "admin@localhost";
+export const admin_password = "a long enough password";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const binary = resolve(process.env.HONE_BINARY ?? join(here, "../../build/release/hone"));
+
+export interface Server {
+  url: string;
+  stop: () => Promise<void>;
+}
+
+function read_url(directory: string): string | null {
+  try {
+    return (JSON.parse(readFileSync(join(directory, "addresses.json"), "utf8")) as { http: string }).http;
+  } catch {
+    return null;
+  }
+}
+
+/** The addresses file appears once the server is ready. */
+async function wait_for_url(directory: string, child: ChildProcess, output: () => string): Promise<string> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const url = read_url(directory);
+    if (url) return url;
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${binary} did not start:\n${output()}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+export async function start_server(): Promise<Server> {
+  const directory = mkdtempSync(join(tmpdir(), "hone-web-"));
+  const args = ["serve", "--data-dir", directory, "--listen", "127.0.0.1:0"];
+  // The binary carries the UI inside; a directory can stand in for it while working on the UI.
+  if (process.env.HONE_UI_DIR) args.push("--ui-dir", resolve(process.env.HONE_UI_DIR));
+  if (process.env.HONE_SERVE_FLAGS) args.push(...process.env.HONE_SERVE_FLAGS.split(" "));
+  const child = spawn(binary, args, {
+    env: { ...process.env, HONE_ADMIN_PASSWORD: admin_password },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (data) => {
+    output += data;
+  });
+  child.stderr.on("data", (data) => {
+    output += data;
+  });
+  const ended = new Promise<void>((done) => child.once("exit", () => done()));
+  child.once("error", (error) => {
+    output += String(error);
+  });
+  const stop = async () => {
+    if (child.exitCode === null && child.pid !== undefined) {
+      child.kill("SIGTERM");
+      await ended;
+    }
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    return { url: await wait_for_url(directory, child, () => output), stop };
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  }
+}
