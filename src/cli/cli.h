@@ -1,0 +1,35 @@
+// The `hone` command line: finds the command, parses its arguments, runs it. Client commands speak only the public HTTP
+// API; the commands that need this machine's own parts (serve, check, …) are supplied by main. One thread.
+#pragma once
+
+#include "base/time.h"
+#include "cli/console.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::cli {
+
+struct LocalCommand {
+    std::string_view name;
+    std::string_view summary;
+    int (*main)(int argc, char** argv) = nullptr; // argv[0] is the command's own name
+    bool hidden = false;
+};
+
+// The whole program; returns its exit code. See exit_code.h.
+int run(int argc, char** argv, std::span<const LocalCommand> local);
+
+// A client command in given surroundings; `arguments` are the words after the program's name.
+struct World {
+    int in = 0;
+    int out = 1;
+    int err = 2;
+    Environment environment;
+    const Clock* clock = nullptr;
+};
+int run_client(const std::vector<std::string>& arguments, std::span<const LocalCommand> local, const World& world);
+
+} // namespace hone::cli

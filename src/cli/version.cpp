@@ -1,0 +1,42 @@
+#include "cli/view.h"
+
+namespace hone::cli {
+
+namespace {
+
+Result<> version(Context& context) {
+    const std::string& url = context.remote.target().url;
+    json::Object shown{{"client", HONE_VERSION}, {"url", url}, {"server", nullptr}};
+    auto info = context.remote.get("/v1/server");
+    std::string server;
+    if (info.ok() && info.value().is_object()) {
+        json::Object known;
+        for (const auto* field : {"version", "schema_version", "database", "started_at"})
+            if (const auto* value = info.value().get_object().if_contains(field)) known[field] = *value;
+        server = text_of(info.value(), "version") + " at " + url;
+        shown["server"] = std::move(known);
+    } else if (context.explanation.exit == Exit::unauthorized) {
+        server = "at " + url + "; log in to see its version: hone login";
+    } else {
+        server = "not reached at " + url;
+    }
+    context.explanation = {}; // the client's own version was the question; no server is an answer
+    if (context.json()) {
+        print_json(context, shown);
+        return {};
+    }
+    context.say(std::string("hone ") + HONE_VERSION);
+    context.say("server " + server);
+    return {};
+}
+
+} // namespace
+
+std::vector<Command> version_commands() {
+    return {{.path = "version",
+             .summary = "Show the version of this program and of the server.",
+             .needs = Needs::server,
+             .run = version}};
+}
+
+} // namespace hone::cli
