@@ -28,6 +28,12 @@ Result<AuditEntry> entry_of(const sql::Row& row) {
     return entry;
 }
 
+// What reading an entry forgives and its hash therefore does not cover.
+bool is_as_written(const sql::Row& row) {
+    const bool known_kind = parse_enum<CallerKind>(row.text(3)).has_value();
+    return known_kind && (row.is_null(2) || !row.text(2).empty());
+}
+
 Result<std::vector<AuditEntry>> entries_of(const sql::Rows& rows) {
     std::vector<AuditEntry> entries;
     entries.reserve(rows.size());
@@ -130,7 +136,7 @@ Result<std::vector<AuditEntry>> AuditLog::entries_after(const Caller& caller, co
 
 Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
     TRY(caller.require(Permission::audit_verify));
-    // The head is read first: entries appended meanwhile are checked too, and never look like a cut end.
+    // The head is read before and after: entries appended meanwhile are checked too, and look neither cut nor forged.
     const auto head = TRY(m_database.query("SELECT seq, hash FROM audit_head WHERE id = 1"));
     AuditVerification verification;
     std::string previous;
@@ -140,6 +146,8 @@ Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
         verification.message = "entry " + std::to_string(seq) + " " + why;
         return verification;
     };
+    const auto before_first = TRY(m_database.query("SELECT MIN(seq) FROM audit_entries WHERE seq < 1"));
+    if (!before_first.front().is_null(0)) return bad(before_first.front().integer(0), "was never recorded");
     for (;;) {
         const auto rows = TRY(m_database.query("SELECT " + std::string(columns) +
                                                    " FROM audit_entries WHERE seq > ? ORDER BY seq LIMIT 1000",
@@ -148,7 +156,8 @@ Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
             const AuditEntry entry = TRY(entry_of(row));
             if (entry.seq != verification.entries + 1) return bad(verification.entries + 1, "is missing");
             if (entry.prev_hash != previous) return bad(entry.seq, "does not continue the chain");
-            if (entry.hash != audit_hash(entry, row.text(8))) return bad(entry.seq, "was changed after it was written");
+            if (entry.hash != audit_hash(entry, row.text(8)) || !is_as_written(row))
+                return bad(entry.seq, "was changed after it was written");
             previous = entry.hash;
             verification.entries = entry.seq;
             if (!head.empty() && entry.seq == head.front().integer(0) && entry.hash != head.front().text(1))
@@ -158,6 +167,10 @@ Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
     }
     if (head.empty() || verification.entries < head.front().integer(0))
         return bad(verification.entries + 1, "is missing: the log was cut");
+    const auto head_now = TRY(m_database.query("SELECT seq FROM audit_head WHERE id = 1"));
+    if (head_now.empty() || verification.entries > head_now.front().integer(0))
+        return bad(head_now.empty() ? 1 : head_now.front().integer(0) + 1,
+                   "is newer than the head: it was not recorded");
     verification.ok = true;
     verification.head_hash = previous;
     verification.message = std::to_string(verification.entries) + " entries, chain complete";
