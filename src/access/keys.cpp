@@ -9,7 +9,9 @@ namespace {
 constexpr std::string_view key_start = "hone_";
 constexpr Duration used_resolution = std::chrono::minutes(1);
 constexpr std::string_view select_key = "SELECT id, name, prefix, space_id, user_id, role, scopes, created_by, "
-                                        "created_at, expires_at, last_used_at, revoked_at FROM api_keys";
+                                        "created_at, expires_at, last_used_at, revoked_at, key_hash FROM api_keys";
+// Takes the place of a revoked key's hash: no clock that is set back brings the key to life again.
+constexpr std::string_view revoked_hash = "revoked ";
 
 std::string join_scopes(const std::vector<std::string>& scopes) {
     std::string text;
@@ -27,6 +29,7 @@ std::vector<std::string> split_scopes(std::string_view text) {
 
 Result<PermissionSet> scope_of(const std::vector<std::string>& scopes) {
     if (scopes.empty()) return invalid("scopes must not be empty; use [\"all\"] or [\"read\"]");
+    if (scopes.size() > 100) return invalid("scopes must not have more than 100 entries");
     PermissionSet set;
     for (const auto& scope : scopes) {
         if (scope == "all")
@@ -58,7 +61,7 @@ Key Keys::key_of(const sql::Row& row) const {
     key.last_used_at = row.optional_time(10);
     key.revoked_at = row.optional_time(11);
     const Time now = m_clock.now();
-    if (key.revoked_at && *key.revoked_at <= now)
+    if (row.text(12).starts_with(revoked_hash) || (key.revoked_at && *key.revoked_at <= now))
         key.state = KeyState::revoked;
     else if (key.expires_at && *key.expires_at <= now)
         key.state = KeyState::expired;
@@ -77,7 +80,7 @@ Result<Page<Key>> Keys::list(const Caller& caller, const SpaceId& space, bool in
         values.push_back(sql::to_value(caller.key));
     }
     if (!include_revoked) {
-        sql += " AND (revoked_at IS NULL OR revoked_at > ?)";
+        sql += " AND (revoked_at IS NULL OR revoked_at > ?) AND key_hash NOT LIKE 'revoked %'";
         values.push_back(sql::to_value(m_clock.now()));
     }
     sql += " ORDER BY id LIMIT ?";
@@ -140,6 +143,7 @@ Result<Key> Keys::create(const Caller& caller, const SpaceId& space, const NewKe
         if (caller.kind == CallerKind::key && !caller.scope.contains(scope))
             return forbidden("the key would hold more than you do");
     }
+    TRY(require_not_outlived(caller, key.expires_at));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Key> {
         Key made = TRY(insert(transaction, caller, key));
         TRY(m_audit.record(
@@ -150,6 +154,16 @@ Result<Key> Keys::create(const Caller& caller, const SpaceId& space, const NewKe
              {{"name", made.name}, {"kind", name_of(made.kind)}, {"scopes", join_scopes(made.scopes)}}}));
         return made;
     });
+}
+
+// A key cannot make itself a successor that lives longer.
+Result<> Keys::require_not_outlived(const Caller& caller, const std::optional<Time>& expires_at) const {
+    if (caller.kind != CallerKind::key) return {};
+    const Key own = TRY(find(caller.key));
+    if (own.revoked_at) return forbidden("this key was rotated; use its successor to make keys");
+    if (own.expires_at && (!expires_at || *expires_at > *own.expires_at))
+        return forbidden("the key would live longer than yours, which expires at " + to_text(*own.expires_at));
+    return {};
 }
 
 Result<Key> Keys::manageable(const Caller& caller, const KeyId& id) const {
@@ -173,7 +187,8 @@ Result<Key> Keys::revoke(const Caller& caller, const KeyId& id) {
     key.revoked_at = m_clock.now();
     key.state = KeyState::revoked;
     return m_database.write([&](sql::Transaction& transaction) -> Result<Key> {
-        TRY(transaction.execute("UPDATE api_keys SET revoked_at = ? WHERE id = ?", key.revoked_at, id));
+        TRY(transaction.execute("UPDATE api_keys SET revoked_at = ?, key_hash = ? WHERE id = ?", key.revoked_at,
+                                std::string(revoked_hash) + id.text(), id));
         TRY(m_audit.record(transaction, caller, {"key_revoke", key.space_id, id.text(), {{"name", key.name}}}));
         return key;
     });
@@ -191,9 +206,16 @@ Result<Key> Keys::rotate(const Caller& caller, const KeyId& id, Duration grace) 
         return forbidden("the key would hold more than you do");
     if (old.role && !caller.permissions_in(old.space_id).contains(permissions_of(*old.role) & scope))
         return forbidden("the key would hold more than you do");
+    TRY(require_not_outlived(caller, old.expires_at));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Key> {
+        // Once only: rotating again would let the old key outlive the end it was given.
+        const int64_t ended = TRY(transaction.execute(
+            "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", m_clock.now() + grace, id));
+        if (ended == 0) return conflict("the key was rotated or revoked already");
+        if (grace <= Duration(0))
+            TRY(transaction.execute("UPDATE api_keys SET key_hash = ? WHERE id = ?",
+                                    std::string(revoked_hash) + id.text(), id));
         Key made = TRY(insert(transaction, caller, old));
-        TRY(transaction.execute("UPDATE api_keys SET revoked_at = ? WHERE id = ?", m_clock.now() + grace, id));
         TRY(transaction.execute(
             "INSERT INTO bindings (project_id, principal, role, created_at) "
             "SELECT project_id, CAST(? AS TEXT), role, created_at FROM bindings WHERE principal = ?",
@@ -232,10 +254,10 @@ Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std
         caller.user = *key.user_id;
         caller.installation_owner = user.front().flag(1);
         const auto role = user.front().is_null(2) ? std::nullopt : parse_enum<Role>(user.front().text(2));
-        if (role)
-            caller.roles.emplace(key.space_id, *role);
-        else if (caller.installation_owner)
+        if (caller.installation_owner)
             caller.roles.emplace(key.space_id, Role::owner);
+        else if (role)
+            caller.roles.emplace(key.space_id, *role);
         else
             return wrong();
     } else {

@@ -26,7 +26,7 @@ public:
                            const PageRequest& page) const;
     Result<Key> create(const Caller& caller, const SpaceId& space, const NewKey& wanted);
     Result<Key> revoke(const Caller& caller, const KeyId& id);
-    // A new key with the same rights; the old one works for `grace` more.
+    // A new key with the same rights; the old one works for `grace` more and cannot be rotated again.
     Result<Key> rotate(const Caller& caller, const KeyId& id, Duration grace);
     // For showing a key to itself.
     Result<Key> find(const KeyId& id) const;
@@ -37,6 +37,7 @@ public:
 private:
     Key key_of(const sql::Row& row) const;
     Result<Key> manageable(const Caller& caller, const KeyId& id) const;
+    Result<> require_not_outlived(const Caller& caller, const std::optional<Time>& expires_at) const;
     Result<Key> insert(sql::Transaction& transaction, const Caller& caller, Key key) const;
 
     sql::Database& m_database;
