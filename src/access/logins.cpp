@@ -9,6 +9,8 @@ namespace {
 constexpr Duration forget_failures_after = std::chrono::hours(24);
 constexpr Duration seen_resolution = std::chrono::minutes(1);
 constexpr int64_t longest_lockout_factor = 24;
+// How far a clock may be set back without ending the sessions made before.
+constexpr Duration harmless_step_back = std::chrono::hours(1);
 
 std::string hash_text(std::string_view token) {
     return to_hex(crypto::hash(token));
@@ -66,10 +68,12 @@ Result<> Logins::count_failure(const Caller& guest, const std::string& email,
 }
 
 Result<UserId> Logins::prove(const Caller& guest, const std::string& email, const std::string& password) {
-    const std::string lower = lowercase_ascii(trim(email));
-    if (lower.size() > 254 || !is_valid_utf8(lower) || password.size() > 1000)
-        return unauthorized("wrong e-mail address or password");
-    const std::vector<std::string> subjects{"email:" + lower, "peer:" + guest.peer};
+    // What is no address is not kept anywhere: people type their password into the wrong field.
+    const auto address = checked_email(email);
+    const std::string lower = address.ok() ? address.value() : "";
+    if (password.size() > 1000) return unauthorized("wrong e-mail address or password");
+    std::vector<std::string> subjects{"peer:" + guest.peer};
+    if (address.ok()) subjects.push_back("email:" + lower);
     TRY(refuse_while_locked(subjects));
     const auto rows = TRY(m_database.query("SELECT id, password_hash, disabled FROM users WHERE email = ?", lower));
     const std::string& hashed = rows.empty() ? decoy_hash(m_users.cost()) : rows.front().text(1);
@@ -79,7 +83,7 @@ Result<UserId> Logins::prove(const Caller& guest, const std::string& email, cons
         return unauthorized("wrong e-mail address or password");
     }
     const UserId user = rows.front().id<UserTag>(0);
-    TRY(m_database.execute("DELETE FROM login_failures WHERE subject = ?", subjects[0]));
+    TRY(m_database.execute("DELETE FROM login_failures WHERE subject = ?", "email:" + lower));
     if (crypto::needs_rehash(hashed, m_users.cost())) {
         const std::string fresh = TRY(m_users.hash(password));
         TRY(m_database.execute("UPDATE users SET password_hash = ? WHERE id = ?", fresh, user));
@@ -128,7 +132,12 @@ Result<Caller> Logins::authenticate(std::string_view token, std::string peer, st
                              hash_text(token)));
     if (rows.empty()) return over();
     const auto row = rows.front();
-    if (row.flag(8) || now >= row.time(3)) return over();
+    if (row.flag(8)) return over();
+    // Deleted at once: a clock that is set back must not revive it, nor stretch a session made under a wrong clock.
+    if (now >= row.time(3) || row.time(4) > now + harmless_step_back) {
+        TRY(m_database.execute("DELETE FROM login_sessions WHERE id = ?", row.id<LoginSessionTag>(0)));
+        return over();
+    }
     Caller caller;
     caller.kind = CallerKind::user;
     caller.login_session = row.id<LoginSessionTag>(0);
@@ -143,7 +152,7 @@ Result<Caller> Logins::authenticate(std::string_view token, std::string peer, st
     for (const auto& membership : memberships)
         if (const auto role = parse_enum<Role>(membership.text(1)))
             caller.roles.emplace(membership.id<SpaceTag>(0), *role);
-    if (now - row.time(2) > seen_resolution)
+    if (now - row.time(2) > seen_resolution || row.time(2) > now)
         TRY(m_database.execute("UPDATE login_sessions SET last_seen_at = ? WHERE id = ?", now, caller.login_session));
     return caller;
 }
