@@ -3,9 +3,9 @@
 namespace hone::access {
 
 std::optional<Role> Caller::role_in(const SpaceId& space) const {
-    if (const auto found = roles.find(space); found != roles.end()) return found->second;
     // An installation owner's own login acts as owner everywhere; a key never leaves its space.
     if (installation_owner && kind == CallerKind::user) return Role::owner;
+    if (const auto found = roles.find(space); found != roles.end()) return found->second;
     return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ Result<Page<Space>> Spaces::list(const Caller& caller, const PageRequest& page) 
             TRY(m_database.query(std::string(select_space) + " WHERE id > ? ORDER BY id LIMIT 500", position));
         for (const auto& row : rows) {
             position = row.text(0);
-            if (caller.kind == CallerKind::system || caller.role_in(row.id<SpaceTag>(0)))
+            if (caller.permissions_in(row.id<SpaceTag>(0)).has(Permission::space_read))
                 spaces.push_back(TRY(space_of(caller, row)));
             if (spaces.size() > static_cast<size_t>(page.limit)) break;
         }
@@ -59,9 +59,12 @@ Result<Space> Spaces::find(const Caller& caller, std::string_view id_or_name) co
 }
 
 Result<SpaceId> Spaces::choose(const Caller& caller, const std::optional<std::string>& id_or_name) const {
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
     if (id_or_name) {
-        const auto rows =
-            TRY(m_database.query("SELECT id FROM spaces WHERE id = ? OR name = ?", *id_or_name, *id_or_name));
+        // An id wins over a space that was given another's id as its name.
+        const auto rows = TRY(m_database.query("SELECT id FROM spaces WHERE id = ? OR name = ? "
+                                               "ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
+                                               *id_or_name, *id_or_name, *id_or_name));
         if (rows.empty() || !caller.role_in(rows.front().id<SpaceTag>(0)))
             return not_found("space " + std::string(truncate_utf8(*id_or_name, 100)));
         return rows.front().id<SpaceTag>(0);
@@ -183,7 +186,7 @@ Result<Member> Spaces::set_role(const Caller& caller, const SpaceId& space, cons
         const Role before = TRY(changeable_role(transaction, caller, space, user));
         TRY(transaction.execute("UPDATE members SET role = ? WHERE space_id = ? AND user_id = ?", name_of(role), space,
                                 user));
-        TRY(require_an_owner(transaction, space));
+        if (before == Role::owner) TRY(require_an_owner(transaction, space));
         TRY(m_audit.record(
             transaction, caller,
             {"member_update", space, user.text(), {{"role", name_of(role)}, {"before", name_of(before)}}}));
@@ -200,15 +203,16 @@ Result<> Spaces::remove_member(const Caller& caller, const SpaceId& space, const
     else
         TRY(caller.require(Permission::member_read, space));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        TRY(changeable_role(transaction, caller, space, user));
+        const Role before = TRY(changeable_role(transaction, caller, space, user));
         TRY(transaction.execute("DELETE FROM members WHERE space_id = ? AND user_id = ?", space, user));
-        TRY(require_an_owner(transaction, space));
+        if (before == Role::owner) TRY(require_an_owner(transaction, space));
         TRY(transaction.execute(
             "DELETE FROM bindings WHERE principal = ? AND project_id IN (SELECT id FROM projects WHERE space_id = ?)",
             user, space));
-        TRY(transaction.execute(
-            "UPDATE api_keys SET revoked_at = ? WHERE space_id = ? AND user_id = ? AND revoked_at IS NULL",
-            m_clock.now(), space, user));
+        // Keys that were rotated and still have some grace end too.
+        TRY(transaction.execute("UPDATE api_keys SET revoked_at = ?, key_hash = 'revoked ' || id WHERE space_id = ? "
+                                "AND user_id = ? AND (revoked_at IS NULL OR revoked_at > ?)",
+                                m_clock.now(), space, user, m_clock.now()));
         return m_audit.record(transaction, caller, {"member_delete", space, user.text()});
     });
 }

@@ -54,6 +54,10 @@ Result<User> Users::update(const Caller& caller, const UserId& id, const UserCha
         const auto rows = TRY(transaction.query(std::string(select_user) + " WHERE id = ?", id));
         if (rows.empty()) return not_found("user " + id.text());
         User user = user_of(rows.front());
+        // A limited key must not make, or get rid of, those who hold more than it does.
+        if ((user.installation_owner || change.installation_owner.value_or(false)) &&
+            !caller.permissions_of_installation().contains(installation_permissions()))
+            return forbidden("you cannot make or change an installation owner, who holds more than you do");
         user.name = name.value_or(user.name);
         user.disabled = change.disabled.value_or(user.disabled);
         user.installation_owner = change.installation_owner.value_or(user.installation_owner);
@@ -87,6 +91,7 @@ Result<User> Users::rename(const Caller& caller, const std::string& wanted) {
 Result<> Users::change_password(const Caller& caller, const std::string& current, const std::string& wanted) {
     TRY(caller.require_user());
     TRY(check_password(wanted));
+    if (wanted == current) return invalid("the new password must differ from the current one");
     const auto rows = TRY(m_database.query("SELECT password_hash FROM users WHERE id = ?", caller.user));
     if (rows.empty()) return not_found("user " + caller.user.text());
     if (!crypto::verify_password(rows.front().text(0), current)) return forbidden("the current password is wrong");
