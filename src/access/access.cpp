@@ -12,7 +12,7 @@ Result<std::optional<FirstStart>> Access::first_start(const std::optional<std::s
     auto checked = check_password(first.password);
     if (!checked.ok()) return invalid("HONE_ADMIN_PASSWORD: " + checked.error().message);
     const std::string hashed = TRY(users.hash(first.password));
-    return m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<FirstStart>> {
+    auto made = m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<FirstStart>> {
         // Another server on the same database may have been faster.
         const auto users_now = TRY(transaction.query("SELECT id FROM users LIMIT 1"));
         if (!users_now.empty()) return std::optional<FirstStart>();
@@ -23,6 +23,11 @@ Result<std::optional<FirstStart>> Access::first_start(const std::optional<std::s
                          {"first_start", space, admin.id.text(), {{"email", first.email}}}));
         return std::optional(first);
     });
+    // The other server may also have come between our look and our insert.
+    if (!made.ok() && made.error().code == Code::conflict &&
+        !TRY(m_database.query("SELECT id FROM users LIMIT 1")).empty())
+        return std::optional<FirstStart>();
+    return made;
 }
 
 } // namespace hone::access

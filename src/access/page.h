@@ -20,6 +20,7 @@ struct PageRequest {
     // The place to go on from; empty at the start.
     Result<std::string> after() const {
         if (!cursor) return std::string();
+        if (cursor->size() > 300) return invalid("cursor is not one that this list gave out");
         auto place = from_base64url(*cursor);
         if (!place.ok() || place.value().empty() || place.value().size() > 200 || !is_printable_ascii(place.value()))
             return invalid("cursor is not one that this list gave out");

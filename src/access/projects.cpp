@@ -89,8 +89,10 @@ Result<Page<Project>> Projects::list(const Caller& caller, const SpaceId& space,
         values.push_back(sql::to_value(caller.principal()));
     }
     if (name_contains) {
-        sql += " AND LOWER(name) LIKE LOWER(?) ESCAPE '\\'";
-        values.push_back(sql::to_value(like_pattern(*name_contains)));
+        if (name_contains->size() > 100) return invalid("name_contains must be at most 100 bytes long");
+        // Letters beyond ASCII are compared as they are: the engines disagree about their case.
+        sql += " AND LOWER(name) LIKE ? ESCAPE '\\'";
+        values.push_back(sql::to_value(like_pattern(lowercase_ascii(*name_contains))));
     }
     sql += " ORDER BY id LIMIT ?";
     values.push_back(sql::to_value(page.limit + 1));
@@ -135,15 +137,15 @@ Result<Project> Projects::create(const Caller& caller, const SpaceId& space, con
 }
 
 Result<Project> Projects::update(const Caller& caller, const ProjectId& id, const ProjectChange& change) {
-    const Project before = TRY(find(caller, {}, id.text(), Permission::project_update));
-    // Opening or closing a project decides who sees it, like a binding does.
-    if (change.restricted && *change.restricted != before.restricted)
-        TRY(caller.require(Permission::project_bind, before.space_id));
+    TRY(find(caller, {}, id.text(), Permission::project_update));
     if (change.retention_days) TRY(check_retention(*change.retention_days));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Project> {
         const auto rows = TRY(transaction.query(std::string(select_project) + " WHERE id = ?", id));
         if (rows.empty()) return not_found("project " + id.text());
         Project project = project_of(rows.front());
+        // Opening or closing a project decides who sees it, like a binding does.
+        if (change.restricted && *change.restricted != project.restricted)
+            TRY(caller.require(Permission::project_bind, project.space_id));
         if (change.name) project.name = TRY(checked_name("name", *change.name));
         if (change.description) project.description = TRY(checked_description(*change.description));
         if (change.retention_days) project.retention_days = *change.retention_days;
@@ -233,23 +235,28 @@ Result<> Projects::unbind(const Caller& caller, const ProjectId& id, const std::
 }
 
 Result<int64_t> Projects::purge() {
-    const auto rows = TRY(m_database.query("SELECT id FROM deleted_projects ORDER BY deleted_at LIMIT 100"));
     int64_t done = 0;
-    for (const auto& row : rows) {
-        const auto project = row.id<ProjectTag>(0);
-        bool complete = true;
-        for (ProjectData* owner : m_data_owners) {
-            if (auto outcome = owner->delete_project_data(project); !outcome.ok()) {
-                log(Level::warning, "project data not deleted yet",
-                    {{"project", project.text()}, {"why", outcome.error().message}});
-                complete = false;
+    // In batches by id, so that projects whose data cannot be deleted yet do not keep the others waiting.
+    for (std::string position;;) {
+        const auto rows =
+            TRY(m_database.query("SELECT id FROM deleted_projects WHERE id > ? ORDER BY id LIMIT 100", position));
+        for (const auto& row : rows) {
+            const auto project = row.id<ProjectTag>(0);
+            position = project.text();
+            bool complete = true;
+            for (ProjectData* owner : m_data_owners) {
+                if (auto outcome = owner->delete_project_data(project); !outcome.ok()) {
+                    log(Level::warning, "project data not deleted yet",
+                        {{"project", project.text()}, {"why", outcome.error().message}});
+                    complete = false;
+                }
             }
+            if (!complete) continue;
+            TRY(m_database.execute("DELETE FROM deleted_projects WHERE id = ?", project));
+            ++done;
         }
-        if (!complete) continue;
-        TRY(m_database.execute("DELETE FROM deleted_projects WHERE id = ?", project));
-        ++done;
+        if (rows.size() < 100) return done;
     }
-    return done;
 }
 
 } // namespace hone::access
