@@ -8,13 +8,13 @@ test("the palette finds pages, projects and actions", async ({ page, admin }) =>
   await page.keyboard.press("Control+k");
   const box = page.getByRole("combobox", { name: /Search pages/ });
   await box.fill("memb");
-  await expect(page.getByRole("option").first()).toContainText("Members");
+  await expect(page.getByRole("listbox").getByRole("option").first()).toContainText("Members");
   await box.press("Enter");
   await expect(page.getByRole("heading", { name: "Members" })).toBeVisible();
 
   await page.getByRole("button", { name: /^Search/ }).click();
   await box.fill(name);
-  await expect(page.getByRole("option").first()).toContainText(name);
+  await expect(page.getByRole("listbox").getByRole("option").first()).toContainText(name);
   await box.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
 

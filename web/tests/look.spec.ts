@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import type { Response } from "@playwright/test";
 import { expect, test, unique } from "./fixtures";
 
 const ground = () => getComputedStyle(document.body).backgroundColor;
@@ -42,22 +43,21 @@ test("on a phone the sidebar is a drawer and nothing is wider than the screen", 
   }
 });
 
-test("the first load stays within its budget", async ({ page }) => {
-  let bytes = 0;
-  const bodies: Promise<void>[] = [];
-  page.on("response", (response) => {
-    if (new URL(response.url()).pathname.startsWith("/v1/")) return;
-    bodies.push(
-      response.body().then((body) => {
-        bytes += gzipSync(body).length;
-      }),
-    );
+test.describe("before login", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  test("the first load stays within its budget", async ({ page }) => {
+    const responses: Response[] = [];
+    page.on("response", (response) => {
+      if (["document", "script", "stylesheet"].includes(response.request().resourceType())) responses.push(response);
+    });
+    await page.goto("/login");
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    const sizes = await Promise.all(responses.map(async (response) => gzipSync(await response.body()).length));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(60 * 1024);
   });
-  await page.goto("/login");
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  await Promise.all(bodies);
-  expect(bytes).toBeGreaterThan(10_000);
-  expect(bytes).toBeLessThan(60 * 1024);
 });
 
 test("reduced motion turns animations off", async ({ page }) => {
@@ -65,5 +65,5 @@ test("reduced motion turns animations off", async ({ page }) => {
   await page.goto("/s/default/projects");
   const button = page.getByRole("button", { name: /Create/ }).first();
   await expect(button).toBeVisible();
-  expect(await button.evaluate((element) => getComputedStyle(element).transitionDuration)).toBe("0s");
+  expect(await button.evaluate((element) => getComputedStyle(element).transitionDuration)).toMatch(/^0s(, 0s)*$/);
 });

@@ -230,47 +230,37 @@ export function Home() {
   const load = use_load(current ? key : null, (signal) => load_home(current?.id ?? "", signal));
   const progress = load.data ? progress_of(load.data) : null;
   const finished = progress ? progress.project && progress.key && progress.used !== null && progress.teammate : false;
-  const [seen_unfinished, set_seen] = useState(false);
+  // Whoever saw the steps sees the last one ticked, too; the next visit shows the space.
+  const [seen_steps, set_seen_steps] = useState(false);
+  const setting_up = can("project_create") && progress !== null && (!finished || seen_steps);
   useEffect(() => {
-    if (progress && !finished) set_seen(true);
-  }, [progress, finished]);
-  use_watch(key, progress !== null && !finished);
-
-  const guest_like = !can("project_create") && load.data?.projects.length === 0;
+    if (setting_up) set_seen_steps(true);
+  }, [setting_up]);
+  use_watch(key, setting_up && !finished);
   const name = user.value?.name || user.value?.email || "";
   return (
     <div class="page narrow">
       <PageHeader
-        title={finished && !seen_unfinished ? (current?.name ?? "Home") : `Welcome${name ? `, ${name}` : ""}`}
-        text={
-          finished && !seen_unfinished
-            ? current?.description || "Projects and the latest changes of this space."
-            : can("project_create") && !finished
-              ? "A few steps and this space is ready. Each ticks itself off."
-              : undefined
-        }
+        title={setting_up ? `Welcome${name ? `, ${name}` : ""}` : (current?.name ?? "Home")}
+        text={setting_up ? "A few steps and this space is ready. Each ticks itself off." : current?.description}
       />
       {load.error && <ErrorNote error={load.error} retry={() => void reload(key)} />}
       {!load.data && !load.error && <Skeleton />}
-      {guest_like && (
+      {load.data?.projects.length === 0 && !can("project_create") && (
         <Empty
           icon="project"
           title="No projects yet"
           text={`Your role here is ${current?.role ?? "none"}. Projects appear as soon as an admin creates them or gives you access.`}
         />
       )}
-      {load.data && progress && can("project_create") && (!finished || seen_unfinished) && (
-        <>
-          <Steps data={load.data} progress={progress} />
-          {finished && (
-            <Note kind="done" icon="check">
-              That was all. This space is ready.
-            </Note>
-          )}
-        </>
+      {load.data && progress && setting_up && <Steps data={load.data} progress={progress} />}
+      {setting_up && finished && (
+        <Note kind="done" icon="check">
+          That was all. This space is ready.
+        </Note>
       )}
       {load.data && load.data.projects.length > 0 && <ProjectLinks projects={load.data.projects} />}
-      {finished && <RecentChanges />}
+      {load.data && !setting_up && <RecentChanges />}
       {query.value.get("new") === "project" && (
         <CreateProject stay on_close={() => set_query({ new: null }, { replace: true })} />
       )}

@@ -231,7 +231,11 @@ const invite_columns: Column<Invite>[] = [
 
 function Invites() {
   const key = `invites/${space.value?.id}`;
-  const load = use_load(key, (signal) => api.list<Invite>(`${at()}/invites`, {}, signal));
+  const load = use_load(key, async (signal) => {
+    const invites = await api.list<Invite>(`${at()}/invites`, {}, signal);
+    // What came to an end as intended is in the audit log; here is what still waits for somebody.
+    return invites.filter((invite) => invite.state === "open" || invite.state === "expired");
+  });
   if (load.data?.length === 0) return null;
   return (
     <Section title="Invitations">

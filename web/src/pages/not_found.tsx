@@ -8,6 +8,7 @@ export function NotFound() {
   return (
     <div class="page">
       <Empty
+        whole_page
         icon="search"
         title="There is nothing at this address"
         text="It may have been renamed or deleted, or it belongs to a space or project that you cannot see."

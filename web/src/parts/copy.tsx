@@ -61,7 +61,6 @@ export function Id({ id }: { id: string }) {
       type="button"
       class="id"
       title={copied ? "Copied" : `${id} (click to copy)`}
-      aria-label={`Copy ${id}`}
       onClick={(event) => {
         event.stopPropagation();
         copy(id);

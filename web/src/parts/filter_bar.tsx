@@ -136,7 +136,8 @@ export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
             tabIndex={-1}
             aria-selected={index === active}
             class="menu-item"
-            onPointerDown={(event) => event.preventDefault()}
+            // The field must keep the focus, or leaving it would take the half text.
+            onMouseDown={(event) => event.preventDefault()}
             onClick={() => choose(choice)}
           >
             <code class="menu-title">{choice.label}</code>

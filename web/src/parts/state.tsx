@@ -71,14 +71,16 @@ interface EmptyProps {
   /** What would be here and how to get it. */
   text: string;
   command?: string;
+  /** The whole page is this: its title is the page's heading. */
+  whole_page?: boolean;
   children?: ComponentChildren;
 }
 
-export function Empty({ icon, title, text, command, children }: EmptyProps) {
+export function Empty({ icon, title, text, command, whole_page, children }: EmptyProps) {
   return (
     <div class="empty">
       <Icon name={icon} />
-      <h2>{title}</h2>
+      {whole_page ? <h1>{title}</h1> : <h2>{title}</h2>}
       <p>{text}</p>
       {children}
       {command && <CodeBlock text={command} label="command" />}

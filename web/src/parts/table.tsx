@@ -112,7 +112,7 @@ function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string |
   if (!column.sort || order === undefined) {
     return (
       <th scope="col" class={class_name}>
-        {column.title}
+        {column.title || <span class="off-screen">Actions</span>}
       </th>
     );
   }
