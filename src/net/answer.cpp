@@ -142,12 +142,17 @@ void Connection::take_outlet() {
     finish_exchange(m_current->keep_alive && !m_edge.is_draining());
 }
 
+// A producer that had paused runs once more, to drop its source on a thread where that may block.
+void Connection::drop_outlet() {
+    if (m_outlet && m_outlet->close() && m_producer)
+        m_edge.shared().lane(m_current->plan.lane).submit_next(make_produce_task(std::move(m_producer)));
+    m_outlet.reset();
+    m_producer.reset();
+}
+
 // The answer is complete, at least in m_output; on to the next request.
 void Connection::finish_exchange(bool keep) {
-    if (m_outlet) m_outlet->close();
-    m_outlet.reset();
-    if (m_producer) m_edge.shared().lane(m_current->plan.lane).submit_next(make_produce_task(std::move(m_producer)));
-    m_producer.reset();
+    drop_outlet();
     if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
     m_current.reset();
     m_phase = Phase::idle;

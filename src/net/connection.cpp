@@ -460,9 +460,8 @@ void Connection::linger() {
 
 void Connection::close() {
     if (m_phase == Phase::closed) return;
-    if (m_outlet) m_outlet->close();
+    drop_outlet();
     if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
-    if (m_producer) m_edge.shared().lane(m_current->plan.lane).submit_next(make_produce_task(std::move(m_producer)));
     if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the connection ended"));
     m_phase = Phase::closed;
     m_watch.reset();

@@ -104,6 +104,7 @@ private:
     std::string make_head(const Response& response, std::string_view framing, bool keep, size_t room);
     void take_outlet();
     void append_chunk(std::string_view bytes);
+    void drop_outlet();
     void finish_exchange(bool keep);
 
     // Output and time.

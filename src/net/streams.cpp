@@ -168,17 +168,20 @@ Outlet::Taken Outlet::take() {
     return taken;
 }
 
-void Outlet::close() {
+bool Outlet::close() {
     std::function<void()> callback;
+    bool paused = false;
     {
         const Lock lock(m_mutex);
-        if (m_closed) return;
+        if (m_closed) return false;
         m_closed = true;
+        paused = std::exchange(m_paused, false);
         m_pending = {};
         m_notify = nullptr;
         callback.swap(m_on_close);
     }
     if (callback) callback();
+    return paused;
 }
 
 } // namespace hone::net

@@ -69,8 +69,9 @@ public:
         bool wants_more = false; // the producer paused; submit its next step
     };
     Taken take();
-    // The connection is over: producers hear of it, nobody is notified any more.
-    void close();
+    // The connection is over: producers hear of it, nobody is notified any more. True when the producer had paused
+    // and so will not hear of it by itself.
+    bool close();
 
 private:
     void notify_once() REQUIRES_LOCK(m_mutex);
