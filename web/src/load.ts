@@ -2,7 +2,7 @@
 // and a request is given up when nobody looks at its answer any more.
 
 import { type Signal, signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, type Page, to_api_error } from "./api";
 
 export interface Loaded<T> {
@@ -91,7 +91,11 @@ export function use_pages<Row>(
   key: string,
   fetcher: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>,
 ): Pages<Row> {
-  const first = use_load(key, (signal) => fetcher(null, signal));
+  const load = use_load(key, (signal) => fetcher(null, signal));
+  // Old rows stay while those of a new filter load; without them the list would go away and come back.
+  const kept = useRef<Page<Row> | undefined>(undefined);
+  if (load.data) kept.current = load.data;
+  const first = { ...load, data: load.data ?? (load.error ? undefined : kept.current) };
   const [rest, set_rest] = useState<{ of: unknown; rows: Row[]; next_cursor: string | null; loading: boolean } | null>(
     null,
   );

@@ -32,7 +32,10 @@ test("a key is shown once, copied, works, and is refused after it is revoked", a
   expect((await request.get(`${server.url}/v1/projects`, { headers })).status()).toBe(401);
 
   await expect(page.getByRole("cell", { name, exact: true })).toHaveCount(0);
-  await page.getByRole("checkbox", { name: "Show revoked" }).check();
+  await page
+    .getByRole("checkbox", { name: "Show revoked" })
+    .or(page.getByRole("link", { name: "Show revoked" }))
+    .click();
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("revoked");
 });
 

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../api";
 import type { Key } from "../api_types";
 import { use_keys } from "../keyboard";
+import { with_query } from "../lib/route";
 import { shell_quote } from "../lib/text";
 import { reload, use_load } from "../load";
 import { Confirm } from "../parts/confirm";
@@ -18,7 +19,7 @@ import { Data, Empty, State, type Tone } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
-import { query, set_query } from "../router";
+import { current_address, query, set_query } from "../router";
 import { can, space } from "../session";
 import { type CreatedKey, CreateKey, KeySecret } from "./key_form";
 
@@ -194,6 +195,7 @@ export function Keys() {
               <button type="button" class="primary" onClick={open_dialog}>
                 Create an API key
               </button>
+              <a href={with_query(current_address(), { revoked: "1" })}>Show revoked keys</a>
             </Empty>
           ) : (
             <Table

@@ -134,6 +134,7 @@ function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string |
 /** The row the keyboard is at, kept by id so that live updates do not move it to another row. */
 function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { current: HTMLElement | null }) {
   const [cursor, set_cursor] = useState<string | null>(null);
+  const moved = useRef(false);
   const at = rows.findIndex((row) => props.row_id(row) === (cursor ?? props.open_id));
   const move = (step: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + step));
@@ -144,7 +145,14 @@ function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { curren
     const box = scroller.current;
     if (!box) return;
     box.scrollTop = scroll_to_show(next, box.scrollTop, box.clientHeight, row_height(), row_height());
+    moved.current = true;
   };
+  // The focus goes along, else Enter would still belong to a button clicked before.
+  useEffect(() => {
+    if (!moved.current) return;
+    moved.current = false;
+    scroller.current?.querySelector<HTMLElement>("tr.cursor")?.focus({ preventScroll: true });
+  });
   const row = at >= 0 ? rows[at] : undefined;
   return { cursor: row ? props.row_id(row) : null, row, move, set_cursor };
 }
@@ -264,6 +272,7 @@ export function Table<Row>(props: TableProps<Row>) {
               return (
                 <tr
                   key={id}
+                  tabIndex={id === cursor ? 0 : -1}
                   aria-rowindex={visible.first + index + 2}
                   aria-selected={selectable ? selected.value.has(id) : undefined}
                   class={`${id === cursor ? "cursor" : ""} ${id === props.open_id ? "open" : ""} ${props.on_open ? "clickable" : ""}`}
