@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 namespace hone {
 
@@ -35,7 +36,7 @@ template <class Enum>
 EnumName(Enum, std::string_view) -> EnumName<Enum>;
 
 template <class T>
-concept HasEnumNames = requires(T value) {
+concept HasEnumNames = std::is_enum_v<T> && requires(T value) {
     enum_names(value);
 };
 
