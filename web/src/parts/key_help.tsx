@@ -14,10 +14,12 @@ export function KeyHelp() {
     if (!rows.some((row) => row.title === action.title)) rows.push(action);
     groups.set(action.group, rows);
   }
+  const order = ["This page", "List", "Everywhere", "Go to"];
+  const sorted = [...groups].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   return (
     <Dialog title="Keyboard" wide on_close={() => (key_help_open.value = false)}>
       <div class="key-help">
-        {[...groups].map(([group, rows]) => (
+        {sorted.map(([group, rows]) => (
           <section key={group}>
             <h3>{group}</h3>
             <dl>
