@@ -73,13 +73,13 @@ export function follow(url: string, after: string, deliver: (event: ServerEvent)
 
   // A laptop that wakes up should not wait for the next attempt.
   const on_online = () => wake();
-  window.addEventListener("online", on_online);
+  globalThis.addEventListener?.("online", on_online);
   void run();
   return {
     state,
     close() {
       closed = true;
-      window.removeEventListener("online", on_online);
+      globalThis.removeEventListener?.("online", on_online);
       abort.abort();
       wake();
     },
