@@ -107,6 +107,34 @@ Result<Loaded> load(const std::map<std::string, std::string>& flags, const Looku
     return loaded;
 }
 
+Result<std::map<std::string, std::string>> parse_flags(std::span<const char* const> arguments) {
+    std::map<std::string, std::string> flags;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view argument = arguments[i];
+        const size_t equals = argument.find('=');
+        const std::string_view flag = argument.substr(0, equals);
+        const Setting* found = nullptr;
+        for (const Setting& setting : settings())
+            if (setting.flag() == flag) found = &setting;
+        if (found == nullptr) return invalid("unknown option " + std::string(flag) + " (--help lists them)");
+        if (flags.contains(std::string(found->name))) return invalid(std::string(flag) + " is given twice");
+        if (equals == std::string_view::npos && i + 1 == arguments.size()) return invalid(std::string(flag) + " needs a value");
+        flags[std::string(found->name)] = equals == std::string_view::npos ? arguments[++i] : argument.substr(equals + 1);
+    }
+    return flags;
+}
+
+std::string flags_help() {
+    std::string out;
+    const Config defaults;
+    for (const Setting& setting : settings()) {
+        out += "  " + setting.flag() + " " + std::string(setting.value_hint) + "\n      " + std::string(setting.doc);
+        if (const std::string value = setting.get(defaults); !value.empty()) out += " [" + value + "]";
+        out += "\n";
+    }
+    return out;
+}
+
 std::string print_markdown() {
     std::string out =
         "# Settings of `hone serve`\n\n"

@@ -80,6 +80,11 @@ Result<Loaded> load(const std::map<std::string, std::string>& flags, const Looku
 // Applies a TOML text; `origin` names it in errors. Exposed for tests and fuzzing.
 Result<> apply_file(Loaded& loaded, std::string_view toml, const std::string& origin);
 
+// The flags of a command line, without the program's name: --listen ADDRESS, --listen=ADDRESS.
+Result<std::map<std::string, std::string>> parse_flags(std::span<const char* const> arguments);
+// The flags as `--help` shows them.
+std::string flags_help();
+
 // docs/config.md
 std::string print_markdown();
 

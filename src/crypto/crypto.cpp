@@ -55,6 +55,26 @@ std::string keyed_hash(std::string_view key, std::string_view bytes) {
     return digest;
 }
 
+struct Hasher::State {
+    crypto_generichash_state state;
+};
+
+Hasher::Hasher() : m_state(std::make_unique<State>()) {
+    crypto_generichash_init(&m_state->state, nullptr, 0, crypto_generichash_BYTES);
+}
+
+Hasher::~Hasher() = default;
+
+void Hasher::add(std::string_view bytes) {
+    crypto_generichash_update(&m_state->state, bytes_of(bytes), bytes.size());
+}
+
+std::string Hasher::finish() {
+    std::string digest(crypto_generichash_BYTES, '\0');
+    crypto_generichash_final(&m_state->state, reinterpret_cast<unsigned char*>(digest.data()), digest.size());
+    return digest;
+}
+
 bool equal(std::string_view a, std::string_view b) {
     return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }

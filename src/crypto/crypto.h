@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,20 @@ std::string random_token(size_t count = 32);
 // BLAKE2b, 32 bytes.
 std::string hash(std::string_view bytes);
 std::string keyed_hash(std::string_view key, std::string_view bytes);
+// The same for content that comes in pieces.
+class Hasher {
+public:
+    Hasher();
+    ~Hasher();
+    Hasher(const Hasher&) = delete;
+    Hasher& operator=(const Hasher&) = delete;
+    void add(std::string_view bytes);
+    std::string finish(); // once
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
 // Compares in time that does not depend on the content.
 bool equal(std::string_view a, std::string_view b);
 

@@ -23,6 +23,10 @@ TEST_CASE("BLAKE2b gives the published value") {
     // RFC 7693 gives the 64-byte digest of "abc"; the 32-byte form is checked against b2sum -l 256.
     CHECK(to_hex(crypto::hash("abc")) == "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
     CHECK(crypto::keyed_hash("k", "abc") != crypto::hash("abc"));
+    crypto::Hasher hasher;
+    hasher.add("a");
+    hasher.add("bc");
+    CHECK(hasher.finish() == crypto::hash("abc"));
 }
 
 TEST_CASE("tokens are long and never the same") {

@@ -1,0 +1,150 @@
+// `hone check`: what this machine offers, one line each, with advice where something is missing.
+#include "base/file.h"
+#include "base/text.h"
+#include "server/server.h"
+#include "json/json.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace hone::server {
+
+namespace {
+
+struct CheckLine {
+    std::string name;
+    std::string state; // ok, warning, missing
+    std::string detail;
+    std::string advice;
+    static constexpr std::tuple fields{
+        Field{"name", &CheckLine::name, ""},
+        Field{"state", &CheckLine::state, ""},
+        Field{"detail", &CheckLine::detail, ""},
+        Field{"advice", &CheckLine::advice, ""},
+    };
+};
+
+CheckLine check_kernel() {
+    utsname name{};
+    uname(&name);
+    return {"kernel", "ok", std::string(name.sysname) + " " + name.release + " " + name.machine, ""};
+}
+
+CheckLine check_descriptors() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const bool enough = limit.rlim_max >= 20'000;
+    return {"open files", enough ? "ok" : "warning", fmt::format("hard limit {}", limit.rlim_max),
+            enough ? "" : "for more connections raise it: ulimit -Hn 65536, or LimitNOFILE= in the systemd unit"};
+}
+
+CheckLine check_data_dir(const std::string& path) {
+    if (!file_exists(path)) {
+        const auto absolute = std::filesystem::absolute(path);
+        std::string parent = absolute.parent_path().string();
+        while (!file_exists(parent) && parent.size() > 1) parent = std::filesystem::path(parent).parent_path().string();
+        const bool writable = ::access(parent.c_str(), W_OK) == 0;
+        return {"data directory", writable ? "ok" : "missing",
+                path + (writable ? " will be created at first start" : " cannot be created"),
+                writable ? "" : "choose a directory you may write with --data-dir"};
+    }
+    if (::access(path.c_str(), W_OK) != 0)
+        return {"data directory", "missing", path + " is not writable",
+                "choose another with --data-dir, or change its owner"};
+    auto lock = sql::DirectoryLock::acquire(path);
+    return {"data directory", "ok", path + (lock.ok() ? "" : " (in use: " + lock.error().message + ")"), ""};
+}
+
+CheckLine check_disk(const std::string& path) {
+    std::string existing = std::filesystem::absolute(path).string();
+    while (!file_exists(existing) && existing.size() > 1)
+        existing = std::filesystem::path(existing).parent_path().string();
+    struct statvfs status {};
+    if (statvfs(existing.c_str(), &status) != 0)
+        return {"disk", "warning", "cannot tell the free space of " + existing, ""};
+    const double free_gib = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize) / (1 << 30);
+    return {"disk", free_gib < 2 ? "warning" : "ok", fmt::format("{:.1f} GiB free", free_gib),
+            free_gib < 2 ? "traces need room: free some, or set a shorter retention" : ""};
+}
+
+CheckLine check_database(const config::Config& config) {
+    if (config.database_url.empty()) return {"database", "ok", "SQLite in the data directory", ""};
+    sql::Options options;
+    options.url = config.database_url;
+    auto database = sql::Database::open(options);
+    if (!database.ok())
+        return {"database", "missing", database.error().message, "check database_url and that PostgreSQL is running"};
+    return {"database", "ok", "PostgreSQL answers", ""};
+}
+
+CheckLine check_tls(const config::Config& config) {
+    const auto port = config.listen.rfind(':');
+    const std::string host = config.listen.substr(0, port);
+    const bool local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+    if (!config.tls_key_file.empty()) return {"transport", "ok", "HTTPS on " + config.listen, ""};
+    return {"transport", local ? "ok" : "warning", "HTTP on " + config.listen,
+            local ? ""
+                  : "passwords and keys travel in clear: set tls_certificate_file and tls_key_file, or put a TLS proxy "
+                    "in front"};
+}
+
+} // namespace
+
+int check_main(int argc, char** argv) {
+    bool json_wanted = false;
+    std::vector<const char*> rest;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--json") == 0)
+            json_wanted = true;
+        else if (std::strcmp(argv[i], "--help") == 0) {
+            std::printf("Usage: hone check [--json] [options of hone serve]\n\nReports what this machine offers for "
+                        "the given settings. Exit code 1 when something needed is missing.\n");
+            return 0;
+        } else
+            rest.push_back(argv[i]);
+    }
+    auto flags = config::parse_flags(rest);
+    auto loaded = flags.ok()
+                      ? config::load(flags.value(),
+                                     [](const std::string& name) -> std::optional<std::string> {
+                                         const char* value = std::getenv(name.c_str());
+                                         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+                                     })
+                      : Result<config::Loaded>(flags.error());
+    if (!loaded.ok()) {
+        std::fprintf(stderr, "error: %s\n", loaded.error().message.c_str());
+        return 2;
+    }
+    const config::Config& config = loaded.value().config;
+    const std::vector<CheckLine> lines{check_kernel(),
+                                       check_data_dir(config.data_dir),
+                                       check_disk(config.data_dir),
+                                       check_database(config),
+                                       check_tls(config),
+                                       check_descriptors()};
+    bool missing = false;
+    for (const auto& line : lines) missing = missing || line.state == "missing";
+    if (json_wanted) {
+        std::printf("%s\n", json::write(lines).c_str());
+        return missing ? 1 : 0;
+    }
+    const bool colour = isatty(1) != 0 && std::getenv("NO_COLOR") == nullptr;
+    for (const auto& line : lines) {
+        const char* shade = !colour                   ? ""
+                            : line.state == "ok"      ? "\033[32m"
+                            : line.state == "warning" ? "\033[33m"
+                                                      : "\033[31m";
+        std::printf("%s%-8s%s %-16s %s\n", shade, line.state.c_str(), colour ? "\033[0m" : "", line.name.c_str(),
+                    line.detail.c_str());
+        if (!line.advice.empty()) std::printf("         %-16s → %s\n", "", line.advice.c_str());
+    }
+    return missing ? 1 : 0;
+}
+
+} // namespace hone::server

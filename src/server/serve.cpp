@@ -1,0 +1,162 @@
+#include "base/log.h"
+#include "crypto/crypto.h"
+#include "server/backup.h"
+#include "server/server.h"
+
+#include <csignal>
+#include <cstring>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace hone::server {
+
+namespace {
+
+std::optional<std::string> environment(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+int fail(const Error& error) {
+    std::fprintf(stderr, "error: %s\n", error.message.c_str());
+    if (!error.trail.empty()) std::fprintf(stderr, "  %s\n", error.trail.c_str());
+    return error.code == Code::invalid ? 2 : 1;
+}
+
+bool wants_help(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i)
+        if (std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+void set_log_from(const config::Config& config) {
+    const Level level = config.log_level == "debug"     ? Level::debug
+                        : config.log_level == "warning" ? Level::warning
+                        : config.log_level == "error"   ? Level::error
+                                                        : Level::info;
+    set_log(config.log_format == "json" ? LogFormat::json : LogFormat::text, level);
+}
+
+void greet(const Server& server) {
+    std::printf("Hone %s is ready: %s\n", version, server.url().c_str());
+    if (server.first_start()) {
+        const auto& first = *server.first_start();
+        if (first.generated)
+            std::printf("\n  Log in as  %s\n  Password   %s\n\n  The password is shown only now. Change it after "
+                        "logging in.\n\n",
+                        first.email.c_str(), first.password.c_str());
+        else
+            std::printf("Log in as %s with the password from HONE_ADMIN_PASSWORD.\n", first.email.c_str());
+    }
+    std::fflush(stdout);
+}
+
+Result<config::Loaded> load(int argc, char** argv) {
+    const std::span<const char* const> arguments(argv + 1, static_cast<size_t>(argc - 1));
+    const auto flags = TRY(config::parse_flags(arguments));
+    return config::load(flags, environment);
+}
+
+} // namespace
+
+int serve_main(int argc, char** argv) {
+    if (wants_help(argc, argv)) {
+        std::printf(
+            "Usage: hone serve [options]\n\nRuns the server: API, web UI and everything behind them, in one process.\n"
+            "Each option is also a variable (HONE_LISTEN) and a key in DIR/hone.toml (listen).\n\n%s"
+            "\nHONE_ADMIN_PASSWORD sets the password of admin@localhost at the first start.\nSIGTERM stops gracefully, "
+            "SIGHUP reads the TLS certificate again.\n",
+            config::flags_help().c_str());
+        return 0;
+    }
+    auto loaded = load(argc, argv);
+    if (!loaded.ok()) return fail(loaded.error());
+    set_log_from(loaded.value().config);
+    crypto::start();
+
+    // Signals are taken by sigwait below; every thread started from here on inherits the block.
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, each);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+
+    const SystemClock clock;
+    auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"));
+    if (!server.ok()) return fail(server.error());
+    greet(*server.value());
+    for (;;) {
+        int signal = 0;
+        if (sigwait(&signals, &signal) != 0) continue;
+        if (signal == SIGHUP) {
+            auto outcome = server.value()->reload();
+            log(outcome.ok() ? Level::info : Level::error, "certificate read again",
+                {{"outcome", outcome.ok() ? "ok" : outcome.error().message}});
+            continue;
+        }
+        log(Level::info, "stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+        // A second signal ends at once.
+        pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+        server.value()->drain();
+        return 0;
+    }
+}
+
+int restore_main(int argc, char** argv) {
+    std::string file, data_dir = environment("HONE_DATA_DIR").value_or("");
+    bool json_wanted = false;
+    for (int i = 1; i < argc && !wants_help(argc, argv); ++i) {
+        const std::string argument = argv[i];
+        if (argument == "--data-dir" && i + 1 < argc)
+            data_dir = argv[++i];
+        else if (argument.starts_with("--data-dir="))
+            data_dir = argument.substr(11);
+        else if (argument == "--json")
+            json_wanted = true;
+        else if (file.empty() && !argument.starts_with("--"))
+            file = argument;
+        else
+            return fail(invalid("unknown argument " + argument + " (--help explains)"));
+    }
+    if (wants_help(argc, argv) || file.empty() || data_dir.empty()) {
+        std::printf("Usage: hone restore FILE --data-dir DIR [--json]\n\nUnpacks a backup made by `hone backup` into a "
+                    "data directory that holds no database yet.\n"
+                    "The master key is not part of a backup: put your copy of master.key into DIR before you start the "
+                    "server.\n");
+        return wants_help(argc, argv) ? 0 : 2;
+    }
+    crypto::start();
+    auto restored = restore_backup(file, data_dir);
+    if (!restored.ok()) return fail(restored.error());
+    if (json_wanted)
+        std::printf("%s\n", json::print(json::Object{{"data_dir", data_dir},
+                                                     {"created_at", restored.value().created_at},
+                                                     {"hone_version", restored.value().hone_version}})
+                                .c_str());
+    else
+        std::printf("Restored the backup of %s (Hone %s) into %s.\nStart it with: hone serve --data-dir %s\n",
+                    restored.value().created_at.c_str(), restored.value().hone_version.c_str(), data_dir.c_str(),
+                    data_dir.c_str());
+    return 0;
+}
+
+int print_main(int argc, char** argv) {
+    const std::string what = argc == 2 ? argv[1] : "";
+    if (what == "openapi")
+        std::fputs(json::print_pretty(api::openapi(version)).c_str(), stdout);
+    else if (what == "types")
+        std::fputs(api::typescript_types().c_str(), stdout);
+    else if (what == "config")
+        std::fputs(config::print_markdown().c_str(), stdout);
+    else if (what == "permissions")
+        std::fputs(api::permissions_markdown().c_str(), stdout);
+    else {
+        std::fprintf(stderr, "Usage: hone print openapi|types|config|permissions\n\nPrints a document that is made "
+                             "from the program itself.\n");
+        return what == "--help" ? 0 : 2;
+    }
+    return 0;
+}
+
+} // namespace hone::server

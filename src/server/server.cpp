@@ -1,0 +1,224 @@
+#include "server/server.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "server/backup.h"
+#include "sql/migrate.h"
+#include "ui/ui.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hone::server {
+
+const char* const version = HONE_VERSION;
+
+// --- Sweeper -------------------------------------------------------------------------------------------------------
+
+void Sweeper::step() {
+    const auto note = [](const char* what, const auto& outcome) {
+        if (!outcome.ok())
+            log(Level::warning, "background duty failed", {{"duty", what}, {"why", outcome.error().message}});
+    };
+    note("project data", m_access.projects.purge());
+    note("logins", m_access.logins.sweep());
+    note("idempotent answers", m_idempotency.sweep());
+}
+
+void Sweeper::start(std::chrono::seconds every) {
+    m_thread = std::jthread([this, every](const std::stop_token& stop) { run(stop, every); });
+}
+
+void Sweeper::wake() {
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_wanted = true;
+    }
+    m_changed.notify_one();
+}
+
+void Sweeper::run(const std::stop_token& stop, std::chrono::seconds every) {
+    while (!stop.stop_requested()) {
+        step();
+        std::unique_lock lock(m_mutex);
+        m_changed.wait_for(lock, stop, every, [this] { return m_wanted; });
+        m_wanted = false;
+    }
+}
+
+// --- Server --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string database_url(const config::Config& config) {
+    return config.database_url.empty() ? "sqlite:" + config.data_dir + "/hone.db" : config.database_url;
+}
+
+// Ten thousand idle connections need as many descriptors; the soft limit is often 1,024.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+} // namespace
+
+Server::Server(config::Loaded loaded, const Clock& clock)
+    : m_loaded(std::move(loaded)),
+      m_config(m_loaded.config),
+      m_clock(clock),
+      m_started_at(clock.now()) {}
+
+Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock& clock,
+                                              const std::optional<std::string>& admin_password) {
+    std::unique_ptr<Server> server(new Server(std::move(loaded), clock));
+    TRY(server->open_data(admin_password));
+    TRY(server->open_edge());
+    return server;
+}
+
+Result<> Server::open_data(const std::optional<std::string>& admin_password) {
+    TRY(make_directories(m_config.data_dir, 0700));
+    m_lock = TRY(sql::DirectoryLock::acquire(m_config.data_dir));
+    TRY(open_master_key());
+    sql::Options options;
+    options.url = database_url(m_config);
+    m_database = TRY(sql::Database::open(options));
+    m_schema_version = TRY(sql::migrate(*m_database, m_clock));
+    access::Policy policy;
+    policy.login = {m_config.login_session_lifetime, m_config.login_attempts, m_config.login_lockout};
+    policy.invite_lifetime = m_config.invite_lifetime;
+    m_access.emplace(*m_database, m_clock, policy);
+    m_first_start = TRY(m_access->first_start(admin_password));
+    return {};
+}
+
+// The key that will encrypt secrets. It is made at the first start, so that a backup of it can be taken before it
+// protects anything, and is refused when others could read it.
+Result<> Server::open_master_key() {
+    const bool own = m_config.master_key_file.empty();
+    const std::string path = own ? m_config.data_dir + "/master.key" : m_config.master_key_file;
+    if (!file_exists(path)) {
+        if (!own) return not_found("master_key_file " + path);
+        return write_file(path, crypto::random_token(32) + "\n", 0600);
+    }
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return system_error("open " + path, errno);
+    if ((status.st_mode & 077) != 0)
+        return forbidden(path + " can be read by others; make it private: chmod 600 " + path);
+    const auto content = TRY(read_file(path, 4096));
+    const auto key = from_base64url(trim(content));
+    if (!key.ok() || key.value().size() != 32) return corrupt(path + " is not a master key (43 base64url characters)");
+    return {};
+}
+
+Result<> Server::open_edge() {
+    raise_descriptor_limit();
+    net::StaticFiles ui = m_config.ui_dir.empty() ? net::StaticFiles::embedded(ui::files())
+                                                  : net::StaticFiles::directory(m_config.ui_dir);
+    api::ApiOptions api_options;
+    api_options.requests_per_minute = m_config.requests_per_minute;
+    api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
+    m_api.emplace(api::Services{*m_access, *m_database, m_clock, *this}, std::move(ui), api_options);
+    m_sweeper.emplace(*m_access, m_api->idempotency());
+
+    net::ServerOptions options;
+    options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
+    options.edge_threads = static_cast<unsigned>(m_config.edge_threads);
+    options.lanes[static_cast<size_t>(net::Lane::control)] = {static_cast<unsigned>(m_config.control_threads),
+                                                              static_cast<size_t>(m_config.control_queue)};
+    options.limits.max_connections = static_cast<size_t>(m_config.max_connections);
+    options.limits.max_connections_per_peer = static_cast<size_t>(m_config.max_connections_per_peer);
+    options.limits.body_bytes = static_cast<size_t>(m_config.body_limit.count);
+    options.limits.header_timeout = m_config.request_timeout;
+    options.limits.body_timeout = m_config.request_timeout;
+    options.limits.idle_timeout = m_config.keep_alive;
+    options.clock = &m_clock;
+    m_edge = TRY(net::Server::start(std::move(options), *m_api));
+    m_url = (m_config.tls_key_file.empty() ? "http://" : "https://") + m_edge->addresses().front();
+    m_sweeper->start(std::chrono::seconds(60));
+    const json::Object addresses{{"http", m_url}, {"pid", int64_t{::getpid()}}};
+    return write_file(m_config.data_dir + "/addresses.json", json::print(addresses) + "\n", 0644);
+}
+
+Server::~Server() {
+    if (m_edge) ::unlink((m_config.data_dir + "/addresses.json").c_str());
+}
+
+void Server::drain() {
+    if (!m_edge->drain(m_config.drain_timeout)) log(Level::warning, "requests were cut at the end of the drain time");
+}
+
+Result<> Server::reload() {
+    return m_edge->reload_tls();
+}
+
+std::string Server::database_engine() const {
+    return m_database->engine() == sql::Engine::sqlite ? "sqlite" : "postgres";
+}
+
+int64_t Server::data_dir_bytes() const {
+    int64_t bytes = 0;
+    std::error_code failed;
+    for (std::filesystem::recursive_directory_iterator
+             at(m_config.data_dir, std::filesystem::directory_options::skip_permission_denied, failed),
+         end;
+         !failed && at != end; at.increment(failed)) {
+        std::error_code gone;
+        if (at->is_regular_file(gone)) bytes += static_cast<int64_t>(at->file_size(gone));
+    }
+    return bytes;
+}
+
+std::vector<api::SettingView> Server::settings() const {
+    std::vector<api::SettingView> views;
+    for (const auto& setting : config::settings()) {
+        const auto source = m_loaded.sources.find(setting.name);
+        std::string value = setting.get(m_config);
+        if (setting.secret && !value.empty()) value = "••••";
+        views.push_back(
+            {std::string(setting.name), std::string(setting.doc), std::move(value),
+             config::source_name(source == m_loaded.sources.end() ? config::Source::built_in : source->second)});
+    }
+    return views;
+}
+
+std::string Server::not_ready() const {
+    const auto answer = m_database->query("SELECT 1");
+    return answer.ok() ? "" : "the database does not answer: " + answer.error().message;
+}
+
+std::string Server::metrics() const {
+    const net::ServerCounts counts = m_edge->counts();
+    std::string out;
+    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
+        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
+    };
+    add("gauge", "start_time_seconds", "When this server started.", static_cast<double>(to_ns(m_started_at)) / 1e9);
+    add("counter", "connections_accepted_total", "Connections accepted.", counts.connections_accepted);
+    add("counter", "connections_refused_total", "Connections over a limit.", counts.connections_refused);
+    add("gauge", "connections_open", "Connections open now.", counts.connections_open);
+    add("counter", "edge_requests_total", "Requests whose header was understood.", counts.requests);
+    add("counter", "edge_bad_requests_total", "Requests refused by the edge as malformed or over a limit.",
+        counts.requests_bad);
+    add("counter", "edge_busy_requests_total", "Requests refused because a queue was full.", counts.requests_busy);
+    add("gauge", "event_streams_open", "Live event streams.", counts.event_streams);
+    add("counter", "received_bytes_total", "Bytes read from sockets.", counts.bytes_in);
+    add("counter", "sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);
+    add("gauge", "control_queue_length", "API requests waiting for a thread.",
+        counts.lanes[static_cast<size_t>(net::Lane::control)].queued);
+    return out;
+}
+
+Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {
+    TRY(caller.require(access::Permission::backup_create));
+    auto source = TRY(open_backup(*m_database, m_config.data_dir, m_clock, m_schema_version));
+    TRY(m_access->audit.record(caller, {"backup_create", {}, "installation"}));
+    return source;
+}
+
+} // namespace hone::server

@@ -1,0 +1,91 @@
+// Builds, starts and stops every part in order: lock, keys, database, access, API, HTTP edge, background duties. The
+// parts are plain members; C++ destroys them in reverse. Used by serve.cpp and by tests.
+#pragma once
+
+#include "api/api.h"
+#include "config/config.h"
+#include "sql/directory_lock.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace hone::server {
+
+extern const char* const version;
+
+// A background duty that runs now and then. step() is what tests call; the thread only calls it.
+class Sweeper {
+public:
+    Sweeper(access::Access& access, api::Idempotency& idempotency) : m_access(access), m_idempotency(idempotency) {}
+    void step();
+    void start(std::chrono::seconds every);
+    // Runs a step soon, without waiting for its time.
+    void wake();
+
+private:
+    void run(const std::stop_token& stop, std::chrono::seconds every);
+
+    access::Access& m_access;
+    api::Idempotency& m_idempotency;
+    std::mutex m_mutex;
+    std::condition_variable_any m_changed;
+    bool m_wanted = false;
+    std::jthread m_thread; // the last member: it joins before what it uses is destroyed
+};
+
+class Server final : private api::Installation {
+public:
+    // Opens or creates the data directory and starts to serve. `admin_password` is HONE_ADMIN_PASSWORD.
+    static Result<std::unique_ptr<Server>> start(config::Loaded loaded, const Clock& clock,
+                                                 const std::optional<std::string>& admin_password);
+    ~Server() override;
+
+    // "http://127.0.0.1:7070"
+    const std::string& url() const { return m_url; }
+    // Set when this start created the installation.
+    const std::optional<access::FirstStart>& first_start() const { return m_first_start; }
+    // Finishes running requests, then stops serving. Destroying without it cuts them.
+    void drain();
+    Result<> reload();
+
+private:
+    Server(config::Loaded loaded, const Clock& clock);
+    Result<> open_data(const std::optional<std::string>& admin_password);
+    Result<> open_master_key();
+    Result<> open_edge();
+
+    std::string version() const override { return server::version; }
+    Time started_at() const override { return m_started_at; }
+    int64_t schema_version() const override { return m_schema_version; }
+    std::string database_engine() const override;
+    int64_t data_dir_bytes() const override;
+    std::vector<api::SettingView> settings() const override;
+    std::string not_ready() const override;
+    std::string metrics() const override;
+    Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
+
+    const config::Loaded m_loaded;
+    const config::Config& m_config;
+    const Clock& m_clock;
+    const Time m_started_at;
+    int64_t m_schema_version = 0;
+    std::string m_url;
+    std::optional<access::FirstStart> m_first_start;
+
+    std::optional<sql::DirectoryLock> m_lock;
+    std::unique_ptr<sql::Database> m_database;
+    std::optional<access::Access> m_access;
+    std::optional<api::Api> m_api;
+    std::optional<Sweeper> m_sweeper;
+    std::unique_ptr<net::Server> m_edge;
+};
+
+// Sub-commands of the binary that run without a server, or are one.
+int serve_main(int argc, char** argv);
+int check_main(int argc, char** argv);
+int restore_main(int argc, char** argv);
+int print_main(int argc, char** argv);
+
+} // namespace hone::server
