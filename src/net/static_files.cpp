@@ -46,7 +46,7 @@ std::optional<std::string> resolve_static_path(std::string_view path) {
     if (path == "/") return "/index.html";
     const bool slash = path.size() > 1 && path.ends_with('/');
     Result<std::vector<std::string>> segments = split_path(slash ? path.substr(0, path.size() - 1) : path);
-    if (!segments.ok()) return std::nullopt;
+    if (!segments.ok() || segments.value().empty()) return std::nullopt;
     std::string resolved;
     for (const std::string& segment : segments.value()) {
         if (segment.starts_with('.')) return std::nullopt; // hidden files are nobody's business

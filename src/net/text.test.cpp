@@ -223,6 +223,7 @@ TEST_CASE("embedded files are served with the right form, tag and cache time") {
     CHECK(served.serve(request_for("/projects/prj_1/traces"))->content_type.starts_with("text/html"));
     CHECK_FALSE(served.serve(request_for("/missing.js")));
     CHECK_FALSE(served.serve(request_for("/../index.html")));
+    CHECK_FALSE(served.serve(request_for("//")));
     RequestHead post = request_for("/");
     post.method = "POST";
     CHECK_FALSE(served.serve(post));
