@@ -1,0 +1,304 @@
+// hone-init: pid 1 of a sandbox. See README.md for its life and wire.h for what it is told.
+#include "init/wire.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace hone::init {
+namespace {
+
+// Which child is which command.
+struct Running {
+    pid_t pid;
+    uint32_t command;
+};
+Running g_running[max_commands];
+
+Running* find_running(pid_t pid) {
+    for (Running& entry : g_running)
+        if (entry.pid == pid) return &entry;
+    return nullptr;
+}
+
+void send_reply(const Reply& reply, int descriptor = -1) {
+    iovec bytes{const_cast<Reply*>(&reply), sizeof reply};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    while (sendmsg(control_descriptor, &message, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR) _exit(0); // nobody is left to tell
+}
+
+void reply_failed(const Request& request, int error_number) {
+    send_reply({Event::failed, request.command, error_number, 0, 0, 0, {}});
+}
+
+// Receives one request and up to four descriptors. False at the end of the conversation.
+bool receive(Request& request, int (&descriptors)[4], int& descriptor_count) {
+    iovec bytes{&request, sizeof request};
+    alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t count = recvmsg(control_descriptor, &message, MSG_CMSG_CLOEXEC);
+    if (count < 0)
+        return errno == EINTR || errno == EAGAIN ? (request.verb = Verb{}, descriptor_count = 0, true) : false;
+    if (count != sizeof request) return false;
+    descriptor_count = 0;
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        descriptor_count = static_cast<int>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(descriptors, CMSG_DATA(header), static_cast<size_t>(descriptor_count) * sizeof(int));
+    }
+    return true;
+}
+
+// The command's texts, mapped from the memory file: no allocator, nothing left behind after unmapping.
+struct Payload {
+    char* text = nullptr;
+    const char* directory = nullptr;
+    char** arguments = nullptr;
+    char** environment = nullptr;
+    size_t pointer_bytes = 0;
+    uint32_t text_bytes = 0;
+};
+
+bool map_payload(const Request& request, int descriptor, Payload& payload) {
+    if (request.payload_bytes == 0 || request.payload_bytes > max_payload_bytes || request.argument_count == 0 ||
+        request.argument_count > max_strings || request.environment_count > max_strings)
+        return false;
+    payload.text_bytes = request.payload_bytes;
+    void* text = mmap(nullptr, payload.text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+    if (text == MAP_FAILED) return false;
+    payload.text = static_cast<char*>(text);
+    payload.pointer_bytes = (request.argument_count + request.environment_count + 2) * sizeof(char*);
+    void* pointers = mmap(nullptr, payload.pointer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pointers == MAP_FAILED) return false;
+    payload.arguments = static_cast<char**>(pointers);
+    payload.environment = payload.arguments + request.argument_count + 1;
+    char* at = payload.text;
+    char* const end = payload.text + payload.text_bytes;
+    const uint32_t count = 1 + request.argument_count + request.environment_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        char* stop = static_cast<char*>(memchr(at, 0, static_cast<size_t>(end - at)));
+        if (stop == nullptr) return false;
+        if (i == 0)
+            payload.directory = at;
+        else if (i <= request.argument_count)
+            payload.arguments[i - 1] = at;
+        else
+            payload.environment[i - 1 - request.argument_count] = at;
+        at = stop + 1;
+    }
+    return true;
+}
+
+void unmap(Payload& payload) {
+    if (payload.arguments != nullptr) munmap(payload.arguments, payload.pointer_bytes);
+    if (payload.text != nullptr) munmap(payload.text, payload.text_bytes);
+}
+
+// As execvpe, but with the PATH of the new environment.
+void execute(const Payload& payload) {
+    const char* name = payload.arguments[0];
+    if (strchr(name, '/') != nullptr) {
+        execve(name, payload.arguments, payload.environment);
+        return;
+    }
+    const char* path = "/usr/local/bin:/usr/bin:/bin";
+    for (char** entry = payload.environment; *entry != nullptr; ++entry)
+        if (strncmp(*entry, "PATH=", 5) == 0) path = *entry + 5;
+    int worst = ENOENT;
+    while (*path != 0) {
+        const size_t length = strcspn(path, ":");
+        char full[4096];
+        if (length + strlen(name) + 2 <= sizeof full && length > 0) {
+            memcpy(full, path, length);
+            full[length] = '/';
+            strcpy(full + length + 1, name);
+            execve(full, payload.arguments, payload.environment);
+            if (errno != ENOENT && errno != ENOTDIR) worst = errno;
+        }
+        path += length + (path[length] == ':');
+    }
+    errno = worst;
+}
+
+[[noreturn]] void become(const Request& request, const Payload& payload, const int (&stdio)[3], int failure_pipe) {
+    setsid();
+    if (request.flags & flag_pty) ioctl(stdio[0], TIOCSCTTY, 0);
+    // Numbers below 3 may be sources as well as targets: lift them first.
+    int lifted[3];
+    for (int i = 0; i < 3; ++i) lifted[i] = fcntl(stdio[i], F_DUPFD_CLOEXEC, 10);
+    bool good = true;
+    for (int i = 0; i < 3; ++i) good = good && dup2(lifted[i], i) == i;
+    failure_pipe = fcntl(failure_pipe, F_DUPFD_CLOEXEC, 10);
+    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    prctl(PR_SET_PDEATHSIG, 0);
+    if (good && chdir(payload.directory) == 0) execute(payload);
+    const int error_number = errno;
+    if (write(failure_pipe, &error_number, sizeof error_number) < 0) _exit(126);
+    _exit(127);
+}
+
+// Opens a terminal of this sandbox's own devpts: `master` goes out to the shim.
+bool open_terminal(const Request& request, int& master, int& slave) {
+    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int unlock = 0;
+    if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) != 0) return false;
+    const winsize size{request.rows, request.columns, 0, 0};
+    ioctl(master, TIOCSWINSZ, &size);
+    slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return slave >= 0;
+}
+
+// Forks and waits for the exec: end of file on the pipe means that it succeeded.
+int fork_command(const Request& request, const Payload& payload, const int (&stdio)[3], pid_t& pid) {
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return errno;
+    pid = fork();
+    if (pid < 0) {
+        const int error_number = errno;
+        close(pipe_ends[0]);
+        close(pipe_ends[1]);
+        return error_number;
+    }
+    if (pid == 0) become(request, payload, stdio, pipe_ends[1]);
+    close(pipe_ends[1]);
+    int error_number = 0;
+    ssize_t count;
+    do count = read(pipe_ends[0], &error_number, sizeof error_number);
+    while (count < 0 && errno == EINTR);
+    close(pipe_ends[0]);
+    return count == sizeof error_number ? error_number : 0;
+}
+
+void run(const Request& request, const int (&descriptors)[4], int descriptor_count) {
+    const bool pty = (request.flags & flag_pty) != 0;
+    if (descriptor_count != (pty ? 1 : 4)) return reply_failed(request, EINVAL);
+    Running* const place = find_running(0);
+    if (place == nullptr) return reply_failed(request, EAGAIN);
+    Payload payload;
+    int master = -1;
+    int stdio[3] = {descriptors[1], descriptors[2], descriptors[3]};
+    pid_t pid = 0;
+    int error_number = 0;
+    if (!map_payload(request, descriptors[0], payload))
+        error_number = EINVAL;
+    else if (pty && !open_terminal(request, master, stdio[0]))
+        error_number = errno;
+    if (error_number == 0) {
+        if (pty) stdio[1] = stdio[2] = stdio[0];
+        error_number = fork_command(request, payload, stdio, pid);
+    }
+    unmap(payload);
+    if (error_number == 0) {
+        *place = {pid, request.command};
+        send_reply({Event::started, request.command, pid, 0, 0, 0, {}}, master);
+    } else {
+        reply_failed(request, error_number);
+    }
+    if (master >= 0) {
+        close(master);
+        if (stdio[0] >= 0) close(stdio[0]);
+    }
+}
+
+void reap() {
+    for (;;) {
+        int status = 0;
+        rusage usage{};
+        const pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        if (pid <= 0) return;
+        Running* const entry = find_running(pid);
+        if (entry == nullptr) continue; // an orphan of a command
+        const auto nanoseconds = [](timeval time) {
+            return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
+        };
+        send_reply({Event::exited,
+                    entry->command,
+                    status,
+                    0,
+                    nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
+                    static_cast<uint64_t>(usage.ru_maxrss) * 1024u,
+                    {}});
+        *entry = {};
+    }
+}
+
+void handle_request() {
+    Request request{};
+    int descriptors[4] = {-1, -1, -1, -1};
+    int descriptor_count = 0;
+    if (!receive(request, descriptors, descriptor_count)) _exit(0);
+    if (request.verb == Verb::run) run(request, descriptors, descriptor_count);
+    if (request.verb == Verb::signal)
+        for (const Running& entry : g_running)
+            if (entry.pid != 0 && entry.command == request.command) kill(-entry.pid, request.number);
+    for (int i = 0; i < descriptor_count; ++i) close(descriptors[i]);
+}
+
+int serve() {
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_NAME, "hone-init");
+    fcntl(control_descriptor, F_SETFD, FD_CLOEXEC);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    const int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (children < 0) return 1;
+    // The shim is single-threaded, so its death and its thread's are the same. It may already be gone: then the socket
+    // is at its end.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    send_reply({Event::ready, 0, 0, 0, 0, 0, {}});
+    for (;;) {
+        pollfd waits[2] = {{control_descriptor, POLLIN, 0}, {children, POLLIN, 0}};
+        if (poll(waits, 2, -1) < 0 && errno != EINTR) return 1;
+        if (waits[1].revents != 0) {
+            signalfd_siginfo ignored[16];
+            while (read(children, ignored, sizeof ignored) > 0) {
+            }
+            reap();
+        }
+        if (waits[0].revents != 0) handle_request();
+    }
+}
+
+} // namespace
+} // namespace hone::init
+
+int main() {
+    return hone::init::serve();
+}

@@ -1,0 +1,69 @@
+// Control groups of one sandbox, on a machine with version 2, with version 1, with both (limits in 1, kill and freeze
+// in 2), or with neither. `CgroupHost` looks once what there is; a `Cgroup` is a set of directories that share a name.
+// Used by the spawner and the shims, each single-threaded.
+#pragma once
+
+#include "base/file.h"
+#include "base/result.h"
+#include "sandbox/spec.h"
+
+#include <string>
+#include <vector>
+
+namespace hone::sandbox {
+
+// Where groups can be made. Paths are directories of the cgroup file systems; empty when not usable.
+struct CgroupHost {
+    std::string unified;                    // version 2, below our own group
+    bool unified_limits = false;            // with the memory, pids and cpu controllers
+    std::string memory, pids, cpu, freezer; // version 1, below our own groups
+    std::string advice;                     // what is missing, for people
+
+    LimitKeeper keeper() const;
+    bool can_freeze() const { return !unified.empty() || !freezer.empty(); }
+    // Looks at this process's groups. `prepare` makes room for children in a delegated version 2 group: it moves the
+    // processes found there into a leaf of their own, which the kernel demands before controllers can be handed down.
+    static CgroupHost probe(bool prepare);
+};
+
+struct CgroupUse {
+    int64_t peak_memory_bytes = 0;
+    int64_t cpu_ns = 0;
+    int64_t oom_kills = 0;
+    int64_t pids_refused = 0;
+};
+
+class Cgroup {
+public:
+    // The directories that `create` will make: journal them first.
+    static std::vector<std::string> plan(const CgroupHost& host, const SandboxId& id);
+    // The set may be empty: then every call succeeds and does nothing.
+    static Result<Cgroup> create(const CgroupHost& host, std::vector<std::string> directories, const Limits& limits);
+    // For cleaning up after a shim that died.
+    static Cgroup adopt(std::vector<std::string> directories);
+
+    // For CLONE_INTO_CGROUP; -1 without version 2.
+    int clone_descriptor() const { return m_clone_directory.get(); }
+    // The version 1 groups, which a clone cannot name.
+    Result<> attach(pid_t pid) const;
+    // Readable (or with an urgent event) when the group ran out of memory; -1 without.
+    int oom_descriptor() const { return m_oom.get(); }
+    bool oom_is_urgent_event() const { return m_oom_file.get() < 0; }
+
+    Result<> freeze(bool frozen) const;
+    // Kills whatever is left inside, frozen or not.
+    void kill() const;
+    CgroupUse use() const;
+    // Kills, waits until empty, removes the directories. Missing ones are fine.
+    Result<> remove();
+
+private:
+    std::string find(std::string_view file) const;
+
+    std::vector<std::string> m_directories;
+    Fd m_clone_directory;
+    Fd m_oom;
+    Fd m_oom_file;
+};
+
+} // namespace hone::sandbox

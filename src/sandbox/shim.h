@@ -1,0 +1,39 @@
+// The keeper of one sandbox: owns its pid 1, its output spools, its limits and its end, and outlives the server. A fork
+// of the spawner with one thread and one loop. Talks by protocol.h over the channel it was born with and over shim.sock
+// in the sandbox's folder.
+#pragma once
+
+#include "sandbox/cgroup.h"
+#include "sandbox/channel.h"
+#include "sandbox/store.h"
+#include "sandbox/syscall_filter.h"
+
+namespace hone::sandbox {
+
+// What the machine offers, found out once by the spawner.
+struct Machine {
+    CgroupHost cgroups;
+    bool as_root = false;
+    int landlock_version = 0;
+    std::vector<std::string> masks;
+    std::string gvisor_program; // empty: not available
+    Fd init_program;
+    std::optional<SyscallFilter> filter;
+    std::optional<SyscallFilter> filter_with_ptrace;
+};
+
+struct ShimBirth {
+    const Machine* machine = nullptr;
+    const Store* store = nullptr;
+    SandboxSpec spec;
+    Journal journal;
+    Tier tier = Tier::ns;
+    unsigned host_uid = 0;
+    Fd lock;
+    Channel creator;
+};
+
+// The rest of the life of this process.
+[[noreturn]] void run_shim(ShimBirth birth);
+
+} // namespace hone::sandbox

@@ -1,0 +1,44 @@
+// The small process that makes sandboxes. Started before any thread of the server; forks one shim per sandbox, so that
+// the server's size never matters, and cleans up after shims that died. One thread; talks by protocol.h.
+#pragma once
+
+#include "base/result.h"
+#include "sandbox/channel.h"
+#include "sandbox/protocol.h"
+#include "sandbox/shim.h"
+#include "sandbox/store.h"
+
+#include <string>
+
+namespace hone::sandbox {
+
+// Looks at the machine. A missing primitive is an error that names it.
+Result<Machine> probe_machine();
+
+class Spawner {
+public:
+    static Result<Spawner> open(const std::string& data_directory);
+
+    // Serves until the other side has gone. Shims live on.
+    void serve(Channel client);
+
+    // What a dead shim left behind: processes, cgroups, folders. Returns how many sandboxes were cleaned up.
+    Result<int64_t> reconcile(const std::optional<SandboxId>& only);
+
+    // Everything before the fork: checks, id, journal, lock.
+    Result<ShimBirth> conceive(const SandboxSpec& spec);
+
+private:
+    Spawner(Store store, Machine machine) : m_store(std::move(store)), m_machine(std::move(machine)) {}
+    Result<SpawnerReply> act(const SpawnerRequest& request, std::vector<Fd>& descriptors);
+    Result<SpawnerReply> create(const SandboxSpec& spec, std::vector<Fd>& descriptors);
+    Result<> clean_up(const SandboxId& id);
+
+    Store m_store;
+    Machine m_machine;
+};
+
+// A connection to a live shim; Code::not_found when there is none.
+Result<Channel> connect_to_shim(const Store& store, const SandboxId& id);
+
+} // namespace hone::sandbox

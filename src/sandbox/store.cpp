@@ -1,0 +1,107 @@
+#include "sandbox/store.h"
+
+#include "base/log.h"
+#include "sandbox/tree.h"
+
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hone::sandbox {
+
+namespace {
+
+constexpr std::string_view half_made = ".new-";
+// A folder without a lock that is younger than this may belong to a spawner between two steps.
+constexpr time_t half_made_seconds = 60;
+
+std::vector<std::string> entries(const std::string& directory) {
+    std::vector<std::string> names;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(directory.c_str()), ::closedir);
+    if (!stream) return names;
+    while (const dirent* entry = ::readdir(stream.get()))
+        if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..")
+            names.emplace_back(entry->d_name);
+    return names;
+}
+
+Fd take_lock(const std::string& path, int flags) {
+    Fd lock(::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600));
+    if (lock.is_open() && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.reset();
+    return lock;
+}
+
+} // namespace
+
+Result<Store> Store::open(const std::string& data_directory) {
+    Store store;
+    store.m_directory = data_directory + "/sandbox";
+    for (const std::string& folder :
+         {store.live(), store.images(), store.layers(), store.threads(), store.base(), store.trash()})
+        TRY(make_directories(folder, 0700));
+    return store;
+}
+
+Result<Fd> Store::begin(const Journal& journal) const {
+    const std::string hidden = live() + "/" + std::string(half_made) + journal.id.text();
+    if (::mkdir(hidden.c_str(), 0700) != 0) return system_error("create " + hidden, errno);
+    Fd lock = take_lock(hidden + "/lock", O_CREAT);
+    if (!lock.is_open()) return system_error("lock " + hidden, errno);
+    // Not synced: what it protects (processes, groups) does not outlive a power failure either.
+    const Fd file(::open((hidden + "/journal.json").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.is_open()) return system_error("write the journal", errno);
+    TRY(write_all(file.get(), json::write(journal)));
+    if (::rename(hidden.c_str(), live(journal.id).c_str()) != 0) return system_error("publish " + hidden, errno);
+    return lock;
+}
+
+Result<Journal> Store::journal(const SandboxId& id) const {
+    const std::string text = TRY(read_file(live(id) + "/journal.json", 1 << 20));
+    return json::read<Journal>(text);
+}
+
+Result<Fd> Store::lock_dead(const SandboxId& id) const {
+    Fd lock = take_lock(live(id) + "/lock", 0);
+    if (lock.is_open()) return lock;
+    if (errno == EWOULDBLOCK) return busy("sandbox " + id.text() + " is alive");
+    return not_found("sandbox " + id.text());
+}
+
+std::vector<SandboxId> Store::sandboxes() const {
+    std::vector<SandboxId> ids;
+    for (const std::string& name : entries(live())) {
+        if (auto id = parse_id<SandboxTag>(name); id.ok()) {
+            ids.push_back(std::move(id).value());
+        } else if (name.starts_with(half_made)) {
+            // Nothing was made yet when a spawner died here: only the folder is left.
+            struct stat status {};
+            const std::string path = live() + "/" + name;
+            if (::stat(path.c_str(), &status) != 0) continue;
+            const bool old = ::time(nullptr) - status.st_mtime > half_made_seconds;
+            if (take_lock(path + "/lock", 0).is_open() || old) (void)remove_tree(path).ok();
+        }
+    }
+    return ids;
+}
+
+Result<> Store::forget(const SandboxId& id) const {
+    return remove_tree(live(id));
+}
+
+Result<> Store::discard(const std::string& path) const {
+    const std::string place = trash() + "/" + make_ulid(SystemClock().now());
+    if (::rename(path.c_str(), place.c_str()) != 0 && errno != ENOENT) return system_error("discard " + path, errno);
+    return {};
+}
+
+void Store::empty_trash() const {
+    for (const std::string& name : entries(trash()))
+        if (auto removed = remove_tree(trash() + "/" + name); !removed.ok())
+            log(Level::warning, "trash not removed", {{"error", removed.error().message}});
+}
+
+} // namespace hone::sandbox
