@@ -27,10 +27,15 @@ bool is_health(std::string_view path) {
 }
 
 // Every answer of the API carries these.
-net::Response dressed(net::Response response, const net::RequestHead& head) {
+net::Response dressed(net::Response response) {
     net::add_security_headers(response, net::api_content_security_policy);
-    response.set_header("X-Request-Id", head.id);
     if (response.header("Cache-Control").empty()) response.set_header("Cache-Control", "no-store");
+    return response;
+}
+
+net::Response reading_only(std::string_view why) {
+    net::Response response = net::error_response(405, "invalid", why);
+    response.set_header("Allow", "GET, HEAD");
     return response;
 }
 
@@ -78,7 +83,7 @@ net::Plan Api::plan(const net::RequestHead& head) {
     }
     auto found = find(head);
     if (auto* answer = std::get_if<net::Response>(&found))
-        plan.answer = dressed(std::move(*answer), head);
+        plan.answer = dressed(std::move(*answer));
     else
         plan.lane = m_routes[std::get<Match>(found).route].lane;
     return plan;
@@ -87,28 +92,26 @@ net::Plan Api::plan(const net::RequestHead& head) {
 net::Response Api::handle(net::Request&& request) {
     if (is_health(request.path)) return health(request);
     if (!is_api(request.path)) {
-        if (!is_safe(request.method))
-            return dressed(net::error_response(405, "invalid", "only GET and HEAD here; the API is under /v1"),
-                           request);
+        if (!is_safe(request.method)) return dressed(reading_only("only GET and HEAD here; the API is under /v1"));
         if (auto file = m_ui.serve(request)) {
             net::add_security_headers(*file, net::ui_content_security_policy);
             return std::move(*file);
         }
-        return dressed(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))), request);
+        return dressed(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))));
     }
     auto found = find(request);
-    if (auto* answer = std::get_if<net::Response>(&found)) return dressed(std::move(*answer), request);
+    if (auto* answer = std::get_if<net::Response>(&found)) return dressed(std::move(*answer));
     const Match& match = std::get<Match>(found);
     const Duration start = m_services.clock.steady();
     net::Response response = answer(request, match);
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
-    return dressed(std::move(response), request);
+    return dressed(std::move(response));
 }
 
 net::Response Api::health(const net::RequestHead& head) {
     net::Response response;
     if (!is_safe(head.method)) {
-        response = net::error_response(405, "invalid", "only GET and HEAD here");
+        response = reading_only("only GET and HEAD here");
     } else if (head.path == "/healthz") {
         response = net::text_response(200, "ok\n");
     } else if (head.path == "/readyz") {
@@ -118,8 +121,7 @@ net::Response Api::health(const net::RequestHead& head) {
         response = net::text_response(200, m_metrics.print(m_routes) + m_services.installation.metrics());
         response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     }
-    response.set_header("Cache-Control", "no-store");
-    return response;
+    return dressed(std::move(response));
 }
 
 std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) const {
@@ -136,7 +138,7 @@ std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) 
         if (!fits) continue;
         const Route& route = m_routes[entry.route];
         if (route.method != method) {
-            allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+            allowed += (allowed.empty() ? "" : ", ") + std::string(route.method == "GET" ? "GET, HEAD" : route.method);
             continue;
         }
         Match match{entry.route, {}};
