@@ -75,6 +75,7 @@ test.describe("every page", () => {
       expect(answer?.headers()["content-security-policy"]).toContain("default-src 'none'");
       await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
       await expect(page.getByRole("status", { name: "Loading" })).toHaveCount(0);
+      await expect(page.getByRole("alert")).toHaveCount(0);
       await check_both_themes(page);
       await verify();
     });

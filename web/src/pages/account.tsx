@@ -130,7 +130,7 @@ const columns: Column<LoginSession>[] = [
 ];
 
 export function Account() {
-  const load = use_load("sessions", (signal) => api.list<LoginSession>("/v1/me/sessions", {}, signal));
+  const load = use_load("sessions", (signal) => api.get<LoginSession[]>("/v1/me/sessions", {}, signal));
   return (
     <div class="page narrow">
       <PageHeader title="Account" text={user.value?.email} />

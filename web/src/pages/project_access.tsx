@@ -22,7 +22,7 @@ interface Access {
 
 async function load_access(project: Project, signal: AbortSignal): Promise<Access> {
   const [bindings, members, keys] = await Promise.all([
-    api.list<Binding>(`/v1/projects/${segment(project.id)}/bindings`, {}, signal),
+    api.get<Binding[]>(`/v1/projects/${segment(project.id)}/bindings`, {}, signal),
     can("member_read") ? api.list<Member>(`/v1/spaces/${segment(project.space_id)}/members`, {}, signal) : [],
     can("key_manage") ? api.list<Key>("/v1/keys", { space: project.space_id }, signal) : [],
   ]);

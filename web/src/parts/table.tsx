@@ -133,28 +133,33 @@ function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string |
 
 /** The row the keyboard is at, kept by id so that live updates do not move it to another row. */
 function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { current: HTMLElement | null }) {
-  const [cursor, set_cursor] = useState<string | null>(null);
+  // A signal, not state: the next key may come before the page is drawn again.
+  const cursor = useSignal<string | null>(null);
   const moved = useRef(false);
-  const at = rows.findIndex((row) => props.row_id(row) === (cursor ?? props.open_id));
+  const position = () => rows.findIndex((row) => props.row_id(row) === (cursor.value ?? props.open_id));
+  const focus_row = () =>
+    scroller.current
+      ?.querySelector<HTMLElement>(`tr[data-row="${CSS.escape(cursor.value ?? "")}"]`)
+      ?.focus({ preventScroll: true });
   const move = (step: number) => {
+    const at = position();
     const next = Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + step));
     const row = rows[next];
-    if (!row) return;
-    set_cursor(props.row_id(row));
-    if (props.open_id) props.on_open?.(row);
     const box = scroller.current;
-    if (!box) return;
+    if (!row || !box) return;
+    cursor.value = props.row_id(row);
+    if (props.open_id) props.on_open?.(row);
     box.scrollTop = scroll_to_show(next, box.scrollTop, box.clientHeight, row_height(), row_height());
+    // The focus goes along, else Enter would still belong to a button clicked before.
+    focus_row();
     moved.current = true;
   };
-  // The focus goes along, else Enter would still belong to a button clicked before.
+  // Once more for a row that was not in the page when the key came.
   useEffect(() => {
-    if (!moved.current) return;
+    if (moved.current) focus_row();
     moved.current = false;
-    scroller.current?.querySelector<HTMLElement>("tr.cursor")?.focus({ preventScroll: true });
   });
-  const row = at >= 0 ? rows[at] : undefined;
-  return { cursor: row ? props.row_id(row) : null, row, move, set_cursor };
+  return { cursor, row: () => rows[position()], move };
 }
 
 export function Table<Row>(props: TableProps<Row>) {
@@ -172,7 +177,11 @@ export function Table<Row>(props: TableProps<Row>) {
     if (value) rows = sort_rows(rows, value, descending);
   }
   const chosen = rows.filter((row) => selected.value.has(props.row_id(row)));
-  const { cursor, row: cursor_row, move, set_cursor } = use_cursor(props, rows, scroller);
+  const { cursor, row: cursor_row, move } = use_cursor(props, rows, scroller);
+  const with_cursor = (action: (row: Row) => void) => () => {
+    const row = cursor_row();
+    if (row) action(row);
+  };
   const visible = props.fit
     ? { first: 0, end: rows.length, above: 0, below: 0 }
     : row_window(scroll_top, view_height, row_height(), rows.length);
@@ -203,11 +212,9 @@ export function Table<Row>(props: TableProps<Row>) {
     { keys: "ArrowDown", title: "Next row", group: "List", run: () => move(1) },
     { keys: "ArrowUp", title: "Previous row", group: "List", run: () => move(-1) },
     ...(props.on_open
-      ? [{ keys: "Enter", title: "Open the row", group: "List", run: () => cursor_row && props.on_open?.(cursor_row) }]
+      ? [{ keys: "Enter", title: "Open the row", group: "List", run: with_cursor(props.on_open) }]
       : []),
-    ...(selectable
-      ? [{ keys: "x", title: "Select the row", group: "List", run: () => cursor_row && toggle(cursor_row) }]
-      : []),
+    ...(selectable ? [{ keys: "x", title: "Select the row", group: "List", run: with_cursor(toggle) }] : []),
   ]);
 
   return (
@@ -272,14 +279,15 @@ export function Table<Row>(props: TableProps<Row>) {
               return (
                 <tr
                   key={id}
-                  tabIndex={id === cursor ? 0 : -1}
+                  data-row={id}
+                  tabIndex={id === cursor.value ? 0 : -1}
                   aria-rowindex={visible.first + index + 2}
                   aria-selected={selectable ? selected.value.has(id) : undefined}
-                  class={`${id === cursor ? "cursor" : ""} ${id === props.open_id ? "open" : ""} ${props.on_open ? "clickable" : ""}`}
+                  class={`${id === cursor.value ? "cursor" : ""} ${id === props.open_id ? "open" : ""} ${props.on_open ? "clickable" : ""}`}
                   onClick={(event) => {
                     // Links, buttons and boxes in a row do their own thing.
                     if (event.target instanceof Element && event.target.closest("a, button, input, select")) return;
-                    set_cursor(id);
+                    cursor.value = id;
                     props.on_open?.(row);
                   }}
                 >
