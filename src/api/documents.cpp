@@ -47,8 +47,11 @@ Array parameters(const Route& route, Schemas& schemas) {
     if (route.query_schema == nullptr) return list;
     Schemas own;
     route.query_schema(own);
-    (void)schemas;
-    for (const auto& [name, schema] : own.named)
+    for (const auto& [name, schema] : own.named) {
+        if (schema.get_object().contains("enum")) {
+            schemas.named.emplace(name, schema);
+            continue;
+        }
         for (const auto& property : schema.at("properties").get_object()) {
             Value type = property.value();
             Object parameter{{"name", property.key()}, {"in", "query"}, {"required", false}};
@@ -58,6 +61,7 @@ Array parameters(const Route& route, Schemas& schemas) {
             parameter["schema"] = std::move(type);
             list.push_back(std::move(parameter));
         }
+    }
     return list;
 }
 
@@ -163,6 +167,7 @@ std::string typescript_types() {
         if (route.body_schema != nullptr) route.body_schema(taken);
         if (route.answer_schema != nullptr) route.answer_schema(sent);
     }
+    for (const auto& [name, schema] : sent.named) taken.named.erase(name); // enums that go both ways
     return "// Printed by `hone print types` from the server's route table. Do not edit.\n\n" +
            json::typescript(sent, json::Direction::sent) + json::typescript(taken, json::Direction::taken);
 }

@@ -105,7 +105,8 @@ TEST_CASE("a schema says what reading demands") {
     CHECK(json::print(thing.at("required")) == R"(["name","colour","when","run","parts","weights"])");
     CHECK(thing.at("additionalProperties") == false);
     CHECK(thing.at("properties").at("name").at("description").as_string() == "What it is called.");
-    CHECK(json::print(thing.at("properties").at("colour").at("enum")) == R"(["red","green"])");
+    CHECK(thing.at("properties").at("colour").at("$ref").as_string() == "#/$defs/Colour");
+    CHECK(json::print(schema.at("$defs").at("Colour").at("enum")) == R"(["red","green"])");
 }
 
 TEST_CASE("TypeScript comes from the same fields") {

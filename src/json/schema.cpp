@@ -40,6 +40,10 @@ std::string type_text(const Schemas& schemas, const Value& schema) {
 std::string typescript(const Schemas& schemas, Direction direction) {
     std::string out;
     for (const auto& [name, schema] : schemas.named) {
+        if (schema.get_object().contains("enum")) {
+            out += "export type " + name + " = " + type_text(schemas, schema) + ";\n\n";
+            continue;
+        }
         out += "export interface " + name + " {\n";
         std::vector<std::string_view> required;
         if (const Value* list = schema.get_object().if_contains("required"))

@@ -76,9 +76,13 @@ Value schema_of(Schemas& schemas) {
     } else if constexpr (IsId<T>::value) {
         return Object{{"type", "string"}, {"pattern", "^" + std::string(T::tag::kind) + "_[0-9A-HJKMNP-TV-Z]{26}$"}};
     } else if constexpr (HasEnumNames<T>) {
-        Array names;
-        for (const auto& entry : enum_names(T{})) names.push_back(Value(entry.name));
-        return Object{{"type", "string"}, {"enum", std::move(names)}};
+        const std::string name = name_of_type<T>();
+        if (!schemas.named.contains(name)) {
+            Array names;
+            for (const auto& entry : enum_names(T{})) names.push_back(Value(entry.name));
+            schemas.named[name] = Object{{"type", "string"}, {"enum", std::move(names)}};
+        }
+        return Object{{"$ref", schemas.reference_prefix + name}};
     } else if constexpr (IsOptional<T>::value) {
         if constexpr (IsOptional<typename T::value_type>::value) return schema_of<typename T::value_type>(schemas);
         Array choices;
@@ -109,8 +113,8 @@ Value schema() {
     return root;
 }
 
-// TypeScript interfaces for named schemas. In what we send every field is present, if only as null; in what we take,
-// fields that are not required may be left out.
+// TypeScript declarations of the named schemas, in their order. In what we send every field is present, if only as
+// null; in what we take, fields that are not required may be left out.
 enum class Direction { sent, taken };
 std::string typescript(const Schemas& schemas, Direction direction);
 
