@@ -92,10 +92,11 @@ std::string print_role_matrix() {
     }
     out += "\n" + rule + "\n";
     for (const auto& row : table) {
-        out += "| `" + std::string(name_of(row.permission)) + "` | " + std::string(row.doc) + " |";
+        out += "| `" + std::string(name_of(row.permission)) + "` | " + std::string(row.doc) +
+               (row.installation ? " Installation owners only." : "") + " |";
         for (const auto& role : enum_names(Role{}))
-            out += row.installation ? " |" : role.value >= row.least_role ? " yes |" : " |";
-        out += row.installation ? " installation owners only\n" : "\n";
+            out += !row.installation && role.value >= row.least_role ? " yes |" : " |";
+        out += "\n";
     }
     return out;
 }
