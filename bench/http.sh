@@ -20,7 +20,6 @@ clean_up() {
 trap clean_up EXIT
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-now_ms() { python3 -c 'import time; print(round(time.monotonic() * 1000, 1))'; }
 
 # wrk's report as "requests_per_second p50_us p99_us errors".
 cat > "$work/report.lua" <<'LUA'
@@ -83,7 +82,7 @@ while time.monotonic() - start < 30 and process.poll() is None:
     try:
         url = json.load(open(data + "/addresses.json"))["http"]
         if urllib.request.urlopen(url + "/readyz", timeout=5).status == 200:
-            print(round((time.monotonic() - start) * 1000, 1))
+            print(round((time.monotonic() - start) * 1000, 1), flush=True)
             break
     except (OSError, ValueError, KeyError):
         time.sleep(0.001)
@@ -95,7 +94,6 @@ for _ in $(seq 1 300); do
     [ -s "$work/ready_ms" ] && break
     sleep 0.1
 done
-# The python process prints when it is ready but flushes at its end, so the file is asked for only afterwards.
 hone_url=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["http"])' "$work/data/addresses.json") || {
     echo "hone did not become ready:" >&2
     tail -20 "$work/hone.log" >&2
@@ -126,7 +124,7 @@ list_report="0 0 0 0"
 [ "$list_status" = 200 ] && list_report=$(measure "$hone_url/v1/projects" "Authorization: Bearer $key")
 nginx_again=$(measure "$nginx_url") # a second time: the machine may have been busy
 
-kill "$hone_pid"
+kill "$hone_pid" "$nginx_pid"
 wait
 hone_pid=
 nginx_pid=
