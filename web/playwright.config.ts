@@ -2,8 +2,9 @@ import { defineConfig } from "@playwright/test";
 
 // Two suites: pure functions beside the code, and pages in a real browser against the real binary.
 export default defineConfig({
-  timeout: 15_000,
-  expect: { timeout: 4_000 },
+  timeout: 30_000,
+  // Each spec takes a second or two by itself; the limits leave room for a machine that builds meanwhile.
+  expect: { timeout: 8_000 },
   workers: 2,
   reporter: "list",
   outputDir: "test-results",

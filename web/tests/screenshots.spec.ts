@@ -9,24 +9,41 @@ const directory = fileURLToPath(new URL("../../docs/screenshots", import.meta.ur
 
 test.skip(process.env.SCREENSHOTS !== "1", "pictures are made with SCREENSHOTS=1");
 
-test("pictures of the main pages", async ({ page, admin }) => {
-  test.setTimeout(30_000);
+const people = [
+  { name: "Ada Lovelace", email: "ada@example.com", role: "admin" },
+  { name: "Grace Hopper", email: "grace@example.com", role: "member" },
+  { name: "Barbara Liskov", email: "barbara@example.com", role: "annotator" },
+  { name: "Ken Thompson", email: "ken@example.com", role: "viewer" },
+];
+const projects = [
+  { name: "support-agent", description: "Answers customers in the help centre" },
+  { name: "billing-summariser", description: "Monthly statements in plain words", retention_days: 90 },
+  { name: "legal-review", description: "Contract clauses, confidential", restricted: true },
+  { name: "search-ranker", description: "Rewrites queries before retrieval" },
+];
+
+test("pictures of the main pages", async ({ page, admin, playwright, server }) => {
   mkdirSync(directory, { recursive: true });
-  const projects = [
-    { name: "support-agent", description: "Answers customers in the help centre" },
-    { name: "billing-summariser", description: "Monthly statements in plain words" },
-    { name: "legal-review", description: "Contract clauses, confidential", restricted: true },
-    { name: "search-ranker", description: "Rewrites queries before retrieval" },
-  ];
   for (const project of projects) await admin.send("POST", "/v1/projects", project);
-  for (const name of ["ci", "support-agent exporter", "laptop"]) await admin.send("POST", "/v1/keys", { name });
+  await admin.send("POST", "/v1/keys", { name: "ci", kind: "service", role: "member", scopes: ["read"] });
+  await admin.send("POST", "/v1/keys", { name: "support-agent exporter", kind: "service", role: "member" });
+  await admin.send("POST", "/v1/keys", { name: "laptop", expires_in_days: 90 });
+  for (const { name, email, role } of people) {
+    const invite = await admin.send<{ path: string }>("POST", "/v1/spaces/default/invites", { email, role });
+    const request = await playwright.request.newContext();
+    const data = { name, password: `the password of ${email}` };
+    await request.post(`${server.url}${invite.path.replace("/invite/", "/v1/invites/")}/accept`, { data });
+    await request.dispose();
+  }
+  await admin.send("POST", "/v1/spaces/default/invites", { email: "alan@example.com", role: "member" });
 
   const shots: [string, string, "light" | "dark"][] = [
     ["home", "/s/default", "light"],
     ["projects", "/s/default/projects", "light"],
     ["keys", "/s/default/settings/keys", "dark"],
+    ["members", "/s/default/settings/members", "light"],
     ["roles", "/s/default/settings/roles", "light"],
-    ["audit", "/s/default/settings/audit", "dark"],
+    ["audit", "/s/default/settings/audit?open=3", "dark"],
   ];
   for (const [name, path, colorScheme] of shots) {
     await page.emulateMedia({ colorScheme });

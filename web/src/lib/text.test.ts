@@ -4,6 +4,7 @@ import { browser_name, initials, shell_quote, short_id } from "./text";
 test("an id keeps its kind and both ends", () => {
   expect(short_id("key_01JD0000000000000000008F3K")).toBe("key_01JD…8F3K");
   expect(short_id("user_1")).toBe("user_1");
+  expect(short_id("grace.hopper@navy.example")).toBe("grace.hopper@navy.example");
   expect(short_id("0123456789abcdef0123456789abcdef")).toBe("0123…cdef");
 });
 

@@ -1,7 +1,8 @@
 // Small rules about text that several pages share.
 
-/** Ids keep their kind and both ends: "key_01JD…8F3K". The whole id is what gets copied. */
+/** Ids keep their kind and both ends: "key_01JD…8F3K". The whole id is what gets copied. Addresses stay whole. */
 export function short_id(id: string): string {
+  if (id.includes("@")) return id;
   const mark = id.indexOf("_");
   const head = mark >= 0 ? mark + 1 : 0;
   if (id.length - head <= 12) return id;

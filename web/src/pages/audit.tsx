@@ -7,6 +7,7 @@ import type { AuditEntry, AuditVerification } from "../api_types";
 import { parse_filter, with_term } from "../lib/filter";
 import { exact_count, plural } from "../lib/number";
 import { range_bounds } from "../lib/range";
+import { short_id } from "../lib/text";
 import { local_time } from "../lib/time";
 import { reload, use_pages } from "../load";
 import { CodeBlock, Id } from "../parts/copy";
@@ -79,7 +80,7 @@ const columns: Column<AuditEntry>[] = [
     wide: true,
     cell: (entry) => (
       <code>
-        <Value field="target" value={entry.target} />
+        <Value field="target" value={entry.target} text={short_id(entry.target)} />
       </code>
     ),
   },
