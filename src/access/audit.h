@@ -16,11 +16,11 @@ struct AuditRecord {
 };
 
 struct AuditFilter {
-    std::optional<std::string> actor;  // id or name
-    std::optional<std::string> action; // whole, or a prefix with *: "project_*"
-    std::optional<std::string> target;
-    std::optional<Time> after;  // at or after
-    std::optional<Time> before; // before
+    std::optional<std::string> actor{};  // id or name
+    std::optional<std::string> action{}; // whole, or a prefix with *: "project_*"
+    std::optional<std::string> target{};
+    std::optional<Time> after{};  // at or after
+    std::optional<Time> before{}; // before
 };
 
 class AuditLog {

@@ -7,11 +7,11 @@
 namespace hone::access {
 
 struct NewKey {
-    std::string name;
+    std::string name{};
     KeyKind kind = KeyKind::personal;
     std::vector<std::string> scopes{"all"};
-    std::optional<Role> role; // of a service key
-    std::optional<Time> expires_at;
+    std::optional<Role> role{}; // of a service key
+    std::optional<Time> expires_at{};
 };
 
 class Keys {

@@ -7,10 +7,10 @@
 namespace hone::access {
 
 struct ProjectChange {
-    std::optional<std::string> name;
-    std::optional<std::string> description;
-    std::optional<bool> restricted;
-    std::optional<std::optional<int64_t>> retention_days; // the inner null: back to the server's default
+    std::optional<std::string> name{};
+    std::optional<std::string> description{};
+    std::optional<bool> restricted{};
+    std::optional<std::optional<int64_t>> retention_days{}; // the inner null: back to the server's default
 };
 
 // A store that keeps data of projects. Called after a project is deleted, again and again until it succeeds; so it

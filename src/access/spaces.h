@@ -7,8 +7,8 @@
 namespace hone::access {
 
 struct SpaceChange {
-    std::optional<std::string> name;
-    std::optional<std::string> description;
+    std::optional<std::string> name{};
+    std::optional<std::string> description{};
 };
 
 class Spaces {

@@ -7,9 +7,9 @@
 namespace hone::access {
 
 struct UserChange {
-    std::optional<std::string> name;
-    std::optional<bool> disabled;
-    std::optional<bool> installation_owner;
+    std::optional<std::string> name{};
+    std::optional<bool> disabled{};
+    std::optional<bool> installation_owner{};
 };
 
 class Users {
