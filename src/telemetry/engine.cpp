@@ -1,0 +1,346 @@
+#include "telemetry/engine.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "base/text.h"
+#include "telemetry/chdb.h"
+#include "telemetry/engine_confinement.h"
+#include "telemetry/engine_request.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+
+namespace hone::telemetry {
+
+namespace {
+
+struct EngineOptions {
+    std::string directory;
+    std::string socket;
+    std::string library;
+    int64_t memory_bytes = int64_t{2} << 30;
+    int64_t threads = 2;
+};
+
+Result<EngineOptions> read_options(int argc, char** argv) {
+    EngineOptions options;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string_view name = argv[i];
+        const std::string value = argv[i + 1];
+        if (name == "--directory")
+            options.directory = value;
+        else if (name == "--socket")
+            options.socket = value;
+        else if (name == "--library")
+            options.library = value;
+        else if (name == "--memory-bytes")
+            options.memory_bytes = TRY(parse_integer(value));
+        else if (name == "--threads")
+            options.threads = TRY(parse_integer(value));
+        else
+            return invalid("unknown option " + std::string(name));
+    }
+    if (options.directory.empty() || options.socket.empty()) return invalid("--directory and --socket are required");
+    if (options.directory.find_first_of("<>&\"'") != std::string::npos)
+        return invalid("the directory's name has unusual characters");
+    return options;
+}
+
+// The only user may touch the database `hone` and nothing outside; rows of other projects than the one in log_comment
+// are invisible, and all are when it is not set. "*" is what our own queries say.
+std::string users_config() {
+    std::string policies;
+    for (const char* table : {"spans", "evals", "eval_history", "trace_times"})
+        policies += std::string("<") + table +
+                    "><filter>getSetting('log_comment') = '*' OR project = getSetting('log_comment')</filter></" +
+                    table + ">";
+    return R"(<clickhouse>
+<profiles><default>
+  <max_threads>2</max_threads><log_queries>0</log_queries><async_insert>0</async_insert>
+  <use_query_condition_cache>0</use_query_condition_cache>
+</default></profiles>
+<users><default>
+  <password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>
+  <grants>
+    <query>GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE, SHOW, SYSTEM MERGES, SYSTEM SYNC REPLICA ON hone.*</query>
+    <query>GRANT TABLE ENGINE ON MergeTree</query>
+    <query>GRANT TABLE ENGINE ON ReplacingMergeTree</query>
+    <query>GRANT TABLE ENGINE ON AggregatingMergeTree</query>
+    <query>GRANT SELECT ON system.*</query>
+    <query>GRANT CREATE DATABASE, KILL QUERY, BACKUP ON *.*</query>
+  </grants>
+  <databases><hone>)" +
+           policies + R"(</hone></databases>
+</default></users>
+<quotas><default></default></quotas>
+</clickhouse>
+)";
+}
+
+// Small pools and caches: the engine shares the machine with the server and the sandboxes.
+std::string server_config(const EngineOptions& options) {
+    const std::string& directory = options.directory;
+    return "<clickhouse>\n<logger><level>none</level><console>0</console></logger>\n<users_config>" + directory +
+           "/users.xml</users_config>\n<path>" + directory + "/data/</path>\n<tmp_path>" + directory +
+           "/data/tmp/</tmp_path>\n<max_server_memory_usage>" + std::to_string(options.memory_bytes) +
+           "</max_server_memory_usage>\n"
+           "<mark_cache_size>67108864</mark_cache_size>\n<uncompressed_cache_size>0</uncompressed_cache_size>\n"
+           "<index_mark_cache_size>33554432</index_mark_cache_size>\n<mmap_cache_size>100</mmap_cache_size>\n"
+           "<background_pool_size>2</background_pool_size>\n<background_move_pool_size>1</background_move_pool_size>\n"
+           "<background_fetches_pool_size>1</background_fetches_pool_size>\n<background_common_pool_size>2</"
+           "background_common_pool_size>\n"
+           "<background_schedule_pool_size>4</background_schedule_pool_size>\n"
+           "<background_message_broker_schedule_pool_size>1</background_message_broker_schedule_pool_size>\n"
+           "<background_distributed_schedule_pool_size>1</background_distributed_schedule_pool_size>\n"
+           "<asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>\n"
+           "<asynchronous_heavy_metrics_update_period_s>3600</asynchronous_heavy_metrics_update_period_s>\n"
+           "<backups><allowed_path>" +
+           directory +
+           "/backups/</allowed_path></backups>\n"
+           "<merge_tree><number_of_free_entries_in_pool_to_execute_mutation>1</"
+           "number_of_free_entries_in_pool_to_execute_mutation>"
+           "<number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</"
+           "number_of_free_entries_in_pool_to_lower_max_size_of_merge>"
+           "<number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</"
+           "number_of_free_entries_in_pool_to_execute_optimize_entire_partition>"
+           "</merge_tree>\n</clickhouse>\n";
+}
+
+std::string quote_sql(std::string_view text) {
+    std::string out = "'";
+    for (const char letter : text) {
+        if (letter == '\'' || letter == '\\') out += '\\';
+        out += letter;
+    }
+    return out + "'";
+}
+
+class Engine {
+public:
+    Engine(EngineOptions options, Chdb& library) : m_options(std::move(options)), m_library(library) {}
+
+    Result<ChdbConnection> connect() {
+        return m_library.connect({"clickhouse", "--path=" + m_options.directory + "/data",
+                                  "--config-file=" + m_options.directory + "/config.xml"});
+    }
+
+    void serve(Fd socket);
+    void watch(); // kills queries whose reader is gone
+
+private:
+    struct Running {
+        int socket;
+        std::string marker;
+        bool killed = false;
+    };
+
+    Result<> answer(EngineConnection& connection, const EngineRequest& request, int socket);
+    Result<> execute(EngineConnection& connection, const EngineRequest& request, int socket);
+    Result<> apply(ChdbConnection& engine, const EngineRequest& request);
+    Result<> stream(EngineConnection& connection, ChdbConnection& engine, const std::string& sql);
+
+    EngineOptions m_options;
+    Chdb& m_library;
+    std::atomic<uint64_t> m_number{0};
+    Mutex m_mutex;
+    std::map<uint64_t, Running> m_running GUARDED_BY(m_mutex);
+    Fd m_changed{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}; // m_running has a new entry
+};
+
+void Engine::serve(Fd socket) {
+    EngineConnection connection(socket.get());
+    for (;;) {
+        auto request = connection.read_head();
+        if (!request.ok()) {
+            if (request.error().code != Code::not_found)
+                (void)connection.answer(400, "Connection: close\r\n", request.error().message).ok();
+            return;
+        }
+        if (!answer(connection, request.value(), socket.get()).ok() || !request.value().keep_alive) return;
+    }
+}
+
+Result<> Engine::answer(EngineConnection& connection, const EngineRequest& request, int socket) {
+    if (request.path == "/ping") return connection.answer(200, "", "Ok.\n");
+    auto done = execute(connection, request, socket);
+    if (done.ok()) return {};
+    if (done.error().trail.empty()) return done; // the connection itself is broken
+    const EngineFailure failure = parse_engine_failure(done.error().trail);
+    while (!TRY(connection.read_body(request)).empty()) continue; // the rest of an insert that failed
+    const std::string header = "X-ClickHouse-Exception-Code: " + std::to_string(failure.code) + "\r\n";
+    return connection.answer(500, header, failure.message);
+}
+
+Result<> Engine::apply(ChdbConnection& engine, const EngineRequest& request) {
+    std::string assignments, last;
+    for (const auto& [name, value] : request.parameters)
+        assignments += (assignments.empty() ? "" : ", ") + ("param_" + name) + " = " + quote_sql(value);
+    for (const auto& [name, value] : request.settings) {
+        if (name == "database" || name == "default_format") continue;
+        if (name == "readonly")
+            last = value; // it forbids further changes
+        else
+            assignments += (assignments.empty() ? "" : ", ") + name + " = " + quote_sql(value);
+    }
+    if (!assignments.empty()) TRY(engine.query("SET " + assignments, "TSV"));
+    if (!last.empty()) TRY(engine.query("SET readonly = " + quote_sql(last), "TSV"));
+    return {};
+}
+
+Result<> Engine::execute(EngineConnection& connection, const EngineRequest& request, int socket) {
+    std::string sql = request.query;
+    if (sql.empty())
+        for (std::string piece; !(piece = TRY(connection.read_body(request))).empty();) {
+            sql += piece;
+            if (sql.size() > 16 << 20) return internal("the query is too large", "Code: 62. the query is too large");
+        }
+    std::string format = "TabSeparated";
+    for (const auto& [name, value] : request.settings)
+        if (name == "default_format") format = value;
+    ChdbConnection engine = TRY(connect());
+    TRY(apply(engine, request));
+    if (!request.query.empty() &&
+        (request.chunked || request.content_length > 0)) { // an insert: the body holds the rows
+        TRY(engine.insert(sql, format, [&] { return connection.read_body(request); }));
+        return connection.answer(200, "", "");
+    }
+    const uint64_t number = ++m_number;
+    const std::string marker = "/*hone:" + std::to_string(number) + "*/ ";
+    {
+        Lock lock(m_mutex);
+        m_running[number] = {socket, marker};
+        const uint64_t one = 1;
+        if (::write(m_changed.get(), &one, sizeof one) < 0) log(Level::debug, "watcher is awake already");
+    }
+    Result<> done;
+    if (request.stream)
+        done = stream(connection, engine, marker + sql);
+    else {
+        auto result = engine.query(marker + sql, format);
+        done = result.ok() ? connection.answer(200, "", result.value()) : Result<>(std::move(result).error());
+    }
+    Lock lock(m_mutex);
+    m_running.erase(number);
+    return done;
+}
+
+Result<> Engine::stream(EngineConnection& connection, ChdbConnection& engine, const std::string& sql) {
+    bool begun = false;
+    auto done = engine.stream(sql, "TabSeparated", [&](std::string_view bytes) {
+        if (!begun && !connection.begin_chunks().ok()) return false;
+        begun = true;
+        return connection.chunk(bytes).ok();
+    });
+    if (!done.ok()) {
+        if (begun) done.error().trail.clear(); // too late for a status: cut the connection, so that the reader notices
+        return done;
+    }
+    if (!begun) TRY(connection.begin_chunks());
+    return connection.end_chunks();
+}
+
+void Engine::watch() {
+    for (;;) {
+        std::vector<pollfd> sockets{{m_changed.get(), POLLIN, 0}};
+        std::vector<uint64_t> numbers{0};
+        {
+            Lock lock(m_mutex);
+            for (const auto& [number, running] : m_running)
+                if (!running.killed) {
+                    sockets.push_back({running.socket, POLLRDHUP, 0});
+                    numbers.push_back(number);
+                }
+        }
+        if (::poll(sockets.data(), sockets.size(), -1) < 0 && errno != EINTR) return;
+        uint64_t ignored = 0;
+        if (sockets[0].revents && ::read(m_changed.get(), &ignored, sizeof ignored) < 0) continue;
+        for (size_t i = 1; i < sockets.size(); ++i) {
+            if (!(sockets[i].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL))) continue;
+            std::string marker;
+            {
+                Lock lock(m_mutex);
+                const auto running = m_running.find(numbers[i]);
+                if (running == m_running.end()) continue;
+                running->second.killed = true;
+                marker = running->second.marker;
+            }
+            auto engine = connect();
+            if (engine.ok())
+                (void)engine.value()
+                    .query("KILL QUERY WHERE startsWith(query, " + quote_sql(marker) + ") ASYNC", "TSV")
+                    .ok();
+        }
+    }
+}
+
+Result<Fd> listen_on(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) return invalid("the engine's socket path is too long: " + path);
+    path.copy(address.sun_path, path.size());
+    ::unlink(path.c_str());
+    Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const mode_t mask = ::umask(0177); // for the server's user only
+    const int bound = ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+    ::umask(mask);
+    if (bound != 0) return system_error("bind " + path, errno);
+    if (::listen(socket.get(), 128) != 0) return system_error("listen on " + path, errno);
+    return socket;
+}
+
+// The server holds the other end: when it dies, so do we.
+void end_with_the_server() {
+    char byte = 0;
+    while (::read(STDIN_FILENO, &byte, 1) > 0) continue;
+    ::_exit(0); // parts are atomic on disk; a graceful close would only delay the next start
+}
+
+Result<> run(int argc, char** argv) {
+    EngineOptions options = TRY(read_options(argc, argv));
+    const std::string library = TRY(find_chdb_library(options.library));
+    TRY(make_directories(options.directory + "/data/tmp"));
+    TRY(make_directories(options.directory + "/backups"));
+    TRY(write_file(options.directory + "/users.xml", users_config()));
+    TRY(write_file(options.directory + "/config.xml", server_config(options)));
+    const auto chdb = TRY(Chdb::load(library));
+    const Fd listener = TRY(listen_on(options.socket));
+    TRY(confine_engine(options.directory,
+                       {"/proc/self", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/sys/fs/cgroup",
+                        "/sys/devices/system", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom"}));
+    Engine engine(options, *chdb);
+    const ChdbConnection first = TRY(engine.connect()); // opens the directory; kept, so that it stays open
+    std::thread(end_with_the_server).detach();
+    std::thread([&engine] { engine.watch(); }).detach();
+    log(Level::info, "engine ready", {{"version", chdb->version()}});
+    for (;;) {
+        Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!socket.is_open()) {
+            if (errno == EINTR || errno == ECONNABORTED) continue;
+            return system_error("accept", errno);
+        }
+        std::thread([&engine, socket = std::move(socket)]() mutable { engine.serve(std::move(socket)); }).detach();
+    }
+}
+
+} // namespace
+
+int engine_main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGINT, SIG_IGN); // Ctrl-C is for the server, which ends us in order
+    const auto done = run(argc, argv);
+    log(Level::error, "engine cannot run", {{"why", done.error().message}});
+    ::_exit(1); // never through destructors of the library: it crashes at exit with open connections
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,78 @@
+// Starts, watches and ends the engine process. It is started by the first use, restarted when it dies or hangs, and
+// ended when nothing used it for a while. Thread-safe; one per server.
+#pragma once
+
+#include "base/file.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "net/client.h"
+
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace hone::telemetry {
+
+struct EngineProcessOptions {
+    std::vector<std::string> program; // empty: HONE_ENGINE_PROGRAM, hone-engine beside us, or our own `engine`
+    std::string directory;
+    std::string socket;
+    std::string library; // empty: found by the engine
+    int64_t memory_bytes = int64_t{2} << 30;
+    Duration idle_stop{600'000'000'000}; // zero: never
+    Duration start_timeout{30'000'000'000};
+    Duration ping_interval{5'000'000'000};
+    Duration hang_timeout{20'000'000'000}; // without an answer to a ping
+};
+
+class EngineProcess {
+public:
+    explicit EngineProcess(EngineProcessOptions options);
+    ~EngineProcess(); // ends the engine
+
+    // While it lives the engine is not stopped for idleness.
+    class Use {
+    public:
+        explicit Use(EngineProcess& process) : m_process(&process) {}
+        Use(Use&& other) noexcept : m_process(std::exchange(other.m_process, nullptr)) {}
+        Use& operator=(Use&&) = delete;
+        ~Use() {
+            if (m_process) m_process->end_use();
+        }
+
+    private:
+        EngineProcess* m_process;
+    };
+    // Starts it if need be and waits until it answers. unavailable: it does not start; tried again after a pause.
+    Result<Use> use();
+
+    const std::string& socket() const { return m_options.socket; }
+    int pid() const;
+    uint64_t starts() const;
+    bool is_running() const { return pid() > 0; }
+    void stop();
+
+private:
+    void end_use();
+    Result<> start() REQUIRES_LOCK(m_mutex);
+    void reap(bool kill) REQUIRES_LOCK(m_mutex);
+    bool ping(Duration timeout);
+    Result<> wait_until_ready() REQUIRES_LOCK(m_mutex);
+    void watch(std::stop_token stop);
+
+    EngineProcessOptions m_options;
+    net::HttpClient m_client;
+    mutable Mutex m_mutex;
+    Condition m_changed;
+    int m_pid GUARDED_BY(m_mutex) = 0;
+    Fd m_lifeline GUARDED_BY(m_mutex); // the engine's standard input
+    size_t m_uses GUARDED_BY(m_mutex) = 0;
+    uint64_t m_starts GUARDED_BY(m_mutex) = 0;
+    std::chrono::steady_clock::time_point m_last_use GUARDED_BY(m_mutex){};
+    std::chrono::steady_clock::time_point m_not_before GUARDED_BY(m_mutex){}; // after a failed start
+    std::jthread m_watcher;                                                   // last
+};
+
+} // namespace hone::telemetry

@@ -1,0 +1,84 @@
+// Takes spans in: decode, choose the project, redact, normalise, write to the log, acknowledge. Called by the HTTP and
+// gRPC edges on ingest threads; thread-safe. Nothing is acknowledged that is not on disk.
+#pragma once
+
+#include "base/time.h"
+#include "otlp/encode.h"
+#include "otlp/message.h"
+#include "telemetry/loader.h"
+#include "telemetry/prices.h"
+#include "telemetry/redact.h"
+#include "telemetry/wal.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hone::telemetry {
+
+// What ingest must know of a project.
+struct ProjectRef {
+    std::string id;
+    int64_t retention_days = 30;              // 0: kept for ever
+    std::shared_ptr<const Redactor> redactor; // null: nothing to redact
+    double sample = 1.0;                      // share of traces that is kept
+};
+
+// Finds a project of a space by name and creates it on first use; access/ stands behind it. Thread-safe, and fast:
+// it is asked for every request.
+class ProjectDirectory {
+public:
+    virtual ~ProjectDirectory() = default;
+    virtual Result<ProjectRef> resolve(std::string_view space, std::string_view name) = 0;
+};
+
+struct IngestRequest {
+    std::string_view body;
+    std::string_view content_type = "application/x-protobuf";
+    std::string_view content_encoding; // "", "identity", "gzip" or "zstd"
+    std::string_view project;          // header x-project-name; empty: from the resource
+    std::string_view space;
+};
+
+struct Accepted {
+    int64_t accepted = 0;
+    int64_t rejected = 0;
+    std::string message; // what was rejected and why
+    uint64_t sequence = 0;
+};
+
+// The answer to an OTLP/HTTP request.
+struct IngestAnswer {
+    int status = 200;
+    std::string content_type;
+    std::string body;
+    int retry_after_seconds = 0; // 0: none
+};
+
+class Ingest {
+public:
+    Ingest(Wal& wal, Loader& loader, ProjectDirectory& projects, const Clock& clock, Prices prices, otlp::Limits limits)
+        : m_wal(wal),
+          m_loader(loader),
+          m_projects(projects),
+          m_clock(clock),
+          m_prices(std::move(prices)),
+          m_limits(limits) {}
+
+    IngestAnswer answer(const IngestRequest& request);
+    Result<Accepted> take(const IngestRequest& request);
+    // For batches that come from elsewhere: imports, our own runs.
+    Result<Accepted> take(otlp::Batch& batch, std::string_view space, std::string_view project);
+
+    static constexpr size_t body_limit = 64 << 20; // after decompression
+
+private:
+    Wal& m_wal;
+    Loader& m_loader;
+    ProjectDirectory& m_projects;
+    const Clock& m_clock;
+    const Prices m_prices;
+    const otlp::Limits m_limits;
+};
+
+} // namespace hone::telemetry

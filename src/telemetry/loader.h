@@ -1,0 +1,80 @@
+// Moves frames from the write-ahead log into the engine, in blocks, with exactly-once effect: before a block goes in,
+// the engine is asked which of its spans it has. Equal ones are left out, changed ones replace the old row. So a retry
+// of a client and a replay after a crash are the same case. One thread; counts may be read from any.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "telemetry/clickhouse.h"
+#include "telemetry/ingest_frame.h"
+#include "telemetry/span_row.h"
+#include "telemetry/wal.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+namespace hone::telemetry {
+
+struct LoaderOptions {
+    std::string state_file;
+    size_t block_bytes = 48 << 20;
+    Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost
+    Duration insert_deadline{60'000'000'000};
+    Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
+};
+
+class Loader {
+public:
+    // Reads the state file; an unreadable one means loading the whole log again, which is harmless.
+    static Result<LoaderState> read_state(const std::string& state_file);
+
+    Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state);
+    ~Loader();
+    void start();
+
+    // Loads one block of what is durable; false when there was nothing. Called by the thread, and by tests.
+    Result<bool> step();
+
+    // Up to date with what was acknowledged: loaded frames and those still in the log.
+    Ledger ledger() const;
+    // A frame was acknowledged.
+    void accepted(const Ledger& ledger);
+    uint64_t next_sequence() const { return m_next; }
+    // Until all frames below `sequence` are in the engine; false when the time is over.
+    bool wait_loaded(uint64_t sequence, Duration most);
+
+private:
+    struct Row {
+        std::string_view bytes;
+        SpanRowHead head;
+        bool is_left_out = false;
+    };
+    struct Block {
+        std::vector<Wal::Frame> frames;
+        std::vector<IngestFrame> decoded;
+        std::vector<Row> rows;
+        std::vector<size_t> replaced; // rows whose older version must go
+        Ledger outcome;               // stored and repeated
+    };
+    Result<Block> read_block();
+    void leave_out_repetitions(Block& block);
+    Result<> compare_with_engine(Block& block);
+    Result<> delete_replaced(const Block& block);
+    Result<> insert(const Block& block);
+    Result<> finish(Block& block);
+    void run(std::stop_token stop);
+
+    LoaderOptions m_options;
+    Wal& m_wal;
+    ClickHouse& m_engine;
+    LoaderState m_state; // the loader's thread only
+    std::atomic<uint64_t> m_next;
+    mutable Mutex m_mutex;
+    Condition m_loaded;
+    Ledger m_ledger GUARDED_BY(m_mutex);
+    std::jthread m_thread; // last
+};
+
+} // namespace hone::telemetry
