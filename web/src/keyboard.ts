@@ -2,7 +2,7 @@
 // and `?` lists what is registered right now.
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { follow_chord, key_name } from "./lib/chord";
 
 export interface KeyAction {
@@ -32,7 +32,8 @@ export function known_actions(): KeyAction[] {
 export function use_keys(actions: KeyAction[]): void {
   const current = useRef(actions);
   current.current = actions;
-  useEffect(() => {
+  // Before the page is painted: whoever sees it can press its keys.
+  useLayoutEffect(() => {
     sources.value = [...sources.peek(), current];
     return () => {
       sources.value = sources.peek().filter((source) => source !== current);

@@ -43,7 +43,7 @@ test("pictures of the main pages", async ({ page, admin, playwright, server }) =
     ["keys", "/s/default/settings/keys", "dark"],
     ["members", "/s/default/settings/members", "light"],
     ["roles", "/s/default/settings/roles", "light"],
-    ["audit", "/s/default/settings/audit?open=3", "dark"],
+    ["audit", "/s/default/settings/audit?open=10", "dark"],
   ];
   for (const [name, path, colorScheme] of shots) {
     await page.emulateMedia({ colorScheme });

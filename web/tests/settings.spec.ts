@@ -34,7 +34,7 @@ test("another login can be ended from the account page", async ({ page, browser,
   const other = await stranger(browser, server.url);
   await other.goto("/login");
   await fill_login(other, admin_email, admin_password);
-  await expect(other.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(other.getByRole("button", { name: /^You:/ })).toBeVisible();
   await page.goto("/account");
   const logins = page.getByRole("table", { name: "Logins" });
   await expect(logins.getByText("this one")).toHaveCount(1);

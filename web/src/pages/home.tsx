@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../api";
 import type { AuditEntry, Invite, Key, Member, Project } from "../api_types";
+import { plural } from "../lib/number";
 import { shell_quote } from "../lib/text";
 import { reload, use_load } from "../load";
 import { CodeBlock } from "../parts/copy";
@@ -97,10 +98,9 @@ function Steps({ data, progress }: { data: HomeData; progress: Progress }) {
           done={progress.project}
           text={
             progress.project
-              ? `${data.projects
-                  .map((project) => project.name)
-                  .slice(0, 3)
-                  .join(", ")} is here.`
+              ? data.projects.length === 1
+                ? `${data.projects[0]?.name} is here.`
+                : `${plural(data.projects.length, "project")} are here.`
               : "One project is one observed application: its traces, evals and monitors live there."
           }
         >
@@ -119,7 +119,9 @@ function Steps({ data, progress }: { data: HomeData; progress: Progress }) {
           text={
             progress.used
               ? `${progress.used} has made its first request.`
-              : "Programs show a key with every request. Create one, then try it with this command."
+              : progress.key
+                ? "There is a key. Put its secret into this command and try it."
+                : "Programs show a key with every request. Create one, then try it with this command."
           }
         >
           {progress.used === null && (
