@@ -59,7 +59,8 @@ void print_table(const Context& context, const json::Array& items, const Columns
         if (column.only_single) continue;
         std::string title(column.title);
         for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        titles.push_back({std::move(title), column.kind == Kind::id, column.kind == Kind::number});
+        const bool whole = column.kind != Kind::text && column.kind != Kind::list;
+        titles.push_back({std::move(title), whole, column.kind == Kind::number});
         shown.push_back(column);
     }
     std::vector<std::vector<std::string>> rows;
