@@ -85,8 +85,8 @@ void Edge::adopt(Socket socket, std::string peer) {
 void Edge::retire(uint64_t id) {
     const auto found = m_connections.find(id);
     CHECK_OR_ABORT(found != m_connections.end());
-    m_shared.census.leave(found->second->peer());
     --m_shared.tally.open;
+    m_shared.census.leave(found->second->peer()); // after the count: who waits for the last one may look at it
     m_retired.push_back(std::move(found->second));
     m_connections.erase(found);
 }
