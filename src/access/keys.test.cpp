@@ -1,0 +1,262 @@
+// API keys: when they work, what they may, and that they never make anything stronger than themselves.
+#include "access/testing.h"
+
+#include <set>
+#include <thread>
+
+using namespace hone;
+using namespace hone::access;
+using namespace hone::access::testing;
+using std::chrono::hours;
+using std::chrono::seconds;
+
+namespace {
+
+std::string use(World& world, const Key& key) {
+    return outcome(world.access.keys.authenticate(*key.key, "192.0.2.2", "req"));
+}
+
+Key service_key(World& world, const Caller& by, Role role, std::vector<std::string> scopes = {"all"}) {
+    return must(world.access.keys.create(
+        by, world.space, {.name = "robot", .kind = KeyKind::service, .scopes = std::move(scopes), .role = role}));
+}
+
+} // namespace
+
+TEST_CASE("a key works until it expires or is revoked, and a clock set back revives no revoked key") {
+    for_each_world([](World& world) {
+        auto& keys = world.access.keys;
+        const Key key = must(keys.create(world.admin, world.space, {.name = "k"}));
+        CHECK(key.key->starts_with(key.prefix));
+        CHECK(key.prefix.size() < 15);
+        CHECK(use(world, key) == "ok");
+        std::string flipped = *key.key;
+        flipped.back() = flipped.back() == 'A' ? 'E' : 'A';
+        for (const std::string& bad :
+             {std::string(), flipped, *key.key + "A", key.key->substr(5), std::string(48, 'x')})
+            CHECK(outcome(keys.authenticate(bad, "", "")) == "unauthorized");
+
+        const Key brief =
+            must(keys.create(world.admin, world.space, {.name = "k", .expires_at = world.clock.now() + hours(1)}));
+        world.clock.advance(hours(1) - seconds(1));
+        CHECK(use(world, brief) == "ok");
+        world.clock.advance(seconds(1));
+        CHECK(use(world, brief) == "unauthorized");
+        CHECK(must(keys.find(brief.id)).state == KeyState::expired);
+        CHECK(outcome(keys.create(world.admin, world.space, {.name = "k", .expires_at = world.clock.now()})) ==
+              "invalid");
+
+        CHECK(must(keys.revoke(world.admin, key.id)).state == KeyState::revoked);
+        CHECK(use(world, key) == "unauthorized");
+        world.clock.jump(-hours(24));
+        CHECK(use(world, key) == "unauthorized");
+        CHECK(must(keys.find(key.id)).state == KeyState::revoked);
+        CHECK(must(keys.list(world.admin, world.space, false, {})).data.size() == 1);
+        CHECK(must(keys.list(world.admin, world.space, true, {})).data.size() == 2);
+        CHECK(outcome(keys.revoke(world.admin, key.id)) == "conflict");
+        CHECK(outcome(keys.rotate(world.admin, key.id, {})) == "conflict");
+    });
+}
+
+TEST_CASE("a rotated key works for its grace and no longer, and is rotated once") {
+    for_each_world([](World& world) {
+        auto& keys = world.access.keys;
+        const Key old = service_key(world, world.admin, Role::member);
+        const ProjectId project = world.add_project(world.admin, world.space, "secret", true).id;
+        must(world.access.projects.bind(world.admin, project, old.id.text(), Role::viewer));
+        const Key fresh = must(keys.rotate(world.admin, old.id, hours(1)));
+        CHECK(fresh.role == Role::member);
+        CHECK(*fresh.key != *old.key);
+        CHECK(outcome(world.access.projects.find(world.with_key(*fresh.key), world.space, "secret")) == "ok");
+        CHECK(outcome(keys.rotate(world.admin, old.id, hours(1000))) == "conflict");
+        world.clock.advance(hours(1) - seconds(1));
+        CHECK(use(world, old) == "ok");
+        world.clock.advance(seconds(1));
+        CHECK(use(world, old) == "unauthorized");
+        CHECK(use(world, fresh) == "ok");
+        const Key third = must(keys.rotate(world.admin, fresh.id, {}));
+        CHECK(use(world, fresh) == "unauthorized");
+        world.clock.jump(-hours(2));
+        CHECK(use(world, fresh) == "unauthorized");
+        CHECK(use(world, third) == "ok");
+        std::string outcomes[2];
+        {
+            std::jthread one([&] { outcomes[0] = outcome(keys.rotate(world.admin, third.id, hours(1))); });
+            std::jthread two([&] { outcomes[1] = outcome(keys.rotate(world.admin, third.id, hours(1))); });
+        }
+        CHECK(std::multiset<std::string>{outcomes[0], outcomes[1]} == std::multiset<std::string>{"conflict", "ok"});
+    });
+}
+
+TEST_CASE("a personal key acts as its user does now, a service key has a role of its own") {
+    for_each_world([](World& world) {
+        auto& access = world.access;
+        const Caller ada = world.join(world.space, "ada@example.com", Role::admin);
+        const Key personal = must(access.keys.create(ada, world.space, {.name = "mine"}));
+        const Key service = service_key(world, ada, Role::viewer);
+        CHECK(world.with_key(*personal.key).permissions_in(world.space) == permissions_of(Role::admin));
+        CHECK(world.with_key(*personal.key).principal() == ada.user.text());
+        CHECK(world.with_key(*service.key).permissions_in(world.space) == permissions_of(Role::viewer));
+        CHECK(world.with_key(*service.key).principal() == service.id.text());
+        must(access.spaces.set_role(world.admin, world.space, ada.user, Role::viewer));
+        CHECK(world.with_key(*personal.key).permissions_in(world.space) == permissions_of(Role::viewer));
+        must(access.users.update(world.admin, ada.user, {.disabled = true}));
+        CHECK(use(world, personal) == "unauthorized");
+        CHECK(use(world, service) == "ok");
+        must(access.users.update(world.admin, ada.user, {.disabled = false}));
+        CHECK(use(world, personal) == "ok");
+        must(access.spaces.remove_member(world.admin, world.space, ada.user));
+        CHECK(use(world, personal) == "unauthorized");
+        CHECK(outcome(access.keys.create(world.admin, world.space, {.name = "x", .kind = KeyKind::service})) ==
+              "invalid");
+        CHECK(outcome(access.keys.create(world.admin, world.space, {.name = "x", .role = Role::viewer})) == "invalid");
+    });
+}
+
+TEST_CASE("a key never may more than its role and its scope both allow") {
+    for_each_world([](World& world) {
+        std::vector<std::vector<std::string>> scope_sets{
+            {"all"}, {"read"}, {"read", "key_create"}, {"project_create", "user_manage"}};
+        for (const auto& row : permission_table()) scope_sets.push_back({std::string(name_of(row.permission))});
+        const Key key = service_key(world, world.admin, Role::viewer);
+        for (const auto& role : enum_names(Role{}))
+            for (const auto& scopes : scope_sets) {
+                std::string joined;
+                for (const auto& scope : scopes) joined += (joined.empty() ? "" : " ") + scope;
+                must(world.database.execute("UPDATE api_keys SET role = ?, scopes = ?", role.name, joined));
+                const Caller caller = world.with_key(*key.key);
+                const PermissionSet most = permissions_of(role.value) & must(scope_of(scopes));
+                CHECK(caller.permissions_in(world.space) == most);
+                CHECK(caller.permissions_of_installation().empty());
+                for (const auto& row : permission_table()) {
+                    CHECK(caller.require(row.permission, world.space).ok() == most.has(row.permission));
+                    CHECK(outcome(caller.require(row.permission, SpaceId("space_other"))) == "not_found");
+                    CHECK(outcome(caller.require(row.permission)) == "forbidden");
+                }
+            }
+    });
+}
+
+TEST_CASE("a limited key makes and rotates nothing wider or longer-lived than itself") {
+    for_each_world([](World& world) {
+        auto& keys = world.access.keys;
+        const Key wide = must(keys.create(world.admin, world.space, {.name = "wide"}));
+        const Key narrow = must(
+            keys.create(world.admin, world.space, {.name = "narrow", .scopes = {"read", "key_create", "key_manage"}}));
+        const Caller caller = world.with_key(*narrow.key);
+        const auto make = [&](const NewKey& wanted) { return outcome(keys.create(caller, world.space, wanted)); };
+        CHECK(make({.name = "x"}) == "forbidden");
+        CHECK(make({.name = "x", .scopes = {"read", "project_create"}}) == "forbidden");
+        CHECK(make({.name = "x", .scopes = {"read"}}) == "ok");
+        CHECK(make({.name = "x", .kind = KeyKind::service, .role = Role::admin}) == "forbidden");
+        CHECK(make({.name = "x", .kind = KeyKind::service, .scopes = {"read"}, .role = Role::admin}) == "ok");
+        CHECK(outcome(keys.rotate(caller, wide.id, {})) == "forbidden");
+        for (const std::vector<std::string>& bad : {std::vector<std::string>{}, {"everything"}, {""}, {"read all"}})
+            CHECK(outcome(keys.create(world.admin, world.space, {.name = "x", .scopes = bad})) == "invalid");
+
+        const Time end = world.clock.now() + hours(1);
+        const Key brief = must(keys.create(world.admin, world.space, {.name = "brief", .expires_at = end}));
+        const Caller passing = world.with_key(*brief.key);
+        CHECK(outcome(keys.create(passing, world.space, {.name = "x"})) == "forbidden");
+        CHECK(outcome(keys.create(passing, world.space, {.name = "x", .expires_at = end + seconds(1)})) == "forbidden");
+        CHECK(outcome(keys.create(passing, world.space, {.name = "x", .expires_at = end})) == "ok");
+        CHECK(outcome(keys.rotate(passing, wide.id, {})) == "forbidden");
+        const Key next = must(keys.rotate(passing, brief.id, hours(24)));
+        CHECK(next.expires_at == end);
+        CHECK(outcome(keys.create(passing, world.space, {.name = "x", .expires_at = end})) == "forbidden");
+
+        const Caller admin = world.join(world.space, "ada@example.com", Role::admin);
+        CHECK(outcome(keys.create(admin, world.space, {.name = "x", .kind = KeyKind::service, .role = Role::owner})) ==
+              "forbidden");
+        CHECK(outcome(keys.rotate(admin, service_key(world, world.admin, Role::owner).id, {})) == "forbidden");
+        CHECK(outcome(keys.rotate(admin, wide.id, {})) == "forbidden"); // somebody else's personal key
+        const Key robot = service_key(world, admin, Role::admin);
+        CHECK(outcome(keys.create(world.with_key(*robot.key), world.space, {.name = "x"})) == "forbidden");
+    });
+}
+
+TEST_CASE("people see and manage their own keys, those with key_manage all of the space") {
+    for_each_world([](World& world) {
+        auto& keys = world.access.keys;
+        const Caller ada = world.join(world.space, "ada@example.com", Role::viewer);
+        const Caller bob = world.join(world.space, "bob@example.com", Role::member);
+        const Key hers = must(keys.create(ada, world.space, {.name = "hers"}));
+        const Key robot = service_key(world, world.admin, Role::viewer);
+        CHECK(must(keys.list(ada, world.space, true, {})).data.size() == 1);
+        CHECK(must(keys.list(bob, world.space, true, {})).data.empty());
+        CHECK(must(keys.list(world.admin, world.space, true, {})).data.size() == 2);
+        for (const auto& listed : must(keys.list(world.admin, world.space, true, {})).data) CHECK_FALSE(listed.key);
+        for (const KeyId& id : {hers.id, robot.id}) {
+            CHECK(outcome(keys.revoke(bob, id)) == "not_found");
+            CHECK(outcome(keys.rotate(bob, id, {})) == "not_found");
+            CHECK(outcome(keys.revoke(World::guest(), id)) == "unauthorized");
+        }
+        CHECK(outcome(keys.create(bob, world.space, {.name = "x", .kind = KeyKind::service, .role = Role::viewer})) ==
+              "forbidden");
+        CHECK(outcome(keys.revoke(ada, hers.id)) == "ok");
+        CHECK(outcome(keys.revoke(world.admin, robot.id)) == "ok");
+    });
+}
+
+TEST_CASE("installation permissions come through a personal key only within its scope") {
+    for_each_world([](World& world) {
+        auto& keys = world.access.keys;
+        const SpaceId other = world.add_space("other");
+        const auto with = [&](std::vector<std::string> scopes) {
+            return world.with_key(
+                *must(keys.create(world.admin, world.space, {.name = "k", .scopes = std::move(scopes)})).key);
+        };
+        CHECK(outcome(world.access.audit.verify(with({"all"}))) == "ok");
+        CHECK(outcome(world.access.audit.verify(with({"audit_verify"}))) == "ok");
+        CHECK(outcome(world.access.audit.verify(with({"read"}))) == "forbidden");
+        CHECK(outcome(world.access.users.list(with({"audit_verify"}), {})) == "forbidden");
+        // An installation owner's key still belongs to one space.
+        CHECK(outcome(world.access.projects.list(with({"all"}), other, {}, {})) == "not_found");
+        CHECK(must(world.access.spaces.list(with({"all"}), {})).data.size() == 1);
+        CHECK(must(world.access.spaces.list(with({"key_create"}), {})).data.empty());
+        // With the office goes what the key could do.
+        const Caller ada = world.join(world.space, "ada@example.com", Role::viewer);
+        must(world.access.users.update(world.admin, ada.user, {.installation_owner = true}));
+        const Key key = must(keys.create(world.again(ada), world.space, {.name = "k"}));
+        CHECK(outcome(world.access.audit.verify(world.with_key(*key.key))) == "ok");
+        CHECK(world.with_key(*key.key).role_in(world.space) == Role::owner);
+        must(world.access.users.update(world.admin, ada.user, {.installation_owner = false}));
+        CHECK(outcome(world.access.audit.verify(world.with_key(*key.key))) == "forbidden");
+        CHECK(world.with_key(*key.key).role_in(world.space) == Role::viewer);
+    });
+}
+
+TEST_CASE("a key whose stored scope or role this build does not know is refused") {
+    for_each_world([](World& world) {
+        const Key key = service_key(world, world.admin, Role::viewer, {"read"});
+        CHECK(use(world, key) == "ok");
+        for (const char* scopes : {"read rocket_launch", "", "read ", "ALL"}) {
+            must(world.database.execute("UPDATE api_keys SET scopes = ?", scopes));
+            CHECK(use(world, key) == "unauthorized");
+        }
+        must(world.database.execute("UPDATE api_keys SET scopes = 'read', role = 'emperor'"));
+        CHECK(use(world, key) == "unauthorized");
+        must(world.database.execute("UPDATE api_keys SET role = NULL"));
+        CHECK(use(world, key) == "unauthorized");
+    });
+}
+
+TEST_CASE("when a key was last used is written at most once a minute") {
+    for_each_world([](World& world) {
+        const Key key = service_key(world, world.admin, Role::viewer);
+        const auto last_used = [&] { return must(world.access.keys.find(key.id)).last_used_at; };
+        CHECK_FALSE(last_used());
+        const Time start = world.clock.now();
+        CHECK(use(world, key) == "ok");
+        CHECK(last_used() == start);
+        world.clock.advance(seconds(60));
+        CHECK(use(world, key) == "ok");
+        CHECK(last_used() == start);
+        world.clock.advance(seconds(1));
+        CHECK(use(world, key) == "ok");
+        CHECK(last_used() == start + seconds(61));
+        world.clock.jump(-hours(1));
+        CHECK(use(world, key) == "ok");
+        CHECK(last_used() == world.clock.now());
+    });
+}
