@@ -84,6 +84,9 @@ test("an invitation can be revoked", async ({ page, admin }) => {
   const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
   await admin.send("POST", `/v1/spaces/${space?.id}/invites`, { email, role: "member" });
   await page.goto("/s/default/settings/members");
+  await expect(page.getByRole("table", { name: "Invitations" })).toBeVisible();
+  await page.keyboard.press("j");
+  await expect(page.getByRole("table", { name: "Members" }).getByRole("row").nth(1)).toBeFocused();
   await page.getByRole("button", { name: `Revoke the invitation of ${email}` }).click();
   await expect(page.getByText(`The link for ${email} is dead`)).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: email })).toHaveCount(0);

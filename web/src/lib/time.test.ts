@@ -16,6 +16,7 @@ test("distances are written in the largest whole unit", () => {
   expect(relative_time("2026-11-15T10:00:01Z", now)).toBe("1 h ago");
   expect(relative_time("2026-11-10T11:00:00Z", now)).toBe("5 d ago");
   expect(relative_time("2026-11-18T12:00:00Z", now)).toBe("in 3 d");
+  expect(relative_time("2026-11-22T11:59:50Z", now)).toBe("in 7 d");
 });
 
 test("far away times become dates, with the year when it differs", () => {

@@ -11,11 +11,12 @@ export function to_milliseconds(time: string): number {
   return Date.parse(time.replace(/(\.\d{3})\d+/, "$1"));
 }
 
-function step(milliseconds: number): string {
-  if (milliseconds < minute) return `${Math.floor(milliseconds / second)} s`;
-  if (milliseconds < hour) return `${Math.floor(milliseconds / minute)} min`;
-  if (milliseconds < day) return `${Math.floor(milliseconds / hour)} h`;
-  return `${Math.floor(milliseconds / day)} d`;
+// What has passed is rounded down; what is to come is rounded, so that a week is "in 7 d" a moment later, too.
+function step(milliseconds: number, round: (value: number) => number): string {
+  if (milliseconds < minute) return `${round(milliseconds / second)} s`;
+  if (milliseconds < hour) return `${round(milliseconds / minute)} min`;
+  if (milliseconds < day) return `${round(milliseconds / hour)} h`;
+  return `${round(milliseconds / day)} d`;
 }
 
 const month_names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -31,7 +32,7 @@ export function relative_time(time: string, now: number): string {
     const text = `${date.getDate()} ${month_names[date.getMonth()]}`;
     return date.getFullYear() === new Date(now).getFullYear() ? text : `${text} ${date.getFullYear()}`;
   }
-  return distance > 0 ? `${step(distance)} ago` : `in ${step(-distance)}`;
+  return distance > 0 ? `${step(distance, Math.floor)} ago` : `in ${step(-distance, Math.round)}`;
 }
 
 const two = (value: number) => String(value).padStart(2, "0");

@@ -243,6 +243,7 @@ function Invites() {
         {(invites) => (
           <Table
             label="Invitations"
+            secondary
             fit
             rows={invites}
             columns={invite_columns}

@@ -4,7 +4,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { use_keys } from "../keyboard";
+import { type KeyAction, use_keys } from "../keyboard";
 import { plural } from "../lib/number";
 import { parse_order, type SortValue, sort_rows, write_order } from "../lib/sort";
 import { row_window, scroll_to_show } from "../lib/window";
@@ -52,6 +52,8 @@ interface TableProps<Row> {
   /** Shown on the right of the bar above the table, beside the column chooser. */
   bar?: ComponentChildren;
   foot?: ComponentChildren;
+  /** Not the list the page is about: keys and the order in the address belong to another table. */
+  secondary?: boolean;
   /** Grow with the rows instead of scrolling inside. */
   fit?: boolean;
 }
@@ -167,7 +169,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const [scroll_top, set_scroll_top] = useState(0);
   const [view_height, set_view_height] = useState(window.innerHeight);
   const selected = useSignal<Set<string>>(new Set());
-  const order = props.order === undefined ? undefined : (query.value.get("sort") ?? props.order);
+  const order = props.order !== undefined && !props.secondary ? (query.value.get("sort") ?? props.order) : props.order;
   const columns = props.columns.filter((column) => is_shown(column, columns_of(props.label).value));
 
   let rows = props.rows;
@@ -206,7 +208,7 @@ export function Table<Row>(props: TableProps<Row>) {
     selected.value = new Set();
   };
   const selectable = props.selection_actions !== undefined;
-  use_keys([
+  const keys: KeyAction[] = [
     { keys: "j", title: "Next row", group: "List", run: () => move(1) },
     { keys: "k", title: "Previous row", group: "List", run: () => move(-1) },
     { keys: "ArrowDown", title: "Next row", group: "List", run: () => move(1) },
@@ -215,7 +217,8 @@ export function Table<Row>(props: TableProps<Row>) {
       ? [{ keys: "Enter", title: "Open the row", group: "List", run: with_cursor(props.on_open) }]
       : []),
     ...(selectable ? [{ keys: "x", title: "Select the row", group: "List", run: with_cursor(toggle) }] : []),
-  ]);
+  ];
+  use_keys(props.secondary ? [] : keys);
 
   return (
     <div class={props.fit ? "table-area fit" : "table-area"}>
@@ -268,7 +271,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 </th>
               )}
               {columns.map((column) => (
-                <HeadCell key={column.id} column={column} order={order} />
+                <HeadCell key={column.id} column={column} order={props.secondary ? undefined : order} />
               ))}
             </tr>
           </thead>
