@@ -91,3 +91,19 @@ test("a long log keeps only the visible rows in the page", async ({ page, admin 
   await expect(table.getByText("project_create")).toBeVisible();
   expect(await table.getByRole("row").count()).toBeLessThan(80);
 });
+
+test("new entries wait behind a pill instead of moving the list", async ({ page, admin }) => {
+  await page.clock.install();
+  await page.goto("/s/default/settings/audit");
+  const table = page.getByRole("table", { name: "Audit log" });
+  await expect(table.getByRole("row").nth(1)).toBeVisible();
+  const before = await table.getAttribute("aria-rowcount");
+  const project = await admin.send<{ id: string }>("POST", "/v1/projects", { name: unique("newcomer") });
+  await page.clock.fastForward(11_000);
+  const pill = page.getByRole("button", { name: "1 new" });
+  await expect(pill).toBeVisible();
+  expect(await table.getAttribute("aria-rowcount")).toBe(before);
+  await pill.click();
+  await expect(table.getByTitle(`Filter for target:${project.id}`)).toBeVisible();
+  await expect(pill).toHaveCount(0);
+});
