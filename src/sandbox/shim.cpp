@@ -115,6 +115,7 @@ private:
     std::unique_ptr<Body> m_body;
     std::list<RunningCommand> m_commands;
     std::list<Connection> m_connections;
+    std::vector<Fd> m_held; // locks on layers and the image: they must not go while they are mounted
     Fd m_listener;
     Duration m_next_watch{};
     Duration m_stopped{};
@@ -134,6 +135,10 @@ Result<> Shim::start() {
     const Machine& machine = *m_birth.machine;
     if (m_spec.limits.value.require_cgroup && machine.cgroups.keeper() == LimitKeeper::rlimit)
         return unavailable("limits.require_cgroup: " + machine.cgroups.advice);
+    for (const std::string& layer : *m_spec.layers)
+        m_held.push_back(TRY(m_birth.store->hold(m_birth.store->layers() + "/" + layer)));
+    if (*m_spec.root != "host" && m_spec.root.value[0] != '/')
+        m_held.push_back(TRY(m_birth.store->hold(m_birth.store->images() + "/" + *m_spec.root)));
     if (m_spec.thread) {
         m_volume = TRY(Volumes(*m_birth.store, machine.as_root).open(*m_spec.thread, *m_spec.limits));
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";

@@ -92,6 +92,23 @@ Result<> Store::forget(const SandboxId& id) const {
     return remove_tree(live(id));
 }
 
+Result<Fd> Store::hold(const std::string& directory) const {
+    Fd lock(::open((directory + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.is_open() || ::flock(lock.get(), LOCK_SH) != 0) return system_error("lock " + directory, errno);
+    ::futimens(lock.get(), nullptr); // last use
+    return lock;
+}
+
+Result<Fd> Store::hold_alone(const std::string& directory) const {
+    Fd lock(::open((directory + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.is_open() || ::flock(lock.get(), LOCK_EX) != 0) return system_error("lock " + directory, errno);
+    return lock;
+}
+
+Fd Store::try_alone(const std::string& directory) const {
+    return take_lock(directory + ".lock", O_CREAT);
+}
+
 Result<> Store::discard(const std::string& path) const {
     const std::string place = trash() + "/" + make_ulid(SystemClock().now());
     if (::rename(path.c_str(), place.c_str()) != 0 && errno != ENOENT) return system_error("discard " + path, errno);

@@ -49,6 +49,11 @@ public:
     std::vector<SandboxId> sandboxes() const;
     // Removes the folder; missing is fine.
     Result<> forget(const SandboxId& id) const;
+    // A shared lock on a layer or an image in use; `gc` takes it alone before it removes one.
+    Result<Fd> hold(const std::string& directory) const;
+    // Alone, waiting for others; for building. Alone or nothing (a closed Fd), for removing.
+    Result<Fd> hold_alone(const std::string& directory) const;
+    Fd try_alone(const std::string& directory) const;
     // Moves a tree out of sight in one step; `empty_trash` deletes it later.
     Result<> discard(const std::string& path) const;
     void empty_trash() const;

@@ -74,6 +74,8 @@ Result<> make_image(const std::string& path, const Limits& limits) {
     const std::string beside = path + ".new";
     ::unlink(beside.c_str());
     const int64_t size = std::max(smallest_image, *limits.disk_bytes) & ~int64_t{4095};
+    // An inode takes 256 bytes of the image; more than one per 8 KiB would leave no room for files.
+    const int64_t inodes = std::min(*limits.disk_inodes, size / 8192);
     {
         const Fd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (!file.is_open() || ::ftruncate(file.get(), size) != 0) return system_error("create " + beside, errno);
@@ -84,7 +86,7 @@ Result<> make_image(const std::string& path, const Limits& limits) {
                                   "-m",
                                   "0",
                                   "-N",
-                                  std::to_string(*limits.disk_inodes),
+                                  std::to_string(inodes),
                                   "-E",
                                   "lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=1000:1000"};
     if (size < smallest_journaled)

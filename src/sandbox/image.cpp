@@ -1,0 +1,254 @@
+#include "sandbox/image.h"
+
+#include "base/text.h"
+#include "crypto/crypto.h"
+#include "sandbox/enter.h"
+#include "sandbox/tree.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace hone::sandbox {
+
+namespace {
+
+constexpr size_t most_manifest_bytes = 4 << 20;
+constexpr const char* unpack_place = "/home/worker/root";
+
+// What goes into the sandbox: a file as it is, or a directory as a tar stream.
+struct Archive {
+    Fd stream;
+    pid_t packer = 0;
+    std::string option; // how tar decompresses it
+};
+
+std::string compression(int file) {
+    unsigned char head[6] = {};
+    if (::pread(file, head, sizeof head, 0) < 6) return "";
+    if (head[0] == 0x1f && head[1] == 0x8b) return "-z";
+    if (head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd) return "--zstd";
+    if (head[0] == 0xfd && head[1] == '7' && head[2] == 'z') return "-J";
+    if (head[0] == 'B' && head[1] == 'Z' && head[2] == 'h') return "-j";
+    return "";
+}
+
+Result<Archive> open_archive(const std::string& path) {
+    Archive archive;
+    archive.stream = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!archive.stream.is_open()) return system_error("open " + path, errno);
+    archive.option = compression(archive.stream.get());
+    return archive;
+}
+
+Result<Archive> pack_directory(const std::string& directory) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pack " + directory, errno);
+    Archive archive;
+    archive.stream = Fd(ends[0]);
+    const Fd writer(ends[1]);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, writer.get(), 1);
+    std::vector<std::string> texts{"tar", "-C", directory, "--one-file-system", "-cf", "-", "."};
+    std::vector<char*> arguments;
+    for (std::string& text : texts) arguments.push_back(text.data());
+    arguments.push_back(nullptr);
+    const int failed = ::posix_spawn(&archive.packer, "/usr/bin/tar", &actions, nullptr, arguments.data(), ::environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) return system_error("run tar", failed);
+    return archive;
+}
+
+// Runs a shell script in the unpacking sandbox with the archive as its input.
+Result<> feed(Sandbox& sandbox, const std::string& script, const Archive& archive) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", script};
+    command.cwd = std::string(unpack_place);
+    command.open_stdin = true;
+    const int64_t number = TRY(sandbox.execute(command));
+    {
+        const Fd input = TRY(sandbox.input(number));
+        TRY(sandbox.close_input(number)); // ours is the last one
+        char buffer[65536];
+        for (ssize_t count; (count = ::read(archive.stream.get(), buffer, sizeof buffer)) > 0;)
+            if (!write_all(input.get(), std::string_view(buffer, static_cast<size_t>(count))).ok())
+                break; // tar has seen enough
+    }
+    const CommandResult result = TRY(sandbox.wait(number));
+    if (result.exit_code && *result.exit_code == 0) return {};
+    const Output said = TRY(sandbox.output(number, 0, 0));
+    std::string text;
+    for (const Output::Part& part : said.parts) text += part.bytes;
+    return invalid("could not unpack the image: " + repair_utf8(truncate_utf8(trim(text), 1000)));
+}
+
+std::string unpack_script(const std::string& option) {
+    // Ownership becomes the worker's; device nodes and set-id bits mean nothing here.
+    return "tar " + option +
+           " --no-same-owner --no-same-permissions --delay-directory-restore --exclude='./dev/*' --exclude='dev/*'"
+           " --exclude='.wh.*' --exclude='*/.wh.*' -xf - && chmod -R u+rwX .";
+}
+
+// OCI white-outs: ".wh.name" removes name of the layers below, ".wh..wh..opq" everything beside it.
+std::string whiteout_script(const std::string& option) {
+    return "tar " + option +
+           " -tf - | while IFS= read -r path; do base=${path##*/}; dir=${path%\"$base\"}; case \"$base\" in"
+           " .wh..wh..opq) find \"./$dir\" -mindepth 1 -delete;; .wh.*) rm -rf -- \"./$dir${base#.wh.}\";; esac; done";
+}
+
+bool is_digest(std::string_view digest) {
+    if (!digest.starts_with("sha256:") || digest.size() != 71) return false;
+    return std::all_of(digest.begin() + 7, digest.end(),
+                       [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+Result<const json::Object*> object_of(const json::Value& value, const char* what) {
+    if (!value.is_object()) return invalid(std::string("OCI layout: ") + what + " is not an object");
+    return &value.get_object();
+}
+
+// The blob that a descriptor names.
+Result<OciLayer> blob_of(const std::string& directory, const json::Value& descriptor) {
+    const json::Object* object = TRY(object_of(descriptor, "a descriptor"));
+    const json::Value* digest = object->if_contains("digest");
+    const json::Value* type = object->if_contains("mediaType");
+    if (digest == nullptr || !digest->is_string() || !is_digest(std::string_view(digest->get_string())))
+        return invalid("OCI layout: a descriptor has no sha256 digest");
+    OciLayer blob;
+    blob.path = directory + "/blobs/sha256/" + std::string(std::string_view(digest->get_string()).substr(7));
+    if (type != nullptr && type->is_string()) blob.media_type = std::string(type->get_string());
+    return blob;
+}
+
+Result<> unpack(Sandbox& sandbox, const std::string& source) {
+    struct stat status {};
+    if (::stat(source.c_str(), &status) != 0) return system_error("open " + source, errno);
+    if (!S_ISDIR(status.st_mode)) {
+        const Archive archive = TRY(open_archive(source));
+        return feed(sandbox, unpack_script(archive.option), archive);
+    }
+    if (!file_exists(source + "/oci-layout")) {
+        const Archive archive = TRY(pack_directory(source));
+        auto outcome = feed(sandbox, unpack_script(""), archive);
+        ::kill(archive.packer, SIGTERM);
+        ::waitpid(archive.packer, nullptr, 0);
+        return outcome;
+    }
+    bool first = true;
+    for (const OciLayer& layer : TRY(oci_layers(source))) {
+        if (!first) {
+            const Archive listed = TRY(open_archive(layer.path));
+            TRY(feed(sandbox, whiteout_script(listed.option), listed));
+        }
+        const Archive archive = TRY(open_archive(layer.path));
+        TRY(feed(sandbox, unpack_script(archive.option), archive));
+        first = false;
+    }
+    return {};
+}
+
+std::string digest_of(const std::string& source, const TreeSize& size) {
+    const auto index = read_file(source + "/index.json", most_manifest_bytes);
+    if (index.ok()) return to_hex(crypto::hash(index.value()));
+    struct stat status {};
+    ::stat(source.c_str(), &status);
+    return to_hex(crypto::hash(source + " " + std::to_string(status.st_mtim.tv_sec) + " " +
+                               std::to_string(status.st_size) + " " + std::to_string(size.bytes) + " " +
+                               crypto::random_token(16)));
+}
+
+Result<> fill(Provider& provider, const std::string& root, const std::string& source) {
+    SandboxSpec spec;
+    spec.mounts.value.push_back({root, unpack_place, false});
+    spec.keep = true;
+    spec.limits.value.disk_inodes = int64_t{4096};
+    spec.labels.value["purpose"] = "image";
+    auto sandbox = TRY(provider.start(spec));
+    auto outcome = unpack(*sandbox, source);
+    TRY(sandbox->destroy());
+    return outcome;
+}
+
+} // namespace
+
+Result<std::vector<OciLayer>> oci_layers(const std::string& directory) {
+    json::Value document = TRY(json::parse(TRY(read_file(directory + "/index.json", most_manifest_bytes))));
+    // An index may point to an index (one per platform); two steps down is enough for every tool.
+    for (int depth = 0; depth < 3; ++depth) {
+        const json::Object* object = TRY(object_of(document, "the index"));
+        if (const json::Value* layers = object->if_contains("layers"); layers != nullptr && layers->is_array()) {
+            std::vector<OciLayer> list;
+            for (const json::Value& descriptor : layers->get_array())
+                list.push_back(TRY(blob_of(directory, descriptor)));
+            if (list.empty() || list.size() > 512) return invalid("OCI layout: an image has 1 to 512 layers");
+            return list;
+        }
+        const json::Value* manifests = object->if_contains("manifests");
+        if (manifests == nullptr || !manifests->is_array() || manifests->get_array().empty()) break;
+        const OciLayer blob = TRY(blob_of(directory, manifests->get_array()[0]));
+        json::Value next = TRY(json::parse(TRY(read_file(blob.path, most_manifest_bytes))));
+        document = std::move(next);
+    }
+    return invalid("OCI layout: no manifest with layers");
+}
+
+Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name,
+                            const std::string& source) {
+    if (!is_plain_name(name) || name == "host")
+        return invalid("not a name for an image: " + quote_json(truncate_utf8(name, 60)));
+    const std::string place = store.images() + "/" + name;
+    const Fd alone = TRY(store.hold_alone(place));
+    if (file_exists(place)) return conflict("image " + name + " exists");
+    const std::string beside = store.images() + "/.new-" + name;
+    TRY(remove_tree(beside));
+    TRY(make_directories(beside + "/root", 0755));
+    if (::geteuid() == 0 && ::chown((beside + "/root").c_str(), inside_uid, inside_uid) != 0)
+        return system_error("create the image", errno);
+    if (auto filled = fill(provider, beside + "/root", source); !filled.ok()) {
+        (void)store.discard(beside).ok();
+        return std::move(filled).error();
+    }
+    const Fd opened(::open((beside + "/root").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const TreeSize size = measure_tree(opened.get(), INT64_MAX);
+    ImageView view{name, source, digest_of(source, size), size.bytes, size.files, SystemClock().now()};
+    TRY(write_file(beside + "/digest", view.digest));
+    TRY(write_file(beside + "/image.json", json::write(view)));
+    if (::rename(beside.c_str(), place.c_str()) != 0) return system_error("publish the image", errno);
+    return view;
+}
+
+Result<std::vector<ImageView>> list_images(const Store& store) {
+    std::vector<ImageView> images;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(store.images().c_str()), ::closedir);
+    if (!stream) return system_error("read " + store.images(), errno);
+    while (const dirent* entry = ::readdir(stream.get())) {
+        if (entry->d_name[0] == '.') continue;
+        const auto text = read_file(store.images() + "/" + entry->d_name + "/image.json", 65536);
+        if (!text.ok()) continue;
+        auto view = json::read<ImageView>(text.value());
+        if (view.ok()) images.push_back(std::move(view).value());
+    }
+    std::sort(images.begin(), images.end(), [](const ImageView& a, const ImageView& b) { return a.name < b.name; });
+    return images;
+}
+
+Result<> remove_image(const Store& store, const std::string& name) {
+    if (!is_plain_name(name)) return invalid("not the name of an image");
+    const std::string place = store.images() + "/" + name;
+    if (!file_exists(place)) return not_found("image " + name);
+    const Fd alone = store.try_alone(place);
+    if (!alone.is_open()) return busy("image " + name + " is in use");
+    TRY(store.discard(place));
+    ::unlink((place + ".lock").c_str());
+    return {};
+}
+
+} // namespace hone::sandbox

@@ -1,0 +1,43 @@
+// Roots other than the host's: unpacked from a tar, an OCI layout or a directory. Unpacking happens in a sandbox, so a
+// hostile archive reaches nothing. Any process; a lock per image.
+#pragma once
+
+#include "sandbox/provider.h"
+#include "sandbox/store.h"
+
+#include <string>
+#include <vector>
+
+namespace hone::sandbox {
+
+struct ImageView {
+    std::string name;
+    std::string source;
+    std::string digest;
+    int64_t bytes = 0;
+    int64_t files = 0;
+    Time created{};
+    static constexpr std::tuple fields{
+        Field{"name", &ImageView::name, "Name."},
+        Field{"source", &ImageView::source, "What it was made from."},
+        Field{"digest", &ImageView::digest, "Hash of the source, part of the key of layers on it."},
+        Field{"bytes", &ImageView::bytes, "Size on disk."},
+        Field{"files", &ImageView::files, "Files."},
+        Field{"created", &ImageView::created, "When it was added."},
+    };
+};
+
+Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name, const std::string& source);
+Result<std::vector<ImageView>> list_images(const Store& store);
+// Code::busy while a sandbox uses it.
+Result<> remove_image(const Store& store, const std::string& name);
+
+// The layers of an OCI layout, lowest first, as paths of their blobs. `index` is index.json; `blob` reads a blob by
+// digest.
+struct OciLayer {
+    std::string path;
+    std::string media_type;
+};
+Result<std::vector<OciLayer>> oci_layers(const std::string& directory);
+
+} // namespace hone::sandbox
