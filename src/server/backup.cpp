@@ -143,6 +143,22 @@ private:
     ZSTD_CCtx* m_stream;
 };
 
+// A copy that goes away unless its source took it over.
+class Copy {
+public:
+    explicit Copy(std::string path) : m_path(std::move(path)) {}
+    ~Copy() {
+        if (!m_path.empty()) ::unlink(m_path.c_str());
+    }
+    Copy(const Copy&) = delete;
+    Copy& operator=(const Copy&) = delete;
+    const std::string& path() const { return m_path; }
+    std::string release() { return std::exchange(m_path, {}); }
+
+private:
+    std::string m_path;
+};
+
 // Reads a compressed archive piece by piece; every length is checked before it is believed.
 class ArchiveReader {
 public:
@@ -234,15 +250,15 @@ Result<> unpack(ArchiveReader& archive, const BackupFile& file, const std::strin
 
 Result<std::unique_ptr<net::BodySource>> open_backup(sql::Database& database, const std::string& data_dir,
                                                      const Clock& clock, int64_t schema_version) {
-    const std::string copy = data_dir + "/backup-" + make_ulid(clock.now()) + ".tmp";
-    TRY(database.backup_to(copy));
-    Fd file(::open(copy.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.is_open()) return system_error("open " + copy, errno);
+    Copy copy(data_dir + "/backup-" + make_ulid(clock.now()) + ".tmp");
+    TRY(database.backup_to(copy.path()));
+    Fd file(::open(copy.path().c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) return system_error("open " + copy.path(), errno);
     crypto::Hasher hasher;
     int64_t size = 0;
     std::string buffer(piece, '\0');
     for (ssize_t count = 0; (count = ::read(file.get(), buffer.data(), buffer.size())) != 0; size += count) {
-        if (count < 0) return system_error("read " + copy, errno);
+        if (count < 0) return system_error("read " + copy.path(), errno);
         hasher.add(std::string_view(buffer).substr(0, static_cast<size_t>(count)));
     }
     ::lseek(file.get(), 0, SEEK_SET);
@@ -252,7 +268,7 @@ Result<std::unique_ptr<net::BodySource>> open_backup(sql::Database& database, co
     std::string start =
         tar_header("manifest.json", text_size) + text + padding(text_size) + tar_header("hone.db", size);
     return std::unique_ptr<net::BodySource>(
-        std::make_unique<BackupSource>(copy, std::move(file), size, std::move(start)));
+        std::make_unique<BackupSource>(copy.release(), std::move(file), size, std::move(start)));
 }
 
 Result<Restored> restore_backup(const std::string& path, const std::string& data_dir) {

@@ -65,6 +65,18 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// What a server that was killed left behind: its address, and half a backup as large as the database.
+void remove_leftovers(const std::string& data_dir) {
+    ::unlink((data_dir + "/addresses.json").c_str());
+    std::error_code failed;
+    std::vector<std::filesystem::path> copies;
+    for (std::filesystem::directory_iterator at(data_dir, failed), end; !failed && at != end; at.increment(failed))
+        if (const std::string name = at->path().filename();
+            name.starts_with("backup-") && name.find(".tmp") != name.npos)
+            copies.push_back(at->path());
+    for (const auto& copy : copies) std::filesystem::remove(copy, failed);
+}
+
 } // namespace
 
 Server::Server(config::Loaded loaded, const Clock& clock)
@@ -84,6 +96,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
 Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     TRY(make_directories(m_config.data_dir, 0700));
     m_lock = TRY(sql::DirectoryLock::acquire(m_config.data_dir));
+    remove_leftovers(m_config.data_dir);
     TRY(open_master_key());
     sql::Options options;
     options.url = database_url(m_config);
@@ -150,6 +163,7 @@ Server::~Server() {
 }
 
 void Server::drain() {
+    ::unlink((m_config.data_dir + "/addresses.json").c_str()); // nobody new shall come
     if (!m_edge->drain(m_config.drain_timeout)) log(Level::warning, "requests were cut at the end of the drain time");
 }
 
