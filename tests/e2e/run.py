@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""End-to-end tests: the real binary over real sockets, disks and signals.
+
+tests/e2e/run.py [--binary build/release/hone] [--list] [names…]   a name is part of a test's name
+"""
+
+import argparse
+import contextlib
+import importlib
+import inspect
+import pathlib
+import sys
+import time
+import traceback
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here))
+FILES = [path.stem for path in sorted(here.glob("*.py")) if path.stem not in ("run", "server")]
+
+
+def tests():
+    for file in FILES:
+        module = importlib.import_module(file)
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if name.startswith("test_") and function.__module__ == file:
+                yield f"{file}: {name[5:].replace('_', ' ')}", function
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=here.parent.parent / "build/release/hone")
+    parser.add_argument("--list", action="store_true", help="only print the names")
+    parser.add_argument("names", nargs="*")
+    wanted = parser.parse_args()
+    chosen = [
+        (name, function)
+        for name, function in tests()
+        if not wanted.names or any(part.replace("_", " ") in name for part in wanted.names)
+    ]
+    if wanted.list:
+        print("\n".join(name for name, _ in chosen))
+        return 0
+    if not pathlib.Path(wanted.binary).exists():
+        print(f"{wanted.binary} is not there: build it first (./dev build)", file=sys.stderr)
+        return 2
+    failed = 0
+    for name, function in chosen:
+        start = time.monotonic()
+        try:
+            with contextlib.ExitStack() as stack:
+                function(wanted.binary, stack)
+            print(f"ok    {time.monotonic() - start:6.1f} s  {name}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAIL  {time.monotonic() - start:6.1f} s  {name}", flush=True)
+            traceback.print_exc(file=sys.stdout)
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    return 1 if failed or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
