@@ -25,23 +25,40 @@ const std::string& decoy_hash(crypto::PasswordCost cost) {
     return hashes[static_cast<size_t>(cost)];
 }
 
+// What wrong passwords are counted for. `email` is empty when what was typed is no address.
+std::vector<std::string> subjects_of(const Caller& guest, const std::string& email) {
+    std::vector<std::string> subjects{"peer:" + guest.peer};
+    if (!email.empty()) subjects.push_back("email:" + email);
+    return subjects;
+}
+
 PermissionSet everything() {
     return permissions_of(Role::owner) | installation_permissions();
 }
 
 } // namespace
 
-Result<> Logins::refuse_while_locked(const std::vector<std::string>& subjects) const {
+Result<Duration> Logins::locked_for(const std::vector<std::string>& subjects) const {
+    Duration longest(0);
     for (const auto& subject : subjects) {
         const auto rows = TRY(m_database.query("SELECT locked_until FROM login_failures WHERE subject = ?", subject));
         if (rows.empty()) continue;
         const Duration left = rows.front().time(0) - m_clock.now();
         // A clock that went back must not lock anybody out for long.
-        if (left > Duration(0) && left <= m_policy.lockout * longest_lockout_factor)
-            return busy("too many wrong passwords; try again in " +
-                        std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) + " seconds");
+        if (left <= m_policy.lockout * longest_lockout_factor) longest = std::max(longest, left);
     }
-    return {};
+    return longest;
+}
+
+Result<Duration> Logins::locked_for(const Caller& guest, const std::string& email) const {
+    return locked_for(subjects_of(guest, lowercase_ascii(trim(email))));
+}
+
+Result<> Logins::refuse_while_locked(const std::vector<std::string>& subjects) const {
+    const Duration left = TRY(locked_for(subjects));
+    if (left <= Duration(0)) return {};
+    return busy("too many wrong passwords; try again in " +
+                std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) + " seconds");
 }
 
 Result<> Logins::count_failure(const Caller& guest, const std::string& email,
@@ -72,8 +89,7 @@ Result<UserId> Logins::prove(const Caller& guest, const std::string& email, cons
     const auto address = checked_email(email);
     const std::string lower = address.ok() ? address.value() : "";
     if (password.size() > 1000) return unauthorized("wrong e-mail address or password");
-    std::vector<std::string> subjects{"peer:" + guest.peer};
-    if (address.ok()) subjects.push_back("email:" + lower);
+    const auto subjects = subjects_of(guest, lower);
     TRY(refuse_while_locked(subjects));
     const auto rows = TRY(m_database.query("SELECT id, password_hash, disabled FROM users WHERE email = ?", lower));
     const std::string& hashed = rows.empty() ? decoy_hash(m_users.cost()) : rows.front().text(1);

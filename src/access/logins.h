@@ -30,6 +30,8 @@ public:
     // `guest` carries the peer and the request id. busy while locked out: the message says until when.
     Result<Login> login(const Caller& guest, const std::string& email, const std::string& password,
                         const std::string& user_agent);
+    // How long this account or address is locked out still; zero when it is not.
+    Result<Duration> locked_for(const Caller& guest, const std::string& email) const;
     // The caller behind a cookie; unauthorized when it is unknown or over.
     Result<Caller> authenticate(std::string_view token, std::string peer, std::string request_id);
     Result<> logout(const Caller& caller);
@@ -49,6 +51,7 @@ public:
     Duration session_lifetime() const { return m_policy.session_lifetime; }
 
 private:
+    Result<Duration> locked_for(const std::vector<std::string>& subjects) const;
     Result<> refuse_while_locked(const std::vector<std::string>& subjects) const;
     Result<> count_failure(const Caller& guest, const std::string& email, const std::vector<std::string>& subjects);
 

@@ -215,7 +215,7 @@ net::Response Api::call(const net::Request& request, const Match& match, const a
     const Call call{request, caller, m_services, match.path, {}};
     auto outcome = m_routes[match.route].handle(call, request.body);
     net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);
-    for (auto& header : call.answer_headers) response.headers.push_back(std::move(header));
+    for (auto& header : call.answer_headers) response.set_header(header.name, std::move(header.value));
     return response;
 }
 

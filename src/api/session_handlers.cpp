@@ -36,8 +36,14 @@ Result<One<Me>> logged_in(const Call& call, const access::Login& login) {
 }
 
 Result<One<Me>> log_in(const Call& call, const LogIn& body) {
-    const auto login = TRY(call.access().logins.login(call.caller, body.email, body.password, user_agent(call)));
-    return logged_in(call, login);
+    auto login = call.access().logins.login(call.caller, body.email, body.password, user_agent(call));
+    if (login.ok()) return logged_in(call, login.value());
+    if (login.error().code == Code::busy) {
+        const Duration left = TRY(call.access().logins.locked_for(call.caller, body.email));
+        call.answer_headers.push_back(
+            {"Retry-After", std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count())});
+    }
+    return std::move(login).error();
 }
 
 Result<Nothing> log_out(const Call& call) {
