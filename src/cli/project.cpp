@@ -159,7 +159,6 @@ std::vector<Command> project_commands() {
         {.path = "project bindings",
          .summary = "List who has a role of their own in a project.",
          .arguments = {project_argument},
-         .lists = true,
          .run = list_bindings},
         {.path = "project bind",
          .summary = "Give a user or a service key a role in a project.",

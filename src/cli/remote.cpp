@@ -197,6 +197,16 @@ Result<json::Value> Remote::remove(std::string path, Query query) {
     return TRY(call({.method = "DELETE", .path = std::move(path), .query = std::move(query)})).data;
 }
 
+Result<> Remote::take_items(Reply& reply, std::optional<size_t> limit, Items& into) {
+    if (!reply.data.is_array()) return not_understood("its data is not a list");
+    for (auto& item : reply.data.get_array()) {
+        if (!item.is_object()) return not_understood("an item of its list is not an object");
+        if (limit && into.items.size() == *limit) break;
+        into.items.push_back(std::move(item));
+    }
+    return {};
+}
+
 Result<Items> Remote::list(std::string path, Query query, std::optional<size_t> limit) {
     Items result;
     std::string cursor;
@@ -206,18 +216,20 @@ Result<Items> Remote::list(std::string path, Query query, std::optional<size_t> 
         page.query.emplace_back("limit", std::to_string(wanted));
         page.query.emplace_back("cursor", cursor);
         Reply reply = TRY(call(page));
-        if (!reply.data.is_array()) return not_understood("its data is not a list");
-        for (auto& item : reply.data.get_array()) {
-            if (!item.is_object()) return not_understood("an item of its list is not an object");
-            if (limit && result.items.size() == *limit) break;
-            result.items.push_back(std::move(item));
-        }
+        TRY(take_items(reply, limit, result));
         if (!reply.next_cursor.empty() && (reply.next_cursor == cursor || reply.data.get_array().empty()))
             return not_understood("its pages go round in circles");
         cursor = std::move(reply.next_cursor);
         if (result.items.size() > max_items) return not_understood("its list does not end");
     } while (!cursor.empty() && (!limit || result.items.size() < *limit));
     result.more = !cursor.empty();
+    return result;
+}
+
+Result<Items> Remote::list_whole(std::string path, Query query) {
+    Items result;
+    Reply reply = TRY(call({.path = std::move(path), .query = std::move(query)}));
+    TRY(take_items(reply, std::nullopt, result));
     return result;
 }
 

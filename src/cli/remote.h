@@ -56,11 +56,14 @@ public:
     Result<json::Value> remove(std::string path, Query query = {});
     // Pages until `limit` items are there; without a limit, until the end.
     Result<Items> list(std::string path, Query query, std::optional<size_t> limit);
+    // A list that the API always gives whole.
+    Result<Items> list_whole(std::string path, Query query);
     // Streams a body of any length; `content_type` is what it must be.
     Result<> download(std::string path, Query query, std::string_view content_type,
                       const std::function<Result<>(std::string_view)>& sink);
 
 private:
+    Result<> take_items(Reply& reply, std::optional<size_t> limit, Items& into);
     net::ClientRequest request_of(const Call& call) const;
     Error unreachable(Error error);
     Error refusal(int status, const net::ClientResponse& response, std::string_view body);

@@ -346,7 +346,7 @@ TEST_CASE("commands send what the API expects") {
     CHECK(sent({"project", "bind", "a", "user_1", "viewer"}) ==
           R"(PUT /v1/projects/a/bindings/user_1 {"role":"viewer"})");
     CHECK(sent({"project", "unbind", "a", "user_1"}) == "DELETE /v1/projects/a/bindings/user_1 ");
-    CHECK(sent({"project", "bindings", "a"}) == "GET /v1/projects/a/bindings?limit=100 ");
+    CHECK(sent({"project", "bindings", "a"}) == "GET /v1/projects/a/bindings ");
     CHECK(sent({"space", "create", "x"}) == R"(POST /v1/spaces {"name":"x"})");
     CHECK(sent({"space", "update", "x", "--name", "y"}) == R"(PATCH /v1/spaces/x {"name":"y"})");
     CHECK(sent({"member", "list"}) == "GET /v1/spaces/space_1/members?limit=100 ");

@@ -111,7 +111,9 @@ Result<> show_list(const Context& context, std::string path, Query query, const 
         return context.usage("--all and --limit contradict each other");
     std::optional<size_t> limit = static_cast<size_t>(TRY(context.integer("--limit", 1)).value_or(default_limit));
     if (context.parsed.has("--all")) limit.reset();
-    const Items list = TRY(context.remote.list(std::move(path), std::move(query), limit));
+    const bool paged = context.parsed.command->lists;
+    const Items list = paged ? TRY(context.remote.list(std::move(path), std::move(query), limit))
+                             : TRY(context.remote.list_whole(std::move(path), std::move(query)));
     if (context.json())
         print_json(context, list.items);
     else if (list.items.empty())
