@@ -12,6 +12,7 @@ import sys
 import time
 
 here = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(here.parent / "e2e"))
 
 from server import PASSWORD, Client, Server, run  # noqa: E402

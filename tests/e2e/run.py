@@ -14,6 +14,7 @@ import time
 import traceback
 
 here = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(here))
 FILES = [path.stem for path in sorted(here.glob("*.py")) if path.stem not in ("run", "server")]
 
