@@ -39,7 +39,7 @@ Fd open_directory(int parent, const char* name) {
     Fd directory(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (directory.is_open() || errno != EACCES) return directory;
     // Overlay leaves work directories without permissions, and a worker may do the same.
-    ::fchmodat(parent, name, 0700, 0);
+    if (::fchmodat(parent, name, 0700, 0) != 0) return {};
     return Fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
@@ -60,8 +60,9 @@ int empty_directory(int top, const std::string& name, int64_t& serial, std::vect
         const std::string moved = ".hone-" + std::to_string(serial++);
         // Moving a directory rewrites its "..": it needs to be writable itself.
         if (::renameat(directory, entry->d_name, top, moved.c_str()) != 0) {
-            ::fchmodat(directory, entry->d_name, 0700, 0);
-            if (::renameat(directory, entry->d_name, top, moved.c_str()) != 0) return errno;
+            if (::fchmodat(directory, entry->d_name, 0700, 0) != 0 ||
+                ::renameat(directory, entry->d_name, top, moved.c_str()) != 0)
+                return errno;
         }
         waiting.push_back(moved);
     }

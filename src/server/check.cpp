@@ -1,4 +1,5 @@
 // `hone check`: what this machine offers, one line each, with advice where something is missing.
+#include "sandbox/check.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "server/server.h"
@@ -122,12 +123,16 @@ int check_main(int argc, char** argv) {
         return 2;
     }
     const config::Config& config = loaded.value().config;
-    const std::vector<CheckLine> lines{check_kernel(),
-                                       check_data_dir(config.data_dir),
-                                       check_disk(config.data_dir),
-                                       check_database(config),
-                                       check_tls(config),
-                                       check_descriptors()};
+    std::vector<CheckLine> lines{check_kernel(),
+                                 check_data_dir(config.data_dir),
+                                 check_disk(config.data_dir),
+                                 check_database(config),
+                                 check_tls(config),
+                                 check_descriptors()};
+    // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
+    for (auto& line : sandbox::check())
+        lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,
+                         line.advice});
     bool missing = false;
     for (const auto& line : lines) missing = missing || line.state == "missing";
     if (json_wanted) {
@@ -140,9 +145,9 @@ int check_main(int argc, char** argv) {
                             : line.state == "ok"      ? "\033[32m"
                             : line.state == "warning" ? "\033[33m"
                                                       : "\033[31m";
-        std::printf("%s%-8s%s %-16s %s\n", shade, line.state.c_str(), colour ? "\033[0m" : "", line.name.c_str(),
+        std::printf("%s%-8s%s %-34s %s\n", shade, line.state.c_str(), colour ? "\033[0m" : "", line.name.c_str(),
                     line.detail.c_str());
-        if (!line.advice.empty()) std::printf("         %-16s → %s\n", "", line.advice.c_str());
+        if (!line.advice.empty()) std::printf("         %-34s → %s\n", "", line.advice.c_str());
     }
     return missing ? 1 : 0;
 }
