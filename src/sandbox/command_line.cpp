@@ -61,8 +61,6 @@ int image_main(int argc, char** argv) {
     bool json = false;
     CLI::App app("Roots for sandboxes.");
     app.require_subcommand(1);
-    app.add_option("--data-dir", data_directory);
-    app.fallthrough();
     CLI::App* add = app.add_subcommand("add", "Unpack a tar, an OCI layout or a directory.");
     add->add_option("name", name)->required();
     add->add_option("source", source)->required();
@@ -70,6 +68,7 @@ int image_main(int argc, char** argv) {
     list->add_flag("--json", json);
     CLI::App* remove = app.add_subcommand("rm", "Remove an image.");
     remove->add_option("name", name)->required();
+    for (CLI::App* command : app.get_subcommands({})) command->add_option("--data-dir", data_directory);
     CLI11_PARSE(app, argc - 1, argv + 1);
     if (*add) return add_image_command(data_directory, name, source);
     if (*list) return list_images_command(data_directory, json);
@@ -134,22 +133,24 @@ int sandbox_cli_main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "image") return image_main(argc, argv);
     RunOptions options;
     options.data_directory = default_data_directory();
+    // What follows -- is the worker's, whatever it looks like.
+    for (int i = 2; i < argc; ++i)
+        if (std::string_view(argv[i]) == "--") {
+            options.command.assign(argv + i + 1, argv + argc);
+            argc = i;
+        }
     GarbageOptions garbage;
     std::string id, verb, thread, target;
     CLI::App app("Sandboxes of this machine; no server needed.");
     app.require_subcommand(1);
-    app.add_option("--data-dir", options.data_directory);
-    app.fallthrough();
     CLI::App* run =
         app.add_subcommand("run", "Run a command in a fresh sandbox; without one, with --detach, an idle sandbox.");
     add_run_options(*run, options);
-    run->add_option("command", options.command, "Program and arguments, after --.");
     CLI::App* list = app.add_subcommand("list", "Show live sandboxes.");
     list->add_flag("--json", options.json);
     CLI::App* execute = app.add_subcommand("exec", "Run a further command in a live sandbox.");
     add_command_options(*execute, options);
     execute->add_option("id", id)->required();
-    execute->add_option("command", options.command, "Program and arguments, after --.");
     for (const char* name : {"kill", "freeze", "thaw"})
         app.add_subcommand(name, std::string("Ask a live sandbox to ") + name + ".")->add_option("id", id)->required();
     CLI::App* collect = app.add_subcommand("gc", "Clean up after crashes; remove old layers and threads.");
@@ -161,6 +162,7 @@ int sandbox_cli_main(int argc, char** argv) {
     threads->add_option("verb", verb)->required()->check(CLI::IsMember({"fork", "export", "rm"}));
     threads->add_option("thread", thread)->required();
     threads->add_option("target", target, "The new thread, or a new directory.");
+    for (CLI::App* command : app.get_subcommands({})) command->add_option("--data-dir", options.data_directory);
     CLI11_PARSE(app, argc - 1, argv + 1);
     garbage.data_directory = options.data_directory;
     if (*run) return run_in_sandbox(options);

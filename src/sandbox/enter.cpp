@@ -223,7 +223,8 @@ Result<> set_resource_limits(const EnterPlan& plan) {
     TRY(set(RLIMIT_MEMLOCK, 8 << 20));
     TRY(set(RLIMIT_SIGPENDING, std::max(int64_t{1024}, *plan.limits.pids)));
     TRY(set(RLIMIT_NOFILE, *plan.limits.open_files));
-    TRY(set(RLIMIT_NPROC, *plan.limits.pids + 1)); // counted per user namespace: this sandbox only
+    // Counted per user namespace: this sandbox only. Where a cgroup counts too, that one should speak first.
+    TRY(set(RLIMIT_NPROC, *plan.limits.pids + (plan.limits_by == LimitKeeper::rlimit ? 1 : 64)));
     if (plan.limits_by == LimitKeeper::rlimit) {
         TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, *plan.limits.memory_bytes)));
         TRY(set(RLIMIT_FSIZE, *plan.limits.disk_bytes));

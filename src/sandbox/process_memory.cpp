@@ -5,7 +5,10 @@
 
 #include <dirent.h>
 #include <memory>
+#include <set>
 #include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace hone::sandbox {
@@ -24,6 +27,20 @@ int64_t process_memory(const std::string& directory) {
     return 0;
 }
 
+// Memory files that nobody has mapped count in no process's set.
+int64_t memory_files(const std::string& directory, std::set<ino_t>& counted) {
+    int64_t sum = 0;
+    const std::unique_ptr<DIR, int (*)(DIR*)> descriptors(::opendir((directory + "/fd").c_str()), ::closedir);
+    while (const dirent* entry = descriptors ? ::readdir(descriptors.get()) : nullptr) {
+        const std::string path = directory + "/fd/" + entry->d_name;
+        char target[16] = {};
+        struct stat status {};
+        if (::readlink(path.c_str(), target, sizeof target - 1) <= 0 || std::string_view(target).substr(0, 7) != "/memfd:") continue;
+        if (::stat(path.c_str(), &status) == 0 && counted.insert(status.st_ino).second) sum += status.st_blocks * 512;
+    }
+    return sum;
+}
+
 void add_children(const std::string& directory, std::vector<std::string>& waiting) {
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir((directory + "/task").c_str()), ::closedir);
     if (!threads) return;
@@ -40,11 +57,12 @@ void add_children(const std::string& directory, std::vector<std::string>& waitin
 
 int64_t process_tree_memory(pid_t root) {
     int64_t sum = 0;
+    std::set<ino_t> counted;
     std::vector<std::string> waiting{"/proc/" + std::to_string(root)};
     while (!waiting.empty()) {
         const std::string directory = std::move(waiting.back());
         waiting.pop_back();
-        sum += process_memory(directory);
+        sum += process_memory(directory) + memory_files(directory, counted);
         add_children(directory, waiting);
     }
     return sum;

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <ctime>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <list>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -99,6 +100,9 @@ private:
     void keep_time();
     void look_after_limits();
     void measure();
+    void measure_watched();
+    bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
+    void release();
 
     void hit(LimitHit limit);
     void hit(RunningCommand& command, LimitHit limit);
@@ -181,8 +185,9 @@ void Shim::refuse(const Error& error) {
     }
     if (auto removed = m_cgroup.remove(); !removed.ok())
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
-    send(m_connections.front(), refusal<ShimReply>(error));
+    release();
     (void)m_birth.store->forget(m_view.id).ok();
+    send(m_connections.front(), refusal<ShimReply>(error));
 }
 
 // --- commands
@@ -296,6 +301,7 @@ void Shim::stop() {
 void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
     m_cgroup.kill(); // nothing should be left; make sure
     measure();
+    measure_watched();
     const CgroupUse use = m_cgroup.use();
     m_view.cpu_ns = std::max(cpu_ns, use.cpu_ns);
     m_view.written_bytes = written_bytes;
@@ -317,7 +323,18 @@ void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
     (void)note(EventKind::teardown, nullptr).ok();
 }
 
+// Lets go of what others may want next, before anybody is told that it is over.
+void Shim::release() {
+    m_held.clear();
+    if (m_volume) {
+        m_volume->mount.reset();
+        m_volume->files.reset();
+        m_volume->lock.reset();
+    }
+}
+
 void Shim::leave() {
+    release();
     (void)m_birth.store->forget(m_view.id).ok();
     m_leaving = true;
 }
@@ -525,7 +542,7 @@ void Shim::look_after_limits() {
     if (m_view.limits_by == LimitKeeper::rlimit && alive() && m_body->pid() != 0) {
         struct statfs status {};
         int64_t memory = process_tree_memory(m_body->pid());
-        if (m_body->scratch() >= 0 && ::fstatfs(m_body->scratch(), &status) == 0)
+        if (!m_spec.capture && m_body->scratch() >= 0 && ::fstatfs(m_body->scratch(), &status) == 0)
             memory += static_cast<int64_t>(status.f_blocks - status.f_bfree) * status.f_bsize;
         m_view.peak_memory_bytes = std::max(m_view.peak_memory_bytes, memory);
         if (memory > limits.memory_bytes) {
@@ -533,15 +550,16 @@ void Shim::look_after_limits() {
             stop();
         }
     }
-    const bool watched = (m_volume && !m_volume->directory.empty()) || m_spec.capture;
-    if (!watched || !alive()) return;
-    const int directory = m_volume ? m_volume->files.get() : m_body->scratch();
-    const TreeSize size = measure_tree(directory, limits.disk_inodes);
+    measure_watched();
+    if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), LimitHit::disk) != m_view.limits_hit.end() && is_watched()) stop();
+}
+
+// Where the kernel cannot cap a place, it is measured.
+void Shim::measure_watched() {
+    if (!is_watched()) return;
+    const TreeSize size = measure_tree(m_volume ? m_volume->files.get() : m_body->scratch(), *m_spec.limits.value.disk_inodes);
     m_view.disk_bytes = size.bytes;
-    if (size.bytes > limits.disk_bytes || (size.files > limits.disk_inodes)) {
-        hit(LimitHit::disk);
-        stop();
-    }
+    if (size.bytes >= m_spec.limits.value.disk_bytes || size.files > m_spec.limits.value.disk_inodes) hit(LimitHit::disk);
 }
 
 // A file system without a free block or inode has refused something, or is about to.
@@ -553,8 +571,10 @@ void Shim::measure() {
         struct statfs status {};
         if (source < 0 || m_spec.capture || ::fstatfs(source, &status) != 0) continue;
         used += static_cast<int64_t>(status.f_blocks - status.f_bfree) * status.f_bsize;
-        const auto page = static_cast<uint64_t>(65536 / std::max<int64_t>(status.f_bsize, 512));
-        if (status.f_bavail < std::max<uint64_t>(page, 1) || status.f_ffree < 2) hit(LimitHit::disk);
+        // ext4 refuses a large write while a little is still free; tmpfs fills to the last page.
+        const int64_t size = static_cast<int64_t>(status.f_blocks) * status.f_bsize;
+        const int64_t little = status.f_type == EXT4_SUPER_MAGIC ? std::min<int64_t>(2 << 20, size / 10) : 65536;
+        if (static_cast<int64_t>(status.f_bavail) * status.f_bsize < little || status.f_ffree < 2) hit(LimitHit::disk);
     }
     m_view.disk_bytes = std::max(m_view.disk_bytes, used);
 }
