@@ -36,7 +36,7 @@ std::string rehash(World& world, int64_t seq) {
 } // namespace
 
 TEST_CASE("an untouched audit log verifies, also an empty one") {
-    sql::testing::for_each_engine([](sql::Database& database) {
+    for_each_empty_database([](sql::Database& database) {
         FakeClock clock(from_ns(1));
         const AuditLog audit(database, clock);
         const auto empty = must(audit.verify(Caller::system()));
@@ -57,7 +57,7 @@ TEST_CASE("an untouched audit log verifies, also an empty one") {
 }
 
 TEST_CASE("a log longer than one batch of the verification verifies, and a late edit is found") {
-    sql::testing::for_each_engine([](sql::Database& database) {
+    for_each_empty_database([](sql::Database& database) {
         World world(database);
         must(database.write([&](sql::Transaction& transaction) -> Result<> {
             for (int i = 0; i < 2100; ++i)

@@ -86,7 +86,7 @@ TEST_CASE("passwords are 10 to 1000 bytes") {
 }
 
 TEST_CASE("the first start happens once and makes one admin who must change a generated password") {
-    sql::testing::for_each_engine([](sql::Database& database) {
+    for_each_empty_database([](sql::Database& database) {
         crypto::start();
         const SystemClock clock;
         Access access(database, clock, World::cheap_policy());
@@ -108,7 +108,7 @@ TEST_CASE("the first start happens once and makes one admin who must change a ge
 
 TEST_CASE("two servers that start first at the same moment make one admin") {
     for (int round = 0; round < 3; ++round)
-        sql::testing::for_each_engine([](sql::Database& database) {
+        for_each_empty_database([](sql::Database& database) {
             crypto::start();
             const SystemClock clock;
             Access access(database, clock, World::cheap_policy());
