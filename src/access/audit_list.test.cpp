@@ -137,7 +137,7 @@ TEST_CASE("no password, session token, invite token or key stands anywhere in th
         must(access.keys.revoke(ada.caller, service.id));
         const Login second = must(access.logins.login(World::guest(), "ada@example.com", good_password, "t"));
         secrets.push_back(second.token);
-        must(access.users.change_password(ada.caller, good_password, "another good password"));
+        must(access.logins.change_password(ada.caller, good_password, "another good password"));
         CHECK(outcome(access.logins.login(World::guest(), "ada@example.com", "my-wrong-password", "t")) ==
               "unauthorized");
         // Into the wrong field, as people do.

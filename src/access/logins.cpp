@@ -107,6 +107,24 @@ Result<UserId> Logins::prove(const Caller& guest, const std::string& email, cons
     return user;
 }
 
+Result<> Logins::change_password(const Caller& caller, const std::string& current, const std::string& wanted) {
+    TRY(caller.require_user());
+    TRY(check_password(wanted));
+    if (wanted == current) return invalid("the new password must differ from the current one");
+    // A stolen cookie must not be a way to guess the password at leisure.
+    const User user = TRY(m_users.find(caller.user));
+    if (auto proven = prove(caller, user.email, current); !proven.ok())
+        return proven.error().code == Code::unauthorized ? forbidden("the current password is wrong") : proven.error();
+    const std::string hashed = TRY(m_users.hash(wanted));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE users SET password_hash = ?, must_change_password = 0 WHERE id = ?", hashed,
+                                caller.user));
+        TRY(transaction.execute("DELETE FROM login_sessions WHERE user_id = ? AND id <> ?", caller.user,
+                                caller.login_session));
+        return m_audit.record(transaction, caller, {"user_password_change", {}, caller.user.text()});
+    });
+}
+
 Result<Login> Logins::login(const Caller& guest, const std::string& email, const std::string& password,
                             const std::string& user_agent) {
     const UserId user = TRY(prove(guest, email, password));

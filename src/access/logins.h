@@ -41,6 +41,8 @@ public:
 
     // Proves the password of an existing account, with the same throttling; for accepting an invite.
     Result<UserId> prove(const Caller& guest, const std::string& email, const std::string& password);
+    // A person's own password, throttled like a login. Ends the person's other logins.
+    Result<> change_password(const Caller& caller, const std::string& current, const std::string& wanted);
     // A session for a user that was just proven.
     Result<Login> open_session(const Caller& guest, const UserId& user, const std::string& user_agent);
 

@@ -112,15 +112,26 @@ TEST_CASE("people see and end their own sessions, not those of others") {
     });
 }
 
+TEST_CASE("a stolen session cannot guess the current password at leisure") {
+    for_each_world([](World& world) {
+        const Login login = log_in(world);
+        std::string last;
+        for (int i = 0; i < 20 && last != "busy"; ++i)
+            last =
+                outcome(world.access.logins.change_password(login.caller, "wrong password", "another good password"));
+        CHECK(last == "busy");
+    });
+}
+
 TEST_CASE("changing the password needs the current one and ends the other sessions") {
     for_each_world([](World& world) {
-        auto& users = world.access.users;
+        auto& logins = world.access.logins;
         const Login mine = log_in(world), other = log_in(world);
-        CHECK(outcome(users.change_password(mine.caller, "wrong password", "another good password")) == "forbidden");
-        CHECK(outcome(users.change_password(mine.caller, good_password, "short")) == "invalid");
-        CHECK(outcome(users.change_password(mine.caller, good_password, good_password)) == "invalid");
+        CHECK(outcome(logins.change_password(mine.caller, "wrong password", "another good password")) == "forbidden");
+        CHECK(outcome(logins.change_password(mine.caller, good_password, "short")) == "invalid");
+        CHECK(outcome(logins.change_password(mine.caller, good_password, good_password)) == "invalid");
         CHECK(use(world, other.token) == "ok");
-        must(users.change_password(mine.caller, good_password, "another good password"));
+        must(logins.change_password(mine.caller, good_password, "another good password"));
         CHECK(use(world, mine.token) == "ok");
         CHECK(use(world, other.token) == "unauthorized");
         CHECK(outcome(world.access.logins.login(World::guest(), "admin@localhost", good_password, "")) ==

@@ -101,7 +101,7 @@ TEST_CASE("the first start happens once and makes one admin who must change a ge
         auto login = must(access.logins.login(World::guest(), first->email, first->password, "t"));
         CHECK(login.caller.installation_owner);
         CHECK(access.logins.must_change_password(login.caller));
-        must(access.users.change_password(login.caller, first->password, good_password));
+        must(access.logins.change_password(login.caller, first->password, good_password));
         CHECK_FALSE(access.logins.must_change_password(login.caller));
     });
 }

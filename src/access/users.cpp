@@ -88,21 +88,4 @@ Result<User> Users::rename(const Caller& caller, const std::string& wanted) {
     return find(caller.user);
 }
 
-Result<> Users::change_password(const Caller& caller, const std::string& current, const std::string& wanted) {
-    TRY(caller.require_user());
-    TRY(check_password(wanted));
-    if (wanted == current) return invalid("the new password must differ from the current one");
-    const auto rows = TRY(m_database.query("SELECT password_hash FROM users WHERE id = ?", caller.user));
-    if (rows.empty()) return not_found("user " + caller.user.text());
-    if (!crypto::verify_password(rows.front().text(0), current)) return forbidden("the current password is wrong");
-    const std::string hashed = TRY(hash(wanted));
-    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        TRY(transaction.execute("UPDATE users SET password_hash = ?, must_change_password = 0 WHERE id = ?", hashed,
-                                caller.user));
-        TRY(transaction.execute("DELETE FROM login_sessions WHERE user_id = ? AND id <> ?", caller.user,
-                                caller.login_session));
-        return m_audit.record(transaction, caller, {"user_password_change", {}, caller.user.text()});
-    });
-}
-
 } // namespace hone::access

@@ -24,10 +24,8 @@ public:
     Result<User> find(const UserId& id) const;
     // By an installation owner. Disabling ends all logins; the last enabled installation owner stays.
     Result<User> update(const Caller& caller, const UserId& id, const UserChange& change);
-    // A person's own name and password.
+    // A person's own name; the password is the matter of Logins.
     Result<User> rename(const Caller& caller, const std::string& name);
-    // Ends the person's other logins.
-    Result<> change_password(const Caller& caller, const std::string& current, const std::string& wanted);
 
     // Within a transaction of others: invites and the first start. The password is hashed by hash() before.
     Result<std::string> hash(const std::string& password) const { return crypto::hash_password(password, m_cost); }

@@ -63,7 +63,7 @@ Result<One<Me>> update_me(const Call& call, const UpdateMe& body) {
 }
 
 Result<One<Me>> change_password(const Call& call, const ChangePassword& body) {
-    TRY(call.access().users.change_password(call.caller, body.current_password, body.new_password));
+    TRY(call.access().logins.change_password(call.caller, body.current_password, body.new_password));
     return get_me(call);
 }
 
