@@ -118,8 +118,10 @@ Result<std::map<std::string, std::string>> parse_flags(std::span<const char* con
             if (setting.flag() == flag) found = &setting;
         if (found == nullptr) return invalid("unknown option " + std::string(flag) + " (--help lists them)");
         if (flags.contains(std::string(found->name))) return invalid(std::string(flag) + " is given twice");
-        if (equals == std::string_view::npos && i + 1 == arguments.size()) return invalid(std::string(flag) + " needs a value");
-        flags[std::string(found->name)] = equals == std::string_view::npos ? arguments[++i] : argument.substr(equals + 1);
+        if (equals == std::string_view::npos && i + 1 == arguments.size())
+            return invalid(std::string(flag) + " needs a value");
+        flags[std::string(found->name)] =
+            equals == std::string_view::npos ? arguments[++i] : argument.substr(equals + 1);
     }
     return flags;
 }

@@ -65,7 +65,9 @@ TEST_CASE("flags are read in both forms and mistakes are named") {
     const auto flags = config::parse_flags(good).value();
     CHECK(flags.at("listen") == "a:1");
     CHECK(flags.at("log_level") == "debug");
-    const auto error_of = [](std::vector<const char*> arguments) { return config::parse_flags(arguments).error().message; };
+    const auto error_of = [](std::vector<const char*> arguments) {
+        return config::parse_flags(arguments).error().message;
+    };
     CHECK(error_of({"--nope"}) == "unknown option --nope (--help lists them)");
     CHECK(error_of({"--listen"}) == "--listen needs a value");
     CHECK(error_of({"--listen=a", "--listen=b"}) == "--listen is given twice");
