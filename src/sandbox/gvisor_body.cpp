@@ -48,6 +48,8 @@ class GvisorBody final : public Body {
 public:
     GvisorBody(const BodyPlan& plan, BodyListener& listener) : m_plan(plan), m_listener(listener) {}
 
+    ~GvisorBody() override { unmount_root(); }
+
     Result<> start() override {
         const SandboxSpec& spec = m_plan.spec;
         if (!m_plan.machine.as_root) return unavailable("tier gvisor needs a spawner that runs as root");
@@ -128,15 +130,26 @@ private:
     Result<> mount_root() {
         if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
             return system_error("enter a mount namespace", errno);
-        std::string lower;
-        for (const std::string& directory : m_layers.directories) lower += (lower.empty() ? "" : ":") + directory;
-        if (m_layers.directories.size() == 1)
-            lower += ":" + m_plan.store.base() + "/frame"; // an overlay has two lowers or an upper
+        // The root is read-only, so places to mount on must be there before: in a lower directory of their own.
+        std::string lower = m_folder + "/bundle/points";
+        TRY(make_directories(lower, 0755));
+        const Fd points(::open(lower.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        for (const Mount& mount : *m_plan.spec.mounts) {
+            struct stat status {};
+            if (::stat(mount.source.c_str(), &status) != 0) return system_error("mount " + mount.source, errno);
+            TRY(open_mount_point(points.get(), mount.target.substr(1), !S_ISDIR(status.st_mode)));
+        }
+        for (const std::string& directory : m_layers.directories) lower += ":" + directory;
         const std::string target = m_folder + "/bundle/rootfs";
         if (::mount("root", target.c_str(), "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV,
                     ("lowerdir=" + lower + ",userxattr").c_str()) != 0)
             return system_error("mount the root", errno);
         return {};
+    }
+
+    // Else the sandbox's folder cannot be removed.
+    void unmount_root() const {
+        if (!m_folder.empty()) ::umount2((m_folder + "/bundle/rootfs").c_str(), MNT_DETACH);
     }
 
     Result<> write_bundle(const Command& command, const std::map<std::string, std::string>& environment) const {
@@ -249,8 +262,9 @@ private:
             m_processes.erase(process);
             if (number >= 0) m_listener.command_ended(number, status);
             if (first) kill();
-            if (m_processes.empty()) m_listener.body_ended(0, 0);
-            return;
+            if (!m_processes.empty()) return;
+            unmount_root();
+            return m_listener.body_ended(0, 0);
         }
     }
 

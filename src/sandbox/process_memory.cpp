@@ -35,7 +35,9 @@ int64_t memory_files(const std::string& directory, std::set<ino_t>& counted) {
         const std::string path = directory + "/fd/" + entry->d_name;
         char target[16] = {};
         struct stat status {};
-        if (::readlink(path.c_str(), target, sizeof target - 1) <= 0 || std::string_view(target).substr(0, 7) != "/memfd:") continue;
+        if (::readlink(path.c_str(), target, sizeof target - 1) <= 0 ||
+            std::string_view(target).substr(0, 7) != "/memfd:")
+            continue;
         if (::stat(path.c_str(), &status) == 0 && counted.insert(status.st_ino).second) sum += status.st_blocks * 512;
     }
     return sum;

@@ -185,6 +185,7 @@ void Shim::refuse(const Error& error) {
     }
     if (auto removed = m_cgroup.remove(); !removed.ok())
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
+    m_body.reset();
     release();
     (void)m_birth.store->forget(m_view.id).ok();
     send(m_connections.front(), refusal<ShimReply>(error));
@@ -551,15 +552,19 @@ void Shim::look_after_limits() {
         }
     }
     measure_watched();
-    if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), LimitHit::disk) != m_view.limits_hit.end() && is_watched()) stop();
+    if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), LimitHit::disk) != m_view.limits_hit.end() &&
+        is_watched())
+        stop();
 }
 
 // Where the kernel cannot cap a place, it is measured.
 void Shim::measure_watched() {
     if (!is_watched()) return;
-    const TreeSize size = measure_tree(m_volume ? m_volume->files.get() : m_body->scratch(), *m_spec.limits.value.disk_inodes);
+    const TreeSize size =
+        measure_tree(m_volume ? m_volume->files.get() : m_body->scratch(), *m_spec.limits.value.disk_inodes);
     m_view.disk_bytes = size.bytes;
-    if (size.bytes >= m_spec.limits.value.disk_bytes || size.files > m_spec.limits.value.disk_inodes) hit(LimitHit::disk);
+    if (size.bytes >= m_spec.limits.value.disk_bytes || size.files > m_spec.limits.value.disk_inodes)
+        hit(LimitHit::disk);
 }
 
 // A file system without a free block or inode has refused something, or is about to.
