@@ -1,0 +1,347 @@
+// Every route as every kind of caller: the answer must be what the route table and the permission table say. The
+// expectations come from the tables alone, not from access::Caller.
+#include "api/examples.test.h"
+#include "api/testing.h"
+
+#include <map>
+#include <set>
+
+namespace hone::api::testing {
+
+namespace {
+
+using access::Permission;
+using access::SpaceId;
+using access::UserId;
+
+std::string route_name(const Route& route) {
+    return std::string(route.method) + " " + std::string(route.path);
+}
+
+// "DELETE /v1/projects/{project}/bindings/{bound}" is an example for ".../{principal}": names of parameters differ.
+std::string without_names(std::string_view text) {
+    std::string plain;
+    bool inside = false;
+    for (const char c : text) {
+        if (c == '{') inside = true;
+        if (!inside) plain += c;
+        if (c == '}') inside = false, plain += "{}";
+    }
+    return plain;
+}
+
+const Example* example_of(const Route& route) {
+    for (const Example& example : examples)
+        if (without_names(example.route) == without_names(route_name(route))) return &example;
+    return nullptr;
+}
+
+// A kind of caller: what the tables need to know of it, and how it proves who it is.
+struct Who {
+    std::string name;
+    bool known = true; // false: its credentials count for nothing
+    bool person = false;
+    bool installation_owner = false;
+    bool reads_only = false; // the scope of a key
+    std::map<SpaceId, Role> roles{};
+    std::optional<UserId> user{};
+    std::optional<std::vector<net::Header>> headers{}; // absent: a new login of `user` for each request
+};
+
+bool in_scope(const Who& who, Permission permission) {
+    return !who.reads_only || name_of(permission).ends_with("_read");
+}
+
+bool holds(const Who& who, const SpaceId& space, Permission permission) {
+    const auto& row = access::permission_table()[static_cast<size_t>(permission)];
+    if (!in_scope(who, permission)) return false;
+    if (who.installation_owner && (who.person || row.installation)) return true;
+    const auto found = who.roles.find(space);
+    return !row.installation && found != who.roles.end() && found->second >= row.least_role;
+}
+
+bool takes_part(const Who& who, const SpaceId& space) {
+    return who.roles.contains(space) || (who.installation_owner && who.person);
+}
+
+int expected_status(const Route& route, const Example& example, const Who& who, const SpaceId& space) {
+    if (route.need.kind == Need::Kind::guest) return example.allowed;
+    if (!who.known) return 401;
+    if (route.need.kind == Need::Kind::login) return example.people_only && !who.person ? 403 : example.allowed;
+    const Permission permission = route.need.permission;
+    if (access::is_installation(permission)) return holds(who, space, permission) ? example.allowed : 403;
+    bool anywhere = holds(who, space, permission);
+    for (const auto& [other, role] : who.roles) anywhere = anywhere || holds(who, other, permission);
+    if (!anywhere) return 403;
+    if (!takes_part(who, space)) return 404;
+    if (!holds(who, space, permission)) return 403;
+    if (example.also && !holds(who, space, *example.also)) return example.without;
+    return example.allowed;
+}
+
+class Matrix {
+public:
+    explicit Matrix(sql::Database& database) : desk(database, ApiOptions{0, 4 << 20}) {
+        space = desk.world.space;
+        other = desk.world.add_space("other");
+        add_people();
+        add_keys();
+        add_shut_out();
+    }
+
+    // The request of the example, as this caller, about things made for it.
+    Ask ask(const Example& example, const Who& who) {
+        const size_t blank = example.route.find(' ');
+        Ask made{std::string(example.route.substr(0, blank)), fill(example.route.substr(blank + 1), who),
+                 fill(example.body, who), who.headers ? *who.headers : desk.session_of(*who.user)};
+        if (!example.query.empty()) made.target += "?" + fill(example.query, who);
+        return made;
+    }
+
+    Desk desk;
+    SpaceId space, other;
+    std::vector<Who> everybody;
+
+private:
+    Who person(std::string name, const SpaceId& where, Role role) {
+        const auto caller = desk.world.join(where, unique() + "@example.com", role);
+        return {.name = std::move(name), .person = true, .roles = {{where, role}}, .user = caller.user};
+    }
+
+    void add_people() {
+        everybody.push_back({.name = "guest", .known = false, .headers = std::vector<net::Header>{}});
+        for (const auto& role : enum_names(Role{})) {
+            everybody.push_back(person(std::string(role.name) + " of the space", space, role.value));
+            everybody.push_back(person(std::string(role.name) + " of another space", other, role.value));
+        }
+        Who both = person("owner of another space, viewer of this", space, Role::viewer);
+        const auto invite =
+            must(desk.world.access.invites.create(desk.world.admin, other, user_email(*both.user), Role::owner));
+        must(desk.world.access.invites.accept(World::guest(), World::token_of(invite), {}, good_password, "test"));
+        both.roles[other] = Role::owner;
+        everybody.push_back(both);
+        Who nowhere = person("member of no space", other, Role::viewer);
+        must(desk.world.access.spaces.remove_member(desk.world.admin, other, *nowhere.user));
+        nowhere.roles.clear();
+        everybody.push_back(nowhere);
+        everybody.push_back({.name = "installation owner",
+                             .person = true,
+                             .installation_owner = true,
+                             .roles = {{space, Role::owner}},
+                             .user = desk.world.admin.user});
+    }
+
+    void add_keys() {
+        for (const auto& role : enum_names(Role{}))
+            for (const bool reads_only : {false, true}) {
+                const auto key = desk.service_key(space, role.value, {reads_only ? "read" : "all"});
+                everybody.push_back({.name = std::string(role.name) + " service key, scope " + key.scopes[0],
+                                     .reads_only = reads_only,
+                                     .roles = {{space, role.value}},
+                                     .headers = Desk::with_key(*key.key)});
+            }
+        everybody.push_back({.name = "owner service key of another space",
+                             .roles = {{other, Role::owner}},
+                             .headers = Desk::with_key(*desk.service_key(other, Role::owner).key)});
+        for (const bool reads_only : {false, true}) {
+            const auto key = must(desk.world.access.keys.create(
+                desk.world.admin, space, {.name = "mine", .scopes = {reads_only ? "read" : "all"}}));
+            everybody.push_back({.name = "personal key of the installation owner, scope " + key.scopes[0],
+                                 .installation_owner = true,
+                                 .reads_only = reads_only,
+                                 .roles = {{space, Role::owner}},
+                                 .user = desk.world.admin.user,
+                                 .headers = Desk::with_key(*key.key)});
+        }
+    }
+
+    // Those who were somebody once: they must get no further than a guest.
+    void add_shut_out() {
+        auto& access = desk.world.access;
+        const auto shut_out = [&](std::string name, std::vector<net::Header> headers) {
+            everybody.push_back({.name = std::move(name), .known = false, .headers = std::move(headers)});
+        };
+        const auto soon = desk.world.clock.now() + std::chrono::seconds(1);
+        const auto expired = desk.service_key(space, Role::owner, {"all"}, soon);
+        desk.world.clock.advance(std::chrono::seconds(2));
+        shut_out("expired key", Desk::with_key(*expired.key));
+        const auto revoked = desk.service_key(space, Role::owner);
+        must(access.keys.revoke(desk.world.admin, revoked.id));
+        shut_out("revoked key", Desk::with_key(*revoked.key));
+        const auto rotated = desk.service_key(space, Role::owner);
+        must(access.keys.rotate(desk.world.admin, rotated.id, Duration(0)));
+        shut_out("key that was rotated", Desk::with_key(*rotated.key));
+
+        const Who leaver = person("disabled", space, Role::owner);
+        const auto session = desk.session_of(*leaver.user);
+        auto caller = must(access.logins.open_session(World::guest(), *leaver.user, "test")).caller;
+        const auto personal = must(access.keys.create(caller, space, {.name = "of a disabled user"}));
+        must(access.users.update(desk.world.admin, *leaver.user, {.disabled = true}));
+        shut_out("disabled user", session);
+        shut_out("personal key of a disabled user", Desk::with_key(*personal.key));
+
+        shut_out("key nobody made", Desk::with_key("hone_" + crypto::random_token(32)));
+        shut_out("cookie nobody got", {{"Cookie", "hone_session=" + crypto::random_token(32)}});
+        shut_out("Authorization of another kind", {{"Authorization", "Basic YWRtaW46YWRtaW4="}});
+    }
+
+    std::string user_email(const UserId& user) { return must(desk.world.access.users.find(user)).email; }
+    std::string unique() { return "n" + std::to_string(++m_made); }
+
+    std::string make(std::string_view what, const Who& who) {
+        auto& world = desk.world;
+        if (what == "space") return space.text();
+        if (what == "unique") return unique();
+        if (what == "project") return project().text();
+        if (what == "user" || what == "principal")
+            return world.join(space, unique() + "@example.com", Role::viewer).user.text();
+        if (what == "bound") {
+            const auto user = world.join(space, unique() + "@example.com", Role::viewer).user;
+            must(world.access.projects.bind(world.admin, m_project, user.text(), Role::viewer));
+            return user.text();
+        }
+        if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
+        if (what == "span") return "00f067aa0ba902b7";
+        if (what == "key") return desk.service_key(space, Role::viewer, {"read"}).id.text();
+        if (what == "login") {
+            const auto user = who.person && who.user ? *who.user : world.admin.user;
+            return must(world.access.logins.open_session(World::guest(), user, "test")).caller.login_session.text();
+        }
+        const auto invite =
+            must(world.access.invites.create(world.admin, space, unique() + "@example.com", Role::viewer));
+        if (what == "invite") return invite.id.text();
+        if (what == "token") return World::token_of(invite);
+        FAIL("examples.test.h uses {", what, "}: say in matrix.test.cpp how to make one");
+        return "";
+    }
+    access::ProjectId project() {
+        m_project = desk.world.add_project(desk.world.admin, space, "project " + unique()).id;
+        return m_project;
+    }
+
+    std::string fill(std::string_view text, const Who& who) {
+        std::string filled;
+        while (!text.empty()) {
+            const size_t open = text.find('{');
+            const size_t close = text.find('}', open);
+            // The braces of JSON are followed by a quote or by their end.
+            if (open == text.npos || close == text.npos) break;
+            if (text[open + 1] == '"' || close == open + 1) {
+                filled += text.substr(0, open + 1);
+                text.remove_prefix(open + 1);
+                continue;
+            }
+            filled += text.substr(0, open);
+            filled += make(text.substr(open + 1, close - open - 1), who);
+            text.remove_prefix(close + 1);
+        }
+        return filled + std::string(text);
+    }
+
+    int m_made = 0;
+    access::ProjectId m_project;
+};
+
+bool is_refusal(int status) {
+    return status == 401 || status == 403 || status == 404;
+}
+
+} // namespace
+
+TEST_CASE("every route has an example, and every example a route") {
+    std::set<std::string> known;
+    for (const Route& route : routes()) {
+        known.insert(without_names(route_name(route)));
+        if (example_of(route) == nullptr) FAIL_CHECK("add an example for ", route_name(route), " to examples.test.h");
+    }
+    for (const Example& example : examples) {
+        INFO("examples.test.h has a row for no route: ", example.route);
+        CHECK(known.contains(without_names(example.route)));
+    }
+}
+
+TEST_CASE("every route answers every kind of caller as the tables say") {
+    sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
+    Matrix matrix(fresh.database());
+    std::map<int, int> seen;
+    for (const Route& route : routes()) {
+        const Example* example = example_of(route);
+        REQUIRE_MESSAGE(example != nullptr, "add an example for " << route_name(route) << " to examples.test.h");
+        for (const Who& who : matrix.everybody) {
+            const int expected = expected_status(route, *example, who, matrix.space);
+            const Ask ask = matrix.ask(*example, who);
+            const auto response = matrix.desk.send(ask);
+            INFO(route_name(route), " as ", who.name, ": ", ask.target, " -> ", response.body.substr(0, 300));
+            CHECK(response.status == expected);
+            ++seen[response.status];
+            if (response.status == 401) CHECK(!response.header("WWW-Authenticate").empty());
+            if (is_refusal(response.status)) CHECK(!code_of(response).empty());
+        }
+    }
+    // The matrix would prove nothing if one kind of answer never came.
+    for (const int status : {200, 204, 401, 403, 404}) CHECK(seen[status] > 0);
+}
+
+TEST_CASE("a refused write changes nothing") {
+    sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
+    Matrix matrix(fresh.database());
+    const char* const tables[] = {"users", "spaces", "members", "projects", "api_keys", "invites", "bindings"};
+    const auto counts = [&] {
+        std::vector<int64_t> all;
+        for (const char* table : tables) all.push_back(matrix.desk.world.count(table));
+        return all;
+    };
+    for (const Route& route : routes()) {
+        if (route.method == "GET" || route.need.kind == Need::Kind::guest) continue;
+        for (const Who& who : matrix.everybody) {
+            const Example* example = example_of(route);
+            if (!is_refusal(expected_status(route, *example, who, matrix.space))) continue;
+            const Ask ask = matrix.ask(*example, who);
+            const auto before = counts();
+            const auto response = matrix.desk.send(ask);
+            INFO(route_name(route), " as ", who.name);
+            CHECK(is_refusal(response.status));
+            CHECK(counts() == before);
+        }
+    }
+}
+
+TEST_CASE("a write with a cookie needs the CSRF token on every route, a key never does") {
+    sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
+    Matrix matrix(fresh.database());
+    const Who* admin = nullptr;
+    for (const Who& who : matrix.everybody)
+        if (who.name == "installation owner") admin = &who;
+    REQUIRE(admin != nullptr);
+    for (const Route& route : routes()) {
+        if (route.need.kind == Need::Kind::guest) continue;
+        INFO(route_name(route));
+        Ask ask = matrix.ask(*example_of(route), *admin);
+        const auto token = ask.headers[1];
+        REQUIRE(token.name == "X-CSRF-Token");
+        ask.headers.pop_back();
+        const bool reads = route.method == "GET";
+        CHECK((matrix.desk.send(ask).status == 403) == !reads);
+        ask.headers.push_back({"X-CSRF-Token", token.value + "x"});
+        CHECK((matrix.desk.send(ask).status == 403) == !reads);
+        // The token of another login is no good either.
+        ask.headers.back().value = matrix.desk.as_admin()[1].value;
+        CHECK((matrix.desk.send(ask).status == 403) == !reads);
+        ask.headers.back() = token;
+        CHECK(matrix.desk.send(ask).status == example_of(route)->allowed);
+    }
+}
+
+TEST_CASE("every permission decides about a route") {
+    std::set<Permission> used;
+    for (const Route& route : routes())
+        if (route.need.kind == Need::Kind::permission) used.insert(route.need.permission);
+    for (const Example& example : examples)
+        if (example.also) used.insert(*example.also);
+    for (const auto& row : access::permission_table()) {
+        INFO(name_of(row.permission));
+        CHECK(used.contains(row.permission));
+    }
+}
+
+} // namespace hone::api::testing
