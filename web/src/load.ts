@@ -86,9 +86,9 @@ export interface Pages<Row> extends Loaded<Row[]> {
   more: (() => void) | null;
 }
 
-/** A long list, page by page. The first page is a use_load; the others belong to the component. */
+/** A long list, page by page; a null key means "not now". Pages after the first belong to the component. */
 export function use_pages<Row>(
-  key: string,
+  key: string | null,
   fetcher: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>,
 ): Pages<Row> {
   const load = use_load(key, (signal) => fetcher(null, signal));

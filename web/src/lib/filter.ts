@@ -61,7 +61,9 @@ export interface Completion {
   /** What replaces the word under the cursor. */
   text: string;
   label: string;
+  /** How often a value was seen; null when the filter goes on after it. */
   count: number | null;
+  hint?: string;
 }
 
 /** Fields first, then the values of the chosen field with how often each was seen. */

@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { byte_size, duration, exact_count, money, plural, short_count } from "./number";
+import { byte_size, duration, exact_count, money, plural, short_count, span_duration } from "./number";
 
 test("counts shrink to a letter and keep one digit", () => {
   expect([0, 999, 1000, 12_400, 999_949, 999_950, 3_140_000].map(short_count)).toEqual([
@@ -43,4 +43,15 @@ test("small money shows its small digits", () => {
 test("one is not many", () => {
   expect(plural(1, "entry", "entries")).toBe("1 entry");
   expect(plural(1200, "key")).toBe("1,200 keys");
+});
+
+test("a span's duration goes down to microseconds", () => {
+  expect([0, 400, 340_000, 999_499, 999_500, 1_200_000_000].map(span_duration)).toEqual([
+    "0 ms",
+    "1 µs",
+    "340 µs",
+    "999 µs",
+    "1 ms",
+    "1.2 s",
+  ]);
 });

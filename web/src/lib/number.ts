@@ -41,6 +41,12 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
 }
 
+/** Of a span: 340 µs, then as above. */
+export function span_duration(nanoseconds: number): string {
+  if (nanoseconds > 0 && nanoseconds < 999_500) return `${Math.max(1, Math.round(nanoseconds / 1000))} µs`;
+  return duration(nanoseconds / 1e6);
+}
+
 /** Money is micro-USD: $0.0312 below a dollar, $12.40 above. */
 export function money(micro_usd: number): string {
   const usd = micro_usd / 1e6;

@@ -1,15 +1,16 @@
 // The audit log: every change, who made it, chained by hashes. Filters, range and the open entry
 // are in the address.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, api_url, to_api_error } from "../api";
 import type { AuditEntry, AuditVerification } from "../api_types";
-import { parse_filter, with_term } from "../lib/filter";
+import { complete_filter, parse_filter, with_term } from "../lib/filter";
 import { exact_count, plural } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import { short_id } from "../lib/text";
 import { local_time } from "../lib/time";
 import { reload, use_pages } from "../load";
+import { use_new_count } from "../new_count";
 import { CodeBlock, Id } from "../parts/copy";
 import { FilterBar } from "../parts/filter_bar";
 import { Check } from "../parts/form";
@@ -200,28 +201,6 @@ function Verify() {
   );
 }
 
-/** How many entries have come since the list was loaded; the list itself does not move. */
-function use_new_count(newest: number | undefined, ask: (signal: AbortSignal) => Promise<AuditEntry[]>): number {
-  const [count, set_count] = useState(0);
-  useEffect(() => {
-    set_count(0);
-    if (newest === undefined) return;
-    const abort = new AbortController();
-    const timer = setInterval(() => {
-      if (document.visibilityState !== "visible") return;
-      ask(abort.signal).then(
-        (entries) => set_count(entries.filter((entry) => entry.seq > newest).length),
-        () => undefined,
-      );
-    }, 10_000);
-    return () => {
-      clearInterval(timer);
-      abort.abort();
-    };
-  }, [newest]);
-  return count;
-}
-
 export function Audit() {
   const text = query.value.get("q") ?? "";
   const range_text = query.value.get("range") ?? "30d";
@@ -237,8 +216,10 @@ export function Audit() {
     api.page<AuditEntry>("/v1/audit", { ...parameters(), limit: 200, cursor }, signal),
   );
   const entries = load.data ?? [];
-  const new_count = use_new_count(load.data ? (entries[0]?.seq ?? 0) : undefined, async (signal) => {
-    return (await api.page<AuditEntry>("/v1/audit", { ...parameters(), limit: 100 }, signal)).rows;
+  const newest = entries[0]?.seq ?? 0;
+  const new_count = use_new_count(load.data && String(newest), async (signal) => {
+    const page = await api.page<AuditEntry>("/v1/audit", { ...parameters(), limit: 100 }, signal);
+    return page.rows.filter((entry) => entry.seq > newest).length;
   });
 
   const at = entries.findIndex((entry) => String(entry.seq) === open_seq);
@@ -279,7 +260,9 @@ export function Audit() {
                   <FilterBar
                     label="Filter the audit log"
                     text={text}
-                    values={values}
+                    placeholder="actor:  action:  target:"
+                    complete={(draft, cursor) => complete_filter(draft, cursor, values)}
+                    check={(draft) => parse_filter(draft, fields).error}
                     on_change={(value) => set_query({ q: value || null })}
                   />
                   {can_install("audit_verify") && (

@@ -1,20 +1,27 @@
-// One line of filter text with completion of fields and values; an error is underlined where it is.
+// One line of filter text with completion; an error is underlined where it is. The language is the caller's.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { use_keys } from "../keyboard";
-import { type Completion, complete_filter, parse_filter } from "../lib/filter";
+import type { Completion, FilterError } from "../lib/filter";
 import { Icon } from "./icon";
 
 interface FilterBarProps {
   label: string;
   text: string;
-  /** Field → values seen so far with their counts. */
-  values: Record<string, Map<string, number>>;
+  placeholder: string;
+  complete: (text: string, cursor: number) => { start: number; choices: Completion[] };
+  /** What is wrong with a text, as far as it can be told here. */
+  check: (text: string) => FilterError | null;
+  /** What the server found wrong with `text`. */
+  error?: FilterError | null;
+  /** Told what is being typed, for completions that must be fetched. */
+  on_type?: (text: string, cursor: number) => void;
   /** Called with text that reads without error. */
   on_change: (text: string) => void;
 }
 
-export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
+export function FilterBar(props: FilterBarProps) {
+  const { label, text, on_change } = props;
   const input = useRef<HTMLInputElement>(null);
   const list_id = useId();
   const [draft, set_draft] = useState(text);
@@ -24,24 +31,26 @@ export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
   use_keys([{ keys: "/", title: "Filter the list", group: "List", run: () => input.current?.focus() }]);
 
   const cursor = input.current?.selectionStart ?? draft.length;
-  const completion = complete_filter(draft, cursor, values);
+  const completion = props.complete(draft, cursor);
   const choices = open ? completion.choices : [];
-  const { error } = parse_filter(draft, Object.keys(values));
+  const error = props.check(draft) ?? (draft === text ? (props.error ?? null) : null);
   const finished = error === null || !open ? error : null;
 
   function change(value: string): void {
     set_draft(value);
+    props.on_type?.(value, input.current?.selectionStart ?? value.length);
     set_active(0);
     set_open(true);
   }
   function accept(value: string): void {
     set_open(false);
-    if (parse_filter(value, Object.keys(values)).error === null) on_change(value.trim());
+    if (props.check(value) === null && value.trim() !== text) on_change(value.trim());
   }
   function choose(choice: Completion): void {
     const value = draft.slice(0, completion.start) + choice.text + draft.slice(cursor);
     set_draft(value);
     set_active(0);
+    props.on_type?.(value, completion.start + choice.text.length);
     if (choice.count === null) input.current?.focus();
     else accept(value);
   }
@@ -66,7 +75,7 @@ export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
     if (event.key === "Enter") {
       event.preventDefault();
       // A finished filter is used as it is; a half one takes the marked completion.
-      if (error !== null && choice) choose(choice);
+      if (props.check(draft) !== null && choice) choose(choice);
       else accept(draft);
     }
   }
@@ -87,9 +96,7 @@ export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
           aria-describedby={finished ? `${list_id}-error` : undefined}
           autocomplete="off"
           spellcheck={false}
-          placeholder={Object.keys(values)
-            .map((field) => `${field}:`)
-            .join("  ")}
+          placeholder={props.placeholder}
           value={draft}
           onInput={(event) => change(event.currentTarget.value)}
           onFocus={() => set_open(true)}
@@ -141,7 +148,7 @@ export function FilterBar({ label, text, values, on_change }: FilterBarProps) {
             onClick={() => choose(choice)}
           >
             <code class="menu-title">{choice.label}</code>
-            <span class="faint">{choice.count === null ? "field" : choice.count}</span>
+            <span class="faint">{choice.count === null ? (choice.hint ?? "field") : choice.count || ""}</span>
           </div>
         ))}
       </div>

@@ -1,0 +1,24 @@
+// How many rows have come since a list was loaded; the list itself does not move.
+
+import { useEffect, useState } from "preact/hooks";
+
+const interval = 10_000;
+
+/** Asks now and then while the page is seen; `since` names what is on screen, undefined means "not yet". */
+export function use_new_count(since: string | undefined, ask: (signal: AbortSignal) => Promise<number>): number {
+  const [count, set_count] = useState(0);
+  useEffect(() => {
+    set_count(0);
+    if (since === undefined) return;
+    const abort = new AbortController();
+    const timer = setInterval(() => {
+      if (document.visibilityState !== "visible") return;
+      ask(abort.signal).then(set_count, () => undefined);
+    }, interval);
+    return () => {
+      clearInterval(timer);
+      abort.abort();
+    };
+  }, [since]);
+  return count;
+}
