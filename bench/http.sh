@@ -67,31 +67,41 @@ nginx_url="http://127.0.0.1:$nginx_port/small.txt"
 curl --silent --fail --output /dev/null --retry 50 --retry-delay 1 --retry-connrefused "$nginx_url"
 
 # --- hone, with the time from exec to the first 200 of /readyz.
-export HONE_ADMIN_PASSWORD=bench-password-$RANDOM$RANDOM
+export HONE_ADMIN_PASSWORD=bench-password-$RANDOM$RANDOM HONE_REQUESTS_PER_MINUTE=0
 python3 - "$hone" "$work" > "$work/ready_ms" <<'PY' &
 import json, os, subprocess, sys, time, urllib.request
 hone, work = sys.argv[1], sys.argv[2]
 data = work + "/data"
-start = time.monotonic()
-with open(work + "/hone.log", "w") as log:
-    process = subprocess.Popen([hone, "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--otlp-http-listen",
-                                "127.0.0.1:0", "--otlp-grpc-listen", "127.0.0.1:0"], stdout=log, stderr=log)
+command = [hone, "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--otlp-http-listen", "127.0.0.1:0",
+           "--otlp-grpc-listen", "127.0.0.1:0"]
+
+def start():
+    """Milliseconds until /readyz answers, and the process."""
+    began = time.monotonic()
+    with open(work + "/hone.log", "a") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    while time.monotonic() - began < 30 and process.poll() is None:
+        try:
+            url = json.load(open(data + "/addresses.json"))["http"]
+            if urllib.request.urlopen(url + "/readyz", timeout=5).status == 200:
+                return round((time.monotonic() - began) * 1000, 1), process
+        except (OSError, ValueError, KeyError):
+            time.sleep(0.001)
+    sys.exit(1)
+
+first, process = start()  # creates the data directory and the first user
+process.terminate()
+process.wait()
+again, process = start()
 with open(work + "/hone.pid", "w") as file:
     file.write(str(process.pid))
-while time.monotonic() - start < 30 and process.poll() is None:
-    try:
-        url = json.load(open(data + "/addresses.json"))["http"]
-        if urllib.request.urlopen(url + "/readyz", timeout=5).status == 200:
-            print(round((time.monotonic() - start) * 1000, 1), flush=True)
-            break
-    except (OSError, ValueError, KeyError):
-        time.sleep(0.001)
+print(first, again, flush=True)
 process.wait()
 PY
 hone_pid=
 for _ in $(seq 1 300); do
     [ -s "$work/hone.pid" ] && hone_pid=$(cat "$work/hone.pid")
-    [ -s "$work/ready_ms" ] && break
+    [ -s "$work/ready_ms" ] && [ -n "$hone_pid" ] && break
     sleep 0.1
 done
 hone_url=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["http"])' "$work/data/addresses.json") || {
@@ -141,7 +151,8 @@ result = {
     "healthz": health,
     "projects": projects if sys.argv[8] == "200" else {"skipped": "status " + sys.argv[8]},
     "nginx_over_healthz": round(nginx["requests_per_second"] / max(1, health["requests_per_second"]), 2),
-    "start_to_ready_ms": float(sys.argv[5] or 0),
+    "first_start_to_ready_ms": float(sys.argv[5].split()[0]),
+    "start_to_ready_ms": float(sys.argv[5].split()[1]),
     "idle_rss_mb": round(float(sys.argv[6]), 1),
     "idle_cpu_percent": float(sys.argv[7]),
 }
