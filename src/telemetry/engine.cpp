@@ -187,7 +187,13 @@ Result<> Engine::apply(ChdbConnection& engine, const EngineRequest& request) {
     for (const auto& [name, value] : request.parameters)
         assignments += (assignments.empty() ? "" : ", ") + ("param_" + name) + " = " + quote_sql(value);
     for (const auto& [name, value] : request.settings) {
-        if (name == "database" || name == "default_format") continue;
+        if (name == "default_format") continue;
+        if (name == "database") { // a plain name: the request's reader saw to it that settings are words or texts
+            const bool is_plain =
+                value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos && !value.empty();
+            if (is_plain) TRY(engine.query("USE " + value, "TSV"));
+            continue;
+        }
         if (name == "readonly")
             last = value; // it forbids further changes
         else

@@ -6,6 +6,7 @@
 #include "telemetry/normalise.h"
 #include "telemetry/span_row.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <zstd.h>
@@ -153,9 +154,15 @@ private:
 
 } // namespace
 
-Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::string_view project) {
-    Intake intake(batch, m_prices, to_ns(m_clock.now()));
-    TRY(intake.resolve(m_projects, space, project));
+Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::string_view project,
+                              ProjectDirectory* projects) {
+    // Two requests never share a moment, so that a row tells which request it came with.
+    const int64_t now = to_ns(m_clock.now());
+    int64_t last = m_last_received.load(), received = 0;
+    do received = std::max(now, last + 1);
+    while (!m_last_received.compare_exchange_weak(last, received));
+    Intake intake(batch, m_prices, received);
+    TRY(intake.resolve(projects ? *projects : m_projects, space, project));
     intake.take();
     Accepted accepted = intake.accepted();
     if (accepted.accepted + accepted.rejected == 0) return accepted;
@@ -180,7 +187,7 @@ Result<Accepted> Ingest::take(const IngestRequest& request) {
         batch = TRY(otlp::decode_json(body, m_limits));
     else
         batch = TRY(otlp::decode_protobuf(body, m_limits));
-    return take(*batch, request.space, request.project);
+    return take(*batch, request.space, request.project, request.projects);
 }
 
 IngestAnswer Ingest::answer(const IngestRequest& request) {

@@ -10,6 +10,7 @@
 #include "telemetry/redact.h"
 #include "telemetry/wal.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct IngestRequest {
     std::string_view content_encoding; // "", "identity", "gzip" or "zstd"
     std::string_view project;          // header x-project-name; empty: from the resource
     std::string_view space;
+    ProjectDirectory* projects = nullptr; // as this caller may write them; null: those of the installation
 };
 
 struct Accepted {
@@ -68,7 +70,8 @@ public:
     IngestAnswer answer(const IngestRequest& request);
     Result<Accepted> take(const IngestRequest& request);
     // For batches that come from elsewhere: imports, our own runs.
-    Result<Accepted> take(otlp::Batch& batch, std::string_view space, std::string_view project);
+    Result<Accepted> take(otlp::Batch& batch, std::string_view space, std::string_view project,
+                          ProjectDirectory* projects = nullptr);
 
     static constexpr size_t body_limit = 64 << 20; // after decompression
 
@@ -79,6 +82,7 @@ private:
     const Clock& m_clock;
     const Prices m_prices;
     const otlp::Limits m_limits;
+    std::atomic<int64_t> m_last_received{0};
 };
 
 } // namespace hone::telemetry

@@ -92,6 +92,7 @@ Result<bool> Loader::step() {
     if (block.frames.empty()) return false;
     leave_out_repetitions(block);
     if (!block.rows.empty()) {
+        if (m_options.prepare) TRY(m_options.prepare());
         TRY(compare_with_engine(block));
         TRY(delete_replaced(block));
         TRY(insert(block));
@@ -174,7 +175,7 @@ Result<> Loader::compare_with_engine(Block& block) {
         if (head.content_hash == row.head.content_hash && head.start_ns == row.head.start_ns) {
             if (row.is_left_out) continue;
             row.is_left_out = true;
-            // The same moment of receipt: we put it there ourselves before a crash.
+            // Of the same request: we put it there ourselves before a crash.
             (head.received_ns == row.head.received_ns ? counts.stored : counts.repeated)++;
         } else
             block.replaced.push_back(place->second);
@@ -192,7 +193,7 @@ Result<> Loader::delete_replaced(const Block& block) {
                      " AND trace_id = " + quote(head.trace_id) + " AND span_id = " + quote(head.span_id) +
                      " AND start_ns BETWEEN " + std::to_string(head.start_ns - window) + " AND " +
                      std::to_string(head.start_ns + window) +
-                     " AND received_ns != " + std::to_string(head.received_ns) + ")";
+                     " AND content_hash != " + std::to_string(head.content_hash) + ")";
     }
     ClickHouseQuery query("DELETE FROM hone.spans WHERE " + condition);
     query.deadline = m_options.insert_deadline;

@@ -19,6 +19,7 @@ namespace hone::telemetry {
 
 struct LoaderOptions {
     std::string state_file;
+    std::function<Result<>()> prepare; // before the first block: makes the tables
     size_t block_bytes = 48 << 20;
     Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost
     Duration insert_deadline{60'000'000'000};

@@ -69,8 +69,8 @@ std::string create_spans() {
     return sql + R"(
 INDEX trace_index trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
 INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1,
-INDEX input_index input TYPE text(tokenizer = 'splitByNonAlpha'),
-INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha'))
+INDEX input_index input TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(input)),
+INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(output)))
 ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
 SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60,
 min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9)";
@@ -102,6 +102,21 @@ ENGINE = MergeTree ORDER BY (project, target, name, target_id, version)
 SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
 }
 
+// For SQL: what people call a trace and a session.
+constexpr std::string_view create_traces =
+    R"(CREATE VIEW IF NOT EXISTS hone.traces AS SELECT s.project AS project, s.trace_id AS trace_id,
+argMin(s.name, (s.parent_id != '', s.start_ns)) AS root_name, anyIf(s.chat_session, s.chat_session != '') AS chat_session,
+anyIf(s.user_id, s.user_id != '') AS user_id, min(s.start_ns) AS start_ns, max(s.start_ns + s.duration_ns) - min(s.start_ns) AS duration_ns,
+count() AS spans, countIf(s.status = 'error') AS errors, sum(s.input_tokens + s.cache_read_tokens + s.cache_write_tokens + s.output_tokens +
+s.reasoning_tokens) AS tokens, sum(s.cost_nano_usd) AS cost_nano_usd FROM hone.spans AS s GROUP BY s.project, s.trace_id)";
+
+constexpr std::string_view create_chat_sessions =
+    R"(CREATE VIEW IF NOT EXISTS hone.chat_sessions AS SELECT s.project AS project,
+s.chat_session AS chat_session, anyIf(s.user_id, s.user_id != '') AS user_id, min(s.start_ns) AS start_ns,
+max(s.start_ns + s.duration_ns) AS end_ns, uniqExact(s.trace_id) AS traces, count() AS spans, countIf(s.status = 'error') AS errors,
+sum(s.input_tokens + s.cache_read_tokens + s.cache_write_tokens + s.output_tokens + s.reasoning_tokens) AS tokens,
+sum(s.cost_nano_usd) AS cost_nano_usd FROM hone.spans AS s WHERE s.chat_session != '' GROUP BY s.project, s.chat_session)";
+
 } // namespace
 
 std::span<const Column> span_columns() {
@@ -109,8 +124,13 @@ std::span<const Column> span_columns() {
 }
 
 Result<> create_schema(ClickHouse& engine) {
-    const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone", create_spans(),
-                                      std::string(create_trace_times), create_evals(), create_eval_history()};
+    const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",
+                                      create_spans(),
+                                      std::string(create_trace_times),
+                                      create_evals(),
+                                      create_eval_history(),
+                                      std::string(create_traces),
+                                      std::string(create_chat_sessions)};
     for (const std::string& statement : statements) {
         ClickHouseQuery query(statement);
         query.deadline = std::chrono::seconds(30);

@@ -1,0 +1,550 @@
+#include "telemetry/filter.h"
+
+#include "base/text.h"
+#include "base/time.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr FilterField fields[] = {
+    {"name", "text", "The span's name."},
+    {"kind", "unknown|llm|chain|tool|retriever|embedding|agent|reranker|guardrail|evaluator", "What the span does."},
+    {"status", "unset|ok|error", "How it ended."},
+    {"status_message", "text", "Message of the status."},
+    {"service", "text", "service.name of the resource."},
+    {"version", "text", "service.version of the resource."},
+    {"model", "text", "The model that answered."},
+    {"provider", "text", "Who serves the model."},
+    {"latency", "duration", "Duration: 250ms, 2s, 1m."},
+    {"start", "time", "Start: \"2026-11-15T09:00:00Z\"."},
+    {"tokens", "number", "All tokens of the call."},
+    {"input_tokens", "number", "Input tokens outside caches."},
+    {"cache_read_tokens", "number", "Input tokens read from a cache."},
+    {"cache_write_tokens", "number", "Input tokens written to a cache."},
+    {"output_tokens", "number", "Output tokens without reasoning."},
+    {"reasoning_tokens", "number", "Reasoning tokens."},
+    {"cost", "money", "Cost in US dollars."},
+    {"user", "text", "The application's user."},
+    {"session", "text", "The application's session."},
+    {"tool", "text", "The tool of a tool span."},
+    {"finish_reason", "text", "Why the model stopped."},
+    {"documents", "number", "Documents retrieved or reranked."},
+    {"exception", "text", "Type of the exception."},
+    {"exception_message", "text", "Message of the exception."},
+    {"input", "words", "Input text."},
+    {"output", "words", "Output text."},
+    {"text", "words", "Input or output text."},
+    {"trace_id", "text", "32 hexadecimal digits."},
+    {"span_id", "text", "16 hexadecimal digits."},
+    {"parent_id", "text", "Span id of the parent."},
+    {"root", "flag", "Whether the span has no parent."},
+    {"truncated", "flag", "Whether a value was cut to the cap."},
+};
+
+const FilterField* find_field(std::string_view name) {
+    for (const FilterField& field : fields)
+        if (field.name == name) return &field;
+    return nullptr;
+}
+
+enum class TokenKind { end, word, number, text, symbol };
+
+struct Token {
+    TokenKind kind = TokenKind::end;
+    std::string text;
+    size_t column = 1;
+};
+
+constexpr size_t longest_filter = 16 << 10;
+constexpr int deepest = 64;
+constexpr size_t most_nodes = 512;
+
+bool is_word_letter(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '_';
+}
+
+Error at(size_t column, const std::string& why) {
+    return invalid("column " + std::to_string(column) + ": " + why);
+}
+
+class Lexer {
+public:
+    explicit Lexer(std::string_view text) : m_text(text) {}
+
+    Result<Token> next() {
+        while (m_at < m_text.size() && std::string_view(" \t\r\n").find(m_text[m_at]) != std::string_view::npos) ++m_at;
+        Token token;
+        token.column = m_at + 1;
+        if (m_at == m_text.size()) return token;
+        const char letter = m_text[m_at];
+        if (letter == '"' || letter == '\'') return quoted(letter, std::move(token));
+        if ((letter >= '0' && letter <= '9') || ((letter == '-' || letter == '.') && m_at + 1 < m_text.size() &&
+                                                 std::isdigit(static_cast<unsigned char>(m_text[m_at + 1]))))
+            return run(std::move(token), TokenKind::number,
+                       [](char next) { return is_word_letter(next) || next == '.' || next == '-' || next == '%'; });
+        if (is_word_letter(letter)) return run(std::move(token), TokenKind::word, is_word_letter);
+        token.kind = TokenKind::symbol;
+        for (const std::string_view symbol :
+             {"!=", "<=", ">=", "!~", "==", "=", "<", ">", "~", "(", ")", "[", "]", ".", ","})
+            if (m_text.substr(m_at).starts_with(symbol)) {
+                token.text = symbol == "==" ? "=" : symbol;
+                m_at += symbol.size();
+                return token;
+            }
+        return at(token.column, "unexpected character '" + std::string(truncate_utf8(m_text.substr(m_at), 4)) + "'");
+    }
+
+private:
+    template <class Belongs>
+    Token run(Token token, TokenKind kind, Belongs belongs) {
+        token.kind = kind;
+        const size_t begin = m_at++;
+        while (m_at < m_text.size() && belongs(m_text[m_at])) ++m_at;
+        token.text = m_text.substr(begin, m_at - begin);
+        return token;
+    }
+
+    Result<Token> quoted(char quote, Token token) {
+        token.kind = TokenKind::text;
+        for (++m_at; m_at < m_text.size(); ++m_at) {
+            char letter = m_text[m_at];
+            if (letter == quote) {
+                ++m_at;
+                return token;
+            }
+            if (letter == '\\' && m_at + 1 < m_text.size()) {
+                letter = m_text[++m_at];
+                if (letter == 'n')
+                    letter = '\n';
+                else if (letter == 't')
+                    letter = '\t';
+            }
+            token.text += letter;
+        }
+        return at(token.column, "the text has no end quote");
+    }
+
+    std::string_view m_text;
+    size_t m_at = 0;
+};
+
+class Parser {
+public:
+    explicit Parser(std::string_view text) : m_lexer(text) {}
+
+    Result<FilterNode> parse() {
+        TRY(advance());
+        if (m_token.kind == TokenKind::end) return FilterNode{};
+        FilterNode node = TRY(either(0));
+        if (m_token.kind != TokenKind::end)
+            return at(m_token.column, "expected \"and\", \"or\" or the end, found \"" + m_token.text + "\"");
+        return node;
+    }
+
+private:
+    Result<> advance() {
+        m_token = TRY(m_lexer.next());
+        return {};
+    }
+    bool is_word(std::string_view word) const {
+        return m_token.kind == TokenKind::word && equals_ignoring_case(m_token.text, word);
+    }
+    bool is_symbol(std::string_view symbol) const {
+        return m_token.kind == TokenKind::symbol && m_token.text == symbol;
+    }
+    Result<> expect(std::string_view symbol) {
+        if (!is_symbol(symbol)) return at(m_token.column, "expected \"" + std::string(symbol) + "\"");
+        return advance();
+    }
+
+    Result<FilterNode> either(int depth) {
+        FilterNode first = TRY(both(depth));
+        if (!is_word("or")) return first;
+        FilterNode node{FilterNode::Kind::any, {}, {}, {}, {}};
+        node.children.push_back(std::move(first));
+        while (is_word("or")) {
+            TRY(advance());
+            node.children.push_back(TRY(both(depth)));
+        }
+        return node;
+    }
+
+    Result<FilterNode> both(int depth) {
+        FilterNode first = TRY(negation(depth));
+        if (!is_word("and")) return first;
+        FilterNode node{FilterNode::Kind::all, {}, {}, {}, {}};
+        node.children.push_back(std::move(first));
+        while (is_word("and")) {
+            TRY(advance());
+            node.children.push_back(TRY(negation(depth)));
+        }
+        return node;
+    }
+
+    Result<FilterNode> negation(int depth) {
+        if (depth > deepest) return at(m_token.column, "nested too deep");
+        if (is_word("not")) {
+            TRY(advance());
+            FilterNode node{FilterNode::Kind::negation, {}, {}, {}, {}};
+            node.children.push_back(TRY(negation(depth + 1)));
+            return node;
+        }
+        if (is_symbol("(")) {
+            TRY(advance());
+            FilterNode node = TRY(either(depth + 1));
+            TRY(expect(")"));
+            return node;
+        }
+        return comparison();
+    }
+
+    Result<FilterNode> comparison() {
+        if (++m_nodes > most_nodes) return at(m_token.column, "too many conditions");
+        FilterNode node{FilterNode::Kind::comparison, {}, {}, {}, {}};
+        if (m_token.kind == TokenKind::text) { // a text alone searches
+            node.operand.name = "text";
+            node.comparison = FilterOperator::matches;
+            node.values.push_back(m_token.text);
+            TRY(advance());
+            return node;
+        }
+        node.operand = TRY(operand());
+        if (is_word("exists")) {
+            if (node.operand.source == FilterOperand::Source::field)
+                return at(m_token.column, "\"exists\" is for attributes and evals");
+            node.comparison = FilterOperator::exists;
+            TRY(advance());
+            return node;
+        }
+        const std::string type = type_of(node.operand);
+        if (is_word("in")) {
+            node.comparison = FilterOperator::one_of;
+            TRY(advance());
+            TRY(expect("("));
+            for (;;) {
+                node.values.push_back(TRY(value(type)));
+                if (!is_symbol(",")) break;
+                TRY(advance());
+                if (node.values.size() >= 256) return at(m_token.column, "too many values");
+            }
+            TRY(expect(")"));
+            return node;
+        }
+        node.comparison = TRY(read_operator(node.operand, type));
+        node.values.push_back(TRY(value(type)));
+        return node;
+    }
+
+    Result<FilterOperand> operand() {
+        if (m_token.kind != TokenKind::word)
+            return at(m_token.column, "expected a field, found \"" + m_token.text + "\"");
+        const Token name = m_token;
+        FilterOperand operand;
+        operand.name = name.text;
+        TRY(advance());
+        if (!is_symbol("[")) {
+            if (!find_field(name.text)) return at(name.column, "unknown field \"" + name.text + "\"");
+            return operand;
+        }
+        using Source = FilterOperand::Source;
+        if (name.text == "attributes")
+            operand.source = Source::attribute;
+        else if (name.text == "resource")
+            operand.source = Source::resource;
+        else if (name.text == "eval")
+            operand.source = Source::span_eval;
+        else if (name.text == "trace_eval")
+            operand.source = Source::trace_eval;
+        else
+            return at(name.column, "only attributes, resource, eval and trace_eval take [\"…\"]");
+        TRY(advance());
+        if (m_token.kind != TokenKind::text) return at(m_token.column, "expected a key in quotes");
+        operand.name = m_token.text;
+        TRY(advance());
+        TRY(expect("]"));
+        if (operand.source != Source::span_eval && operand.source != Source::trace_eval) return operand;
+        if (!is_symbol(".")) {
+            if (is_word("exists")) return operand;
+            return at(m_token.column, "expected .label, .score or .explanation");
+        }
+        TRY(advance());
+        if (!is_word("label") && !is_word("score") && !is_word("explanation"))
+            return at(m_token.column, "expected label, score or explanation");
+        operand.aspect = lowercase_ascii(m_token.text);
+        TRY(advance());
+        return operand;
+    }
+
+    static std::string type_of(const FilterOperand& operand) {
+        if (operand.source == FilterOperand::Source::field) return std::string(find_field(operand.name)->type);
+        if (operand.aspect == "score") return "number";
+        return operand.aspect.empty() ? "any" : "text";
+    }
+
+    Result<FilterOperator> read_operator(const FilterOperand&, const std::string& type) {
+        static constexpr std::pair<std::string_view, FilterOperator> symbols[] = {
+            {"=", FilterOperator::equal},   {"!=", FilterOperator::not_equal},
+            {"<", FilterOperator::less},    {"<=", FilterOperator::less_equal},
+            {">", FilterOperator::greater}, {">=", FilterOperator::greater_equal},
+            {"~", FilterOperator::matches}, {"!~", FilterOperator::not_matches},
+        };
+        for (const auto& [symbol, meaning] : symbols) {
+            if (!is_symbol(symbol)) continue;
+            const bool is_order = meaning >= FilterOperator::less && meaning <= FilterOperator::greater_equal;
+            const bool is_match = meaning == FilterOperator::matches || meaning == FilterOperator::not_matches;
+            const bool is_number = type == "number" || type == "duration" || type == "money" || type == "time";
+            if (is_order && !is_number && type != "any")
+                return at(m_token.column, "this field cannot be compared with \"" + std::string(symbol) + "\"");
+            if (is_match && type != "text" && type != "words" && type != "any")
+                return at(m_token.column, "\"~\" is for texts");
+            TRY(advance());
+            return meaning;
+        }
+        return at(m_token.column, "expected an operator: = != < <= > >= ~ !~ in exists");
+    }
+
+    Result<std::string> value(const std::string& type) {
+        const Token token = m_token;
+        if (token.kind == TokenKind::end || token.kind == TokenKind::symbol)
+            return at(token.column, "expected a value");
+        TRY(advance());
+        if (type == "duration") {
+            auto duration = token.text == "0" ? Result<int64_t>(0) : parse_duration_ns(token.text);
+            if (!duration.ok()) return at(token.column, "expected a duration such as 250ms or 2s");
+            return std::to_string(duration.value());
+        }
+        if (type == "time") {
+            auto time = parse_time(token.text);
+            if (!time.ok()) return at(token.column, "expected a time such as \"2026-11-15T09:00:00Z\"");
+            return std::to_string(to_ns(time.value()));
+        }
+        if (type == "number" || type == "money") return number(token, type == "money");
+        if (type == "flag") {
+            if (token.text != "true" && token.text != "false") return at(token.column, "expected true or false");
+            return token.text;
+        }
+        if (type.find('|') != std::string::npos) {
+            const std::string word = lowercase_ascii(token.text);
+            for (const std::string_view allowed : split(type, '|'))
+                if (word == allowed) return word;
+            return at(token.column, "expected one of " + type);
+        }
+        return token.text;
+    }
+
+    static Result<std::string> number(const Token& token, bool money) {
+        double number = 0;
+        const char* end = token.text.data() + token.text.size();
+        const auto [stop, error] = std::from_chars(token.text.data(), end, number);
+        if (error != std::errc() || stop != end || !std::isfinite(number)) return at(token.column, "expected a number");
+        if (!money) return token.text;
+        if (std::abs(number) > 9e9) return at(token.column, "the amount is too large");
+        return std::to_string(std::llround(number * 1e9));
+    }
+
+    Lexer m_lexer;
+    Token m_token;
+    size_t m_nodes = 0;
+};
+
+// ---- to SQL
+
+std::string_view sql_operator(FilterOperator comparison) {
+    switch (comparison) {
+    case FilterOperator::not_equal:
+        return " != ";
+    case FilterOperator::less:
+        return " < ";
+    case FilterOperator::less_equal:
+        return " <= ";
+    case FilterOperator::greater:
+        return " > ";
+    case FilterOperator::greater_equal:
+        return " >= ";
+    default:
+        return " = ";
+    }
+}
+
+class Compiler {
+public:
+    explicit Compiler(ClickHouseQuery& query) : m_query(query) {}
+
+    std::string compile(const FilterNode& node) {
+        if (node.kind == FilterNode::Kind::comparison) return "(" + comparison(node) + ")";
+        if (node.kind == FilterNode::Kind::negation) return "(NOT " + compile(node.children.front()) + ")";
+        if (node.children.empty()) return "1";
+        std::string sql;
+        for (const FilterNode& child : node.children)
+            sql += (sql.empty() ? "(" : node.kind == FilterNode::Kind::all ? " AND " : " OR ") + compile(child);
+        return sql + ")";
+    }
+
+private:
+    std::string bind(std::string_view value, std::string_view type = "String") {
+        const std::string name = "f" + std::to_string(m_query.parameters.size());
+        m_query.bind(name, value);
+        return "{" + name + ":" + std::string(type) + "}";
+    }
+
+    std::string comparison(const FilterNode& node) {
+        using Source = FilterOperand::Source;
+        switch (node.operand.source) {
+        case Source::attribute:
+            return map_entry("attribute_index", "attributes", node);
+        case Source::resource:
+            return map_entry("resource_index", "resource", node);
+        case Source::span_eval:
+            return eval("span", "span_id", node);
+        case Source::trace_eval:
+            return eval("trace", "trace_id", node);
+        case Source::field:
+            break;
+        }
+        const std::string& name = node.operand.name;
+        const std::string_view type = find_field(name)->type;
+        if (type == "words") return words(name, node);
+        if (type == "flag") {
+            const bool wanted = (node.values.front() == "true") != (node.comparison == FilterOperator::not_equal);
+            const std::string condition = name == "root" ? "parent_id = ''" : "notEmpty(truncated)";
+            return wanted ? condition : "NOT (" + condition + ")";
+        }
+        if (type == "number" || type == "duration" || type == "money" || type == "time")
+            return numeric(column(name), type == "number", node);
+        return text(column(name), node);
+    }
+
+    static std::string column(const std::string& name) {
+        if (name == "latency") return "duration_ns";
+        if (name == "start") return "start_ns";
+        if (name == "tokens")
+            return "(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens)";
+        if (name == "cost") return "cost_nano_usd";
+        if (name == "user") return "user_id";
+        if (name == "session") return "chat_session";
+        if (name == "tool") return "tool_name";
+        if (name == "exception") return "exception_type";
+        return name;
+    }
+
+    std::string list(const FilterNode& node, std::string_view type) {
+        std::string values;
+        for (const std::string& value : node.values) values += (values.empty() ? "" : ", ") + bind(value, type);
+        return values;
+    }
+
+    std::string numeric(const std::string& expression, bool real, const FilterNode& node) {
+        const std::string_view type = real ? "Float64" : "Int64";
+        if (node.comparison == FilterOperator::one_of) return expression + " IN (" + list(node, type) + ")";
+        return expression + std::string(sql_operator(node.comparison)) + bind(node.values.front(), type);
+    }
+
+    std::string text(const std::string& expression, const FilterNode& node) {
+        switch (node.comparison) {
+        case FilterOperator::one_of:
+            return expression + " IN (" + list(node, "String") + ")";
+        case FilterOperator::matches:
+            return "positionCaseInsensitiveUTF8(toString(" + expression + "), " + bind(node.values.front()) + ") > 0";
+        case FilterOperator::not_matches:
+            return "positionCaseInsensitiveUTF8(toString(" + expression + "), " + bind(node.values.front()) + ") = 0";
+        default:
+            return expression + std::string(sql_operator(node.comparison)) + bind(node.values.front());
+        }
+    }
+
+    // Whole words through the text index; '*' at an end of the text asks for a slow search inside words.
+    std::string words(const std::string& name, const FilterNode& node) {
+        if (node.comparison == FilterOperator::one_of || node.comparison == FilterOperator::equal ||
+            node.comparison == FilterOperator::not_equal)
+            return name == "text" ? "(" + text("input", node) + ") OR (" + text("output", node) + ")"
+                                  : text(name, node);
+        const bool negated = node.comparison == FilterOperator::not_matches;
+        const std::string condition = name == "text" ? "(" + phrase("input", node.values.front()) + " OR " +
+                                                           phrase("output", node.values.front()) + ")"
+                                                     : phrase(name, node.values.front());
+        return negated ? "NOT " + condition : condition;
+    }
+
+    std::string phrase(const std::string& column, std::string_view wanted) {
+        const bool inside = wanted.starts_with('*') || wanted.ends_with('*');
+        while (wanted.starts_with('*')) wanted.remove_prefix(1);
+        while (wanted.ends_with('*')) wanted.remove_suffix(1);
+        std::vector<std::string> tokens;
+        std::string token;
+        bool has_separator = false;
+        for (const char letter : wanted) {
+            const bool belongs = is_word_letter(letter) ? letter != '_' : static_cast<unsigned char>(letter) >= 0x80;
+            if (belongs)
+                token += letter;
+            else {
+                has_separator = true;
+                if (!token.empty()) tokens.push_back(std::exchange(token, {}));
+            }
+        }
+        if (!token.empty()) tokens.push_back(token);
+        if (tokens.empty() || inside) return "(positionCaseInsensitiveUTF8(" + column + ", " + bind(wanted) + ") > 0)";
+        std::string all;
+        for (const std::string& one : tokens) all += (all.empty() ? "" : " ") + lowercase_ascii(one);
+        std::string condition = "(hasAllTokens(" + column + ", " + bind(all) + ")";
+        if (has_separator) condition += " AND positionCaseInsensitiveUTF8(" + column + ", " + bind(wanted) + ") > 0";
+        return condition + ")";
+    }
+
+    // Short values lie in the index; long ones only in the JSON text.
+    std::string map_entry(const std::string& index, const std::string& json, const FilterNode& node) {
+        const std::string key = bind(node.operand.name);
+        if (node.comparison == FilterOperator::exists)
+            return "mapContains(" + index + ", " + key + ") OR JSONHas(" + json + ", " + key + ")";
+        const std::string value = "if(mapContains(" + index + ", " + key + "), " + index + "[" + key +
+                                  "], JSONExtractString(" + json + ", " + key + "))";
+        const bool is_order =
+            node.comparison >= FilterOperator::less && node.comparison <= FilterOperator::greater_equal;
+        if (is_order)
+            return "toFloat64OrNull(" + index + "[" + key + "])" + std::string(sql_operator(node.comparison)) +
+                   "toFloat64OrNull(" + bind(node.values.front()) + ")";
+        const bool is_short =
+            std::all_of(node.values.begin(), node.values.end(), [](const auto& text) { return text.size() <= 256; });
+        if (is_short && (node.comparison == FilterOperator::equal || node.comparison == FilterOperator::one_of))
+            return text(index + "[" + key + "]", node);
+        return text(value, node);
+    }
+
+    std::string eval(const std::string& target, const std::string& column, const FilterNode& node) {
+        std::string condition =
+            "project = {project:String} AND target = '" + target + "' AND name = " + bind(node.operand.name);
+        if (node.comparison != FilterOperator::exists)
+            condition +=
+                " AND (" +
+                (node.operand.aspect == "score" ? numeric("score", true, node) : text(node.operand.aspect, node)) + ")";
+        return column + " IN (SELECT toFixedString(target_id, " + (target == "span" ? "16" : "32") +
+               ") FROM hone.evals FINAL WHERE " + condition + ")";
+    }
+
+    ClickHouseQuery& m_query;
+};
+
+} // namespace
+
+Result<FilterNode> parse_filter(std::string_view text) {
+    if (text.size() > longest_filter) return too_large("the filter is longer than 16 KB");
+    if (!is_valid_utf8(text)) return invalid("the filter is not UTF-8");
+    return Parser(text).parse();
+}
+
+std::string compile_filter(const FilterNode& node, ClickHouseQuery& query) {
+    return Compiler(query).compile(node);
+}
+
+std::span<const FilterField> filter_fields() {
+    return fields;
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,343 @@
+// The store on the real engine: one engine process for the whole file.
+#include "telemetry/schema.h"
+#include "telemetry/store_fixture.h"
+
+#include <atomic>
+#include <csignal>
+#include <doctest/doctest.h>
+#include <set>
+
+using namespace hone;
+using namespace hone::telemetry;
+using namespace hone::telemetry::testing;
+using namespace std::chrono_literals;
+
+TEST_CASE("an acknowledged span is found in lists, trees and payloads, with every attribute as it was sent") {
+    Fixture& f = fixture();
+    const std::string attributes =
+        text_attribute("input.value", "How do I get a refund?") + "," +
+        text_attribute("output.value", "Ask Zebulon Quokka.") + "," + number_attribute("llm.token_count.prompt", 12) +
+        "," + text_attribute("llm.model_name", "gpt-4o") + "," + text_attribute("openinference.span.kind", "LLM") +
+        R"(,{"key":"ratio","value":{"doubleValue":2.0}})";
+    auto answer = f.send_json("first", request({{1, 1, 0, base_ns, 5'000'000, "root", "", 0},
+                                                {1, 2, 1, base_ns + 10, 2'000'000, "llm", attributes, 2}}));
+    CHECK(answer.status == 200);
+    CHECK(answer.body == "{}");
+    f.wait();
+    auto& store = f.store();
+
+    ListSpans list;
+    list.scope = scope_of("first");
+    auto page = store.list_spans(list);
+    REQUIRE_MESSAGE(page.ok(), (page.ok() ? "" : page.error().message + page.error().trail));
+    REQUIRE(page.value().spans.size() == 2);
+    CHECK(page.value().spans[0].name == "llm"); // newest first
+    CHECK(page.value().spans[0].tokens.input == 12);
+    CHECK(page.value().spans[0].kind == SpanKind::llm);
+    CHECK(page.value().spans[0].status == otlp::StatusCode::error);
+    CHECK(page.value().spans[0].cost_nano_usd == 12 * 2500);
+
+    auto skeleton = store.trace_skeleton("project_first", hex_number(1, 32));
+    REQUIRE(skeleton.ok());
+    CHECK(skeleton.value().spans.size() == 2);
+    CHECK(skeleton.value().spans[1].parent_id == skeleton.value().spans[0].span_id);
+    CHECK(store.trace_skeleton("project_first", hex_number(99, 32)).error().code == Code::not_found);
+    CHECK(store.trace_skeleton("project_other", hex_number(1, 32)).error().code == Code::not_found);
+
+    auto payload = store.span_payload("project_first", hex_number(1, 32), hex_number(2, 16));
+    REQUIRE(payload.ok());
+    CHECK(payload.value().input == "How do I get a refund?");
+    CHECK(payload.value().output == "Ask Zebulon Quokka.");
+    CHECK(payload.value().attributes ==
+          R"({"input.value":{"$column":"input"},"output.value":{"$column":"output"},"llm.token_count.prompt":12,)"
+          R"("llm.model_name":"gpt-4o","openinference.span.kind":"LLM","ratio":2.0})");
+    check_balance(f.ledger("first"));
+    CHECK(f.ledger("first").stored == 2);
+}
+
+TEST_CASE("the same span again changes nothing; a changed span replaces the old one") {
+    Fixture& f = fixture();
+    const TestSpan span{5, 1, 0, base_ns, 1'000'000, "first", "", 0};
+    TestSpan changed = span;
+    changed.name = "second";
+    for (int i = 0; i < 3; ++i) {
+        CHECK(f.send_json("again", request({span, span})).status == 200);
+        f.wait();
+    }
+    CHECK(count_spans("again") == 1);
+    f.send_json("again", request({changed}));
+    f.wait();
+    CHECK(count_spans("again") == 1);
+    auto skeleton = f.store().trace_skeleton("project_again", hex_number(5, 32));
+    REQUIRE(skeleton.ok());
+    CHECK(skeleton.value().spans.at(0).name == "second");
+    const LedgerCounts counts = f.ledger("again");
+    check_balance(counts);
+    CHECK(counts.received == 7);
+    CHECK(counts.stored == 1);
+    CHECK(counts.repeated == 6);
+}
+
+TEST_CASE("rejected spans are named in the answer and counted in the ledger") {
+    Fixture& f = fixture();
+    const int64_t day = 86'400'000'000'000;
+    auto answer = f.send_json(
+        "old",
+        request({{1, 1, 0, base_ns}, {1, 2, 0, base_ns + 3 * day}, {1, 3, 0, base_ns - 3 * day}, {0, 4, 0, base_ns}}));
+    CHECK(answer.status == 200);
+    CHECK(answer.body.find(R"("rejectedSpans":"3")") != std::string::npos);
+    CHECK(answer.body.find("more than a day in the future") != std::string::npos);
+    CHECK(answer.body.find("trace id is zero") != std::string::npos);
+    f.wait();
+    const LedgerCounts counts = f.ledger("old");
+    check_balance(counts);
+    CHECK(counts.rejected.size() == 3);
+    CHECK(counts.stored == 1);
+}
+
+TEST_CASE("refusals tell OTLP clients whether to try again") {
+    Fixture& f = fixture();
+    CHECK(f.telemetry->ingest({"not protobuf", "application/x-protobuf", "", "x", "space"}).status == 400);
+    CHECK(f.telemetry->ingest({"{}", "text/html", "", "x", "space"}).status == 415);
+    CHECK(f.telemetry->ingest({"xx", "application/json", "gzip", "x", "space"}).status == 400);
+    CHECK(f.telemetry->ingest({"xx", "application/json", "zstd", "x", "space"}).status == 400);
+    CHECK(f.telemetry->ingest({request({{}}), "application/json", "", "x", "nobody"}).status == 403);
+    CHECK(f.telemetry->ingest({"{}", "application/json", "", "x", "space"}).status == 200);
+}
+
+TEST_CASE("redaction runs before anything touches the disk") {
+    Fixture& f = fixture();
+    const std::string attributes =
+        text_attribute("password", "hunter2") + "," + text_attribute("auth.header", "zzz") + "," +
+        text_attribute("input.value", "my card-1234, mail bob@example.com, key sk-abcdefghijklmnopqrstuvwx") + "," +
+        text_attribute("plain", "stays");
+    CHECK(f.send_json("secret", request({{7, 1, 0, base_ns, 1, "n", attributes, 0}})).status == 200);
+    for (const auto& entry : std::filesystem::directory_iterator(f.directory / "wal")) {
+        auto bytes = read_file(entry.path().string());
+        REQUIRE(bytes.ok());
+        for (const char* secret : {"hunter2", "card-1234", "bob@example", "sk-abcdef", "zzz"})
+            CHECK(bytes.value().find(secret) == std::string::npos);
+    }
+    f.wait();
+    auto payload = f.store().span_payload("project_secret", hex_number(7, 32), hex_number(1, 16));
+    REQUIRE(payload.ok());
+    CHECK(payload.value().input == "my [redacted], mail [redacted], key [redacted]");
+    CHECK(payload.value().attributes.find("stays") != std::string::npos);
+    CHECK(f.ledger("secret").redacted == 3);
+}
+
+TEST_CASE("filters, series and facets answer about the right spans") {
+    Fixture& f = fixture();
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 0; i < 200; ++i) {
+        TestSpan span{100 + i / 10,
+                      1000 + i,
+                      i % 10 ? 1000 + i / 10 * 10 : 0,
+                      base_ns + static_cast<int64_t>(i) * 1'000'000'000,
+                      0,
+                      "",
+                      "",
+                      0};
+        span.duration_ns = static_cast<int64_t>(i % 10 + 1) * 500'000'000;
+        span.name = i % 2 ? "search" : "answer";
+        span.status = i % 20 == 0 ? 2 : 1;
+        span.attributes = text_attribute("openinference.span.kind", i % 2 ? "TOOL" : "LLM") + "," +
+                          text_attribute("llm.model_name", i % 4 ? "gpt-4o" : "o3") + "," +
+                          number_attribute("llm.token_count.prompt", 100) + "," +
+                          text_attribute("user.tier", i % 3 ? "gold" : "free") + "," +
+                          text_attribute("session.id", "s" + std::to_string(i / 50)) + "," +
+                          text_attribute("output.value", i == 77 ? "the Purple Elephant sings" : "nothing") + "," +
+                          number_attribute("score", static_cast<int64_t>(i));
+        spans.push_back(span);
+    }
+    CHECK(f.send_json("many", request(spans)).status == 200);
+    f.wait();
+    auto& store = f.store();
+    const auto count = [&](const std::string& filter) -> int64_t {
+        ListSpans list;
+        list.scope = scope_of("many", filter);
+        list.limit = 1000;
+        auto page = store.list_spans(list);
+        CAPTURE(filter);
+        REQUIRE_MESSAGE(page.ok(), (page.ok() ? "" : page.error().message + " " + page.error().trail));
+        return static_cast<int64_t>(page.value().spans.size());
+    };
+    CHECK(count("") == 200);
+    CHECK(count("status = error") == 10);
+    CHECK(count("status = error or kind = tool") == 110);
+    CHECK(count("not (status = error) and name = 'answer'") == 90);
+    CHECK(count("latency > 4s") == 40);
+    CHECK(count("latency >= 4500ms and latency <= 4.5s") == 20);
+    CHECK(count("model = \"o3\"") == 50);
+    CHECK(count("model in (\"o3\", \"gpt-4o\")") == 200);
+    CHECK(count("attributes[\"user.tier\"] = \"free\"") == 67);
+    CHECK(count("attributes[\"score\"] >= 190") == 10);
+    CHECK(count("attributes[\"nothing\"] exists") == 0);
+    CHECK(count("attributes[\"user.tier\"] exists") == 200);
+    CHECK(count("resource[\"service.name\"] = shop") == 200);
+    CHECK(count("output ~ \"purple elephant\"") == 1);
+    CHECK(count("\"elephant\"") == 1);
+    CHECK(count("output ~ \"elephan\"") == 0);
+    CHECK(count("output ~ \"*elephan*\"") == 1);
+    CHECK(count("output ~ \"elephant purple\"") == 0);
+    CHECK(count("output !~ \"elephant\"") == 199);
+    CHECK(count("name ~ \"EARC\"") == 100);
+    CHECK(count("root = true") == 20);
+    CHECK(count("tokens = 100") == 200);
+    CHECK(count("session = \"s1\" and root = false") == 45);
+    CHECK(count("cost > 0.0001") == 200);
+    CHECK(count("start > \"2099-01-01T00:00:00Z\"") == 0);
+    CHECK(count("eval[\"correct\"].label = \"no\"") == 0);
+
+    Series series;
+    series.scope = scope_of("many");
+    series.metrics = {Metric::count, Metric::error_rate, Metric::tokens, Metric::latency_p50, Metric::traces};
+    series.bucket = 100s;
+    auto points = store.series(series);
+    REQUIRE_MESSAGE(points.ok(), (points.ok() ? "" : points.error().message + points.error().trail));
+    double total = 0;
+    for (const auto& point : points.value()) total += point.values[0];
+    CHECK(total == 200);
+    series.bucket = 0s;
+    series.group_by = "model";
+    points = store.series(series);
+    REQUIRE(points.ok());
+    REQUIRE(points.value().size() == 2);
+    CHECK(points.value()[1].group == "o3");
+    CHECK(points.value()[1].values[0] == 50);
+    CHECK(points.value()[1].values[2] == 5000);
+
+    auto facets = store.facet(scope_of("many", "kind = tool"), "name", 10);
+    REQUIRE(facets.ok());
+    REQUIRE(facets.value().size() == 1);
+    CHECK(facets.value()[0].value == "search");
+    CHECK(facets.value()[0].count == 100);
+    auto keys = store.attribute_keys(scope_of("many"), 100);
+    REQUIRE(keys.ok());
+    CHECK(std::any_of(keys.value().begin(), keys.value().end(),
+                      [](const auto& key) { return key.key == "user.tier" && key.count == 200; }));
+
+    ListTraces traces;
+    traces.scope = scope_of("many");
+    traces.limit = 7;
+    std::set<std::string> seen;
+    for (int pages = 0; pages < 5; ++pages) {
+        auto page = store.list_traces(traces);
+        REQUIRE_MESSAGE(page.ok(), (page.ok() ? "" : page.error().message + page.error().trail));
+        for (const auto& trace : page.value().traces) {
+            CHECK(seen.insert(trace.trace_id).second);
+            CHECK(trace.spans == 10);
+            CHECK(trace.root_name == "answer");
+            CHECK(trace.tokens == 1000);
+        }
+        traces.cursor = page.value().next_cursor;
+        if (traces.cursor.empty()) break;
+    }
+    CHECK(seen.size() == 20);
+    auto sessions = store.list_sessions(scope_of("many"), 10, "");
+    REQUIRE(sessions.ok());
+    CHECK(sessions.value().sessions.size() == 4);
+    CHECK(sessions.value().sessions[0].traces == 5);
+}
+
+TEST_CASE("pages do not shift while spans come in") {
+    Fixture& f = fixture();
+    const auto make = [](uint64_t from, uint64_t count, int64_t start) {
+        std::vector<TestSpan> spans;
+        for (uint64_t i = 0; i < count; ++i)
+            spans.push_back({50, from + i, 0, start, 1, "n", "", 0}); // all at the same moment
+        return request(spans);
+    };
+    f.send_json("pages", make(1, 30, base_ns));
+    f.wait();
+    ListSpans list;
+    list.scope = scope_of("pages");
+    list.limit = 10;
+    std::set<std::string> seen;
+    for (int pages = 0; pages < 10; ++pages) {
+        auto page = f.store().list_spans(list);
+        REQUIRE(page.ok());
+        for (const auto& span : page.value().spans) CHECK(seen.insert(span.span_id).second);
+        list.cursor = page.value().next_cursor;
+        if (list.cursor.empty()) break;
+        f.send_json("pages", make(1000 + static_cast<uint64_t>(pages) * 100, 20,
+                                  base_ns + 1'000'000)); // newer: before the cursor
+        f.wait();
+    }
+    CHECK(seen.size() == 30);
+    list.cursor = "nonsense";
+    CHECK(f.store().list_spans(list).error().code == Code::invalid);
+}
+
+TEST_CASE("the engine may die at any time: acknowledgements go on, nothing is lost or doubled") {
+    Fixture& f = fixture();
+    f.store();
+    std::atomic<bool> stop = false;
+    std::atomic<int64_t> sent = 0;
+    {
+        std::jthread client([&] {
+            for (uint64_t i = 0; !stop; ++i) {
+                std::vector<TestSpan> spans;
+                for (uint64_t j = 0; j < 20; ++j)
+                    spans.push_back({i + 1, j + 1, 0, base_ns + static_cast<int64_t>(i), 1, "n", "", 0});
+                if (f.send_json("killed", request(spans)).status == 200) sent += 20;
+            }
+        });
+        for (int round = 0; round < 5; ++round) {
+            const auto before = sent.load();
+            for (int i = 0; i < 3000 && sent < before + 400; ++i)
+                std::this_thread::sleep_for(1ms); // until it has sent more
+            if (const int pid = f.telemetry->engine_process()->pid(); pid > 0) ::kill(pid, SIGKILL);
+        }
+        stop = true;
+    }
+    f.wait();
+    CHECK(sent >= 2000);
+    CHECK(count_spans("killed") == sent);
+    check_balance(f.ledger("killed"));
+    CHECK(f.ledger("killed").stored == sent);
+    CHECK(f.telemetry->engine_process()->starts() >= 2);
+}
+
+TEST_CASE("loading the log again after the loader's state is lost doubles nothing") {
+    Fixture& f = fixture();
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 0; i < 100; ++i) spans.push_back({9, i + 1, 0, base_ns, 1, "n", "", 0});
+    f.send_json("replay", request(spans));
+    f.wait();
+    f.telemetry.reset();
+    REQUIRE(::unlink((f.directory / "loader.state").c_str()) == 0);
+    f.open();
+    f.wait();
+    f.store();
+    CHECK(count_spans("replay") == 100);
+}
+
+TEST_CASE("one project cannot see another's rows, whatever the query says") {
+    Fixture& f = fixture();
+    f.send_json("mine", request({{1, 1}}));
+    f.send_json("yours", request({{1, 1}}));
+    f.wait();
+    for (const char* sql : {"SELECT count() FROM hone.spans", "SELECT count() FROM merge('hone', 'spans')",
+                            "SELECT count() FROM hone.trace_times"}) {
+        ClickHouseQuery query(std::string(sql) + " FORMAT TSV");
+        query.project = "project_mine";
+        query.set("readonly", "1");
+        auto answer = f.telemetry->engine().query(query);
+        REQUIRE_MESSAGE(answer.ok(), (answer.ok() ? "" : answer.error().message));
+        CHECK(answer.value() == "1\n");
+        query.project = ""; // not set: nothing at all
+        CHECK(f.telemetry->engine().query(query).value() == "0\n");
+    }
+    ClickHouseQuery files("SELECT file('/etc/passwd')");
+    CHECK(!f.telemetry->engine().query(files).ok());
+}
+
+TEST_CASE("rows and tables have the same columns") {
+    auto found = fixture().telemetry->engine().query(ClickHouseQuery(
+        "SELECT name FROM system.columns WHERE database = 'hone' AND table = 'spans' ORDER BY position FORMAT TSV"));
+    REQUIRE(found.ok());
+    std::string expected;
+    for (const Column& column : span_columns()) expected += std::string(column.name) + "\n";
+    CHECK(found.value() == expected);
+}

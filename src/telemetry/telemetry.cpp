@@ -1,0 +1,47 @@
+#include "telemetry/telemetry.h"
+
+#include "telemetry/schema.h"
+
+namespace hone::telemetry {
+
+Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, ProjectDirectory& projects,
+                                                   const Clock& clock) {
+    TRY(make_directories(options.directory));
+    std::unique_ptr<Telemetry> telemetry(new Telemetry);
+    ClickHouseOptions connection{options.clickhouse_url, options.clickhouse_user, options.clickhouse_password, nullptr};
+    if (options.clickhouse_url.empty()) {
+        options.engine.directory = options.directory + "/engine";
+        options.engine.socket = options.directory + "/engine.sock";
+        telemetry->m_engine.emplace(options.engine);
+        connection.engine = &*telemetry->m_engine;
+    }
+    telemetry->m_clickhouse.emplace(std::move(connection));
+    telemetry->m_store.emplace(*telemetry->m_clickhouse);
+
+    options.loader.state_file = options.directory + "/loader.state";
+    options.wal.directory = options.directory + "/wal";
+    LoaderState state = TRY(Loader::read_state(options.loader.state_file));
+    telemetry->m_wal = TRY(Wal::open(options.wal, state.next_sequence));
+    options.loader.prepare = [raw = telemetry.get()]() -> Result<> {
+        TRY(raw->store());
+        return {};
+    };
+    telemetry->m_loader.emplace(options.loader, *telemetry->m_wal, *telemetry->m_clickhouse, std::move(state));
+    Prices prices = Prices::built_in();
+    TRY(prices.add(options.price_lines));
+    telemetry->m_ingest.emplace(*telemetry->m_wal, *telemetry->m_loader, projects, clock, std::move(prices),
+                                options.limits);
+    telemetry->m_loader->start();
+    return telemetry;
+}
+
+Telemetry::~Telemetry() = default; // members in reverse: ingest, loader, log, engine
+
+Result<SpanStore*> Telemetry::store() {
+    Lock lock(m_schema_mutex);
+    if (!m_has_schema) TRY(create_schema(*m_clickhouse));
+    m_has_schema = true;
+    return &*m_store;
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,62 @@
+// The whole of telemetry as one object that the server builds: engine, log, loader, ingest and queries, started and
+// stopped in order. Thread-safe after start.
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "telemetry/clickhouse.h"
+#include "telemetry/engine_process.h"
+#include "telemetry/ingest.h"
+#include "telemetry/loader.h"
+#include "telemetry/span_store.h"
+#include "telemetry/wal.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hone::telemetry {
+
+struct TelemetryOptions {
+    std::string directory;      // telemetry's own: DIR/engine, DIR/wal, DIR/loader.state
+    std::string clickhouse_url; // empty: the embedded engine
+    std::string clickhouse_user;
+    std::string clickhouse_password;
+    EngineProcessOptions engine; // directory and socket are filled in
+    WalOptions wal;              // directory is filled in
+    LoaderOptions loader;        // state_file is filled in
+    otlp::Limits limits;
+    std::string price_lines; // prices.h; added to the built-in ones
+};
+
+class Telemetry {
+public:
+    // Recovers the log; the engine starts with the first span or question, so that this is quick.
+    static Result<std::unique_ptr<Telemetry>> open(TelemetryOptions options, ProjectDirectory& projects,
+                                                   const Clock& clock);
+    ~Telemetry();
+
+    IngestAnswer ingest(const IngestRequest& request) { return m_ingest->answer(request); }
+    Ingest& ingester() { return *m_ingest; }
+    // Starts the engine and makes the tables if that has not happened yet; then questions may be asked.
+    Result<SpanStore*> store();
+    Ledger ledger() const { return m_loader->ledger(); }
+    WalStats log_stats() const { return m_wal->stats(); }
+    Loader& loader() { return *m_loader; }
+    ClickHouse& engine() { return *m_clickhouse; }
+    EngineProcess* engine_process() { return m_engine ? &*m_engine : nullptr; }
+
+private:
+    Telemetry() = default;
+
+    std::optional<EngineProcess> m_engine;
+    std::optional<ClickHouse> m_clickhouse;
+    std::optional<SpanStore> m_store;
+    Mutex m_schema_mutex;
+    bool m_has_schema GUARDED_BY(m_schema_mutex) = false;
+    std::unique_ptr<Wal> m_wal;
+    std::optional<Loader> m_loader;
+    std::optional<Ingest> m_ingest;
+};
+
+} // namespace hone::telemetry
