@@ -174,7 +174,7 @@ CgroupHost CgroupHost::probe(bool prepare) {
     return host;
 }
 
-std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& id) {
+std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& id, const Limits& limits) {
     std::vector<std::string> directories;
     const auto add = [&](const std::string& parent) {
         const std::string directory = parent + "/" + id.text();
@@ -185,7 +185,8 @@ std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& i
     if (host.keeper() == LimitKeeper::cgroup1) {
         add(host.memory);
         add(host.pids);
-        add(host.cpu);
+        // A quota of every processor there is limits nothing, and entering a group costs a grace period.
+        if (limits.cpus.value < static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) add(host.cpu);
     }
     if (host.unified.empty()) add(host.freezer);
     return directories;
@@ -224,8 +225,10 @@ Result<Cgroup> Cgroup::create(const CgroupHost& host, std::vector<std::string> d
     const std::string memory_directory = memory.substr(0, memory.rfind('/'));
     TRY(set_memory_limit(memory_directory, limits));
     TRY(write_control(group.find("pids.max"), std::to_string(*limits.pids + 1)));
-    const auto quota = static_cast<int64_t>(limits.cpus.value * 100'000);
-    TRY(write_control(group.find("cpu.cfs_quota_us"), std::to_string(std::max(int64_t{1000}, quota))));
+    if (const std::string file = group.find("cpu.cfs_quota_us"); !file.empty()) {
+        const auto quota = static_cast<int64_t>(limits.cpus.value * 100'000);
+        TRY(write_control(file, std::to_string(std::max(int64_t{1000}, quota))));
+    }
     group.m_oom_file = Fd(::open((memory_directory + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
     group.m_oom = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     TRY(write_control(memory_directory + "/cgroup.event_control",

@@ -36,7 +36,7 @@ struct CgroupUse {
 class Cgroup {
 public:
     // The directories that `create` will make: journal them first.
-    static std::vector<std::string> plan(const CgroupHost& host, const SandboxId& id);
+    static std::vector<std::string> plan(const CgroupHost& host, const SandboxId& id, const Limits& limits);
     // The set may be empty: then every call succeeds and does nothing.
     static Result<Cgroup> create(const CgroupHost& host, std::vector<std::string> directories, const Limits& limits);
     // For cleaning up after a shim that died.

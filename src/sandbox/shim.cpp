@@ -102,6 +102,7 @@ private:
     void measure();
     void measure_watched();
     bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
+    void remove_groups();
     void release();
 
     void hit(LimitHit limit);
@@ -317,11 +318,16 @@ void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
         for (const LimitHit limit : m_view.limits_hit) hit(command, limit);
         close_if_done(command);
     }
-    if (auto removed = m_cgroup.remove(); !removed.ok())
-        log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
     m_view.state = State::stopped;
     m_stopped = boot_time();
     (void)note(EventKind::teardown, nullptr).ok();
+}
+
+// Empty groups are removed after whoever waits for the end has been told, and before anybody hears that all is gone.
+void Shim::remove_groups() {
+    if (auto removed = m_cgroup.remove(); !removed.ok())
+        log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
+    m_cgroup = Cgroup();
 }
 
 // Lets go of what others may want next, before anybody is told that it is over.
@@ -335,6 +341,7 @@ void Shim::release() {
 }
 
 void Shim::leave() {
+    remove_groups();
     release();
     (void)m_birth.store->forget(m_view.id).ok();
     m_leaving = true;
@@ -683,6 +690,7 @@ void Shim::serve() {
             if (polls[i].revents != 0) watches[i].act();
         keep_time();
         answer_pending();
+        if (m_view.state == State::stopped) remove_groups();
         forget_connections();
     }
 }

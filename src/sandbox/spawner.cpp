@@ -77,7 +77,7 @@ Result<ShimBirth> Spawner::conceive(const SandboxSpec& spec) {
     const SystemClock clock;
     birth.journal.id = make_id<SandboxTag>(clock);
     birth.journal.created = clock.now();
-    birth.journal.cgroups = Cgroup::plan(m_machine.cgroups, birth.journal.id);
+    birth.journal.cgroups = Cgroup::plan(m_machine.cgroups, birth.journal.id, *spec.limits);
     if (birth.tier == Tier::gvisor) birth.journal.container = birth.journal.id.text();
     birth.lock = TRY(m_store.begin(birth.journal));
     return birth;
