@@ -226,7 +226,7 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
         return invalid("a span is named by 32 and 16 hexadecimal digits");
     ClickHouseQuery query(
         "SELECT " + std::string(skeleton_columns) +
-        ", version, finish_reason, exception_message, "
+        ", otel_kind, version, finish_reason, exception_message, "
         "truncated, input, input_mime, output, output_mime, attributes, resource, scope, events, links, wire FROM "
         "hone.spans "
         "WHERE project = {project:String} AND start_ns >= (SELECT min(first_ns) FROM hone.trace_times WHERE project = "
@@ -242,6 +242,7 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
     BinaryReader reader(bytes);
     SpanPayload payload;
     payload.row = read_row(reader);
+    payload.otel_kind = reader.number<uint8_t>();
     payload.version = reader.text();
     payload.finish_reason = reader.text();
     payload.exception_message = reader.text();

@@ -69,6 +69,7 @@ struct TraceSkeleton {
 // Everything about one span.
 struct SpanPayload {
     SpanRow row;
+    uint8_t otel_kind = 0;
     std::string version;
     std::string finish_reason;
     std::string exception_message;

@@ -1,4 +1,6 @@
 // The store on the real engine: one engine process for the whole file.
+#include "otlp/decode.h"
+#include "otlp/encode.h"
 #include "telemetry/schema.h"
 #include "telemetry/store_fixture.h"
 
@@ -53,6 +55,30 @@ TEST_CASE("an acknowledged span is found in lists, trees and payloads, with ever
           R"("llm.model_name":"gpt-4o","openinference.span.kind":"LLM","ratio":2.0})");
     check_balance(f.ledger("first"));
     CHECK(f.ledger("first").stored == 2);
+}
+
+TEST_CASE("a span is exported exactly as it was sent") {
+    Fixture& f = fixture();
+    const std::string body =
+        R"({"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"t",)"
+        R"("version":"1"},"spans":[{"traceId":"0000000000000000000000000000002a","spanId":"000000000000002a","traceState":"a=b","flags":1,"name":"n",)"
+        R"("kind":3,"startTimeUnixNano":"1763200000000000000","endTimeUnixNano":"1763200000000000005","attributes":[)" +
+        text_attribute("input.value", "a \"quoted\" text\n") + "," +
+        text_attribute("output.value", R"({"$column":"input"})") +
+        R"(,{"key":"real","value":{"doubleValue":1.0}},{"key":"list","value":{"arrayValue":{"values":[{"intValue":"1"},{"boolValue":true}]}}},)"
+        R"({"key":"map","value":{"kvlistValue":{"values":[{"key":"$column","value":{"stringValue":"input"}}]}}}],"droppedAttributesCount":2,)"
+        R"("events":[{"timeUnixNano":"7","name":"e","attributes":[{"key":"k","value":{"doubleValue":2.0}}]}],"links":[{"traceId":)"
+        R"("0000000000000000000000000000002b","spanId":"000000000000002b","attributes":[{"key":"k","value":{"intValue":"5"}}]}],"status":{"message":"m","code":2}}]}]}]})";
+    REQUIRE(f.send_json("export", body).status == 200);
+    f.wait();
+    auto payload = f.store().span_payload("project_export", hex_number(42, 32), hex_number(42, 16));
+    REQUIRE(payload.ok());
+    auto exported = to_otlp({payload.value()});
+    REQUIRE_MESSAGE(exported.ok(), (exported.ok() ? "" : exported.error().message));
+    auto sent = otlp::decode_json(body);
+    REQUIRE(sent.ok());
+    CHECK(otlp::encode_batch(otlp::Encoding::json, exported.value()) ==
+          otlp::encode_batch(otlp::Encoding::json, sent.value()));
 }
 
 TEST_CASE("the same span again changes nothing; a changed span replaces the old one") {

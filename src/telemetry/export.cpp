@@ -1,0 +1,144 @@
+// Stored spans as OTLP again (declared in span_store.h): every attribute with its type, as it was sent.
+#include "base/text.h"
+#include "otlp/attribute_text.h"
+#include "telemetry/span_store.h"
+
+#include <algorithm>
+#include <simdjson.h>
+
+namespace hone::telemetry {
+
+namespace {
+
+namespace dom = simdjson::dom;
+
+// Puts the texts of `input` and `output` back where {"$column":…} stands for them. In JSON this sequence of characters
+// cannot stand inside a text, and a map that looks like it is wrapped into {"$map":…} when written.
+std::string with_columns(const SpanPayload& payload) {
+    std::string text = payload.attributes;
+    for (const auto& [mark, column] :
+         {std::pair<std::string_view, const std::string*>{R"({"$column":"input"})", &payload.input},
+          std::pair<std::string_view, const std::string*>{R"({"$column":"output"})", &payload.output}}) {
+        for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+            if (std::string_view(text).substr(0, at).ends_with(R"("$map":)")) continue;
+            std::string quoted;
+            otlp::append_json_string(quoted, *column);
+            text.replace(at, mark.size(), quoted);
+            break; // a column stands for one attribute
+        }
+    }
+    return text;
+}
+
+Result<std::string_view> raw_id(const std::string& hex, otlp::Batch& batch) {
+    return batch.keep(TRY(from_hex(hex)));
+}
+
+std::string_view text_of(const dom::element& object, const char* name, otlp::Batch& batch) {
+    std::string_view text;
+    return object[name].get(text) == simdjson::SUCCESS ? batch.keep(std::string(text)) : std::string_view();
+}
+
+uint64_t number_of(const dom::element& object, const char* name) {
+    uint64_t number = 0;
+    return object[name].get(number) == simdjson::SUCCESS ? number : 0;
+}
+
+uint32_t count_of(const dom::element& object, const char* name) {
+    return static_cast<uint32_t>(std::min<uint64_t>(number_of(object, name), UINT32_MAX));
+}
+
+Result<otlp::Attributes> attributes_of(const dom::element& object, otlp::Batch& batch) {
+    dom::element attributes;
+    if (object["attributes"].get(attributes) != simdjson::SUCCESS) return otlp::Attributes{};
+    // The reader's views must outlive this parser: it keeps a copy of its own.
+    return otlp::read_attribute_text(batch.keep(simdjson::minify(attributes)), batch);
+}
+
+Result<> add_events(const std::string& json, otlp::Span& span, otlp::Batch& batch) {
+    dom::parser parser;
+    dom::array list;
+    if (parser.parse(json).get(list) != simdjson::SUCCESS) return corrupt("stored events are damaged");
+    for (const dom::element& entry : list) {
+        otlp::Event event;
+        event.time_ns = number_of(entry, "time_ns");
+        event.name = text_of(entry, "name", batch);
+        event.dropped_attributes = count_of(entry, "dropped_attributes");
+        event.attributes = TRY(attributes_of(entry, batch));
+        span.events.push_back(std::move(event));
+    }
+    return {};
+}
+
+Result<> add_links(const std::string& json, otlp::Span& span, otlp::Batch& batch) {
+    dom::parser parser;
+    dom::array list;
+    if (parser.parse(json).get(list) != simdjson::SUCCESS) return corrupt("stored links are damaged");
+    for (const dom::element& entry : list) {
+        otlp::Link link;
+        link.trace_id = TRY(raw_id(std::string(text_of(entry, "trace_id", batch)), batch));
+        link.span_id = TRY(raw_id(std::string(text_of(entry, "span_id", batch)), batch));
+        link.trace_state = text_of(entry, "trace_state", batch);
+        link.flags = count_of(entry, "flags");
+        link.dropped_attributes = count_of(entry, "dropped_attributes");
+        link.attributes = TRY(attributes_of(entry, batch));
+        span.links.push_back(std::move(link));
+    }
+    return {};
+}
+
+Result<> add_wire(const std::string& json, otlp::Span& span, otlp::Resource& resource, otlp::Batch& batch) {
+    dom::parser parser;
+    dom::element wire;
+    if (parser.parse(json).get(wire) != simdjson::SUCCESS) return corrupt("stored fields of a span are damaged");
+    span.flags = count_of(wire, "flags");
+    span.dropped_attributes = count_of(wire, "dropped_attributes");
+    span.dropped_events = count_of(wire, "dropped_events");
+    span.dropped_links = count_of(wire, "dropped_links");
+    span.trace_state = text_of(wire, "trace_state", batch);
+    resource.dropped_attributes = count_of(wire, "resource_dropped_attributes");
+    resource.schema_url = text_of(wire, "resource_schema_url", batch);
+    return {};
+}
+
+Result<> add_scope(const std::string& json, otlp::Scope& scope, otlp::Batch& batch) {
+    dom::parser parser;
+    dom::element stored;
+    if (parser.parse(json).get(stored) != simdjson::SUCCESS) return corrupt("a stored scope is damaged");
+    scope.name = text_of(stored, "name", batch);
+    scope.version = text_of(stored, "version", batch);
+    scope.schema_url = text_of(stored, "schema_url", batch);
+    scope.attributes = TRY(attributes_of(stored, batch));
+    return {};
+}
+
+} // namespace
+
+Result<otlp::Batch> to_otlp(const std::vector<SpanPayload>& spans) {
+    otlp::Batch batch;
+    for (const SpanPayload& payload : spans) {
+        otlp::Span span;
+        span.resource = span.scope = static_cast<uint32_t>(batch.resources.size());
+        otlp::Resource& resource = batch.resources.emplace_back();
+        otlp::Scope& scope = batch.scopes.emplace_back();
+        span.trace_id = TRY(raw_id(payload.row.trace_id, batch));
+        span.span_id = TRY(raw_id(payload.row.span_id, batch));
+        span.parent_span_id = TRY(raw_id(payload.row.parent_id, batch));
+        span.name = batch.keep(payload.row.name);
+        span.kind = payload.otel_kind;
+        span.start_ns = static_cast<uint64_t>(payload.row.start_ns);
+        span.end_ns = static_cast<uint64_t>(payload.row.start_ns + payload.row.duration_ns);
+        span.status = payload.row.status;
+        span.status_message = batch.keep(payload.row.status_message);
+        span.attributes = TRY(otlp::read_attribute_text(batch.keep(with_columns(payload)), batch));
+        resource.attributes = TRY(otlp::read_attribute_text(batch.keep(payload.resource), batch));
+        TRY(add_scope(payload.scope, scope, batch));
+        TRY(add_events(payload.events, span, batch));
+        TRY(add_links(payload.links, span, batch));
+        TRY(add_wire(payload.wire, span, resource, batch));
+        batch.spans.push_back(std::move(span));
+    }
+    return batch;
+}
+
+} // namespace hone::telemetry
