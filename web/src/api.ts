@@ -127,6 +127,10 @@ export const api = {
   async post<T>(path: string, body: unknown, query?: Query): Promise<T> {
     return (await send<T>("POST", path, { body, query })).data;
   },
+  /** An answer that is not in the usual envelope. */
+  async post_whole<T>(path: string, body: unknown, query?: Query): Promise<T> {
+    return (await send("POST", path, { body, query })) as T;
+  },
   async put<T>(path: string, body: unknown, query?: Query): Promise<T> {
     return (await send<T>("PUT", path, { body, query })).data;
   },

@@ -61,6 +61,7 @@ export interface SessionRow {
   user_id: string;
   start_time: string;
   end_time: string;
+  duration_ns: number;
   traces: number;
   spans: number;
   errors: number;
@@ -136,4 +137,34 @@ export interface SpanPayload {
   events: unknown;
   links: unknown;
   conversation: Conversation;
+}
+
+export interface SeriesBucket {
+  time: string;
+  group: string;
+  /** One per metric; null where there is none. */
+  values: (number | null)[];
+}
+
+export interface SpanSeries {
+  metrics: string[];
+  bucket_ns: number;
+  buckets: SeriesBucket[];
+}
+
+export interface EvalView {
+  id: string;
+  target: "span" | "trace" | "chat_session";
+  target_id: string;
+  name: string;
+  identifier: string;
+  annotator: string;
+  kind: "human" | "llm" | "code" | "agent";
+  label: string;
+  score: number | null;
+  explanation: string;
+  metadata: unknown;
+  created_at: string;
+  updated_at: string;
+  deleted: boolean;
 }
