@@ -50,12 +50,12 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
         const auto day = reader.number<int64_t>();
         days[day].insert(std::string(reader.text()));
     }
-    const std::string kept_by_evals = " AND trace_id NOT IN (SELECT toFixedString(target_id, 32) FROM hone.evals FINAL "
-                                      "WHERE target = 'trace') AND span_id NOT IN "
-                                      "(SELECT toFixedString(target_id, 16) FROM hone.evals FINAL WHERE target = "
-                                      "'span') AND trace_id NOT IN (SELECT trace_id FROM "
-                                      "hone.spans WHERE span_id IN (SELECT toFixedString(target_id, 16) FROM "
-                                      "hone.evals FINAL WHERE target = 'span'))";
+    // A trace stays when it or one of its spans has an eval in the same project.
+    const std::string kept_by_evals =
+        " AND (project, trace_id) NOT IN (SELECT project, toFixedString(target_id, 32) FROM hone.evals FINAL WHERE "
+        "target = 'trace')"
+        " AND (project, trace_id) NOT IN (SELECT project, trace_id FROM hone.spans WHERE (project, span_id) IN "
+        "(SELECT project, toFixedString(target_id, 16) FROM hone.evals FINAL WHERE target = 'span'))";
     for (const auto& [day, projects] : days) {
         std::vector<std::string> expired;
         for (const std::string& project : projects) {
