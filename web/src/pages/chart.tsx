@@ -6,6 +6,7 @@ import type uPlot from "uplot";
 import { to_api_error } from "../api";
 import { local_time } from "../lib/time";
 import { ErrorNote } from "../parts/state";
+import { set_query } from "../router";
 import { theme } from "../theme";
 
 export interface Line {
@@ -23,9 +24,16 @@ interface ChartProps {
   /** For the axis, hover and table. */
   text: (value: number) => string;
   on_range: (from: number, to: number) => void;
+  height?: number;
 }
 
-const height = 148;
+const usual_height = 148;
+
+/** Puts a range chosen by dragging into the address; minutes are fine enough. */
+export function choose_range(from: number, to: number): void {
+  const utc = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`;
+  set_query({ range: `${utc(from)}..${utc(Math.max(to, from + 60_000))}` });
+}
 
 /** A colour variable as the canvas understands it. */
 function resolved(host: HTMLElement, variable: string): string {
@@ -35,6 +43,12 @@ function resolved(host: HTMLElement, variable: string): string {
   const colour = getComputedStyle(probe).color;
   probe.remove();
   return colour;
+}
+
+/** 14:30, and the day where one begins. Seconds since 1970. */
+function axis_time(mark: number, step: number): string {
+  const [date = "", time = ""] = local_time(new Date(mark * 1000).toISOString()).split(" ");
+  return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
 }
 
 function options_of(
@@ -49,17 +63,23 @@ function options_of(
   const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
   const options: uPlot.Options = {
     width: host.clientWidth,
-    height,
+    height: props.height ?? usual_height,
     legend: { show: false },
     padding: [8, 4, 0, 0],
     cursor: { y: false, sync: { key: "overview" }, points: { size: 6 }, drag: { x: true, y: false } },
     axes: [
-      { ...axis, space: 70, size: 24, gap: 4 },
+      {
+        ...axis,
+        space: 70,
+        size: 24,
+        gap: 4,
+        values: (_, marks, __, ___, step) => marks.map((mark) => axis_time(mark, step)),
+      },
       {
         ...axis,
         size: 56,
         gap: 6,
-        space: 34,
+        space: (props.height ?? usual_height) < 100 ? 20 : 34,
         values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
       },
     ],
@@ -126,6 +146,7 @@ function value_text(line: Line, index: number, text: (value: number) => string):
 }
 
 export function Chart(props: ChartProps) {
+  const height = props.height ?? usual_height;
   const host = useRef<HTMLDivElement>(null);
   const [library, set_library] = useState<typeof uPlot | null>(null);
   const [error, set_error] = useState<unknown>(null);
@@ -161,7 +182,7 @@ export function Chart(props: ChartProps) {
           </span>
         ))}
       </figcaption>
-      <div ref={host} class="chart-plot" aria-hidden="true" />
+      <div ref={host} class="chart-plot" style={{ height: `${height}px` }} aria-hidden="true" />
       {error !== null && <ErrorNote error={to_api_error(error)} retry={() => window.location.reload()} />}
       <ChartTable {...props} />
     </figure>

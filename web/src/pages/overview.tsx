@@ -11,9 +11,9 @@ import { quoted } from "../lib/span_filter";
 import { reload, use_load } from "../load";
 import { Data, Empty } from "../parts/state";
 import { current_range } from "../parts/time_range";
-import { query, set_query } from "../router";
+import { query } from "../router";
 import type { SpanSeries } from "../telemetry_types";
-import { Chart, type Line } from "./chart";
+import { Chart, choose_range, type Line } from "./chart";
 import { project_route, traces_address } from "./project_scope";
 import { SendTrace } from "./send_trace";
 
@@ -188,14 +188,10 @@ function Charts({ data }: { data: OverviewData }) {
       { title: "Cost", text: usd, lines: [line("cost", "cost", "--accent", true)] },
     ];
   }, [chart]);
-  const choose = (from: number, to: number) => {
-    const utc = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`;
-    set_query({ range: `${utc(from)}..${utc(Math.max(to, from + 60_000))}` });
-  };
   return (
     <div class="charts">
       {charts.map((one) => (
-        <Chart key={one.title} {...one} times={chart.times} on_range={choose} />
+        <Chart key={one.title} {...one} times={chart.times} on_range={choose_range} />
       ))}
     </div>
   );

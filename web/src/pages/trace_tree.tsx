@@ -1,6 +1,6 @@
 // The tree and waterfall of a trace. Only the rows on screen exist, so 50,000 spans scroll like 50.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import { axis_marks, type SpanTree, type TreeSpan } from "../lib/span_tree";
 import { row_window, scroll_to_show } from "../lib/window";
@@ -39,7 +39,13 @@ interface RowProps {
   on_fold: (index: number) => void;
 }
 
-function Row({ tree, index, node, row_index, chosen, slow, match, is_folded, on_select, on_fold }: RowProps) {
+/** Drawn again only when something in it has changed: scrolling moves rows but does not change them. */
+function Row(props: RowProps) {
+  const { node, row_index, chosen, slow, match, is_folded } = props;
+  return useMemo(() => draw_row(props), [node, row_index, chosen, slow, match, is_folded]);
+}
+
+function draw_row({ tree, index, node, row_index, chosen, slow, match, is_folded, on_select, on_fold }: RowProps) {
   const { span } = node;
   const failed = span.status === "error";
   const total = Math.max(tree.duration, 1);
@@ -209,7 +215,14 @@ export function TraceTree(props: TraceTreeProps) {
     return () => observer.disconnect();
   }, []);
   // The selected row comes into sight, moving as little as possible.
-  const at = rows.indexOf(props.selected);
+  const at = useMemo(() => rows.indexOf(props.selected), [rows, props.selected]);
+  // The same functions for every drawing, so that rows need not be drawn again for them.
+  const current = useRef(props);
+  current.current = props;
+  const [actions] = useState(() => ({
+    select: (index: number) => current.current.on_select(index),
+    fold: (index: number) => current.current.on_fold(index),
+  }));
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box && at >= 0) box.scrollTop = scroll_to_show(at, box.scrollTop, box.clientHeight, row_height, 0);
@@ -257,8 +270,8 @@ export function TraceTree(props: TraceTreeProps) {
                 slow={props.slowest.has(index)}
                 match={props.matches.has(index)}
                 is_folded={props.folded.has(node.span.span_id)}
-                on_select={props.on_select}
-                on_fold={props.on_fold}
+                on_select={actions.select}
+                on_fold={actions.fold}
               />
             );
           })}

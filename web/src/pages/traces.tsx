@@ -1,9 +1,11 @@
 // Traces of a project, newest first: filter, facets, range and live pill. A row opens the trace's own page.
 
+import { useMemo } from "preact/hooks";
 import { api } from "../api";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
+import { bucket_for, to_chart } from "../lib/series";
 import { has_condition, server_error, with_condition, without_condition } from "../lib/span_filter";
 import { local_time } from "../lib/time";
 import { reload, use_load, use_pages } from "../load";
@@ -17,7 +19,8 @@ import { Time } from "../parts/time";
 import { current_range } from "../parts/time_range";
 import { navigate, query, set_query } from "../router";
 import { stored_signal } from "../stored";
-import type { Facet, FilterField, TraceRow } from "../telemetry_types";
+import type { Facet, FilterField, SpanSeries, TraceRow } from "../telemetry_types";
+import { Chart, choose_range, type Line } from "./chart";
 import { project_route, trace_address, use_project } from "./project_scope";
 import { SendTrace } from "./send_trace";
 import { SpanFilterBar, use_filter_fields } from "./span_filter_bar";
@@ -198,6 +201,45 @@ function FacetList({ field, route, filter, range, bounds, fields }: FacetsProps 
   );
 }
 
+interface VolumeProps {
+  route: string;
+  filter: string;
+  range: string;
+}
+
+/** When the matching spans ran; dragging narrows the range. */
+function Volume({ route, filter, range }: VolumeProps) {
+  const load = use_load(`volume/${route}/${range}/${filter}`, async (signal) => {
+    const to = Date.now();
+    const bounds = range_bounds(current_range(default_range), to);
+    const from = bounds.after ? Date.parse(bounds.after) : null;
+    const end = bounds.before ? Date.parse(bounds.before) : to;
+    const bucket = from === null ? "24h" : bucket_for(end - from).text;
+    const series = await api.get<SpanSeries>(route, { metrics: "count,errors", bucket, filter, ...bounds }, signal);
+    return to_chart(series, from, end);
+  });
+  const lines = useMemo<Line[]>(
+    () => [
+      { title: "all", colour: "--bar", bars: true, values: load.data?.values.count ?? [] },
+      { title: "failed", colour: "--failed", bars: true, values: load.data?.values.errors ?? [] },
+    ],
+    [load.data],
+  );
+  if (!load.data || load.data.times.length === 0) return null;
+  return (
+    <div class="volume wide-only">
+      <Chart
+        title="Spans"
+        times={load.data.times}
+        lines={lines}
+        text={short_count}
+        height={84}
+        on_range={choose_range}
+      />
+    </div>
+  );
+}
+
 export function Traces({ params }: { params: Params }) {
   const name = params.project ?? "";
   const project = use_project(params);
@@ -241,6 +283,9 @@ export function Traces({ params }: { params: Params }) {
       </PageHeader>
       {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
       {load.error && !filter_error && <ErrorNote error={load.error} retry={() => void reload(key)} />}
+      {id && rows.length > 0 && session === "" && (
+        <Volume route={project_route(project.data, "series")} filter={filter_error ? "" : filter} range={range} />
+      )}
       <div class="faceted">
         {open && id && (
           <div class="facets wide-only">
