@@ -20,7 +20,9 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
 
     options.loader.state_file = options.directory + "/loader.state";
     options.wal.directory = options.directory + "/wal";
-    LoaderState state = TRY(Loader::read_state(options.loader.state_file));
+    auto read = Loader::read_state(options.loader.state_file); // not by TRY: g++ 12 at -O2 warns wrongly about its map
+    if (!read.ok()) return std::move(read).error();
+    LoaderState state = std::move(read).value();
     telemetry->m_wal = TRY(Wal::open(options.wal, state.next_sequence));
     options.loader.prepare = [raw = telemetry.get()]() -> Result<> {
         TRY(raw->store());
