@@ -18,13 +18,15 @@ namespace {
 
 using std::chrono::steady_clock;
 
+// Only ever `hone` itself or hone-engine: a program that does not know `engine` would start itself again and again.
 std::vector<std::string> find_program() {
     if (const char* named = std::getenv("HONE_ENGINE_PROGRAM")) return {named};
     std::error_code failed;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-    const std::string beside = (self.parent_path() / "hone-engine").string();
-    if (file_exists(beside)) return {beside};
-    return {self.string(), "engine"};
+    for (const auto& folder : {self.parent_path(), self.parent_path().parent_path()})
+        if (const std::string program = (folder / "hone-engine").string(); file_exists(program)) return {program};
+    if (self.filename() == "hone") return {self.string(), "engine"};
+    return {};
 }
 
 } // namespace
@@ -65,6 +67,7 @@ void EngineProcess::end_use() {
 
 Result<> EngineProcess::start() {
     if (steady_clock::now() < m_not_before) return unavailable("the span engine does not start; see the log");
+    if (m_options.program.empty()) return unavailable("there is no engine program: set HONE_ENGINE_PROGRAM");
     m_not_before = steady_clock::now() + std::chrono::seconds(1);
     int lifeline[2];
     if (::pipe2(lifeline, O_CLOEXEC) != 0) return system_error("pipe", errno);
