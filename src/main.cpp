@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "sandbox/command_line.h"
 #include "server/server.h"
+#include "telemetry/engine.h"
 
 namespace {
 
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
         {"sandbox", "Run commands in sandboxes of this machine, without a server", whole<sandbox::sandbox_cli_main>},
         {"image", "Add, list and remove root images for sandboxes", whole<sandbox::sandbox_cli_main>},
         {"print", "Print a document made from the program itself", server::print_main, true},
+        {"engine", "Holds the spans of a server", telemetry::engine_main, true},
         {"spawner", "Creates and destroys sandboxes on request", whole<sandbox::spawner_main>, true},
         {"shim", "Owns one live sandbox", whole<sandbox::shim_main>, true},
     };

@@ -30,6 +30,9 @@ enum class Permission {
     project_update,
     project_delete,
     project_bind,
+    trace_write,
+    trace_delete,
+    eval_write,
     key_create,
     key_manage,
     audit_read,
@@ -46,10 +49,11 @@ constexpr auto enum_names(Permission) {
                       EnumName{member_manage, "member_manage"},   EnumName{project_read, "project_read"},
                       EnumName{project_create, "project_create"}, EnumName{project_update, "project_update"},
                       EnumName{project_delete, "project_delete"}, EnumName{project_bind, "project_bind"},
-                      EnumName{key_create, "key_create"},         EnumName{key_manage, "key_manage"},
-                      EnumName{audit_read, "audit_read"},         EnumName{space_create, "space_create"},
-                      EnumName{user_manage, "user_manage"},       EnumName{audit_verify, "audit_verify"},
-                      EnumName{backup_create, "backup_create"}};
+                      EnumName{trace_write, "trace_write"},       EnumName{trace_delete, "trace_delete"},
+                      EnumName{eval_write, "eval_write"},         EnumName{key_create, "key_create"},
+                      EnumName{key_manage, "key_manage"},         EnumName{audit_read, "audit_read"},
+                      EnumName{space_create, "space_create"},     EnumName{user_manage, "user_manage"},
+                      EnumName{audit_verify, "audit_verify"},     EnumName{backup_create, "backup_create"}};
 }
 
 struct PermissionRow {

@@ -113,25 +113,46 @@ Result<Project> Projects::create(const Caller& caller, const SpaceId& space, con
     project.space_id = space;
     project.restricted = restricted;
     project.retention_days = retention_days;
+    return insert(caller, project);
+}
+
+Result<Project> Projects::find_or_create_for_traces(const Caller& caller, const SpaceId& space,
+                                                    const std::string& wanted_name) {
+    TRY(caller.require(Permission::trace_write, space));
+    Project project;
+    project.name = TRY(checked_name("the project's name", wanted_name));
+    project.space_id = space;
+    const auto known = [&] { return find(caller, space, project.name, Permission::trace_write); };
+    if (auto found = known(); found.ok() || found.error().code != Code::not_found) return found;
+    auto made = insert(caller, project);
+    if (made.ok() || made.error().code != Code::conflict) return made;
+    // Somebody else was quicker, or it is a restricted project that this caller does not see.
+    auto found = known();
+    if (!found.ok() && found.error().code == Code::not_found)
+        return forbidden("traces cannot be sent to a project named " + project.name + " with this key");
+    return found;
+}
+
+Result<Project> Projects::insert(const Caller& caller, const Project& project) {
     return m_database.write([&](sql::Transaction& transaction) -> Result<Project> {
-        const auto taken =
-            TRY(transaction.query("SELECT id FROM projects WHERE space_id = ? AND name = ?", space, project.name));
+        const auto taken = TRY(transaction.query("SELECT id FROM projects WHERE space_id = ? AND name = ?",
+                                                 project.space_id, project.name));
         if (!taken.empty()) return conflict("a project named " + project.name + " exists already in this space");
         Project made = project;
         made.id = make_id<ProjectTag>(m_clock);
         made.created_at = m_clock.now();
         TRY(transaction.execute("INSERT INTO projects (id, space_id, name, description, restricted, retention_days, "
                                 "created_at) VALUES (?,?,?,?,?,?,?)",
-                                made.id, space, made.name, made.description, restricted, retention_days,
-                                made.created_at));
+                                made.id, made.space_id, made.name, made.description, made.restricted,
+                                made.retention_days, made.created_at));
         // Whoever creates a restricted project can get into it.
-        if (restricted && caller.kind != CallerKind::system)
+        if (made.restricted && caller.kind != CallerKind::system)
             TRY(transaction.execute("INSERT INTO bindings (project_id, principal, role, created_at) VALUES (?,?,?,?)",
-                                    made.id, caller.principal(), name_of(caller.role_in(space).value_or(Role::member)),
-                                    made.created_at));
+                                    made.id, caller.principal(),
+                                    name_of(caller.role_in(made.space_id).value_or(Role::member)), made.created_at));
         TRY(m_audit.record(
             transaction, caller,
-            {"project_create", space, made.id.text(), {{"name", made.name}, {"restricted", restricted}}}));
+            {"project_create", made.space_id, made.id.text(), {{"name", made.name}, {"restricted", made.restricted}}}));
         return made;
     });
 }
@@ -232,6 +253,14 @@ Result<> Projects::unbind(const Caller& caller, const ProjectId& id, const std::
         return m_audit.record(transaction, caller,
                               {"project_unbind", project.space_id, id.text(), {{"principal", principal}}});
     });
+}
+
+Result<std::map<std::string, int64_t>> Projects::retention_days() const {
+    std::map<std::string, int64_t> days;
+    for (const auto& row :
+         TRY(m_database.query("SELECT id, retention_days FROM projects WHERE retention_days IS NOT NULL")))
+        days[row.text(0)] = row.integer(1);
+    return days;
 }
 
 Result<int64_t> Projects::purge() {

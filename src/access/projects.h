@@ -35,6 +35,8 @@ public:
                          Permission permission = Permission::project_read) const;
     Result<Project> create(const Caller& caller, const SpaceId& space, const std::string& name,
                            const std::string& description, bool restricted, std::optional<int64_t> retention_days);
+    // The project that traces are sent to; made on first use. Needs trace_write, and nothing else to make it.
+    Result<Project> find_or_create_for_traces(const Caller& caller, const SpaceId& space, const std::string& name);
     Result<Project> update(const Caller& caller, const ProjectId& id, const ProjectChange& change);
     // Gone for everybody at once; the data follows (purge).
     Result<> remove(const Caller& caller, const ProjectId& id);
@@ -46,12 +48,16 @@ public:
     // What the caller may do in this project.
     Result<PermissionSet> permissions_in(const Caller& caller, const Project& project) const;
 
+    // Days that spans are kept, of the projects that say so themselves. For the retention duty.
+    Result<std::map<std::string, int64_t>> retention_days() const;
+
     // Stores register once at start, before requests come.
     void add_data_owner(ProjectData& owner) { m_data_owners.push_back(&owner); }
     // Lets every store delete the data of deleted projects; called by a background duty. Returns how many are done.
     Result<int64_t> purge();
 
 private:
+    Result<Project> insert(const Caller& caller, const Project& wanted);
     Result<Project> find_row(const std::string& condition, std::span<const sql::Value> values) const;
 
     sql::Database& m_database;

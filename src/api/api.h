@@ -21,6 +21,8 @@ public:
 
     net::Plan plan(const net::RequestHead& head) override;
     net::Response handle(net::Request&& request) override;
+    // For a caller that is known without credentials, on a route of the API.
+    net::Response handle_as(net::Request&& request, const access::Caller& caller);
 
     Idempotency& idempotency() { return m_idempotency; }
 

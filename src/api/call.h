@@ -41,11 +41,14 @@ public:
     virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
 };
 
+struct Spans; // spans.h
+
 struct Services {
     access::Access& access;
     sql::Database& database;
     const Clock& clock;
     Installation& installation;
+    Spans* spans = nullptr; // null: routes about spans answer 503
 };
 
 struct Call {
@@ -61,6 +64,11 @@ struct Call {
         return found->second;
     }
     access::Access& access() const { return services.access; }
+};
+
+// A body that is not JSON; lives as long as the request.
+struct RawBody {
+    std::string_view bytes;
 };
 
 // {"data": {…}}

@@ -107,6 +107,10 @@ Object operation(const Route& route, Schemas& schemas) {
     if (Array list = parameters(route, schemas); !list.empty()) made["parameters"] = std::move(list);
     if (route.body_schema != nullptr)
         made["requestBody"] = Object{{"required", true}, {"content", json_content(route.body_schema(schemas))}};
+    if (route.takes_raw_body)
+        made["requestBody"] =
+            Object{{"required", true},
+                   {"content", Object{{"application/x-protobuf", Object{}}, {"application/json", Object{}}}}};
     const Object failure{{"$ref", "#/components/responses/Failure"}};
     made["responses"] = Object{{route.answer_kind == AnswerKind::no_content ? "204" : "200", success(route, schemas)},
                                {"default", failure}};

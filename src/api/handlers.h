@@ -43,6 +43,13 @@ Result<List<access::Binding>> list_bindings(const Call&, const InSpace&);
 Result<One<access::Binding>> put_binding(const Call&, const InSpace&, const SetRole&);
 Result<Nothing> delete_binding(const Call&, const InSpace&);
 
+// By id, or by name within the space of the request; checks the permission in the project.
+Result<access::Project> find_project(const Call& call, const std::optional<std::string>& space,
+                                     std::string_view project, access::Permission permission);
+// The one that `{project}` in the path names.
+Result<access::Project> project_in_path(const Call& call, const std::optional<std::string>& space,
+                                        access::Permission permission);
+
 // key_handlers.cpp
 Result<List<access::Key>> list_keys(const Call&, const ListKeys&);
 Result<One<access::Key>> create_key(const Call&, const InSpace&, const CreateKey&);

@@ -2,15 +2,24 @@
 
 namespace hone::api {
 
+Result<access::Project> find_project(const Call& call, const std::optional<std::string>& space_name,
+                                     std::string_view project, access::Permission permission) {
+    // By id the space does not matter, so a caller without a first space may still name one by id.
+    const auto space = parse_id<access::ProjectTag>(project).ok() && !space_name
+                           ? access::SpaceId()
+                           : TRY(call.access().spaces.choose(call.caller, space_name));
+    return call.access().projects.find(call.caller, space, project, permission);
+}
+
+Result<access::Project> project_in_path(const Call& call, const std::optional<std::string>& space,
+                                        access::Permission permission) {
+    return find_project(call, space, call.at("project"), permission);
+}
+
 namespace {
 
-// The project in the path, by id, or by name within the space of the request; checks the permission in the project.
-Result<access::ProjectId> project_in_path(const Call& call, const InSpace& query, access::Permission permission) {
-    // By id the space does not matter, so a caller without a first space may still name one by id.
-    const auto space = parse_id<access::ProjectTag>(call.at("project")).ok() && !query.space
-                           ? access::SpaceId()
-                           : TRY(call.access().spaces.choose(call.caller, query.space));
-    return TRY(call.access().projects.find(call.caller, space, call.at("project"), permission)).id;
+Result<access::ProjectId> id_in_path(const Call& call, const InSpace& query, access::Permission permission) {
+    return TRY(project_in_path(call, query.space, permission)).id;
 }
 
 } // namespace
@@ -28,41 +37,41 @@ Result<One<access::Project>> create_project(const Call& call, const InSpace& que
 }
 
 Result<One<access::Project>> get_project(const Call& call, const InSpace& query) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_read));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_read));
     return One<access::Project>{TRY(call.access().projects.find(call.caller, {}, id.text()))};
 }
 
 Result<One<access::Project>> replace_project(const Call& call, const InSpace& query, const ReplaceProject& body) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_update));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_update));
     access::ProjectChange change;
     change.description = body.description.value_or("");
     return One<access::Project>{TRY(call.access().projects.update(call.caller, id, change))};
 }
 
 Result<One<access::Project>> update_project(const Call& call, const InSpace& query, const UpdateProject& body) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_update));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_update));
     const access::ProjectChange change{body.name, body.description, body.restricted, body.retention_days};
     return One<access::Project>{TRY(call.access().projects.update(call.caller, id, change))};
 }
 
 Result<NoContent> delete_project(const Call& call, const InSpace& query) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_delete));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_delete));
     TRY(call.access().projects.remove(call.caller, id));
     return NoContent{};
 }
 
 Result<List<access::Binding>> list_bindings(const Call& call, const InSpace& query) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_bind));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_bind));
     return List<access::Binding>{TRY(call.access().projects.bindings(call.caller, id)), {}};
 }
 
 Result<One<access::Binding>> put_binding(const Call& call, const InSpace& query, const SetRole& body) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_bind));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_bind));
     return One<access::Binding>{TRY(call.access().projects.bind(call.caller, id, call.at("principal"), body.role))};
 }
 
 Result<Nothing> delete_binding(const Call& call, const InSpace& query) {
-    const auto id = TRY(project_in_path(call, query, access::Permission::project_bind));
+    const auto id = TRY(id_in_path(call, query, access::Permission::project_bind));
     TRY(call.access().projects.unbind(call.caller, id, call.at("principal")));
     return Nothing{};
 }

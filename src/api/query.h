@@ -1,4 +1,5 @@
-// Query strings over declared fields, as strict as JSON bodies: unknown, repeated and mistyped parameters are errors.
+// Query strings over declared fields, as strict as JSON bodies: unknown and mistyped parameters are errors, and so
+// are repeated ones, except those declared as a vector.
 #pragma once
 
 #include "net/url.h"
@@ -46,6 +47,14 @@ Result<> read_parameter_into(const net::QueryPairs& pairs, std::string_view name
         if (into) return invalid("query parameter " + std::string(name) + " is given twice");
         into = TRY(read_parameter<T>(name, text));
     }
+    return {};
+}
+
+// May be repeated.
+template <class T>
+Result<> read_parameter_into(const net::QueryPairs& pairs, std::string_view name, std::vector<T>& into) {
+    for (const auto& [key, text] : pairs)
+        if (key == name) into.push_back(TRY(read_parameter<T>(name, text)));
     return {};
 }
 

@@ -1,6 +1,7 @@
 // What a client may get wrong: addresses, methods, bodies, query strings, cursors.
 #include "api/testing.h"
 
+#include <algorithm>
 #include <set>
 
 namespace hone::api::testing {
@@ -30,9 +31,10 @@ std::string some_path(const Route& route) {
 template <class Visit>
 void for_each_property(json::Value (*schema_of)(json::Schemas&), Visit visit) {
     json::Schemas schemas;
-    schema_of(schemas);
+    const std::string root(schema_of(schemas).as_object().at("$ref").as_string());
     int properties_seen = 0;
     for (const auto& [name, schema] : schemas.named) {
+        if (!root.ends_with("/" + name)) continue; // what lies deeper inside
         const auto* properties = schema.as_object().if_contains("properties");
         if (properties == nullptr) continue;
         std::vector<std::string> required;
@@ -210,7 +212,9 @@ TEST_CASE_FIXTURE(Fixture, "every query string is as strict as a body") {
         CHECK(response.status == 400);
         if (route.query_schema == nullptr) continue;
         CHECK(message_of(response).find("no_such_parameter") != std::string::npos);
-        for_each_property(route.query_schema, [&](const std::string& parameter, const auto&) {
+        for_each_property(route.query_schema, [&](const std::string& parameter, const auto& lists) {
+            // Every parameter may be left out; those declared as a list (and so always there) may be repeated.
+            if (std::find(lists.begin(), lists.end(), parameter) != lists.end()) return;
             const std::string query = "?" + parameter + "=1&" + parameter + "=1";
             const auto twice = desk.send({std::string(route.method), some_path(route) + query, "{}", admin});
             INFO(parameter, " -> ", twice.body);
@@ -277,7 +281,7 @@ TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused or harmles
         for_each_property(route.query_schema, [&](const std::string& parameter, const auto&) {
             in_pages = in_pages || parameter == "cursor";
         });
-        if (!in_pages) continue;
+        if (!in_pages || route.lane == net::Lane::query) continue; // spans are not here: tests/e2e asks for them
         std::string path(route.path);
         if (const size_t at = path.find("{space}"); at != path.npos) path.replace(at, 7, desk.world.space.text());
         CHECK(get(path).status == 200);

@@ -38,12 +38,17 @@ struct Route {
     net::Lane lane = net::Lane::control;
     bool secret_answer = false;         // never kept for idempotent replay
     std::string_view content_type = ""; // of a raw answer
+    bool takes_raw_body = false;
+    size_t body_limit = 0; // 0: the usual one
 
     constexpr Route secret() const {
         return with([](Route& row) { row.secret_answer = true; });
     }
     constexpr Route raw(std::string_view type) const {
         return with([&](Route& row) { row.content_type = type; });
+    }
+    constexpr Route with_body_limit(size_t bytes) const {
+        return with([&](Route& row) { row.body_limit = bytes; });
     }
     constexpr Route on(net::Lane wanted) const {
         return with([&](Route& row) { row.lane = wanted; });
@@ -78,6 +83,8 @@ Result<Argument> read_argument(const Call& call, std::string_view body) {
     if constexpr (QueryType<Argument>) {
         const auto pairs = TRY(net::parse_query(call.head.query));
         return read_query<Argument>(pairs);
+    } else if constexpr (std::same_as<Argument, RawBody>) {
+        return RawBody{body};
     } else {
         return json::read<Argument>(body);
     }
@@ -109,7 +116,8 @@ net::Response respond(Answer answer) {
 template <auto handler, class Answer, class... Arguments>
 struct Handler {
     static constexpr bool takes_query = (QueryType<Arguments> || ...);
-    static constexpr bool takes_body = (!QueryType<Arguments> || ...);
+    static constexpr bool takes_raw_body = (std::same_as<Arguments, RawBody> || ...);
+    static constexpr bool takes_body = !takes_raw_body && (!QueryType<Arguments> || ...);
 
     static Result<net::Response> call(const Call& call, std::string_view body) {
         if constexpr (!takes_query)
@@ -141,7 +149,8 @@ struct Handler {
     static json::Value schema(json::Schemas& schemas) {
         json::Value made;
         const auto describe = [&]<class Argument>(std::type_identity<Argument>) {
-            if constexpr (QueryType<Argument> == query) made = json::schema_of<Argument>(schemas);
+            if constexpr (!std::same_as<Argument, RawBody> && QueryType<Argument> == query)
+                made = json::schema_of<Argument>(schemas);
         };
         (describe(std::type_identity<Arguments>{}), ...);
         return made;
@@ -187,6 +196,7 @@ constexpr Route route(std::string_view method, std::string_view path, Need need,
     row.summary = summary;
     row.handle = &Taken::call;
     row.answer_kind = Taken::kind();
+    row.takes_raw_body = Taken::takes_raw_body;
     if constexpr (Taken::takes_body) row.body_schema = &Taken::template schema<false>;
     if constexpr (Taken::takes_query) row.query_schema = &Taken::template schema<true>;
     row.answer_schema = &Taken::answer_schema;

@@ -1,6 +1,6 @@
 #include "api/routes.h"
 
-#include "api/handlers.h"
+#include "api/span_handlers.h"
 
 namespace hone::api {
 
@@ -53,6 +53,50 @@ constexpr Route table[] = {
                        "Let a member or service key in."),
     route<delete_binding>("DELETE", "/v1/projects/{project}/bindings/{principal}", need(project_bind),
                           "Take a binding away."),
+
+    route<take_traces>("POST", "/v1/traces", need(trace_write),
+                       "Send traces: OTLP over HTTP, protobuf or JSON, plain, gzip or zstd.")
+        .raw("application/x-protobuf")
+        .with_body_limit(telemetry::Ingest::body_limit)
+        .on(net::Lane::ingest),
+    route<list_trace_rows>("GET", "/v1/projects/{project}/trace_rows", need(project_read), "Traces, newest first.")
+        .on(net::Lane::query),
+    route<list_span_rows>("GET", "/v1/projects/{project}/span_rows", need(project_read), "Spans, newest first.")
+        .on(net::Lane::query),
+    route<list_session_rows>("GET", "/v1/projects/{project}/session_rows", need(project_read),
+                             "Chat sessions, newest first.")
+        .on(net::Lane::query),
+    route<get_trace_skeleton>("GET", "/v1/projects/{project}/traces/{trace}/skeleton", need(project_read),
+                              "All spans of a trace, without their payloads.")
+        .on(net::Lane::query),
+    route<get_span_payload>("GET", "/v1/projects/{project}/traces/{trace}/spans/{span}", need(project_read),
+                            "Everything about one span.")
+        .on(net::Lane::query),
+    route<delete_trace>("DELETE", "/v1/projects/{project}/traces/{trace}", need(trace_delete), "Delete a trace.")
+        .on(net::Lane::query),
+    route<get_series>("GET", "/v1/projects/{project}/series", need(project_read), "Numbers of spans over time.")
+        .on(net::Lane::query),
+    route<get_facets>("GET", "/v1/projects/{project}/facets", need(project_read),
+                      "The most frequent values of a field.")
+        .on(net::Lane::query),
+    route<get_attribute_keys>("GET", "/v1/projects/{project}/attribute_keys", need(project_read),
+                              "The attributes that spans have.")
+        .on(net::Lane::query),
+    route<get_filter_fields>("GET", "/v1/filter_fields", login, "What filters can ask for."),
+    route<run_sql>("POST", "/v1/sql", need(project_read), "Ask in SQL, inside one project.")
+        .raw("application/json")
+        .on(net::Lane::query),
+    route<get_ledger>("GET", "/v1/projects/{project}/ledger", need(project_read),
+                      "What happened to every span that was received."),
+    route<get_disk>("GET", "/v1/projects/{project}/disk", need(project_read), "What the project's spans cost on disk.")
+        .on(net::Lane::query),
+    route<write_evals>("POST", "/v1/projects/{project}/evals", need(eval_write),
+                       "Label and score spans, traces and sessions.")
+        .on(net::Lane::query),
+    route<list_evals>("GET", "/v1/projects/{project}/evals", need(project_read), "Evals.").on(net::Lane::query),
+    route<get_eval_history>("GET", "/v1/projects/{project}/eval_history", need(project_read),
+                            "Every version of the evals of one target.")
+        .on(net::Lane::query),
 
     route<list_keys>("GET", "/v1/keys", need(key_create), "My API keys; with key_manage all of the space."),
     route<create_key>("POST", "/v1/keys", need(key_create), "Create an API key; it is shown once.").secret(),

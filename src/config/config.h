@@ -45,6 +45,19 @@ struct Config {
     Duration invite_lifetime = std::chrono::hours(24 * 7);
     int64_t login_attempts = 5;
     Duration login_lockout = std::chrono::minutes(5);
+    std::string otlp_http_listen = "127.0.0.1:4318";
+    std::string otlp_grpc_listen = "127.0.0.1:4317";
+    std::string otlp_open = "false";
+    int64_t retention_days = 30;
+    std::string clickhouse_url;
+    std::string clickhouse_user;
+    std::string clickhouse_password;
+    std::string engine_library;
+    Bytes engine_memory{int64_t{2} << 30};
+    Duration engine_idle_stop = std::chrono::minutes(10);
+    Bytes span_log_limit{int64_t{4} << 30};
+    int64_t ingest_threads = 4;
+    int64_t query_threads = 4;
 };
 
 struct Setting {

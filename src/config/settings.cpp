@@ -84,6 +84,7 @@ std::string get(const Config& config) {
 constexpr int64_t day = 86400;
 constexpr int64_t no_limit = INT64_MAX;
 constexpr std::string_view log_formats[] = {"text", "json"};
+constexpr std::string_view booleans[] = {"false", "true"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
 
 template <auto member>
@@ -154,6 +155,35 @@ constexpr Setting list[] = {
     duration<&Config::login_lockout>(
         "login_lockout", "First lock after too many wrong passwords; doubles with each further one, up to 24 times.", 1,
         day),
+    text<&Config::otlp_http_listen>(
+        "otlp_http_listen",
+        "Address that takes OpenTelemetry traces (OTLP/HTTP at /v1/traces). Empty: only the API's address takes them.",
+        "ADDRESS"),
+    text<&Config::otlp_grpc_listen>(
+        "otlp_grpc_listen", "Address that takes OpenTelemetry traces by OTLP/gRPC. Empty: none does.", "ADDRESS"),
+    text<&Config::otlp_open>(
+        "otlp_open",
+        "true: callers from this machine may send traces to the OTLP addresses without a key, into the space default.",
+        "BOOLEAN", booleans),
+    number<&Config::retention_days>(
+        "retention_days", "Days that spans are kept, in projects that do not say otherwise. 0: for ever.", 0, 36'500),
+    text<&Config::clickhouse_url>(
+        "clickhouse_url",
+        "ClickHouse that holds the spans (http://host:8123). Empty: the engine in the data directory.", "URL"),
+    text<&Config::clickhouse_user>("clickhouse_user", "User at clickhouse_url.", "NAME"),
+    secret(text<&Config::clickhouse_password>("clickhouse_password", "Password at clickhouse_url.", "TEXT")),
+    text<&Config::engine_library>(
+        "engine_library", "The span engine's library. Empty: HONE_CHDB_LIBRARY, or libchdb.so beside the program.",
+        "FILE"),
+    bytes<&Config::engine_memory>("engine_memory", "Memory that the span engine's queries may use together.", 256 << 20,
+                                  1LL << 40),
+    duration<&Config::engine_idle_stop>(
+        "engine_idle_stop", "Time after which an idle span engine is stopped; it starts by itself. 0s: never.", 0, day),
+    bytes<&Config::span_log_limit>(
+        "span_log_limit", "Disk for spans that are accepted and not yet in the engine; over it senders must wait.",
+        64 << 20, 1LL << 44),
+    number<&Config::ingest_threads>("ingest_threads", "Threads that take traces in.", 1, 64),
+    number<&Config::query_threads>("query_threads", "Threads that answer questions about spans.", 1, 64),
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "server/server.h"
+#include "telemetry/chdb.h"
 #include "json/json.h"
 
 #include <arpa/inet.h>
@@ -84,6 +85,15 @@ CheckLine check_database(const config::Config& config) {
     return {"database", "ok", "PostgreSQL answers", ""};
 }
 
+CheckLine check_engine(const config::Config& config) {
+    if (!config.clickhouse_url.empty()) return {"span engine", "ok", "ClickHouse at " + config.clickhouse_url, ""};
+    const auto library = telemetry::find_chdb_library(config.engine_library);
+    if (!library.ok())
+        return {"span engine", "warning", library.error().message,
+                "put libchdb.so beside the program, or name it with engine_library; without it no traces are kept"};
+    return {"span engine", "ok", library.value(), ""};
+}
+
 CheckLine check_tls(const config::Config& config) {
     const auto port = config.listen.rfind(':');
     const std::string host = config.listen.substr(0, port);
@@ -127,6 +137,7 @@ int check_main(int argc, char** argv) {
                                  check_data_dir(config.data_dir),
                                  check_disk(config.data_dir),
                                  check_database(config),
+                                 check_engine(config),
                                  check_tls(config),
                                  check_descriptors()};
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.

@@ -40,6 +40,7 @@ void set_log_from(const config::Config& config) {
 
 void greet(const Server& server) {
     std::printf("Hone %s is ready: %s\n", version, server.url().c_str());
+    if (!server.otlp_url().empty()) std::printf("OpenTelemetry traces go to %s\n", server.otlp_url().c_str());
     if (server.first_start()) {
         const auto& first = *server.first_start();
         if (first.generated)

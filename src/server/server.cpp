@@ -26,6 +26,7 @@ void Sweeper::step() {
     note("project data", m_access.projects.purge());
     note("logins", m_access.logins.sweep());
     note("idempotent answers", m_idempotency.sweep());
+    note("retention of spans", m_spans.step());
 }
 
 void Sweeper::start(std::chrono::seconds every) {
@@ -65,6 +66,12 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Exporters of this machine speak plain HTTP unless told otherwise.
+bool wants_otlp_tls(const config::Config& config, std::string_view address) {
+    return !config.tls_key_file.empty() && !address.starts_with("127.") && !address.starts_with("[::1]") &&
+           !address.starts_with("localhost:");
+}
+
 // What a server that was killed left behind: its address, and half a backup as large as the database.
 void remove_leftovers(const std::string& data_dir) {
     ::unlink((data_dir + "/addresses.json").c_str());
@@ -89,7 +96,10 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
                                               const std::optional<std::string>& admin_password) {
     std::unique_ptr<Server> server(new Server(std::move(loaded), clock));
     TRY(server->open_data(admin_password));
+    TRY(server->open_spans());
     TRY(server->open_edge());
+    TRY(server->open_otlp());
+    TRY(server->write_addresses());
     return server;
 }
 
@@ -129,21 +139,33 @@ Result<> Server::open_master_key() {
     return {};
 }
 
-Result<> Server::open_edge() {
-    raise_descriptor_limit();
-    net::StaticFiles ui = m_config.ui_dir.empty() ? net::StaticFiles::embedded(ui::files())
-                                                  : net::StaticFiles::directory(m_config.ui_dir);
-    api::ApiOptions api_options;
-    api_options.requests_per_minute = m_config.requests_per_minute;
-    api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
-    m_api.emplace(api::Services{*m_access, *m_database, m_clock, *this}, std::move(ui), api_options);
-    m_sweeper.emplace(*m_access, m_api->idempotency());
+Result<> Server::open_spans() {
+    m_trace_projects.emplace(*m_access, m_clock, m_config.retention_days);
+    telemetry::TelemetryOptions options;
+    options.directory = m_config.data_dir + "/telemetry";
+    options.clickhouse_url = m_config.clickhouse_url;
+    options.clickhouse_user = m_config.clickhouse_user;
+    options.clickhouse_password = m_config.clickhouse_password;
+    options.engine.library = m_config.engine_library;
+    options.engine.memory_bytes = m_config.engine_memory.count;
+    options.engine.idle_stop = m_config.engine_idle_stop;
+    options.wal.cap_bytes = static_cast<size_t>(m_config.span_log_limit.count);
+    const bool embedded = m_config.clickhouse_url.empty();
+    const std::string engine_directory = embedded ? options.directory + "/engine" : "";
+    m_telemetry = TRY(telemetry::Telemetry::open(std::move(options), *m_trace_projects, m_clock));
+    m_spans.emplace(*m_telemetry, *m_trace_projects, m_clock);
+    m_span_duties.emplace(*m_access, *m_spans, m_clock, engine_directory);
+    m_access->projects.add_data_owner(*m_span_duties);
+    return {};
+}
 
+net::ServerOptions Server::edge_options() const {
     net::ServerOptions options;
-    options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
     options.edge_threads = static_cast<unsigned>(m_config.edge_threads);
     options.lanes[static_cast<size_t>(net::Lane::control)] = {static_cast<unsigned>(m_config.control_threads),
                                                               static_cast<size_t>(m_config.control_queue)};
+    options.lanes[static_cast<size_t>(net::Lane::query)].threads = static_cast<unsigned>(m_config.query_threads);
+    options.lanes[static_cast<size_t>(net::Lane::ingest)].threads = static_cast<unsigned>(m_config.ingest_threads);
     options.limits.max_connections = static_cast<size_t>(m_config.max_connections);
     options.limits.max_connections_per_peer = static_cast<size_t>(m_config.max_connections_per_peer);
     options.limits.body_bytes = static_cast<size_t>(m_config.body_limit.count);
@@ -151,10 +173,84 @@ Result<> Server::open_edge() {
     options.limits.body_timeout = m_config.request_timeout;
     options.limits.idle_timeout = m_config.keep_alive;
     options.clock = &m_clock;
+    return options;
+}
+
+Result<> Server::open_edge() {
+    raise_descriptor_limit();
+    net::StaticFiles ui = m_config.ui_dir.empty() ? net::StaticFiles::embedded(ui::files())
+                                                  : net::StaticFiles::directory(m_config.ui_dir);
+    api::ApiOptions api_options;
+    api_options.requests_per_minute = m_config.requests_per_minute;
+    api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
+    m_api.emplace(api::Services{*m_access, *m_database, m_clock, *this, &*m_spans}, std::move(ui), api_options);
+    m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties);
+
+    net::ServerOptions options = edge_options();
+    options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
     m_edge = TRY(net::Server::start(std::move(options), *m_api));
     m_url = (m_config.tls_key_file.empty() ? "http://" : "https://") + m_edge->addresses().front();
     m_sweeper->start(std::chrono::seconds(60));
-    const json::Object addresses{{"http", m_url}, {"pid", int64_t{::getpid()}}};
+    return {};
+}
+
+Result<> Server::open_otlp() {
+    std::optional<access::SpaceId> open_space;
+    if (m_config.otlp_open == "true") {
+        const auto rows = TRY(m_database->query("SELECT id FROM spaces WHERE name = 'default'"));
+        if (rows.empty()) return invalid("otlp_open needs a space named default");
+        open_space = rows.front().id<access::SpaceTag>(0);
+    }
+    m_otlp_handler.emplace(*m_api, open_space);
+    if (!m_config.otlp_http_listen.empty()) TRY(open_otlp_http());
+    if (!m_config.otlp_grpc_listen.empty()) TRY(open_otlp_grpc());
+    return {};
+}
+
+// Nobody asked for a default address; where something else has it (often a collector), the API still takes traces.
+Result<> Server::without_default(std::string_view setting, const Error& error) const {
+    if (m_loaded.sources.contains(setting))
+        return Error{error.code, std::string(setting) + ": " + error.message, error.trail};
+    log(Level::warning, "the default address for traces is taken; POST /v1/traces of the API takes them",
+        {{"setting", setting}, {"why", error.message}});
+    return {};
+}
+
+// A server of its own, so that a flood of traces takes no thread and no connection from the API.
+Result<> Server::open_otlp_http() {
+    net::ServerOptions options = edge_options();
+    options.edge_threads = 1;
+    options.lanes[static_cast<size_t>(net::Lane::control)] = {1, 16};
+    options.lanes[static_cast<size_t>(net::Lane::query)] = {1, 16};
+    const bool tls = wants_otlp_tls(m_config, m_config.otlp_http_listen);
+    options.listen = {
+        {m_config.otlp_http_listen, tls ? m_config.tls_certificate_file : "", tls ? m_config.tls_key_file : ""}};
+    auto started = net::Server::start(std::move(options), *m_otlp_handler);
+    if (!started.ok()) return without_default("otlp_http_listen", started.error());
+    m_otlp_edge = std::move(started).value();
+    m_otlp_url = (tls ? "https://" : "http://") + m_otlp_edge->addresses().front();
+    return {};
+}
+
+Result<> Server::open_otlp_grpc() {
+    const bool tls = wants_otlp_tls(m_config, m_config.otlp_grpc_listen);
+    grpc_bytes::GrpcOptions options;
+    options.address = m_config.otlp_grpc_listen;
+    if (tls) options.certificate_file = m_config.tls_certificate_file, options.key_file = m_config.tls_key_file;
+    options.threads = static_cast<unsigned>(m_config.ingest_threads);
+    options.largest_message = static_cast<int>(telemetry::Ingest::body_limit);
+    auto started = grpc_bytes::GrpcServer::start(
+        options, [this](const grpc_bytes::GrpcCall& call) { return answer_grpc(*m_otlp_handler, call, m_clock); });
+    if (!started.ok()) return without_default("otlp_grpc_listen", started.error());
+    m_otlp_grpc = std::move(started).value();
+    m_otlp_grpc_url = (tls ? "https://" : "http://") + m_otlp_grpc->address();
+    return {};
+}
+
+Result<> Server::write_addresses() const {
+    json::Object addresses{{"http", m_url}, {"pid", int64_t{::getpid()}}};
+    if (!m_otlp_url.empty()) addresses["otlp_http"] = m_otlp_url;
+    if (!m_otlp_grpc_url.empty()) addresses["otlp_grpc"] = m_otlp_grpc_url;
     return write_file(m_config.data_dir + "/addresses.json", json::print(addresses) + "\n", 0644);
 }
 
@@ -164,11 +260,16 @@ Server::~Server() {
 
 void Server::drain() {
     ::unlink((m_config.data_dir + "/addresses.json").c_str()); // nobody new shall come
-    if (!m_edge->drain(m_config.drain_timeout)) log(Level::warning, "requests were cut at the end of the drain time");
+    // Both at once would need a thread; a sender of traces repeats what was not answered.
+    if (m_otlp_grpc) m_otlp_grpc->drain(m_config.drain_timeout);
+    bool complete = !m_otlp_edge || m_otlp_edge->drain(m_config.drain_timeout);
+    complete = m_edge->drain(m_config.drain_timeout) && complete;
+    if (!complete) log(Level::warning, "requests were cut at the end of the drain time");
 }
 
 Result<> Server::reload() {
-    return m_edge->reload_tls();
+    TRY(m_edge->reload_tls());
+    return m_otlp_edge ? m_otlp_edge->reload_tls() : Result<>();
 }
 
 std::string Server::database_engine() const {
@@ -225,7 +326,7 @@ std::string Server::metrics() const {
     add("counter", "sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);
     add("gauge", "control_queue_length", "API requests waiting for a thread.",
         counts.lanes[static_cast<size_t>(net::Lane::control)].queued);
-    return out;
+    return out + m_span_duties->metrics();
 }
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {

@@ -4,6 +4,9 @@
 
 #include "api/api.h"
 #include "config/config.h"
+#include "server/otlp_edge.h"
+#include "server/otlp_grpc.h"
+#include "server/span_duties.h"
 #include "sql/directory_lock.h"
 
 #include <condition_variable>
@@ -18,7 +21,10 @@ extern const char* const version;
 // A background duty that runs now and then. step() is what tests call; the thread only calls it.
 class Sweeper {
 public:
-    Sweeper(access::Access& access, api::Idempotency& idempotency) : m_access(access), m_idempotency(idempotency) {}
+    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans)
+        : m_access(access),
+          m_idempotency(idempotency),
+          m_spans(spans) {}
     void step();
     void start(std::chrono::seconds every);
     // Runs a step soon, without waiting for its time.
@@ -29,6 +35,7 @@ private:
 
     access::Access& m_access;
     api::Idempotency& m_idempotency;
+    SpanDuties& m_spans;
     std::mutex m_mutex;
     std::condition_variable_any m_changed;
     bool m_wanted = false;
@@ -44,6 +51,8 @@ public:
 
     // "http://127.0.0.1:7070"
     const std::string& url() const { return m_url; }
+    // Where OTLP is taken; empty when only the API takes it.
+    const std::string& otlp_url() const { return m_otlp_url; }
     // Set when this start created the installation.
     const std::optional<access::FirstStart>& first_start() const { return m_first_start; }
     // Finishes running requests, then stops serving. Destroying without it cuts them.
@@ -54,7 +63,14 @@ private:
     Server(config::Loaded loaded, const Clock& clock);
     Result<> open_data(const std::optional<std::string>& admin_password);
     Result<> open_master_key();
+    Result<> open_spans();
     Result<> open_edge();
+    Result<> open_otlp();
+    Result<> open_otlp_http();
+    Result<> open_otlp_grpc();
+    Result<> without_default(std::string_view setting, const Error& error) const;
+    net::ServerOptions edge_options() const;
+    Result<> write_addresses() const;
 
     std::string version() const override { return server::version; }
     Time started_at() const override { return m_started_at; }
@@ -72,14 +88,23 @@ private:
     const Time m_started_at;
     int64_t m_schema_version = 0;
     std::string m_url;
+    std::string m_otlp_url;
+    std::string m_otlp_grpc_url;
     std::optional<access::FirstStart> m_first_start;
 
     std::optional<sql::DirectoryLock> m_lock;
     std::unique_ptr<sql::Database> m_database;
     std::optional<access::Access> m_access;
+    std::optional<api::TraceProjects> m_trace_projects;
+    std::unique_ptr<telemetry::Telemetry> m_telemetry;
+    std::optional<api::Spans> m_spans;
+    std::optional<SpanDuties> m_span_duties;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;
+    std::optional<OtlpEdge> m_otlp_handler;
+    std::unique_ptr<net::Server> m_otlp_edge;
+    std::unique_ptr<grpc_bytes::GrpcServer> m_otlp_grpc;
 };
 
 // Sub-commands of the binary that run without a server, or are one.

@@ -1,5 +1,11 @@
 // Printed by `hone print types` from the server's route table. Do not edit.
 
+export interface AttributeKeyCount {
+  key: string;
+  /** Spans. */
+  count: number;
+}
+
 export interface AuditEntry {
   /** 1, 2, 3 … without gaps over the whole installation. */
   seq: number;
@@ -42,6 +48,80 @@ export interface Binding {
 }
 
 export type CallerKind = "guest" | "user" | "key" | "system";
+
+export interface Conversation {
+  /** Messages sent to the model. */
+  input: Message[];
+  /** Messages the model answered. */
+  output: Message[];
+  /** Documents retrieved or reranked. */
+  documents: Document[];
+  /** JSON schemas of the tools offered. */
+  tools: string[];
+  /** Template of the prompt, if recorded. */
+  prompt_template: PromptTemplate | null;
+}
+
+export interface DiskView {
+  spans: number;
+  /** The project's share of the compressed parts. */
+  bytes: number;
+  /** Start of the oldest span. */
+  oldest: string | null;
+  /** Start of the newest span. */
+  newest: string | null;
+  /** 0: for ever. */
+  retention_days: number;
+}
+
+export interface Document {
+  /** The document's id. */
+  id: string;
+  /** Its text. */
+  content: string;
+  /** Relevance as the retriever or reranker gave it. */
+  score: number | null;
+  /** JSON text. */
+  metadata: string;
+}
+
+export type EvalKind = "human" | "llm" | "code" | "agent";
+
+export type EvalTarget = "span" | "trace" | "chat_session";
+
+export interface EvalView {
+  id: string;
+  target: EvalTarget;
+  /** Span id, trace id, or the chat session's name. */
+  target_id: string;
+  name: string;
+  /** Tells several with one name apart. */
+  identifier: string;
+  /** Who made it. */
+  annotator: string;
+  kind: EvalKind;
+  label: string;
+  score: number | null;
+  explanation: string;
+  metadata: unknown;
+  created_at: string;
+  updated_at: string;
+  /** Only in the history. */
+  deleted: boolean;
+}
+
+export interface FacetValue {
+  value: string;
+  /** Spans. */
+  count: number;
+}
+
+export interface FilterFieldInfo {
+  name: string;
+  /** text, number, duration, money, time, flag, or the allowed words. */
+  type: string;
+  doc: string;
+}
 
 export interface Invite {
   id: string;
@@ -97,6 +177,24 @@ export type KeyKind = "personal" | "service";
 
 export type KeyState = "active" | "expired" | "revoked";
 
+export interface LedgerView {
+  /** stored + repeated + pending + rejected, always. */
+  received: number;
+  stored: number;
+  /** Sent again, and left out. */
+  repeated: number;
+  /** On disk, on their way to the engine. */
+  pending: number;
+  rejected: number;
+  rejected_by_reason: Record<string, number>;
+  /** Spans with values cut to the limit. */
+  truncated: number;
+  /** Values replaced by redaction. */
+  redacted: number;
+  /** Bytes of rows written. */
+  bytes: number;
+}
+
 export interface LoginSession {
   id: string;
   created_at: string;
@@ -135,6 +233,17 @@ export interface Member {
   last_login_at: string | null;
 }
 
+export interface Message {
+  /** system, user, assistant, tool, or what the instrumentation says. */
+  role: string;
+  /** Text; parts are joined by line ends, media stand as [image]. */
+  content: string;
+  /** The call that a tool's message answers. */
+  tool_call_id: string;
+  /** Calls the assistant asks for. */
+  tool_calls: ToolCall[];
+}
+
 export interface PermissionInfo {
   name: string;
   doc: string;
@@ -154,12 +263,30 @@ export interface Project {
   created_at: string;
 }
 
+export interface PromptTemplate {
+  /** The template. */
+  text: string;
+  /** JSON text. */
+  variables: string;
+  /** The template's version. */
+  version: string;
+}
+
 export type Role = "viewer" | "annotator" | "member" | "admin" | "owner";
 
 export interface RoleInfo {
   role: Role;
   doc: string;
   permissions: string[];
+}
+
+export interface SeriesBucket {
+  /** Start of the bucket. */
+  time: string;
+  /** Empty without group_by. */
+  group: string;
+  /** One per metric, in their order; null where there is none. */
+  values: (number | null)[];
 }
 
 export interface ServerInfo {
@@ -174,6 +301,20 @@ export interface ServerInfo {
   permissions: PermissionInfo[];
   /** For installation owners; empty for others. */
   settings: SettingView[];
+}
+
+export interface SessionRow {
+  session_id: string;
+  user_id: string;
+  start_time: string;
+  end_time: string;
+  duration_ns: number;
+  traces: number;
+  spans: number;
+  /** Spans that failed. */
+  errors: number;
+  tokens: number;
+  cost_micro_usd: number;
 }
 
 export interface SettingView {
@@ -194,6 +335,113 @@ export interface Space {
   role: Role | null;
   /** What the caller may do in this space. */
   permissions: string[];
+}
+
+export type SpanKind = "unknown" | "llm" | "chain" | "tool" | "retriever" | "embedding" | "agent" | "reranker" | "guardrail" | "evaluator";
+
+export interface SpanPayload {
+  span: SpanRow;
+  /** Of the service. */
+  version: string;
+  finish_reason: string;
+  exception_message: string;
+  input: string;
+  input_mime: string;
+  output: string;
+  output_mime: string;
+  /** As they were sent; a JSON text where a key is repeated. */
+  attributes: unknown;
+  /** Attributes of the resource. */
+  resource: unknown;
+  /** Name, version and attributes of the instrumentation. */
+  scope: unknown;
+  events: unknown;
+  links: unknown;
+  conversation: Conversation;
+  /** Attributes that were cut to the limit. */
+  truncated: string[];
+}
+
+export interface SpanRow {
+  /** 32 hexadecimal digits. */
+  trace_id: string;
+  /** 16 hexadecimal digits. */
+  span_id: string;
+  /** Empty for a root; the parent may be missing. */
+  parent_id: string;
+  name: string;
+  kind: SpanKind;
+  status: StatusCode;
+  status_message: string;
+  start_time: string;
+  duration_ns: number;
+  service: string;
+  model: string;
+  provider: string;
+  tokens: TokenCounts;
+  cost_micro_usd: number;
+  user_id: string;
+  /** The chat session. */
+  session_id: string;
+  tool_name: string;
+  exception_type: string;
+}
+
+export interface SpanSeries {
+  /** Latencies are nanoseconds, costs dollars, rates 0 to 1. */
+  metrics: string[];
+  /** Length of a bucket; 0: one for all. */
+  bucket_ns: number;
+  /** By time and group; empty buckets are left out. */
+  buckets: SeriesBucket[];
+}
+
+export type StatusCode = "unset" | "ok" | "error";
+
+export interface TokenCounts {
+  /** Neither read from nor written to a cache. */
+  input: number;
+  cache_read: number;
+  cache_write: number;
+  /** Without reasoning. */
+  output: number;
+  reasoning: number;
+  /** The sum of the others. */
+  total: number;
+}
+
+export interface ToolCall {
+  /** The call's id, which the tool's answer repeats. */
+  id: string;
+  /** The tool. */
+  name: string;
+  /** JSON text as the model wrote it. */
+  arguments: string;
+}
+
+export interface TraceRow {
+  /** 32 hexadecimal digits. */
+  trace_id: string;
+  /** Name of the root, or of the earliest span. */
+  root_name: string;
+  /** The chat session. */
+  session_id: string;
+  user_id: string;
+  start_time: string;
+  end_time: string;
+  duration_ns: number;
+  spans: number;
+  /** Spans that failed. */
+  errors: number;
+  tokens: number;
+  cost_micro_usd: number;
+}
+
+export interface TraceSkeleton {
+  /** By start; parents may be missing. */
+  spans: SpanRow[];
+  /** The trace has more spans than are shown. */
+  is_cut: boolean;
 }
 
 export interface User {
@@ -258,6 +506,22 @@ export interface LogIn {
   password: string;
 }
 
+export interface NewEval {
+  target?: EvalTarget;
+  /** Span id, trace id, or the chat session's name. */
+  target_id: string;
+  name: string;
+  /** Tells several with one name apart; the same one is replaced. */
+  identifier?: string | null;
+  kind?: EvalKind;
+  /** A label, a score or an explanation is needed. */
+  label?: string | null;
+  score?: number | null;
+  explanation?: string | null;
+  /** Anything. */
+  metadata?: unknown | null;
+}
+
 export interface ReplaceProject {
   description?: string | null;
 }
@@ -267,9 +531,21 @@ export interface RotateKey {
   grace_seconds?: number;
 }
 
+export interface RunSql {
+  /** Id or name; the query sees nothing else. */
+  project: string;
+  /** One SELECT over spans, evals, traces and chat_sessions. */
+  sql: string;
+  format?: SqlFormat;
+  /** Rows, at most 100000; 10000 if not given. */
+  limit?: number | null;
+}
+
 export interface SetRole {
   role: Role;
 }
+
+export type SqlFormat = "json" | "json_lines" | "csv" | "arrow" | "parquet";
 
 export interface UpdateMe {
   name?: string | null;
@@ -292,5 +568,10 @@ export interface UpdateUser {
   name?: string | null;
   disabled?: boolean | null;
   installation_owner?: boolean | null;
+}
+
+export interface WriteEvals {
+  /** At most 1000. */
+  data: NewEval[];
 }
 

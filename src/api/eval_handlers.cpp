@@ -1,0 +1,69 @@
+#include "api/span_handlers.h"
+
+namespace hone::api {
+
+namespace {
+
+constexpr size_t most_evals = 1000;
+
+telemetry::Eval eval_of(const NewEval& wanted, const access::Project& project, const access::Caller& caller) {
+    telemetry::Eval eval;
+    eval.project = project.id.text();
+    eval.target = *wanted.target;
+    eval.target_id = wanted.target_id;
+    eval.name = wanted.name;
+    eval.annotator = caller.principal();
+    eval.identifier = wanted.identifier.value_or("");
+    eval.kind = *wanted.kind;
+    eval.label = wanted.label.value_or("");
+    eval.score = wanted.score;
+    eval.explanation = wanted.explanation.value_or("");
+    if (wanted.metadata) eval.metadata = json::print(*wanted.metadata);
+    return eval;
+}
+
+} // namespace
+
+Result<List<EvalView>> write_evals(const Call& call, const InSpace& query, const WriteEvals& body) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::eval_write));
+    if (body.data.empty() || body.data.size() > most_evals)
+        return invalid("data must hold 1 to " + std::to_string(most_evals) + " evals");
+    TRY(store_of(call));
+    std::vector<telemetry::Eval> evals;
+    for (const NewEval& wanted : body.data) evals.push_back(eval_of(wanted, project, call.caller));
+    List<EvalView> list;
+    for (const auto& eval : TRY(TRY(spans_of(call))->evals.upsert(std::move(evals))))
+        list.data.push_back(view_of(eval));
+    return list;
+}
+
+Result<List<EvalView>> list_evals(const Call& call, const ListEvalViews& query) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    TRY(store_of(call));
+    const auto page = TRY(page_of(query.limit, query.cursor));
+    telemetry::ListEvals request;
+    request.project = project.id.text();
+    request.target = query.target.value_or(telemetry::EvalTarget::span);
+    request.target_ids = query.target_id;
+    request.names = query.name;
+    request.limit = static_cast<size_t>(page.limit);
+    request.cursor = page.cursor.value_or("");
+    const auto found = TRY(TRY(spans_of(call))->evals.list(request));
+    List<EvalView> list;
+    for (const auto& eval : found.evals) list.data.push_back(view_of(eval));
+    if (!found.next_cursor.empty()) list.next_cursor = found.next_cursor;
+    return list;
+}
+
+Result<List<EvalView>> get_eval_history(const Call& call, const AskEvalHistory& query) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    TRY(store_of(call));
+    List<EvalView> list;
+    const auto target = query.target.value_or(telemetry::EvalTarget::span);
+    for (const auto& eval :
+         TRY(TRY(spans_of(call))->evals.history(project.id.text(), target, query.target_id.value_or(""))))
+        list.data.push_back(view_of(eval));
+    return list;
+}
+
+} // namespace hone::api

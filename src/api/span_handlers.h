@@ -1,0 +1,50 @@
+// Handlers of the routes about spans and evals. One .cpp per family.
+#pragma once
+
+#include "api/handlers.h"
+#include "api/span_requests.h"
+#include "api/span_views.h"
+
+namespace hone::api {
+
+// unavailable where the server was built without telemetry.
+Result<Spans*> spans_of(const Call& call);
+// Starts the engine if it sleeps; unavailable when it does not start.
+Result<telemetry::SpanStore*> store_of(const Call& call);
+
+// Project, time and filter of a question; checks that the caller may read the project.
+template <class Query>
+Result<telemetry::Scope> scope_of(const Call& call, const Query& query) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    telemetry::Scope scope;
+    scope.project = project.id.text();
+    if (query.after) scope.from_ns = to_ns(*query.after);
+    if (query.before) scope.to_ns = to_ns(*query.before);
+    scope.filter = query.filter.value_or("");
+    return scope;
+}
+
+// trace_handlers.cpp
+Result<net::Response> take_traces(const Call&, const InSpace&, const RawBody&);
+Result<List<SpanRow>> list_span_rows(const Call&, const ListSpanRows&);
+Result<List<TraceRow>> list_trace_rows(const Call&, const ListTraceRows&);
+Result<List<SessionRow>> list_session_rows(const Call&, const ListSessionRows&);
+Result<One<TraceSkeleton>> get_trace_skeleton(const Call&, const InSpace&);
+Result<One<SpanPayload>> get_span_payload(const Call&, const InSpace&);
+Result<NoContent> delete_trace(const Call&, const InSpace&);
+
+// question_handlers.cpp
+Result<One<SpanSeries>> get_series(const Call&, const AskSeries&);
+Result<List<FacetValue>> get_facets(const Call&, const AskFacets&);
+Result<List<AttributeKeyCount>> get_attribute_keys(const Call&, const AskAttributeKeys&);
+Result<List<FilterFieldInfo>> get_filter_fields(const Call&);
+Result<net::Response> run_sql(const Call&, const InSpace&, const RunSql&);
+Result<One<LedgerView>> get_ledger(const Call&, const InSpace&);
+Result<One<DiskView>> get_disk(const Call&, const InSpace&);
+
+// eval_handlers.cpp
+Result<List<EvalView>> write_evals(const Call&, const InSpace&, const WriteEvals&);
+Result<List<EvalView>> list_evals(const Call&, const ListEvalViews&);
+Result<List<EvalView>> get_eval_history(const Call&, const AskEvalHistory&);
+
+} // namespace hone::api

@@ -1,0 +1,207 @@
+// Query strings and bodies of the routes about spans, declared once.
+#pragma once
+
+#include "api/requests.h"
+#include "telemetry/evals.h"
+
+namespace hone::api {
+
+struct ListSpanRows {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<std::string> trace_id;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListSpanRows::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &ListSpanRows::filter, "status = error and latency > 2s; GET /v1/filter_fields lists fields."},
+        Field{"after", &ListSpanRows::after, "Started at or after this time."},
+        Field{"before", &ListSpanRows::before, "Started before this time."},
+        Field{"trace_id", &ListSpanRows::trace_id, "Only spans of this trace."},
+        Field{"limit", &ListSpanRows::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListSpanRows::cursor, "next_cursor of the answer before."},
+    };
+};
+
+struct ListTraceRows {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<std::string> session;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListTraceRows::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &ListTraceRows::filter, "A span of the trace must match; GET /v1/filter_fields lists fields."},
+        Field{"after", &ListTraceRows::after, "Started at or after this time."},
+        Field{"before", &ListTraceRows::before, "Started before this time."},
+        Field{"session", &ListTraceRows::session, "Only traces of this chat session."},
+        Field{"limit", &ListTraceRows::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListTraceRows::cursor, "next_cursor of the answer before."},
+    };
+};
+
+struct ListSessionRows {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListSessionRows::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &ListSessionRows::filter, "Only spans that match count; GET /v1/filter_fields lists fields."},
+        Field{"after", &ListSessionRows::after, "Started at or after this time."},
+        Field{"before", &ListSessionRows::before, "Started before this time."},
+        Field{"limit", &ListSessionRows::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListSessionRows::cursor, "next_cursor of the answer before."},
+    };
+};
+
+struct AskSeries {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> metrics;
+    std::optional<std::string> bucket;
+    std::optional<std::string> group_by;
+    std::optional<int64_t> groups;
+    std::optional<std::string> eval_name;
+    std::optional<std::string> eval_label;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    static constexpr std::tuple fields{
+        Field{"space", &AskSeries::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"metrics", &AskSeries::metrics,
+              "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, traces, "
+              "eval_rate, eval_score; several with commas; count if not given."},
+        Field{"bucket", &AskSeries::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one for all."},
+        Field{"group_by", &AskSeries::group_by, "A filter field like model, or attributes[\"key\"]."},
+        Field{"groups", &AskSeries::groups, "The largest groups, 1 to 200; 20 if not given."},
+        Field{"eval_name", &AskSeries::eval_name, "For eval_rate and eval_score."},
+        Field{"eval_label", &AskSeries::eval_label, "eval_rate: the share of this label."},
+        Field{"filter", &AskSeries::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"after", &AskSeries::after, "Started at or after this time."},
+        Field{"before", &AskSeries::before, "Started before this time."},
+    };
+};
+
+struct AskFacets {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> field;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"space", &AskFacets::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"field", &AskFacets::field, "A filter field like model, or attributes[\"key\"]; name if not given."},
+        Field{"filter", &AskFacets::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"after", &AskFacets::after, "Started at or after this time."},
+        Field{"before", &AskFacets::before, "Started before this time."},
+        Field{"limit", &AskFacets::limit, "Values, 1 to 1000; 100 if not given."},
+    };
+};
+
+struct AskAttributeKeys {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"space", &AskAttributeKeys::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &AskAttributeKeys::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"after", &AskAttributeKeys::after, "Started at or after this time."},
+        Field{"before", &AskAttributeKeys::before, "Started before this time."},
+        Field{"limit", &AskAttributeKeys::limit, "Keys, 1 to 1000; 100 if not given."},
+    };
+};
+
+enum class SqlFormat { json, json_lines, csv, arrow, parquet };
+constexpr auto enum_names(SqlFormat) {
+    return std::array{EnumName{SqlFormat::json, "json"}, EnumName{SqlFormat::json_lines, "json_lines"},
+                      EnumName{SqlFormat::csv, "csv"}, EnumName{SqlFormat::arrow, "arrow"},
+                      EnumName{SqlFormat::parquet, "parquet"}};
+}
+
+struct RunSql {
+    std::string project;
+    std::string sql;
+    json::Defaulted<SqlFormat> format = SqlFormat::json;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"project", &RunSql::project, "Id or name; the query sees nothing else."},
+        Field{"sql", &RunSql::sql, "One SELECT over spans, evals, traces and chat_sessions."},
+        Field{"format", &RunSql::format, "json (default), json_lines, csv, arrow or parquet."},
+        Field{"limit", &RunSql::limit, "Rows, at most 100000; 10000 if not given."},
+    };
+};
+
+struct NewEval {
+    json::Defaulted<telemetry::EvalTarget> target = telemetry::EvalTarget::span;
+    std::string target_id;
+    std::string name;
+    std::optional<std::string> identifier;
+    json::Defaulted<telemetry::EvalKind> kind = telemetry::EvalKind::human;
+    std::optional<std::string> label;
+    std::optional<double> score;
+    std::optional<std::string> explanation;
+    std::optional<json::Value> metadata;
+    static constexpr std::tuple fields{
+        Field{"target", &NewEval::target, "span (default), trace or chat_session."},
+        Field{"target_id", &NewEval::target_id, "Span id, trace id, or the chat session's name."},
+        Field{"name", &NewEval::name, ""},
+        Field{"identifier", &NewEval::identifier, "Tells several with one name apart; the same one is replaced."},
+        Field{"kind", &NewEval::kind, "human (default), llm, code or agent."},
+        Field{"label", &NewEval::label, "A label, a score or an explanation is needed."},
+        Field{"score", &NewEval::score, ""},
+        Field{"explanation", &NewEval::explanation, ""},
+        Field{"metadata", &NewEval::metadata, "Anything."},
+    };
+};
+
+struct WriteEvals {
+    std::vector<NewEval> data;
+    static constexpr std::tuple fields{Field{"data", &WriteEvals::data, "At most 1000."}};
+};
+
+struct ListEvalViews {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<telemetry::EvalTarget> target;
+    std::vector<std::string> target_id;
+    std::vector<std::string> name;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListEvalViews::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"target", &ListEvalViews::target, "span (if not given), trace or chat_session."},
+        Field{"target_id", &ListEvalViews::target_id, "Only of these; may be repeated."},
+        Field{"name", &ListEvalViews::name, "Only with these names; may be repeated."},
+        Field{"limit", &ListEvalViews::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListEvalViews::cursor, "next_cursor of the answer before."},
+    };
+};
+
+struct AskEvalHistory {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<telemetry::EvalTarget> target;
+    std::optional<std::string> target_id;
+    static constexpr std::tuple fields{
+        Field{"space", &AskEvalHistory::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"target", &AskEvalHistory::target, "span (if not given), trace or chat_session."},
+        Field{"target_id", &AskEvalHistory::target_id, "Of what."},
+    };
+};
+
+} // namespace hone::api

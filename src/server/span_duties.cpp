@@ -1,0 +1,76 @@
+#include "server/span_duties.h"
+
+#include "base/log.h"
+
+#include <fmt/format.h>
+
+namespace hone::server {
+
+namespace {
+
+constexpr Duration load_patience = std::chrono::seconds(30);
+
+} // namespace
+
+// The engine is not started to find an empty directory.
+bool SpanDuties::holds_nothing() const {
+    return !m_engine_directory.empty() && !file_exists(m_engine_directory);
+}
+
+Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
+    m_spans.projects.forget();
+    // What was accepted before the deletion goes into the engine first, so that it does not come back afterwards.
+    auto& telemetry = m_spans.telemetry;
+    const auto log_stats = telemetry.log_stats();
+    if (telemetry.loader().next_sequence() >= log_stats.next_sequence && holds_nothing()) return {};
+    if (!telemetry.loader().wait_loaded(log_stats.next_sequence, load_patience))
+        return busy("spans are still on their way to the engine");
+    TRY(telemetry.store());
+    return m_spans.retention.delete_project(project.text());
+}
+
+Result<> SpanDuties::step() {
+    if (holds_nothing()) return {};
+    const auto* engine = m_spans.telemetry.engine_process();
+    const bool runs = engine == nullptr || engine->is_running();
+    const Duration every = runs ? Duration(std::chrono::hours(1)) : Duration(std::chrono::hours(24));
+    if (m_clock.steady() - m_last_retention < every) return {};
+    m_last_retention = m_clock.steady();
+    TRY(m_spans.telemetry.store());
+    telemetry::RetentionPolicy policy;
+    policy.days = TRY(m_access.projects.retention_days());
+    policy.default_days = m_spans.projects.default_retention_days();
+    const auto report = TRY(m_spans.retention.apply(policy));
+    if (report.dropped_days > 0 || report.deleted_spans > 0)
+        log(Level::info, "old spans deleted",
+            {{"days", report.dropped_days},
+             {"spans", report.deleted_spans},
+             {"bytes_before", report.bytes_before},
+             {"bytes_after", report.bytes_after}});
+    return {};
+}
+
+std::string SpanDuties::metrics() const {
+    std::string out;
+    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
+        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
+    };
+    telemetry::LedgerCounts all;
+    for (const auto& [project, counts] : m_spans.telemetry.ledger()) all.add(counts);
+    add("counter", "spans_received_total", "Spans received.", all.received);
+    add("counter", "spans_stored_total", "Spans stored.", all.stored);
+    add("counter", "spans_repeated_total", "Spans that were sent again, and left out.", all.repeated);
+    add("counter", "spans_rejected_total", "Spans rejected.", all.rejected_total());
+    add("gauge", "spans_pending", "Spans on disk, on their way to the engine.", all.pending());
+    const auto log_stats = m_spans.telemetry.log_stats();
+    add("gauge", "span_log_bytes", "Disk used by spans on their way to the engine.", log_stats.disk_bytes);
+    add("counter", "span_log_commits_total", "Times the span log was flushed to the disk.", log_stats.commits);
+    add("gauge", "span_log_damaged_bytes", "Damaged bytes found in the span log at start.", log_stats.damaged_bytes);
+    if (const auto* engine = m_spans.telemetry.engine_process()) {
+        add("gauge", "engine_running", "Whether the span engine runs.", engine->is_running() ? 1 : 0);
+        add("counter", "engine_starts_total", "Starts of the span engine.", engine->starts());
+    }
+    return out;
+}
+
+} // namespace hone::server

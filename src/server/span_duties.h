@@ -1,0 +1,36 @@
+// What the server does for the spans beside serving them: deletes the data of deleted projects, applies retention,
+// reports numbers. Called by the Sweeper's thread; numbers from any.
+#pragma once
+
+#include "api/spans.h"
+
+#include <string>
+
+namespace hone::server {
+
+class SpanDuties final : public access::ProjectData {
+public:
+    SpanDuties(access::Access& access, api::Spans& spans, const Clock& clock, std::string engine_directory)
+        : m_access(access),
+          m_spans(spans),
+          m_clock(clock),
+          m_engine_directory(std::move(engine_directory)),
+          m_last_retention(clock.steady()) {}
+
+    Result<> delete_project_data(const access::ProjectId& project) override;
+    // Retention when its time has come: every hour while the engine runs, once a day otherwise.
+    Result<> step();
+    // In Prometheus' text format.
+    std::string metrics() const;
+
+private:
+    bool holds_nothing() const;
+
+    access::Access& m_access;
+    api::Spans& m_spans;
+    const Clock& m_clock;
+    const std::string m_engine_directory; // empty: a ClickHouse elsewhere
+    Duration m_last_retention;            // by the steady clock; starting counts as the first
+};
+
+} // namespace hone::server
