@@ -118,7 +118,7 @@ class Server:
         self.flags = list(flags)
         self.command = list(command)  # goes before the binary: unshare and the like
         self.environment = environment or {}
-        self.process = self.url = None
+        self.process = self.url = self.otlp_url = self.otlp_grpc_url = None
         self.log = tempfile.TemporaryFile(prefix="hone-log-")
 
     def spawn(self):
@@ -128,6 +128,9 @@ class Server:
         serve = [self.binary, "serve", "--data-dir", str(self.data_dir)]
         if "--listen" not in self.flags:
             serve += ["--listen", "127.0.0.1:0"]
+        for flag in ("--otlp-http-listen", "--otlp-grpc-listen"):
+            if flag not in self.flags:
+                serve += [flag, "127.0.0.1:0"]
         self.process = subprocess.Popen(
             self.command + serve + self.flags, stdout=self.log, stderr=self.log, env=environment
         )
@@ -135,7 +138,9 @@ class Server:
 
     def start(self):
         self.spawn()
-        self.url = wait_until(self._ready, "the server gets ready")["http"]
+        addresses = wait_until(self._ready, "the server gets ready")
+        self.url = addresses["http"]
+        self.otlp_url, self.otlp_grpc_url = addresses.get("otlp_http"), addresses.get("otlp_grpc")
         return self
 
     def _ready(self):
