@@ -6,7 +6,6 @@ import type { Params } from "./lib/route";
 import { Home } from "./pages/home";
 import { Invite } from "./pages/invite";
 import { Login } from "./pages/login";
-import { ProjectPage } from "./pages/project";
 import { Projects } from "./pages/projects";
 import type { IconName } from "./parts/icon";
 import { can, can_install } from "./session";
@@ -22,10 +21,14 @@ export interface Route {
   nav?: { group: NavGroup; icon: IconName; keys?: string };
   permission?: string;
   installation_permission?: string;
+  /** The path of the page this one belongs to: marked in the sidebar, linked in the top bar. */
+  under?: string;
   /** The usual time range of a page where time matters; puts the control in the top bar. */
   range?: string;
 }
 
+const telemetry = (name: keyof typeof import("./pages/telemetry")) =>
+  lazy_page(() => import("./pages/telemetry"), name);
 const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
 
 export const routes: Route[] = [
@@ -42,8 +45,39 @@ export const routes: Route[] = [
   {
     path: "/s/:space/projects/:project",
     title: "Overview",
-    page: ProjectPage,
+    page: telemetry("ProjectPage"),
     nav: { group: "project", icon: "overview", keys: "g o" },
+    permission: "project_read",
+    range: "24h",
+  },
+  {
+    path: "/s/:space/projects/:project/traces",
+    title: "Traces",
+    page: telemetry("Traces"),
+    nav: { group: "project", icon: "trace", keys: "g t" },
+    permission: "project_read",
+    range: "24h",
+  },
+  {
+    path: "/s/:space/projects/:project/traces/:trace",
+    title: "Trace",
+    page: telemetry("TracePage"),
+    under: "/s/:space/projects/:project/traces",
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/projects/:project/sessions",
+    title: "Sessions",
+    page: telemetry("Sessions"),
+    nav: { group: "project", icon: "chat", keys: "g e" },
+    permission: "project_read",
+    range: "7d",
+  },
+  {
+    path: "/s/:space/projects/:project/sql",
+    title: "SQL",
+    page: telemetry("Sql"),
+    nav: { group: "project", icon: "database", keys: "g q" },
     permission: "project_read",
   },
   {

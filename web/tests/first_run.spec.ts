@@ -1,5 +1,6 @@
 import { expect, fill_login, test } from "./fixtures";
 import { admin_email, admin_password, type Server, start_server } from "./server";
+import { send_spans } from "./spans";
 
 test.describe("first run", () => {
   let own: Server;
@@ -34,6 +35,13 @@ test.describe("first run", () => {
     });
     expect(answer.status()).toBe(200);
     await expect(step("Create an API key").getByText("(done)")).toHaveCount(1);
+
+    await expect(step("Send a trace").getByText("Waiting for the first trace")).toBeVisible();
+    await expect(step("Send a trace").getByRole("group", { name: "exporter settings" })).toContainText(
+      "x-project-name=support-agent",
+    );
+    await send_spans(request, own.url, secret.trim(), "support-agent", [{ name: "hello" }]);
+    await expect(step("Send a trace").getByText("(done)")).toHaveCount(1, { timeout: 20_000 });
     await expect(step("Invite a teammate").getByRole("link", { name: "Invite a teammate" })).toBeVisible();
   });
 });

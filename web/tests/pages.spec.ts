@@ -2,7 +2,8 @@
 
 import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
-import { expect, stranger, test } from "./fixtures";
+import { expect, stranger, test, unique } from "./fixtures";
+import { new_span_id, send_spans } from "./spans";
 
 const axe = createRequire(import.meta.url)("axe-core") as { source: string };
 
@@ -49,6 +50,10 @@ const pages: Record<string, string> = {
   "a project": "/s/default/projects/checked",
   "a project's settings": "/s/default/projects/checked?tab=settings",
   "a project's access": "/s/default/projects/checked?tab=access",
+  Traces: "/s/default/projects/checked/traces",
+  "a trace that is not there": `/s/default/projects/checked/traces/${"ab".repeat(16)}`,
+  Sessions: "/s/default/projects/checked/sessions",
+  SQL: "/s/default/projects/checked/sql?sql=SELECT+1+AS+one",
   General: "/s/default/settings/general",
   Members: "/s/default/settings/members",
   Roles: "/s/default/settings/roles",
@@ -80,6 +85,33 @@ test.describe("every page", () => {
       await verify();
     });
   }
+});
+
+test("traces, a trace and the overview with spans in them are accessible", async ({ page, request, server, admin }) => {
+  const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") });
+  const project = unique("seen");
+  const root = new_span_id();
+  const trace = await send_spans(request, server.url, key, project, [
+    { name: "POST /chat", span_id: root, duration: 900, attributes: { "session.id": "visit-1" } },
+    { name: "chat", parent_id: root, start: 100, error: "no answer", attributes: { "llm.model_name": "small-1" } },
+  ]);
+  const at = `/s/default/projects/${project}`;
+  await expect(async () => {
+    await page.goto(`${at}/traces/${trace}`);
+    await expect(page.getByRole("treegrid")).toBeVisible({ timeout: 3000 });
+  }).toPass({ timeout: 30_000 });
+  const verify = await watch(page);
+  const places = [`/traces/${trace}`, `/traces/${trace}?tab=attributes`, `/traces/${trace}?tab=evals`];
+  for (const place of [...places, "/traces", "/sessions", "", "/sql?sql=SELECT+name+FROM+spans"]) {
+    await page.goto(at + place);
+    await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
+    await expect(
+      page.getByText("POST /chat").or(page.getByText("visit-1")).or(page.locator("canvas")).first(),
+    ).toBeVisible();
+    await expect(page.getByRole("status", { name: "Loading" })).toHaveCount(0);
+    await check_both_themes(page);
+  }
+  await verify();
 });
 
 const dialogs: Record<string, string> = {

@@ -39,6 +39,8 @@ async function wait_for_url(directory: string, child: ChildProcess, output: () =
 export async function start_server(): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), "hone-web-"));
   const args = ["serve", "--data-dir", directory, "--listen", "127.0.0.1:0"];
+  // Several servers run at once; spans come over the API's own address.
+  args.push("--otlp-http-listen", "", "--otlp-grpc-listen", "");
   // The binary carries the UI inside; a directory can stand in for it while working on the UI.
   if (process.env.HONE_UI_DIR) args.push("--ui-dir", resolve(process.env.HONE_UI_DIR));
   if (process.env.HONE_SERVE_FLAGS) args.push(...process.env.HONE_SERVE_FLAGS.split(" "));

@@ -1,6 +1,6 @@
 // Numbers over time: a bucket length that fits the range, and one value for every bucket even where nothing happened.
 
-import type { SpanSeries } from "../telemetry_types";
+import type { SpanSeries } from "../api_types";
 import { to_milliseconds } from "./time";
 
 const minute = 60_000;

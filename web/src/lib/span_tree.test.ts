@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import type { SpanRow } from "../telemetry_types";
+import type { SpanRow } from "../api_types";
 import {
   axis_marks,
   build_tree,

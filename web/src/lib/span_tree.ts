@@ -1,7 +1,7 @@
 // A trace as a tree: spans in the order they are shown, with depth, and the few questions the page asks about it.
 // Made once per trace; folding only chooses rows. Works for 50,000 spans and for broken traces (lost parents, loops).
 
-import type { SpanRow } from "../telemetry_types";
+import type { SpanRow } from "../api_types";
 import { to_milliseconds } from "./time";
 
 export interface TreeSpan {

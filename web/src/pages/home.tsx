@@ -16,6 +16,7 @@ import { Time } from "../parts/time";
 import { query, set_query } from "../router";
 import { can, space, user } from "../session";
 import { CreateProject, project_address } from "./project_form";
+import { SendTrace } from "./send_trace";
 
 interface HomeData {
   projects: Project[];
@@ -68,20 +69,38 @@ function first_command(): string {
   ].join("\n");
 }
 
+/** Whether a trace has come into one of the newest projects; null until that is known. */
+function use_traced(projects: Project[] | undefined): boolean | null {
+  const ids = newest_first(projects ?? [])
+    .slice(0, 3)
+    .map((project) => project.id);
+  const load = use_load(ids.length > 0 ? `projects/traced/${ids.join()}` : null, async (signal) => {
+    const ask = (id: string) => api.page<unknown>(`/v1/projects/${segment(id)}/trace_rows`, { limit: 1 }, signal);
+    return (await Promise.all(ids.map(ask))).some((page) => page.rows.length > 0);
+  });
+  return projects?.length === 0 ? false : (load.data ?? null);
+}
+
+function newest_first(projects: Project[]): Project[] {
+  return [...projects].sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+}
+
 interface Progress {
   project: boolean;
   key: boolean;
   /** The name of a key that has made a request. */
   used: string | null;
+  traced: boolean;
   teammate: boolean;
 }
 
-function progress_of(data: HomeData): Progress {
+function progress_of(data: HomeData, traced: boolean): Progress {
   const keys = data.keys ?? [];
   return {
     project: data.projects.length > 0,
     key: data.keys === null || keys.length > 0,
     used: data.keys === null ? "nobody" : (keys.find((key) => key.last_used_at !== null)?.name ?? null),
+    traced,
     teammate:
       data.invites === null || (data.members?.length ?? 0) > 1 || data.invites.some((one) => one.state === "open"),
   };
@@ -141,9 +160,28 @@ function Steps({ data, progress }: { data: HomeData; progress: Progress }) {
           )}
         </Step>
       )}
+      <Step
+        number={3}
+        title="Send a trace"
+        done={progress.traced}
+        text={
+          progress.traced
+            ? "Traces are coming in."
+            : "Set these for an application with any OpenTelemetry exporter, with the key's secret in HONE_API_KEY."
+        }
+      >
+        {!progress.traced && progress.project && (
+          <>
+            <SendTrace project={newest_first(data.projects)[0]?.name ?? ""} />
+            <p class="listening" role="status">
+              <span class="pulse" aria-hidden="true" /> Waiting for the first trace…
+            </p>
+          </>
+        )}
+      </Step>
       {data.invites !== null && (
         <Step
-          number={3}
+          number={4}
           title="Invite a teammate"
           done={progress.teammate}
           text={
@@ -167,7 +205,7 @@ function Steps({ data, progress }: { data: HomeData; progress: Progress }) {
 }
 
 function ProjectLinks({ projects }: { projects: Project[] }) {
-  const newest = [...projects].sort((a, b) => (a.created_at < b.created_at ? 1 : -1)).slice(0, 8);
+  const newest = newest_first(projects).slice(0, 8);
   return (
     <Section title="Projects">
       <ul class="plain-list">
@@ -230,15 +268,19 @@ export function Home() {
   const current = space.value;
   const key = `projects/home/${current?.id}`;
   const load = use_load(current ? key : null, (signal) => load_home(current?.id ?? "", signal));
-  const progress = load.data ? progress_of(load.data) : null;
-  const finished = progress ? progress.project && progress.key && progress.used !== null && progress.teammate : false;
+  const traced = use_traced(load.data?.projects);
+  const known = load.data ? progress_of(load.data, traced ?? false) : null;
+  const rest_done = known ? known.project && known.key && known.used !== null && known.teammate : false;
+  // Until it is known whether traces came, a space that has everything else is not sent back to the steps.
+  const progress = known && { ...known, traced: traced ?? rest_done };
+  const finished = rest_done && progress?.traced === true;
   // Whoever saw the steps sees the last one ticked, too; the next visit shows the space.
   const [seen_steps, set_seen_steps] = useState(false);
   const setting_up = can("project_create") && progress !== null && (!finished || seen_steps);
   useEffect(() => {
     if (setting_up) set_seen_steps(true);
   }, [setting_up]);
-  use_watch(key, setting_up && !finished);
+  use_watch("projects/", setting_up && !finished);
   const name = user.value?.name || user.value?.email || "";
   return (
     <div class="page narrow">

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { api } from "../api";
-import type { Project } from "../api_types";
+import type { Project, SpanSeries } from "../api_types";
 import { exact_count, money, short_count, span_duration } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import { bucket_for, to_chart } from "../lib/series";
@@ -12,7 +12,6 @@ import { reload, use_load } from "../load";
 import { Data, Empty } from "../parts/state";
 import { current_range } from "../parts/time_range";
 import { query } from "../router";
-import type { SpanSeries } from "../telemetry_types";
 import { Chart, choose_range, type Line } from "./chart";
 import { project_route, traces_address } from "./project_scope";
 import { SendTrace } from "./send_trace";

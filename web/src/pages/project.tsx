@@ -18,13 +18,14 @@ import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space } from "../session";
+import { Overview } from "./overview";
 import { ProjectAccess } from "./project_access";
 import { project_address } from "./project_form";
 
-function Overview({ project }: { project: Project }) {
+function About({ project }: { project: Project }) {
   const command = `curl -H "Authorization: Bearer $HONE_API_KEY" ${shell_quote(`${window.location.origin}/v1/projects/${segment(project.name)}`)}`;
   return (
-    <>
+    <Section title="About this project">
       <Facts
         rows={[
           ["Id", <Id key="id" id={project.id} />],
@@ -39,10 +40,8 @@ function Overview({ project }: { project: Project }) {
           ],
         ]}
       />
-      <Section title="Use it from a program" text="The id and the name both work in the API.">
-        <CodeBlock text={command} label="request" />
-      </Section>
-    </>
+      <CodeBlock text={command} label="request" />
+    </Section>
   );
 }
 
@@ -158,13 +157,17 @@ export function ProjectPage({ params }: { params: Params }) {
   ];
   const tab = current_tab(tabs);
   return (
-    <div class="page narrow">
+    <div class={tab === "overview" ? "page" : "page narrow"}>
       <PageHeader title={load.data?.name ?? name} text={load.data?.description} />
       <Tabs label="Project" tabs={tabs} />
       <Data load={load} retry={() => void reload(key)}>
         {(project) => (
           <>
-            {tab === "overview" && <Overview project={project} />}
+            {tab === "overview" && (
+              <Overview project={project}>
+                <About project={project} />
+              </Overview>
+            )}
             {tab === "settings" && <ProjectSettings key={project.name + project.created_at} project={project} />}
             {tab === "access" && (
               <>

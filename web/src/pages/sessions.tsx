@@ -1,6 +1,7 @@
 // Chat sessions of the application: what one user went through, over several traces. A row opens its traces.
 
 import { api } from "../api";
+import type { SessionRow } from "../api_types";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
@@ -12,7 +13,6 @@ import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { current_range } from "../parts/time_range";
 import { navigate, query, set_query } from "../router";
-import type { SessionRow } from "../telemetry_types";
 import { project_route, session_address, use_project } from "./project_scope";
 import { SpanFilterBar } from "./span_filter_bar";
 

@@ -2,13 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../api";
+import type { EvalView } from "../api_types";
 import { reload, use_load } from "../load";
 import { Field, Form } from "../parts/form";
 import { Data } from "../parts/state";
 import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { can } from "../session";
-import type { EvalView } from "../telemetry_types";
 import { project_route } from "./project_scope";
 
 interface SpanEvalsProps {

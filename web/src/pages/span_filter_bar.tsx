@@ -2,20 +2,19 @@
 
 import { useState } from "preact/hooks";
 import { type ApiError, api } from "../api";
-import type { Project } from "../api_types";
+import type { AttributeKeyCount, FacetValue, FilterFieldInfo, Project } from "../api_types";
 import { complete_span_filter, place_at, server_error, unfinished } from "../lib/span_filter";
 import { use_load } from "../load";
 import { FilterBar } from "../parts/filter_bar";
-import type { AttributeKey, Facet, FilterField } from "../telemetry_types";
 import { project_route } from "./project_scope";
 
 /** Field names and types; they change only with the program. */
-export function use_filter_fields(): FilterField[] {
-  return use_load("filter_fields", (signal) => api.get<FilterField[]>("/v1/filter_fields", {}, signal)).data ?? [];
+export function use_filter_fields(): FilterFieldInfo[] {
+  return use_load("filter_fields", (signal) => api.get<FilterFieldInfo[]>("/v1/filter_fields", {}, signal)).data ?? [];
 }
 
 /** Fields whose values are worth listing: texts and words, not numbers or long texts. */
-const has_values = (fields: FilterField[], operand: string) => {
+const has_values = (fields: FilterFieldInfo[], operand: string) => {
   const type = fields.find((field) => field.name === operand)?.type;
   return type === undefined ? operand.startsWith("attributes[") : type === "text" || type.includes("|");
 };
@@ -35,11 +34,11 @@ export function SpanFilterBar({ project, text, bounds, range, error, on_change }
   const [wanted, set_wanted] = useState(false);
   const fields = use_filter_fields();
   const keys = use_load(wanted && project ? `attribute_keys/${project.id}/${range}` : null, (signal) =>
-    api.get<AttributeKey[]>(project_route(project, "attribute_keys"), bounds, signal),
+    api.get<AttributeKeyCount[]>(project_route(project, "attribute_keys"), bounds, signal),
   );
   const listed = project && has_values(fields, operand) ? operand : null;
   const values = use_load(listed === null ? null : `facets/${project?.id}/${range}/${listed}/`, (signal) =>
-    api.get<Facet[]>(project_route(project, "facets"), { field: listed, ...bounds }, signal),
+    api.get<FacetValue[]>(project_route(project, "facets"), { field: listed, ...bounds }, signal),
   );
   const words = { fields, attribute_keys: keys.data ?? [], values: values.data ?? [] };
   return (

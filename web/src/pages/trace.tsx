@@ -3,6 +3,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, segment } from "../api";
+import type { TraceSkeleton } from "../api_types";
 import { use_keys } from "../keyboard";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import type { Params } from "../lib/route";
@@ -23,7 +24,6 @@ import { Icon } from "../parts/icon";
 import { Data, Empty, ErrorNote, Note, State } from "../parts/state";
 import { Time } from "../parts/time";
 import { query, set_query } from "../router";
-import type { TraceSkeleton } from "../telemetry_types";
 import { project_route, session_address, traces_address, use_project } from "./project_scope";
 import { SpanPanel } from "./trace_span";
 import { TraceTree } from "./trace_tree";

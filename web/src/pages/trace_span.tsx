@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../api";
+import type { Message as ChatMessage, Document as SpanDocument, SpanPayload, SpanRow, ToolCall } from "../api_types";
 import { use_keys } from "../keyboard";
 import { exact_count, money, short_count, span_duration } from "../lib/number";
 import { attribute_operand, with_condition } from "../lib/span_filter";
@@ -17,7 +18,6 @@ import { Facts } from "../parts/slide_over";
 import { Data, Empty, Note, State } from "../parts/state";
 import { current_tab, Tabs } from "../parts/tabs";
 import { navigate, query, set_query } from "../router";
-import type { ChatMessage, SpanDocument, SpanPayload, SpanRow, ToolCall } from "../telemetry_types";
 import { project_route, traces_address } from "./project_scope";
 import { SpanEvals } from "./span_evals";
 import { SpanKind } from "./span_kind";

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { api } from "../api";
+import type { FacetValue, FilterFieldInfo, SpanSeries, TraceRow } from "../api_types";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
@@ -19,7 +20,6 @@ import { Time } from "../parts/time";
 import { current_range } from "../parts/time_range";
 import { navigate, query, set_query } from "../router";
 import { stored_signal } from "../stored";
-import type { Facet, FilterField, SpanSeries, TraceRow } from "../telemetry_types";
 import { Chart, choose_range, type Line } from "./chart";
 import { project_route, trace_address, use_project } from "./project_scope";
 import { SendTrace } from "./send_trace";
@@ -157,13 +157,13 @@ interface FacetsProps {
   filter: string;
   range: string;
   bounds: () => { after?: string; before?: string };
-  fields: FilterField[];
+  fields: FilterFieldInfo[];
 }
 
 function FacetList({ field, route, filter, range, bounds, fields }: FacetsProps & { field: string }) {
   const type = fields.find((one) => one.name === field)?.type ?? "text";
   const load = use_load(`facets/${route}/${range}/${field}/${filter}`, (signal) =>
-    api.get<Facet[]>(route, { field, filter, ...bounds() }, signal),
+    api.get<FacetValue[]>(route, { field, filter, ...bounds() }, signal),
   );
   const values = (load.data ?? []).filter((one) => one.value !== "").slice(0, 8);
   if (values.length === 0) return null;

@@ -37,7 +37,12 @@ function NavList({ group, route, params }: SidebarProps & { group: NavGroup }) {
       {routes
         .filter((candidate) => candidate.nav?.group === group && allowed(candidate))
         .map((candidate) => (
-          <NavLink key={candidate.path} route={candidate} params={params} current={candidate === route} />
+          <NavLink
+            key={candidate.path}
+            route={candidate}
+            params={params}
+            current={candidate === route || candidate.path === route?.under}
+          />
         ))}
     </>
   );

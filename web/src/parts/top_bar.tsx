@@ -6,7 +6,7 @@ import type { Project } from "../api_types";
 import { fill_path, type Params } from "../lib/route";
 import { use_load } from "../load";
 import { navigate } from "../router";
-import { type Route, settings_groups } from "../routes";
+import { type Route, routes, settings_groups } from "../routes";
 import { space, spaces } from "../session";
 import { Icon } from "./icon";
 import { Menu } from "./menu";
@@ -84,6 +84,7 @@ interface TopBarProps {
 export function TopBar({ route, params, on_menu }: TopBarProps) {
   const group = route?.nav?.group;
   const settings = settings_groups.find((candidate) => candidate.group === group);
+  const parent = routes.find((candidate) => candidate.path === route?.under);
   const of_space = group !== "installation" && group !== "you";
   return (
     <header class="top-bar">
@@ -105,6 +106,14 @@ export function TopBar({ route, params, on_menu }: TopBarProps) {
           <>
             <span class="slash">/</span>
             <span class="crumb-plain minor">Settings</span>
+          </>
+        )}
+        {parent && (
+          <>
+            <span class="slash">/</span>
+            <a class="crumb-plain" href={fill_path(parent.path, params) ?? "/"}>
+              {parent.title}
+            </a>
           </>
         )}
         {route && (

@@ -1,0 +1,237 @@
+// Traces as an engineer meets them: sent by an exporter, found by a filter, read span by span.
+
+import type { APIRequestContext, Page } from "@playwright/test";
+import { expect, type Person, test, unique } from "./fixtures";
+import { new_span_id, type SentSpan, send_spans } from "./spans";
+
+let key = "";
+
+async function api_key(admin: Person): Promise<string> {
+  key ||= (await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") })).key;
+  return key;
+}
+
+const ids = { root: new_span_id(), chat: new_span_id(), lookup: new_span_id(), search: new_span_id() };
+
+const chat: SentSpan[] = [
+  {
+    name: "POST /chat",
+    span_id: ids.root,
+    duration: 4200,
+    attributes: { "openinference.span.kind": "AGENT", "session.id": "visit-1", "user.id": "ada", "user.tier": "gold" },
+  },
+  {
+    name: "chat completion",
+    span_id: ids.chat,
+    parent_id: ids.root,
+    start: 200,
+    duration: 3000,
+    attributes: {
+      "openinference.span.kind": "LLM",
+      "llm.model_name": "small-1",
+      "llm.token_count.prompt": 1200,
+      "llm.token_count.completion": 180,
+      "llm.input_messages.0.message.role": "user",
+      "llm.input_messages.0.message.content": "Where is my order 4411?",
+      "llm.output_messages.0.message.role": "assistant",
+      "llm.output_messages.0.message.content": "It arrives on Tuesday.",
+      "input.value": "Where is my order 4411?",
+      "output.value": "It arrives on Tuesday.",
+    },
+  },
+  {
+    name: "lookup_order",
+    span_id: ids.lookup,
+    parent_id: ids.root,
+    start: 3300,
+    duration: 400,
+    error: "upstream answered 429",
+    attributes: { "openinference.span.kind": "TOOL", "tool.name": "lookup_order" },
+    events: [{ name: "exception", attributes: { "exception.type": "RateLimit", "exception.message": "429" } }],
+  },
+  { name: "search docs", span_id: ids.search, parent_id: ids.lookup, start: 3400, duration: 120 },
+];
+
+async function with_chat(request: APIRequestContext, url: string, admin: Person): Promise<[string, string]> {
+  const project = unique("shop");
+  const trace = await send_spans(request, url, await api_key(admin), project, chat);
+  return [project, trace];
+}
+
+/** Spans are searchable a moment after they are acknowledged. */
+async function open_trace(page: Page, project: string, trace: string): Promise<void> {
+  await expect(async () => {
+    await page.goto(`/s/default/projects/${project}/traces/${trace}`);
+    await expect(page.getByRole("treegrid", { name: "Spans" })).toBeVisible({ timeout: 3000 });
+  }).toPass({ timeout: 30_000 });
+}
+
+const rows = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[data-span]");
+const chosen = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[aria-selected=true]");
+
+test("a trace is read with the keyboard: tree, errors, folding, search", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await expect(rows(page)).toHaveCount(4);
+  await expect(chosen(page)).toContainText("POST /chat");
+  await page.keyboard.press("j");
+  await expect(chosen(page)).toContainText("chat completion");
+  await expect(page).toHaveURL(new RegExp(`span=${ids.chat}`));
+  await page.keyboard.press("e");
+  await expect(chosen(page)).toContainText("lookup_order");
+  const panel = page.getByRole("complementary", { name: "Span lookup_order" });
+  await expect(panel).toContainText("upstream answered 429");
+  await page.keyboard.press("ArrowLeft");
+  await expect(rows(page)).toHaveCount(3);
+  await page.keyboard.press("1");
+  await expect(rows(page)).toHaveCount(1);
+  await page.keyboard.press("0");
+  await expect(rows(page)).toHaveCount(4);
+  await page.keyboard.press("/");
+  await page.keyboard.type("search");
+  await page.keyboard.press("Enter");
+  await expect(chosen(page)).toContainText("search docs");
+  await page.reload();
+  await expect(chosen(page)).toContainText("search docs");
+});
+
+test("a span shows messages, attributes and events, and takes an eval", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await rows(page).filter({ hasText: "chat completion" }).click();
+  const panel = page.getByRole("complementary", { name: "Span chat completion" });
+  await expect(panel.getByRole("list", { name: "Messages to the model" })).toContainText("Where is my order 4411?");
+  await expect(panel.getByRole("list", { name: "Messages of the model" })).toContainText("It arrives on Tuesday.");
+  await expect(panel).toContainText("1,200 in · 180 out");
+  await panel.getByRole("link", { name: "Attributes" }).click();
+  await expect(panel.getByText("llm.model_name")).toBeVisible();
+
+  await panel.getByRole("link", { name: "Evals" }).click();
+  await panel.getByRole("button", { name: "Add an eval" }).click();
+  await panel.getByRole("textbox", { name: "Name" }).fill("correct");
+  await panel.getByLabel("Label").fill("yes");
+  await panel.getByLabel("Score").fill("0.9");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await expect(panel.getByRole("listitem").filter({ hasText: "correct" })).toContainText("0.9");
+  await panel.getByRole("button", { name: "Edit" }).click();
+  await panel.getByLabel("Label").fill("no");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await expect(panel.getByRole("listitem").filter({ hasText: "correct" })).toContainText("no");
+
+  await rows(page).filter({ hasText: "lookup_order" }).click();
+  await page.getByRole("link", { name: "Events 1" }).click();
+  await expect(page.getByRole("complementary", { name: "Span lookup_order" })).toContainText("exception.type");
+});
+
+test("traces are narrowed by filter, facet and completion; mistakes are underlined", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await send_spans(request, server.url, await api_key(admin), project, [{ name: "nightly report" }]);
+  await open_trace(page, project, trace);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Traces" }).click();
+  const table = page.getByRole("table", { name: "Traces" });
+  await expect(table.getByRole("link")).toHaveText(["nightly report", "POST /chat"]);
+  await expect(table.getByRole("row", { name: /POST \/chat/ })).toContainText("1 error");
+
+  await page.getByRole("region", { name: "Spans by status" }).getByRole("button", { name: /error/ }).click();
+  await expect(page).toHaveURL(/filter=status/);
+  await expect(table.getByRole("link")).toHaveText(["POST /chat"]);
+
+  const bar = page.getByRole("combobox", { name: "Filter traces by their spans" });
+  await bar.fill('attributes["user.tier"] = "silver"');
+  await bar.press("Enter");
+  await expect(page.getByText("Nothing fits")).toBeVisible();
+
+  await bar.fill("modell = 1");
+  await bar.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("modell");
+  await expect(bar).toHaveAttribute("aria-invalid", "true");
+
+  await bar.fill("mod");
+  await bar.press("Tab");
+  await bar.press("ArrowDown");
+  await expect(page.getByRole("option", { name: /!=/ })).toBeVisible();
+  await bar.fill("model = ");
+  await page.getByRole("option", { name: /small-1/ }).click();
+  await expect(table.getByRole("link")).toHaveText(["POST /chat"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(trace));
+  await page.goBack();
+  await expect(bar).toHaveValue(/small-1/);
+});
+
+test("new traces wait behind a pill", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await page.goto(`/s/default/projects/${project}/traces`);
+  const table = page.getByRole("table", { name: "Traces" });
+  await expect(table.getByRole("link")).toHaveText(["POST /chat"]);
+  await send_spans(request, server.url, await api_key(admin), project, [{ name: "just now" }], 1000);
+  await page.getByRole("button", { name: "1 new" }).click({ timeout: 25_000 });
+  await expect(table.getByRole("link")).toHaveText(["just now", "POST /chat"]);
+});
+
+test("the overview draws what happened and leads to what failed", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await page.goto(`/s/default/projects/${project}`);
+  for (const title of ["Spans", "Latency", "Tokens", "Cost"]) {
+    await expect(page.getByRole("figure", { name: title }).locator("canvas")).toBeVisible();
+  }
+  await expect(page.getByRole("region", { name: "Models" })).toContainText("small-1");
+  await page.getByRole("region", { name: "Failing most" }).getByRole("link", { name: "lookup_order" }).click();
+  await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
+});
+
+test("a session lists its traces", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await send_spans(request, server.url, await api_key(admin), project, [{ name: "nightly report" }]);
+  await open_trace(page, project, trace);
+  await page.goto(`/s/default/projects/${project}/sessions`);
+  await expect(page.getByRole("row", { name: /visit-1/ })).toContainText("ada");
+  await page.getByRole("link", { name: "visit-1" }).click();
+  await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
+});
+
+test("SQL answers in a table and says what is wrong", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await page.goto(`/s/default/projects/${project}/sql`);
+  const editor = page.getByRole("textbox", { name: "SQL query" });
+  await editor.fill("SELECT name, count() AS times FROM spans GROUP BY name ORDER BY name");
+  await editor.press("Control+Enter");
+  await expect(page.getByRole("table", { name: "Result" }).getByRole("row", { name: /lookup_order/ })).toContainText(
+    "1",
+  );
+  await expect(page).toHaveURL(/sql=SELECT/);
+  await editor.fill("DROP TABLE spans");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect(page.getByRole("alert")).toBeVisible();
+});
+
+test("a trace of 50,000 spans keeps few rows in the page", async ({ page, request, server, admin }) => {
+  test.setTimeout(120_000);
+  const project = unique("large");
+  const root = new_span_id();
+  const spans: SentSpan[] = [{ name: "batch", span_id: root, duration: 60_000 }];
+  for (let at = 1; at < 50_000; at++) {
+    const error = at === 49_000 ? "late failure" : undefined;
+    spans.push({ name: `step ${at}`, parent_id: root, start: at, duration: 5, error });
+  }
+  const trace = await send_spans(request, server.url, await api_key(admin), project, spans, 120_000);
+  await expect(async () => {
+    await page.goto(`/s/default/projects/${project}/traces/${trace}`);
+    await expect(page.getByText("50,000 spans")).toBeVisible({ timeout: 8000 });
+  }).toPass({ timeout: 90_000 });
+  expect(await rows(page).count()).toBeLessThan(100);
+  await page.keyboard.press("e");
+  await expect(chosen(page)).toContainText("step 49000");
+  expect(await rows(page).count()).toBeLessThan(100);
+});
