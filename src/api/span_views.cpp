@@ -34,22 +34,13 @@ json::Value attributes_of(const telemetry::SpanPayload& payload) {
     return tree;
 }
 
-void restore_columns(otlp::Attributes& attributes, const telemetry::SpanPayload& payload) {
-    for (auto& [key, value] : attributes) {
-        const auto* map = value.map();
-        if (!map || map->size() != 1 || map->front().key != "$column" || !map->front().value.text()) continue;
-        if (const std::string* text = column_of(*map->front().value.text(), payload))
-            value.data = std::string_view(*text);
-    }
-}
-
 telemetry::Conversation conversation_of(const telemetry::SpanPayload& payload) {
     otlp::Batch batch;
     otlp::Span span;
-    auto attributes = otlp::read_attribute_text(payload.attributes, batch);
+    const json::Value tree = attributes_of(payload);
+    auto attributes = otlp::read_attribute_text(tree.is_object() ? json::print(tree) : payload.attributes, batch);
     if (!attributes.ok()) return {};
     span.attributes = std::move(attributes).value();
-    restore_columns(span.attributes, payload);
     const json::Value events = tree_of(payload.events);
     if (events.is_array())
         for (const json::Value& each : events.get_array()) {
