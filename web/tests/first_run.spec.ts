@@ -11,6 +11,7 @@ test.describe("first run", () => {
   test.afterAll(async () => own.stop());
 
   test("the steps tick themselves off as things happen", async ({ page, request }) => {
+    test.setTimeout(60_000);
     await page.goto(own.url);
     await fill_login(page, admin_email, admin_password);
     const step = (title: string) =>

@@ -4,6 +4,9 @@ import type { APIRequestContext, Page } from "@playwright/test";
 import { expect, type Person, test, unique } from "./fixtures";
 import { new_span_id, type SentSpan, send_spans } from "./spans";
 
+// The engine starts with the first question, and the pill asks every ten seconds.
+test.describe.configure({ timeout: 60_000 });
+
 let key = "";
 
 async function api_key(admin: Person): Promise<string> {
