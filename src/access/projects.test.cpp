@@ -222,3 +222,34 @@ TEST_CASE("many projects that cannot be purged yet do not keep the others waitin
         CHECK(world.count("deleted_projects") == 105);
     });
 }
+
+TEST_CASE("sending traces makes the project on first use, with trace_write and nothing else") {
+    for_each_world([](World& world) {
+        auto& projects = world.access.projects;
+        const auto sending = must(world.access.keys.create(
+            world.admin, world.space,
+            {.name = "sender", .kind = KeyKind::service, .scopes = {"trace_write"}, .role = Role::member}));
+        const Caller sender = world.with_key(*sending.key);
+        const Project made = must(projects.find_or_create_for_traces(sender, world.space, "shop"));
+        CHECK(must(projects.find_or_create_for_traces(sender, world.space, " shop ")).id == made.id);
+        CHECK(world.count("projects") == 1);
+        CHECK(world.count("audit_entries WHERE action = 'project_create'") == 1);
+        CHECK(outcome(projects.create(sender, world.space, "other", "", false, {})) == "forbidden");
+        CHECK(outcome(projects.find_or_create_for_traces(sender, world.space, "")) == "invalid");
+
+        const Caller viewer = world.join(world.space, "viewer@example.com", Role::viewer);
+        CHECK(outcome(projects.find_or_create_for_traces(viewer, world.space, "shop")) == "forbidden");
+        CHECK(outcome(projects.find_or_create_for_traces(World::guest(), world.space, "shop")) == "unauthorized");
+        const SpaceId elsewhere = world.add_space("elsewhere");
+        CHECK(outcome(projects.find_or_create_for_traces(sender, elsewhere, "shop")) == "not_found");
+
+        // A restricted project takes traces only from those who were let in.
+        const ProjectId secret = world.add_project(world.admin, world.space, "secret", true).id;
+        CHECK(outcome(projects.find_or_create_for_traces(sender, world.space, "secret")) == "forbidden");
+        must(projects.bind(world.admin, secret, sending.id.text(), Role::member));
+        CHECK(must(projects.find_or_create_for_traces(sender, world.space, "secret")).id == secret);
+
+        must(projects.update(world.admin, made.id, {.retention_days = 7}));
+        CHECK(must(projects.retention_days()) == std::map<std::string, int64_t>{{made.id.text(), 7}});
+    });
+}
