@@ -28,7 +28,7 @@ constexpr PermissionRow table[] = {
     {space_create, "Create spaces.", true},
     {user_manage, "See all users, disable them, make installation owners.", true},
     {audit_verify, "Check the whole audit log, read entries outside any space.", true},
-    {backup_create, "Download a backup of the installation.", true},
+    {backup_create, "Download a backup of the database.", true},
 };
 static_assert(std::size(table) == enum_names(Permission{}).size());
 

@@ -110,7 +110,8 @@ constexpr Route table[] = {
         .raw("application/x-ndjson"),
     route<verify_audit>("GET", "/v1/audit/verify", need(audit_verify), "Check the hash chain of the audit log."),
     route<get_server>("GET", "/v1/server", login, "Version, roles, permissions; settings for installation owners."),
-    route<get_backup>("GET", "/v1/backup", need(backup_create), "A backup of the installation, for `hone restore`.")
+    route<get_backup>("GET", "/v1/backup", need(backup_create),
+                      "A backup of the database (not of spans), for `hone restore`.")
         .raw("application/zstd"),
     route<get_openapi>("GET", "/openapi.json", guest, "This description.").raw("application/json"),
 };

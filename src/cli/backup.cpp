@@ -18,7 +18,8 @@ Result<> backup(Context& context) {
 
 std::vector<Command> backup_commands() {
     return {{.path = "backup",
-             .summary = "Save everything the server knows to a file, while it runs.",
+             .summary = "Save the database (users, spaces, projects, keys, audit log; not spans) to a file, while the "
+                        "server runs.",
              .arguments = {{.name = "FILE",
                             .doc = "Where to; an older file is replaced at the end. - is standard output."}},
              .details = "The file holds password and key hashes: keep it like a secret. hone restore reads it.",

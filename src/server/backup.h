@@ -1,6 +1,6 @@
 // Backups: one file, tar compressed with zstd, that holds manifest.json (what, from when, sizes and hashes) and the
 // database. Taken while the server runs, restored into an empty data directory. docs/storage-format.md describes it.
-// The master key is not in it: whoever holds a backup cannot read the secrets in it.
+// Spans are not in it. The master key is not in it either: whoever holds a backup cannot read the secrets in it.
 #pragma once
 
 #include "base/time.h"
