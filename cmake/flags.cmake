@@ -2,7 +2,8 @@
 add_compile_options(-Wall -Wextra -Wconversion -Wshadow=local -Wnon-virtual-dtor -Woverloaded-virtual
     -Wimplicit-fallthrough -Werror -fno-strict-aliasing)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    add_compile_options(-Wthread-safety -Wno-gnu-statement-expression -Wno-unknown-warning-option)
+    add_compile_options(-Wthread-safety -Wno-gnu-statement-expression -Wno-unknown-warning-option
+        -Wno-missing-field-initializers) # clang also warns where a macro of libseccomp leaves one out
 else()
     add_compile_options(-Wno-maybe-uninitialized) # g++ 12 sees them in every variant that is moved from
 endif()
