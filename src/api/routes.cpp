@@ -8,7 +8,7 @@ namespace {
 
 using enum access::Permission;
 
-constexpr Route table[] = {
+const Route table[] = {
     route<log_in>("POST", "/v1/login", guest, "Log in with a password; sets the session cookie.").secret(),
     route<log_out>("POST", "/v1/logout", login, "End this login."),
     route<get_me>("GET", "/v1/me", login, "Who am I, and what may I do."),

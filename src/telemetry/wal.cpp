@@ -107,6 +107,7 @@ Result<> Wal::recover(uint64_t from) {
         if (entry.path().extension() == ".wal") paths.push_back(entry.path().string());
     if (failed) return internal("cannot list " + m_options.directory, failed.message());
     std::sort(paths.begin(), paths.end());
+    const Lock lock(m_mutex);
     m_next = from;
     for (const std::string& path : paths) TRY(recover_segment(path, path == paths.back(), from));
     if (m_stats.damaged_bytes > 0)

@@ -78,7 +78,7 @@ private:
 
     explicit Wal(WalOptions options) : m_options(std::move(options)) {}
     Result<> recover(uint64_t from);
-    Result<> recover_segment(const std::string& path, bool last, uint64_t from);
+    Result<> recover_segment(const std::string& path, bool last, uint64_t from) REQUIRES_LOCK(m_mutex);
     Result<> start_segment(uint64_t first);
     Result<> write_group(const std::vector<Waiting*>& group);
     Result<> write_frames(const std::vector<std::string>& heads, const std::vector<Waiting*>& group);
