@@ -81,8 +81,10 @@ std::vector<SandboxId> Store::sandboxes() const {
             struct stat status {};
             const std::string path = live() + "/" + name;
             if (::stat(path.c_str(), &status) != 0) continue;
-            const bool old = ::time(nullptr) - status.st_mtime > half_made_seconds;
-            if (take_lock(path + "/lock", 0).is_open() || old) (void)remove_tree(path).ok();
+            // A young one may belong to a spawner that has made the lock's file and not locked it yet.
+            const int64_t age = ::time(nullptr) - status.st_mtime;
+            if (age > half_made_seconds || (age > 2 && take_lock(path + "/lock", 0).is_open()))
+                (void)remove_tree(path).ok();
         }
     }
     return ids;
