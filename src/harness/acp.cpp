@@ -1,0 +1,320 @@
+// Agents that speak the Agent Client Protocol over stdio: OpenCode, Gemini CLI, Qwen Code. One turn at a time; a
+// prompt during a turn waits for its end. What differs between them is how they are started and told their model.
+#include "harness/driver.h"
+#include "harness/reading.h"
+#include "harness/rpc.h"
+
+#include <deque>
+#include <map>
+
+namespace hone::harness {
+
+namespace {
+
+enum class Asked { initialize, session, prompt };
+
+void launch_opencode(const Setup& setup, Launch& launch) {
+    const bool anthropic = setup.model_protocol == "anthropic";
+    const json::Object options{{"baseURL", setup.gateway + (anthropic ? "/anthropic/v1" : "/openai/v1")},
+                               {"apiKey", setup.placeholder_key}};
+    const json::Object provider{{"npm", anthropic ? "@ai-sdk/anthropic" : "@ai-sdk/openai-compatible"},
+                                {"name", "Hone"},
+                                {"options", options},
+                                {"models", json::Object{{setup.model, json::Object{{"name", setup.model}}}}}};
+    json::Object config{{"model", "hone/" + setup.model},
+                        {"small_model", "hone/" + setup.model},
+                        {"autoupdate", false},
+                        {"share", "disabled"},
+                        {"enabled_providers", json::Array{"hone"}},
+                        {"provider", json::Object{{"hone", provider}}},
+                        {"permission", json::Object{{"*", "allow"}}},
+                        {"instructions", json::Array{"/hone/AGENTS.md"}}};
+    launch.argv = {setup.program, "acp"};
+    launch.env = {{"OPENCODE_CONFIG_CONTENT", json::print(config)},
+                  {"OPENCODE_DISABLE_MODELS_FETCH", "1"},
+                  {"OPENCODE_DISABLE_AUTOUPDATE", "1"},
+                  {"OPENCODE_DISABLE_LSP_DOWNLOAD", "1"},
+                  {"OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"},
+                  {"XDG_DATA_HOME", setup.home + "/opencode"}};
+    launch.files.push_back({"/hone/AGENTS.md", setup.system_prompt + "\n\n" + setup.context});
+    for (const Setup::SkillFolder& skill : setup.skills)
+        launch.folders.push_back({setup.home + "/.config/opencode/skills/" + skill.name, skill.path});
+}
+
+void launch_gemini(const Setup& setup, Launch& launch) {
+    const json::Object settings{{"security", json::Object{{"auth", json::Object{{"selectedType", "gemini-api-key"}}},
+                                                          {"folderTrust", json::Object{{"enabled", false}}}}},
+                                {"general", json::Object{{"enableAutoUpdate", false}, {"maxAttempts", 3}}},
+                                {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
+                                {"telemetry", json::Object{{"enabled", false}}},
+                                {"context", json::Object{{"fileName", json::Array{"GEMINI.md", "AGENTS.md"}}}}};
+    launch.argv = {setup.program, "--acp", "--yolo", "-m", setup.model};
+    launch.env = {{"GEMINI_CLI_NO_RELAUNCH", "true"},
+                  {"GEMINI_API_KEY", setup.placeholder_key},
+                  {"GOOGLE_GEMINI_BASE_URL", setup.gateway + "/gemini"}};
+    launch.files.push_back({setup.home + "/.gemini/settings.json", json::print(settings)});
+    launch.files.push_back({setup.home + "/.gemini/GEMINI.md", setup.system_prompt + "\n\n" + setup.context});
+    for (const Setup::SkillFolder& skill : setup.skills)
+        launch.folders.push_back({setup.home + "/.gemini/skills/" + skill.name, skill.path});
+}
+
+void launch_qwen(const Setup& setup, Launch& launch) {
+    const json::Object settings{{"security", json::Object{{"auth", json::Object{{"selectedType", "openai"}}}}},
+                                {"general", json::Object{{"enableAutoUpdate", false}}},
+                                {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
+                                {"telemetry", json::Object{{"enabled", false}}},
+                                {"tools", json::Object{{"toolSearch", json::Object{{"enabled", false}}}}},
+                                {"memory", json::Object{{"enableManagedAutoMemory", false}}}};
+    // The entry script would start this as a child that outlives it.
+    launch.argv = {"node", "--expose-gc", setup.program, "--acp", "--yolo", "-m", setup.model};
+    launch.env = {{"QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"},
+                  {"OPENAI_API_KEY", setup.placeholder_key},
+                  {"OPENAI_BASE_URL", setup.gateway + "/openai/v1"},
+                  {"QWEN_HOME", setup.home + "/.qwen"}};
+    launch.files.push_back({setup.home + "/.qwen/settings.json", json::print(settings)});
+    launch.files.push_back({setup.home + "/.qwen/QWEN.md", setup.system_prompt + "\n\n" + setup.context});
+    for (const Setup::SkillFolder& skill : setup.skills)
+        launch.folders.push_back({setup.home + "/.qwen/skills/" + skill.name, skill.path});
+}
+
+class Acp final : public Driver {
+public:
+    explicit Acp(std::string flavour) : m_flavour(std::move(flavour)) {}
+
+    Result<Launch> launch(const Setup& setup) override {
+        if (setup.model.empty()) return invalid(m_flavour + " needs a model");
+        m_workspace = setup.workspace;
+        m_mcp = setup.gateway + "/mcp";
+        m_resume = setup.resume;
+        m_harness_session = setup.resume;
+        Launch launch;
+        if (m_flavour == "opencode") launch_opencode(setup, launch);
+        if (m_flavour == "gemini") launch_gemini(setup, launch);
+        if (m_flavour == "qwen") launch_qwen(setup, launch);
+        launch.env.emplace_back("HOME", setup.home);
+        return launch;
+    }
+
+    void begin(Output& output) override {
+        const json::Object files{{"readTextFile", false}, {"writeTextFile", false}};
+        output.input += m_rpc.ask(
+            Asked::initialize, "initialize",
+            {{"protocolVersion", 1}, {"clientCapabilities", json::Object{{"fs", files}, {"terminal", false}}}});
+    }
+
+    void say(std::string_view text, Output& output) override {
+        open_turn();
+        m_waiting.emplace_back(text);
+        start_waiting_turn(output);
+    }
+
+    void interrupt(Output& output) override {
+        if (m_prompting) output.input += m_rpc.tell("session/cancel", {{"sessionId", m_harness_session}});
+    }
+
+    void read(std::string_view bytes, Output& output) override {
+        m_lines.add(bytes, [&](std::string_view text) {
+            const auto object = read_object(text);
+            if (!object) {
+                output.events.push_back({.kind = EventKind::status, .text = std::string(text)});
+                return;
+            }
+            const json::Value* id = member(*object, "id");
+            const std::string method = text_at(*object, "method");
+            if (id != nullptr && method.empty())
+                read_answer(*id, *object, output);
+            else if (id != nullptr)
+                read_request(*id, method, object_at(*object, "params"), output);
+            else if (method == "session/update" && !m_loading)
+                read_update(object_at(object_at(*object, "params"), "update"), output);
+        });
+    }
+
+    void close(Output& output) override { output.close_input = true; }
+
+    void end(Exit exit, Output& output) override {
+        flush(output);
+        end_turns(exit, output);
+    }
+
+private:
+    struct Call {
+        std::string title;
+        std::string input;
+        bool reported = false;
+    };
+
+    void start_waiting_turn(Output& output) {
+        if (!m_ready || m_prompting || m_waiting.empty()) return;
+        m_prompting = true;
+        const json::Array prompt{json::Object{{"type", "text"}, {"text", m_waiting.front()}}};
+        m_waiting.pop_front();
+        output.input +=
+            m_rpc.ask(Asked::prompt, "session/prompt", {{"sessionId", m_harness_session}, {"prompt", prompt}});
+    }
+
+    void read_answer(const json::Value& id, const json::Object& message, Output& output) {
+        const auto asked = m_rpc.answered(id);
+        if (!asked) return;
+        if (member(message, "error") != nullptr) return read_refusal(*asked, message, output);
+        const json::Object& result = object_at(message, "result");
+        switch (*asked) {
+        case Asked::initialize:
+            ask_session(output);
+            break;
+        case Asked::session:
+            if (m_resume.empty()) m_harness_session = text_at(result, "sessionId");
+            m_ready = true;
+            m_loading = false;
+            start_waiting_turn(output);
+            break;
+        case Asked::prompt:
+            read_turn_end(result, output);
+            break;
+        }
+    }
+
+    void ask_session(Output& output) {
+        const json::Object server{{"type", "http"}, {"name", "hone"}, {"url", m_mcp}, {"headers", json::Array{}}};
+        json::Object params{{"cwd", m_workspace}, {"mcpServers", json::Array{server}}};
+        if (!m_resume.empty()) params["sessionId"] = m_resume;
+        // A loaded session repeats its history as updates; they are in the transcript already.
+        m_loading = !m_resume.empty();
+        output.input += m_rpc.ask(Asked::session, m_resume.empty() ? "session/new" : "session/load", params);
+    }
+
+    void read_refusal(Asked asked, const json::Object& message, Output& output) {
+        flush(output);
+        const json::Object& error = object_at(message, "error");
+        std::string text = text_at(error, "message");
+        if (const std::string data = shown_at(error, "data"); !data.empty()) text += ": " + data;
+        output.events.push_back({.kind = EventKind::error, .text = text, .failed = true});
+        output.events.push_back({.kind = EventKind::result, .text = std::move(text), .failed = true});
+        m_prompting = false;
+        close_turn(false);
+        if (asked == Asked::prompt)
+            start_waiting_turn(output);
+        else
+            output.close_input = true;
+    }
+
+    // Everything is allowed inside the sandbox: the sandbox is the limit.
+    void read_request(const json::Value& id, const std::string& method, const json::Object& params, Output& output) {
+        if (method != "session/request_permission") {
+            output.input += m_rpc.refuse(id);
+            return;
+        }
+        std::string chosen;
+        for (const json::Value& value : array_at(params, "options")) {
+            if (!value.is_object()) continue;
+            const std::string kind = text_at(value.get_object(), "kind");
+            if (kind == "allow_always" || (kind == "allow_once" && chosen.empty()))
+                chosen = text_at(value.get_object(), "optionId");
+        }
+        const json::Object outcome = chosen.empty() ? json::Object{{"outcome", "cancelled"}}
+                                                    : json::Object{{"outcome", "selected"}, {"optionId", chosen}};
+        output.input += m_rpc.answer(id, {{"outcome", outcome}});
+    }
+
+    void read_update(const json::Object& update, Output& output) {
+        const std::string type = text_at(update, "sessionUpdate");
+        if (type == "agent_message_chunk") return add_chunk(EventKind::message, update, output);
+        if (type == "agent_thought_chunk") return add_chunk(EventKind::thinking, update, output);
+        if (type == "tool_call" || type == "tool_call_update") {
+            flush(output);
+            read_tool(update, output);
+        }
+    }
+
+    // Chunks of one message are joined until something else happens.
+    void add_chunk(EventKind kind, const json::Object& update, Output& output) {
+        const std::string message = text_at(update, "messageId");
+        if (!m_chunks.text.empty() && (m_chunks.kind != kind || m_chunks_of != message)) flush(output);
+        m_chunks.kind = kind;
+        m_chunks_of = message;
+        if (const json::Value* content = member(update, "content"); content != nullptr && content->is_object())
+            m_chunks.text += text_at(content->get_object(), "text");
+    }
+
+    void flush(Output& output) {
+        if (!m_chunks.text.empty()) output.events.push_back(std::exchange(m_chunks, Event{}));
+    }
+
+    // A call is reported when it runs, because agents fill in title and arguments late.
+    void read_tool(const json::Object& update, Output& output) {
+        const std::string id = text_at(update, "toolCallId");
+        const std::string status = text_at(update, "status");
+        if (m_calls.size() > 1000) m_calls.erase(m_calls.begin());
+        Call& call = m_calls[id];
+        if (const std::string title = text_at(update, "title"); !title.empty() && call.title.empty())
+            call.title = title;
+        if (const std::string input = shown_at(update, "rawInput"); !input.empty() && input != "{}") call.input = input;
+        const json::Value* content = member(update, "content");
+        const std::string text = content != nullptr ? joined_text(*content) : std::string();
+        if (!call.reported && status != "pending") {
+            call.reported = true;
+            if (call.input.empty()) call.input = json::print(json::Object{{"title", text_at(update, "title")}});
+            output.events.push_back(
+                {.kind = EventKind::tool_call, .tool = tool_name(call.title), .call_id = id, .input = call.input});
+        }
+        if (status != "completed" && status != "failed") return;
+        output.events.push_back({.kind = EventKind::tool_result,
+                                 .text = text,
+                                 .tool = tool_name(call.title),
+                                 .call_id = id,
+                                 .failed = status == "failed"});
+        m_calls.erase(id);
+    }
+
+    void read_turn_end(const json::Object& result, Output& output) {
+        const std::string said = m_chunks.kind == EventKind::message ? m_chunks.text : std::string();
+        flush(output);
+        read_usage(result, output);
+        const std::string reason = text_at(result, "stopReason");
+        const bool succeeded = reason == "end_turn";
+        output.events.push_back({.kind = EventKind::result,
+                                 .text = succeeded ? said : "The turn ended: " + reason + ".",
+                                 .failed = !succeeded});
+        m_prompting = false;
+        close_turn(succeeded);
+        start_waiting_turn(output);
+    }
+
+    static void read_usage(const json::Object& result, Output& output) {
+        Usage usage;
+        if (member(result, "usage") != nullptr) { // OpenCode: `inputTokens` is without the cache
+            const json::Object& numbers = object_at(result, "usage");
+            usage = {.input = integer_at(numbers, "inputTokens"),
+                     .cache_read = integer_at(numbers, "cachedReadTokens"),
+                     .cache_write = integer_at(numbers, "cachedWriteTokens"),
+                     .output = integer_at(numbers, "outputTokens"),
+                     .reasoning = integer_at(numbers, "thoughtTokens")};
+        } else {
+            const json::Object& count = object_at(object_at(object_at(result, "_meta"), "quota"), "token_count");
+            usage = {.input = integer_at(count, "input_tokens"), .output = integer_at(count, "output_tokens")};
+        }
+        if (usage != Usage{}) output.events.push_back({.kind = EventKind::usage, .usage = usage});
+    }
+
+    std::string m_flavour;
+    Rpc<Asked> m_rpc;
+    Lines m_lines;
+    std::string m_workspace;
+    std::string m_mcp;
+    std::string m_resume;
+    std::deque<std::string> m_waiting;
+    std::map<std::string, Call> m_calls;
+    Event m_chunks;
+    std::string m_chunks_of;
+    bool m_ready = false;
+    bool m_loading = false;
+    bool m_prompting = false;
+};
+
+} // namespace
+
+std::unique_ptr<Driver> make_acp(std::string flavour) {
+    return std::make_unique<Acp>(std::move(flavour));
+}
+
+} // namespace hone::harness

@@ -1,0 +1,47 @@
+#include "harness/catalog.h"
+
+namespace hone::harness {
+
+namespace {
+
+constexpr std::array harnesses{
+    Harness{"claude-code", "Claude Code", "@anthropic-ai/claude-code", "node_modules/.bin/claude", "anthropic"},
+    Harness{"codex", "Codex", "@openai/codex", "node_modules/.bin/codex", "openai"},
+    Harness{"opencode", "OpenCode", "opencode-ai", "node_modules/.bin/opencode", "openai anthropic"},
+    Harness{"gemini", "Gemini CLI", "@google/gemini-cli", "node_modules/.bin/gemini", "gemini"},
+    Harness{"qwen", "Qwen Code", "@qwen-code/qwen-code", "node_modules/@qwen-code/qwen-code/cli.js", "openai"},
+    Harness{"command", "Command", "", "", "", false, false},
+    Harness{"playbook", "Playbook", "", "", "", false, false},
+};
+
+} // namespace
+
+std::span<const Harness> catalog() {
+    return harnesses;
+}
+
+const Harness* find(std::string_view name) {
+    for (const Harness& harness : harnesses)
+        if (harness.name == name) return &harness;
+    return nullptr;
+}
+
+bool speaks(const Harness& harness, std::string_view protocol) {
+    std::string_view rest = harness.protocols;
+    while (!rest.empty()) {
+        const size_t space = rest.find(' ');
+        if (rest.substr(0, space) == protocol) return true;
+        if (space == std::string_view::npos) break;
+        rest.remove_prefix(space + 1);
+    }
+    return false;
+}
+
+std::unique_ptr<Driver> make_driver(const Harness& harness) {
+    if (harness.name == "claude-code") return make_claude_code();
+    if (harness.name == "codex") return make_codex();
+    if (harness.package.empty()) return make_command();
+    return make_acp(std::string(harness.name));
+}
+
+} // namespace hone::harness
