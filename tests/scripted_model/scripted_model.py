@@ -229,6 +229,7 @@ class Handler(BaseHTTPRequestHandler):
                 told = usage or told
                 time.sleep(step.get("pause", 0))
             self.server.book.tell(told)
+            told = Usage()
             self.wfile.write(b"0\r\n\r\n")
         except OSError:
             self.close_connection = True
