@@ -51,6 +51,8 @@ struct Caller {
     bool installation_owner = false;
     std::map<SpaceId, Role> roles; // a key has exactly one
     PermissionSet scope;           // what a key is limited to; everything for users
+    std::string run;               // of a run key: the run whose worker is asking
+    ProjectId bound_project;       // of a run key: the only project it sees
 
     // Of a cookie session.
     LoginSessionId login_session;

@@ -10,6 +10,8 @@ constexpr std::string_view key_start = "hone_";
 constexpr Duration used_resolution = std::chrono::minutes(1);
 constexpr std::string_view select_key = "SELECT id, name, prefix, space_id, user_id, role, scopes, created_by, "
                                         "created_at, expires_at, last_used_at, revoked_at, key_hash FROM api_keys";
+// A run key reads the spans and evals of its project.
+constexpr Permission run_key_scope = Permission::project_read;
 // Takes the place of a revoked key's hash: no clock that is set back brings the key to life again.
 constexpr std::string_view revoked_hash = "revoked ";
 
@@ -74,6 +76,7 @@ Result<Page<Key>> Keys::list(const Caller& caller, const SpaceId& space, bool in
     const std::string after = TRY(page.after());
     std::string sql = std::string(select_key) + " WHERE space_id = ? AND id > ?";
     std::vector<sql::Value> values{sql::to_value(space), sql::to_value(after)};
+    sql += " AND id NOT IN (SELECT key_id FROM run_keys)";
     if (!caller.permissions_in(space).has(Permission::key_manage)) {
         sql += " AND (user_id = ? OR id = ?)";
         values.push_back(sql::to_value(caller.user));
@@ -154,6 +157,32 @@ Result<Key> Keys::create(const Caller& caller, const SpaceId& space, const NewKe
              {{"name", made.name}, {"kind", name_of(made.kind)}, {"scopes", join_scopes(made.scopes)}}}));
         return made;
     });
+}
+
+Result<Key> Keys::create_for_run(const NewRunKey& wanted) {
+    Key key;
+    key.name = wanted.run;
+    key.kind = wanted.user ? KeyKind::personal : KeyKind::service;
+    key.space_id = wanted.space;
+    key.user_id = wanted.user;
+    if (!wanted.user) key.role = wanted.role.value_or(Role::viewer);
+    key.scopes = {std::string(name_of(run_key_scope))};
+    key.expires_at = wanted.expires_at;
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Key> {
+        TRY(transaction.execute("DELETE FROM api_keys WHERE id IN (SELECT key_id FROM run_keys WHERE run_id = ?)",
+                                wanted.run));
+        Key made = TRY(insert(transaction, Caller::system(), key));
+        TRY(transaction.execute("INSERT INTO run_keys (key_id, run_id, project_id) VALUES (?, ?, ?)", made.id,
+                                wanted.run, wanted.project));
+        TRY(m_audit.record(transaction, Caller::system(),
+                           {"run_key_create", wanted.space, wanted.run, {{"project", wanted.project.text()}}}));
+        return made;
+    });
+}
+
+Result<> Keys::end_for_run(const std::string& run) {
+    TRY(m_database.execute("DELETE FROM api_keys WHERE id IN (SELECT key_id FROM run_keys WHERE run_id = ?)", run));
+    return {};
 }
 
 // A key cannot make itself a successor that lives longer.
@@ -239,6 +268,11 @@ Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std
     const Key key = key_of(rows.front());
     if (key.state != KeyState::active) return wrong();
     Caller caller;
+    const auto bound = TRY(m_database.query("SELECT run_id, project_id FROM run_keys WHERE key_id = ?", key.id));
+    if (!bound.empty()) {
+        caller.run = bound.front().text(0);
+        caller.bound_project = bound.front().id<ProjectTag>(1);
+    }
     caller.kind = CallerKind::key;
     caller.key = key.id;
     caller.name = key.name;

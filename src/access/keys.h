@@ -14,6 +14,16 @@ struct NewKey {
     std::optional<Time> expires_at{};
 };
 
+// The key of a run: reads one project, nothing else, and never more than whoever started the run.
+struct NewRunKey {
+    std::string run{};
+    SpaceId space{};
+    ProjectId project{};
+    std::optional<UserId> user{}; // who started it; else
+    std::optional<Role> role{};   // the role of the service key that did
+    Time expires_at{};
+};
+
 class Keys {
 public:
     Keys(sql::Database& database, const Clock& clock, const AuditLog& audit)
@@ -28,6 +38,9 @@ public:
     Result<Key> revoke(const Caller& caller, const KeyId& id);
     // A new key with the same rights; the old one works for `grace` more and cannot be rotated again.
     Result<Key> rotate(const Caller& caller, const KeyId& id, Duration grace);
+    // Made by the server itself when a run starts; it is not listed. A run has one: an older one ends.
+    Result<Key> create_for_run(const NewRunKey& wanted);
+    Result<> end_for_run(const std::string& run);
     // For showing a key to itself.
     Result<Key> find(const KeyId& id) const;
 

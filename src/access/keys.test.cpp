@@ -260,3 +260,53 @@ TEST_CASE("when a key was last used is written at most once a minute") {
         CHECK(last_used() == world.clock.now());
     });
 }
+
+TEST_CASE("a run key reads its own project and nothing else, and ends with the run") {
+    for_each_world([](World& world) {
+        const Caller member = world.join(world.space, "starter@example.com", Role::member);
+        const Project mine = world.add_project(world.admin, world.space, "mine");
+        const Project other = world.add_project(world.admin, world.space, "other");
+        const NewRunKey wanted{.run = "run_1",
+                               .space = world.space,
+                               .project = mine.id,
+                               .user = member.user,
+                               .expires_at = world.clock.now() + std::chrono::hours(1)};
+        const std::string secret = *must(world.access.keys.create_for_run(wanted)).key;
+        const Caller run = world.with_key(secret);
+        CHECK(run.run == "run_1");
+        CHECK(outcome(world.access.projects.find(run, world.space, "mine")) == "ok");
+        CHECK(outcome(world.access.projects.find(run, world.space, "other")) == "not_found");
+        CHECK(outcome(world.access.projects.find(run, world.space, other.id.text())) == "not_found");
+        CHECK(outcome(world.access.projects.find(run, world.space, "mine", Permission::eval_write)) == "forbidden");
+        CHECK(must(world.access.projects.list(run, world.space, {}, {})).data.size() == 1);
+        CHECK(outcome(world.access.projects.create(run, world.space, "new", "", false, {})) == "forbidden");
+        CHECK(outcome(world.access.keys.list(run, world.space, false, {})) == "forbidden");
+        // Nobody else sees it among the keys, and a second one replaces it.
+        CHECK(must(world.access.keys.list(world.admin, world.space, true, {})).data.empty());
+        const std::string second = *must(world.access.keys.create_for_run(wanted)).key;
+        CHECK(outcome(world.access.keys.authenticate(secret, "", "")) == "unauthorized");
+        // Its starter loses the space: so does the key.
+        CHECK(outcome(world.access.keys.authenticate(second, "", "")) == "ok");
+        must(world.access.spaces.remove_member(world.admin, world.space, member.user));
+        CHECK(outcome(world.access.keys.authenticate(second, "", "")) == "unauthorized");
+        must(world.access.keys.end_for_run("run_1"));
+        CHECK(world.count("run_keys") == 0);
+    });
+}
+
+TEST_CASE("a run key of a restricted project needs the binding of its starter") {
+    for_each_world([](World& world) {
+        const Caller member = world.join(world.space, "starter@example.com", Role::member);
+        const Project secret_project = world.add_project(world.admin, world.space, "secret", true);
+        const std::string secret =
+            *must(world.access.keys.create_for_run({.run = "run_2",
+                                                    .space = world.space,
+                                                    .project = secret_project.id,
+                                                    .user = member.user,
+                                                    .expires_at = world.clock.now() + std::chrono::hours(1)}))
+                 .key;
+        CHECK(outcome(world.access.projects.find(world.with_key(secret), world.space, "secret")) == "not_found");
+        must(world.access.projects.bind(world.admin, secret_project.id, member.user.text(), Role::viewer));
+        CHECK(outcome(world.access.projects.find(world.with_key(secret), world.space, "secret")) == "ok");
+    });
+}

@@ -33,14 +33,24 @@ enum class Permission {
     trace_write,
     trace_delete,
     eval_write,
+    preset_read,
+    preset_write,
+    run_read,
+    run_start,
+    artifact_review,
     key_create,
     key_manage,
     audit_read,
+    skill_read,
+    skill_write,
+    secret_write,
     // Of the whole installation: held by installation owners only.
     space_create,
     user_manage,
     audit_verify,
     backup_create,
+    skill_share,
+    secret_rotate,
 };
 constexpr auto enum_names(Permission) {
     using enum Permission;
@@ -50,10 +60,15 @@ constexpr auto enum_names(Permission) {
                       EnumName{project_create, "project_create"}, EnumName{project_update, "project_update"},
                       EnumName{project_delete, "project_delete"}, EnumName{project_bind, "project_bind"},
                       EnumName{trace_write, "trace_write"},       EnumName{trace_delete, "trace_delete"},
-                      EnumName{eval_write, "eval_write"},         EnumName{key_create, "key_create"},
+                      EnumName{eval_write, "eval_write"},         EnumName{preset_read, "preset_read"},
+                      EnumName{preset_write, "preset_write"},     EnumName{run_read, "run_read"},
+                      EnumName{run_start, "run_start"},           EnumName{artifact_review, "artifact_review"},
+                      EnumName{skill_read, "skill_read"},         EnumName{skill_write, "skill_write"},
+                      EnumName{secret_write, "secret_write"},     EnumName{key_create, "key_create"},
                       EnumName{key_manage, "key_manage"},         EnumName{audit_read, "audit_read"},
                       EnumName{space_create, "space_create"},     EnumName{user_manage, "user_manage"},
-                      EnumName{audit_verify, "audit_verify"},     EnumName{backup_create, "backup_create"}};
+                      EnumName{audit_verify, "audit_verify"},     EnumName{backup_create, "backup_create"},
+                      EnumName{skill_share, "skill_share"},       EnumName{secret_rotate, "secret_rotate"}};
 }
 
 struct PermissionRow {

@@ -36,6 +36,7 @@ json::Value retention_value(const std::optional<int64_t>& days) {
 } // namespace
 
 Result<PermissionSet> Projects::permissions_in(const Caller& caller, const Project& project) const {
+    if (!caller.bound_project.empty() && caller.bound_project != project.id) return PermissionSet();
     const PermissionSet in_space = caller.permissions_in(project.space_id);
     if (!project.restricted || caller.kind == CallerKind::system) return in_space;
     PermissionSet allowed;
@@ -68,7 +69,7 @@ Result<Project> Projects::find(const Caller& caller, const SpaceId& space, std::
     if (allowed.has(permission)) return found;
     if (!allowed.has(Permission::project_read) && !allowed.has(Permission::project_bind)) {
         // Seen by others in a space the caller belongs to: only its existence is hidden when it is restricted.
-        if (!found.value().restricted && caller.role_in(found.value().space_id))
+        if (!found.value().restricted && caller.bound_project.empty() && caller.role_in(found.value().space_id))
             return forbidden("this needs the permission " + std::string(name_of(permission)) + " in the space");
         return absent();
     }
@@ -87,6 +88,10 @@ Result<Page<Project>> Projects::list(const Caller& caller, const SpaceId& space,
                "b.principal = ?))";
         values.push_back(sql::to_value(caller.permissions_in(space).has(Permission::project_bind)));
         values.push_back(sql::to_value(caller.principal()));
+    }
+    if (!caller.bound_project.empty()) {
+        sql += " AND id = ?";
+        values.push_back(sql::to_value(caller.bound_project));
     }
     if (name_contains) {
         if (name_contains->size() > 100) return invalid("name_contains must be at most 100 bytes long");
