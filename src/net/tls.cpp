@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <limits>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
@@ -74,6 +75,9 @@ struct BioMethod {
 
 struct FreeSession {
     void operator()(SSL* session) const { SSL_free(session); }
+};
+struct FreeBio {
+    void operator()(BIO* bio) const { BIO_free(bio); }
 };
 struct FreeContext {
     void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
@@ -162,6 +166,26 @@ public:
             return invalid("key " + key_file + " does not belong to certificate " + certificate_file);
         return {};
     }
+    Result<> use_certificate_text(const std::string& certificates, const std::string& key) {
+        ERR_clear_error();
+        const std::unique_ptr<BIO, FreeBio> chain(
+            BIO_new_mem_buf(certificates.data(), static_cast<int>(certificates.size())));
+        const std::unique_ptr<BIO, FreeBio> key_text(BIO_new_mem_buf(key.data(), static_cast<int>(key.size())));
+        bool first = true;
+        while (X509* certificate = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)) {
+            const int used = first ? SSL_CTX_use_certificate(m_context.get(), certificate)
+                                   : static_cast<int>(SSL_CTX_add1_chain_cert(m_context.get(), certificate));
+            X509_free(certificate);
+            if (used != 1) return invalid("cannot use the certificate: " + take_errors());
+            first = false;
+        }
+        EVP_PKEY* private_key = PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr);
+        const int used = private_key ? SSL_CTX_use_PrivateKey(m_context.get(), private_key) : 0;
+        EVP_PKEY_free(private_key);
+        if (first || used != 1 || SSL_CTX_check_private_key(m_context.get()) != 1)
+            return invalid("cannot use the certificate and its key: " + take_errors());
+        return {};
+    }
     void be_server() {
         SSL_CTX_set_alpn_select_cb(m_context.get(), choose_protocol, nullptr);
         constexpr std::string_view name = "hone";
@@ -177,6 +201,12 @@ public:
         SSL_CTX_set_alpn_protos(m_context.get(), reinterpret_cast<const unsigned char*>(protocol.data()),
                                 static_cast<unsigned>(protocol.size()));
         return {};
+    }
+
+    Result<> trust_also(const std::string& ca_file) {
+        ERR_clear_error();
+        if (SSL_CTX_load_verify_locations(m_context.get(), ca_file.c_str(), nullptr) == 1) return {};
+        return invalid("cannot use certificate authorities " + ca_file + ": " + take_errors());
     }
 
     Result<std::unique_ptr<TlsSession>> accept(int descriptor) const override {
@@ -231,6 +261,21 @@ TlsContext::for_client(const std::string& ca_file, const std::string& certificat
     auto context = std::make_shared<Context>(TLS_client_method());
     TRY(context->be_client(ca_file));
     if (!certificate_file.empty()) TRY(context->use_certificate(certificate_file, key_file));
+    return std::shared_ptr<const TlsContext>(std::move(context));
+}
+
+Result<std::shared_ptr<const TlsContext>> TlsContext::for_server_text(const std::string& certificates,
+                                                                      const std::string& key) {
+    auto context = std::make_shared<Context>(TLS_server_method());
+    TRY(context->use_certificate_text(certificates, key));
+    context->be_server();
+    return std::shared_ptr<const TlsContext>(std::move(context));
+}
+
+Result<std::shared_ptr<const TlsContext>> TlsContext::for_client_with_system_store(const std::string& extra_ca_file) {
+    auto context = std::make_shared<Context>(TLS_client_method());
+    TRY(context->be_client(""));
+    if (!extra_ca_file.empty()) TRY(context->trust_also(extra_ca_file));
     return std::shared_ptr<const TlsContext>(std::move(context));
 }
 

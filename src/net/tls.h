@@ -37,6 +37,11 @@ public:
     // An empty ca_file means the system's store; certificate and key are for client certificates, or empty.
     static Result<std::shared_ptr<const TlsContext>>
     for_client(const std::string& ca_file, const std::string& certificate_file, const std::string& key_file);
+    // The same from PEM text: the certificate with its chain, and its key.
+    static Result<std::shared_ptr<const TlsContext>> for_server_text(const std::string& certificates,
+                                                                     const std::string& key);
+    // Trusts the system's store and, unless empty, the authorities of a file as well.
+    static Result<std::shared_ptr<const TlsContext>> for_client_with_system_store(const std::string& extra_ca_file);
     virtual ~TlsContext() = default;
 
     virtual Result<std::unique_ptr<TlsSession>> accept(int descriptor) const = 0;
