@@ -48,6 +48,7 @@ CREATE TABLE runs (
     reasoning_tokens BIGINT NOT NULL,
     cost_micro_usd BIGINT,
     from_run TEXT,
+    fork_of TEXT,                  -- whose thread is copied before the first sandbox
     thread TEXT NOT NULL,          -- whose volume is the workspace
     trace_id TEXT NOT NULL,
     harness_session TEXT NOT NULL, -- what the harness calls it; empty until known

@@ -1,0 +1,195 @@
+#include "run/presets.h"
+
+#include "access/names.h"
+#include "base/text.h"
+
+namespace hone::run {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::SpaceId;
+
+namespace {
+
+constexpr std::string_view select_preset =
+    "SELECT id, space_id, name, description, version, settings, created_at, updated_at FROM presets";
+
+Result<Preset> preset_of(const sql::Row& row) {
+    Preset preset;
+    preset.id = row.id<PresetTag>(0);
+    preset.space_id = row.id<access::SpaceTag>(1);
+    preset.name = row.text(2);
+    preset.description = row.text(3);
+    preset.version = row.integer(4);
+    preset.settings = TRY(json::read<Settings>(row.text(5)));
+    preset.created_at = row.time(6);
+    preset.updated_at = row.time(7);
+    return preset;
+}
+
+std::string shortened(const json::Value& value) {
+    const std::string text = value.is_string() ? std::string(value.get_string()) : json::print(value);
+    if (text.size() <= 60) return text;
+    return std::string(truncate_utf8(text, 57)) + "…";
+}
+
+void compare(const std::string& path, const json::Value& before, const json::Value& after,
+             std::vector<std::string>& lines) {
+    if (before == after) return;
+    if (!before.is_object() || !after.is_object()) {
+        lines.push_back(path + ": " + shortened(before) + " → " + shortened(after));
+        return;
+    }
+    const std::string prefix = path.empty() ? "" : path + ".";
+    static const json::Value absent;
+    for (const auto& entry : before.get_object()) {
+        const json::Value* other = after.get_object().if_contains(entry.key());
+        compare(prefix + std::string(entry.key()), entry.value(), other != nullptr ? *other : absent, lines);
+    }
+    for (const auto& entry : after.get_object())
+        if (!before.get_object().contains(entry.key()))
+            compare(prefix + std::string(entry.key()), absent, entry.value(), lines);
+}
+
+Result<> insert_version(sql::Transaction& transaction, const Preset& preset, const Caller& caller, Time now) {
+    TRY(transaction.execute(
+        "INSERT INTO preset_versions (preset_id, version, settings, changed_by, changed_at) VALUES (?, ?, ?, ?, ?)",
+        preset.id, preset.version, json::write(preset.settings), caller.name, now));
+    return {};
+}
+
+} // namespace
+
+std::vector<std::string> differences(const Settings& before, const Settings& after) {
+    std::vector<std::string> lines;
+    compare("", json::to_value(before), json::to_value(after), lines);
+    return lines;
+}
+
+Result<Page<Preset>> Presets::list(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
+    TRY(caller.require(Permission::preset_read, space));
+    const auto rows =
+        TRY(m_database.query(std::string(select_preset) + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?", space,
+                             TRY(page.after()), page.limit + 1));
+    std::vector<Preset> presets;
+    for (const auto& row : rows) presets.push_back(TRY(preset_of(row)));
+    return access::make_page(std::move(presets), page, [](const Preset& preset) { return preset.id.text(); });
+}
+
+Result<Preset> Presets::find(const Caller& caller, const SpaceId& space, std::string_view id_or_name) const {
+    TRY(caller.require(Permission::preset_read, space));
+    const auto rows = TRY(m_database.query(
+        std::string(select_preset) +
+            " WHERE space_id = ? AND (id = ? OR name = ?) ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
+        space, id_or_name, id_or_name, id_or_name));
+    if (rows.empty()) return not_found("preset " + std::string(truncate_utf8(id_or_name, 100)));
+    return preset_of(rows.front());
+}
+
+Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const std::string& name,
+                               const std::string& description, const Settings& settings) {
+    TRY(caller.require(Permission::preset_write, space));
+    Preset preset;
+    preset.name = TRY(access::checked_name("name", name));
+    preset.description = TRY(access::checked_description(description));
+    TRY(validate(settings));
+    TRY(m_check.check(caller, space, settings));
+    const Time now = m_clock.now();
+    preset.id = make_id<PresetTag>(m_clock);
+    preset.space_id = space;
+    preset.version = 1;
+    preset.settings = settings;
+    preset.created_at = preset.updated_at = now;
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Preset> {
+        const int64_t made = TRY(transaction.execute(
+            "INSERT INTO presets (id, space_id, name, description, version, settings, created_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (space_id, name) DO NOTHING",
+            preset.id, space, preset.name, preset.description, preset.version, json::write(settings), now, now));
+        if (made == 0) return conflict("a preset named " + preset.name + " exists already in this space");
+        TRY(insert_version(transaction, preset, caller, now));
+        TRY(m_audit.record(
+            transaction, caller,
+            {"preset_create", space, preset.id.text(), {{"name", preset.name}, {"harness", settings.harness}}}));
+        return preset;
+    });
+}
+
+Result<Preset> Presets::update(const Caller& caller, const SpaceId& space, std::string_view id_or_name,
+                               const std::optional<std::string>& name, const std::optional<std::string>& description,
+                               const std::optional<Settings>& settings) {
+    TRY(caller.require(Permission::preset_write, space));
+    Preset preset = TRY(find(caller, space, id_or_name));
+    const std::string old_name = preset.name;
+    if (name) preset.name = TRY(access::checked_name("name", *name));
+    if (description) preset.description = TRY(access::checked_description(*description));
+    std::vector<std::string> changed;
+    if (settings) {
+        TRY(validate(*settings));
+        TRY(m_check.check(caller, space, *settings));
+        changed = differences(preset.settings, *settings);
+        preset.settings = *settings;
+    }
+    const int64_t old_version = preset.version;
+    if (!changed.empty()) preset.version += 1;
+    preset.updated_at = m_clock.now();
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Preset> {
+        const auto taken = TRY(transaction.query("SELECT id FROM presets WHERE space_id = ? AND name = ? AND id <> ?",
+                                                 space, preset.name, preset.id));
+        if (!taken.empty()) return conflict("a preset named " + preset.name + " exists already in this space");
+        const int64_t updated = TRY(transaction.execute(
+            "UPDATE presets SET name = ?, description = ?, version = ?, settings = ?, updated_at = ? WHERE id = ? AND "
+            "version = ?",
+            preset.name, preset.description, preset.version, json::write(preset.settings), preset.updated_at, preset.id,
+            old_version));
+        if (updated == 0) return conflict("the preset was changed by somebody else meanwhile; look at it again");
+        if (!changed.empty()) TRY(insert_version(transaction, preset, caller, preset.updated_at));
+        json::Array lines;
+        for (const std::string& line : changed)
+            if (lines.size() < 50) lines.emplace_back(line);
+        TRY(m_audit.record(transaction, caller,
+                           {"preset_update",
+                            space,
+                            preset.id.text(),
+                            {{"name", preset.name}, {"version", preset.version}, {"changed", lines}}}));
+        return preset;
+    });
+}
+
+Result<> Presets::remove(const Caller& caller, const SpaceId& space, std::string_view id_or_name) {
+    TRY(caller.require(Permission::preset_write, space));
+    const Preset preset = TRY(find(caller, space, id_or_name));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("DELETE FROM presets WHERE id = ?", preset.id));
+        return m_audit.record(transaction, caller, {"preset_delete", space, preset.id.text(), {{"name", preset.name}}});
+    });
+}
+
+Result<std::vector<PresetVersion>> Presets::versions(const Caller& caller, const SpaceId& space,
+                                                     std::string_view id_or_name) const {
+    const Preset preset = TRY(find(caller, space, id_or_name));
+    const auto rows =
+        TRY(m_database.query("SELECT version, settings, changed_by, changed_at FROM preset_versions WHERE "
+                             "preset_id = ? ORDER BY version DESC LIMIT 1000",
+                             preset.id));
+    std::vector<PresetVersion> versions;
+    for (const auto& row : rows) {
+        PresetVersion version;
+        version.version = row.integer(0);
+        version.settings = TRY(json::read<Settings>(row.text(1)));
+        version.changed_by = row.text(2);
+        version.changed_at = row.time(3);
+        versions.push_back(std::move(version));
+    }
+    for (size_t i = 0; i + 1 < versions.size(); ++i)
+        versions[i].changed = differences(versions[i + 1].settings, versions[i].settings);
+    return versions;
+}
+
+Result<std::vector<std::string>> Presets::using_skill(const std::string& skill_id) const {
+    // Few presets exist, and ids are unique text: a search in the JSON finds exactly them.
+    const auto rows = TRY(m_database.query("SELECT name FROM presets WHERE settings LIKE ? ORDER BY name LIMIT 100",
+                                           "%\"" + skill_id + "\"%"));
+    std::vector<std::string> names;
+    for (const auto& row : rows) names.push_back(row.text(0));
+    return names;
+}
+
+} // namespace hone::run

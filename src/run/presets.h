@@ -1,0 +1,88 @@
+// Presets: saved worker setups of a space. Every change makes a version; a run records the one it used. Thread-safe.
+#pragma once
+
+#include "access/access.h"
+#include "run/run.h"
+
+namespace hone::run {
+
+struct Preset {
+    PresetId id;
+    access::SpaceId space_id;
+    std::string name;
+    std::string description;
+    int64_t version = 0;
+    Settings settings;
+    Time created_at{};
+    Time updated_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &Preset::id, "Id."},
+        Field{"space_id", &Preset::space_id, "Space."},
+        Field{"name", &Preset::name, "Unique in its space."},
+        Field{"description", &Preset::description, "What it is for."},
+        Field{"version", &Preset::version, "Grows with every change of the settings."},
+        Field{"settings", &Preset::settings, "What a worker is made of."},
+        Field{"created_at", &Preset::created_at, "When it was made."},
+        Field{"updated_at", &Preset::updated_at, "When it was changed last."},
+    };
+};
+
+struct PresetVersion {
+    int64_t version = 0;
+    Settings settings;
+    std::string changed_by;
+    Time changed_at{};
+    std::vector<std::string> changed;
+    static constexpr std::tuple fields{
+        Field{"version", &PresetVersion::version, "Number, from 1."},
+        Field{"settings", &PresetVersion::settings, "Settings of that version."},
+        Field{"changed_by", &PresetVersion::changed_by, "Who made it."},
+        Field{"changed_at", &PresetVersion::changed_at, "When."},
+        Field{"changed", &PresetVersion::changed, "What differs from the version before: `model: a → b`."},
+    };
+};
+
+// What a preset needs that only others know. Asked before a preset is saved and before a run starts.
+class SettingsCheck {
+public:
+    virtual ~SettingsCheck() = default;
+    // Whether the skills exist for this caller in this space and give the harness what it needs; says what is missing.
+    virtual Result<> check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) = 0;
+};
+
+class Presets {
+public:
+    Presets(sql::Database& database, const Clock& clock, const access::AuditLog& audit, SettingsCheck& check)
+        : m_database(database),
+          m_clock(clock),
+          m_audit(audit),
+          m_check(check) {}
+
+    Result<access::Page<Preset>> list(const access::Caller& caller, const access::SpaceId& space,
+                                      const access::PageRequest& page) const;
+    // By id, or by name within `space`.
+    Result<Preset> find(const access::Caller& caller, const access::SpaceId& space, std::string_view id_or_name) const;
+    Result<Preset> create(const access::Caller& caller, const access::SpaceId& space, const std::string& name,
+                          const std::string& description, const Settings& settings);
+    // Absent parts stay. Settings that do not differ make no version.
+    Result<Preset> update(const access::Caller& caller, const access::SpaceId& space, std::string_view id_or_name,
+                          const std::optional<std::string>& name, const std::optional<std::string>& description,
+                          const std::optional<Settings>& settings);
+    Result<> remove(const access::Caller& caller, const access::SpaceId& space, std::string_view id_or_name);
+    // Newest first.
+    Result<std::vector<PresetVersion>> versions(const access::Caller& caller, const access::SpaceId& space,
+                                                std::string_view id_or_name) const;
+    // Names of the presets of a space that use a skill; for the guard before a skill is deleted.
+    Result<std::vector<std::string>> using_skill(const std::string& skill_id) const;
+
+private:
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const access::AuditLog& m_audit;
+    SettingsCheck& m_check;
+};
+
+// What differs, one line each: "sandbox.cpus: 2 → 4". Long values are shortened.
+std::vector<std::string> differences(const Settings& before, const Settings& after);
+
+} // namespace hone::run

@@ -1,0 +1,163 @@
+// A run as everybody sees it, what it was made of (manifest), and what happened in it (transcript events). Declared
+// once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
+#pragma once
+
+#include "access/caller.h"
+#include "harness/event.h"
+#include "run/settings.h"
+#include "run/state.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::run {
+
+struct RunTag {
+    static constexpr std::string_view kind = "run";
+};
+struct PresetTag {
+    static constexpr std::string_view kind = "preset";
+};
+using RunId = Id<RunTag>;
+using PresetId = Id<PresetTag>;
+
+enum class Origin {
+    session,    // a person started it; it takes follow-ups
+    automation, // a trigger started it
+};
+constexpr auto enum_names(Origin) {
+    return std::array{EnumName{Origin::session, "session"}, EnumName{Origin::automation, "automation"}};
+}
+
+struct Repo {
+    std::string url;
+    std::string commit;
+    static constexpr std::tuple fields{
+        Field{"url", &Repo::url, "Where it came from."},
+        Field{"commit", &Repo::commit, "What was checked out."},
+    };
+};
+
+// Everything a run was made of, so that it can be judged and started again. Names of secrets, never values.
+struct Manifest {
+    std::optional<PresetId> preset;
+    std::optional<std::string> preset_name;
+    std::optional<int64_t> preset_version;
+    Settings settings;
+    std::string prompt;
+    Defaulted<std::string> harness_version;
+    Defaulted<std::string> tier;
+    Defaulted<std::vector<std::string>> layers;
+    Defaulted<std::vector<Repo>> repos;
+    Defaulted<std::vector<std::string>> skills;
+    Defaulted<std::vector<std::string>> secrets;
+    std::optional<Time> data_from;
+    std::optional<Time> data_to;
+    static constexpr std::tuple fields{
+        Field{"preset", &Manifest::preset, "Preset, when one was used."},
+        Field{"preset_name", &Manifest::preset_name, "Its name at that time."},
+        Field{"preset_version", &Manifest::preset_version, "Its version."},
+        Field{"settings", &Manifest::settings, "What the worker was made of."},
+        Field{"prompt", &Manifest::prompt, "First prompt."},
+        Field{"harness_version", &Manifest::harness_version, "Version of the harness's program."},
+        Field{"tier", &Manifest::tier, "Wall that was used."},
+        Field{"layers", &Manifest::layers, "Prepared layers by hash."},
+        Field{"repos", &Manifest::repos, "Repositories and commits."},
+        Field{"skills", &Manifest::skills, "Skills and versions."},
+        Field{"secrets", &Manifest::secrets, "Names of the secrets it could use through the broker."},
+        Field{"data_from", &Manifest::data_from, "Oldest span of the project at the start."},
+        Field{"data_to", &Manifest::data_to, "Newest span of the project at the start."},
+    };
+};
+
+struct Run {
+    RunId id;
+    access::SpaceId space_id;
+    access::ProjectId project_id;
+    Origin origin = Origin::session;
+    std::optional<PresetId> preset_id;
+    std::optional<std::string> preset_name;
+    std::optional<std::string> automation_id;
+    std::string title;
+    std::string harness;
+    std::string model;
+    State state = State::queued;
+    std::string reason;
+    std::string started_by;
+    int64_t priority = 0;
+    int64_t turns = 0;
+    int64_t last_event = 0;
+    harness::Usage usage;
+    std::optional<int64_t> cost_micro_usd;
+    std::optional<RunId> from_run;
+    std::string trace_id;
+    bool takes_follow_ups = false;
+    Time created_at{};
+    std::optional<Time> started_at;
+    std::optional<Time> ended_at;
+    static constexpr std::tuple fields{
+        Field{"id", &Run::id, "Id."},
+        Field{"space_id", &Run::space_id, "Space."},
+        Field{"project_id", &Run::project_id, "Project it is bound to."},
+        Field{"origin", &Run::origin, "Who or what started it."},
+        Field{"preset_id", &Run::preset_id, "Preset, when one was used."},
+        Field{"preset_name", &Run::preset_name, "Its name at that time."},
+        Field{"automation_id", &Run::automation_id, "Automation that fired."},
+        Field{"title", &Run::title, "First line of the prompt, unless one was given."},
+        Field{"harness", &Run::harness, "Harness."},
+        Field{"model", &Run::model, "Model; empty when the harness needs none."},
+        Field{"state", &Run::state, "Where it is in its life."},
+        Field{"reason", &Run::reason, "Why it is in that state, when that needs words."},
+        Field{"started_by", &Run::started_by, "E-mail address, key or automation."},
+        Field{"priority", &Run::priority, "Higher goes first."},
+        Field{"turns", &Run::turns, "Turns so far."},
+        Field{"last_event", &Run::last_event, "Sequence number of its newest event."},
+        Field{"usage", &Run::usage, "Tokens as the gateway counted them."},
+        Field{"cost_micro_usd", &Run::cost_micro_usd, "Cost; null when a model's price is unknown."},
+        Field{"from_run", &Run::from_run, "Run it repeats or was forked from."},
+        Field{"trace_id", &Run::trace_id, "Its trace in the project hone-runs."},
+        Field{"takes_follow_ups", &Run::takes_follow_ups, "Whether something can be said to it now."},
+        Field{"created_at", &Run::created_at, "When it was asked for."},
+        Field{"started_at", &Run::started_at, "When its first sandbox was made."},
+        Field{"ended_at", &Run::ended_at, "When it was over."},
+    };
+};
+
+// One line of a transcript.
+struct RunEvent {
+    int64_t seq = 0;
+    Time time{};
+    harness::EventKind kind = harness::EventKind::status;
+    int64_t turn = 0;
+    std::string text;
+    std::optional<std::string> step;
+    std::optional<State> state;
+    std::optional<std::string> tool;
+    std::optional<std::string> call_id;
+    std::optional<std::string> input;
+    std::optional<std::string> author;
+    std::optional<std::string> artifact;
+    std::optional<harness::Usage> usage;
+    Defaulted<bool> failed = false;
+    Defaulted<bool> truncated = false;
+    static constexpr std::tuple fields{
+        Field{"seq", &RunEvent::seq, "Sequence number, from 1."},
+        Field{"time", &RunEvent::time, "When it happened."},
+        Field{"kind", &RunEvent::kind, "What it is."},
+        Field{"turn", &RunEvent::turn, "Turn it belongs to; 0 before the first."},
+        Field{"text", &RunEvent::text, "Words, output, message."},
+        Field{"step", &RunEvent::step, "Step of preparing: provision, clone, layers, init, skills, project, harness."},
+        Field{"state", &RunEvent::state, "New state of the run."},
+        Field{"tool", &RunEvent::tool, "Tool that was called."},
+        Field{"call_id", &RunEvent::call_id, "Ties a result to its call."},
+        Field{"input", &RunEvent::input, "Arguments of a call, as JSON text."},
+        Field{"author", &RunEvent::author, "Who said it, for a follow-up."},
+        Field{"artifact", &RunEvent::artifact, "Artifact that was left."},
+        Field{"usage", &RunEvent::usage, "Tokens as the harness counts them."},
+        Field{"failed", &RunEvent::failed, "It went wrong."},
+        Field{"truncated", &RunEvent::truncated, "Text or input is cut; GET …/events/{seq} has more."},
+    };
+};
+
+} // namespace hone::run

@@ -1,0 +1,319 @@
+#include "run/runs.h"
+
+#include "access/names.h"
+#include "base/text.h"
+#include "crypto/crypto.h"
+#include "harness/catalog.h"
+
+namespace hone::run {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::SpaceId;
+
+namespace {
+
+// The first line of the prompt, short enough for a list.
+std::string title_of(std::string_view prompt) {
+    const std::string_view line = trim(trim(prompt).substr(0, trim(prompt).find('\n')));
+    const std::string_view cut = truncate_utf8(line, 97);
+    return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
+}
+
+// Who the run key will stand for: a user, or the role of a service key.
+json::Object rights_of(const Caller& caller, const SpaceId& space) {
+    if (!caller.user.empty()) return {{"user", caller.user.text()}};
+    const auto role = caller.role_in(space);
+    return {{"role", name_of(role.value_or(access::Role::viewer))}};
+}
+
+} // namespace
+
+std::string_view run_columns() {
+    return "id, space_id, project_id, origin, preset_id, preset_name, automation_id, title, harness, model, state, "
+           "reason, started_by_name, priority, turns, last_event, input_tokens, cache_read_tokens, cache_write_tokens, "
+           "output_tokens, reasoning_tokens, cost_micro_usd, from_run, trace_id, created_at, started_at, ended_at";
+}
+
+Run run_of(const sql::Row& row, Time now) {
+    Run run;
+    run.id = row.id<RunTag>(0);
+    run.space_id = row.id<access::SpaceTag>(1);
+    run.project_id = row.id<access::ProjectTag>(2);
+    run.origin = parse_enum<Origin>(row.text(3)).value_or(Origin::session);
+    run.preset_id = row.optional_id<PresetTag>(4);
+    run.preset_name = row.optional_text(5);
+    run.automation_id = row.optional_text(6);
+    run.title = row.text(7);
+    run.harness = row.text(8);
+    run.model = row.text(9);
+    run.state = parse_enum<State>(row.text(10)).value_or(State::failed);
+    run.reason = row.text(11);
+    run.started_by = row.text(12);
+    run.priority = row.integer(13);
+    run.turns = row.integer(14);
+    run.last_event = row.integer(15);
+    run.usage = {row.integer(16), row.integer(17), row.integer(18), row.integer(19), row.integer(20)};
+    run.cost_micro_usd = row.optional_integer(21);
+    run.from_run = row.optional_id<RunTag>(22);
+    run.trace_id = row.text(23);
+    run.created_at = row.time(24);
+    run.started_at = row.optional_time(25);
+    run.ended_at = row.optional_time(26);
+    run.takes_follow_ups = run.origin == Origin::session &&
+                           (!is_over(run.state) || (run.ended_at && now - *run.ended_at < follow_up_window));
+    return run;
+}
+
+// A run to be.
+struct Runs::New {
+    access::Project project;
+    Manifest manifest;
+    std::string title;
+    int64_t priority = 0;
+    std::optional<RunId> from_run{};
+    std::optional<RunId> fork_of{};
+    std::string harness_session{}; // of a fork: what it goes on from
+};
+
+Result<Run> Runs::start(const Caller& caller, const SpaceId& space, const StartRun& wanted) {
+    New made;
+    made.project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::run_start));
+    if (wanted.preset && wanted.settings) return invalid("give either preset or settings, not both");
+    if (!wanted.preset && !wanted.settings) return invalid("preset is missing (or settings, for an ad-hoc worker)");
+    if (wanted.preset) {
+        const Preset preset = TRY(m_presets.find(caller, made.project.space_id, *wanted.preset));
+        made.manifest.preset = preset.id;
+        made.manifest.preset_name = preset.name;
+        made.manifest.preset_version = preset.version;
+        made.manifest.settings = preset.settings;
+    } else {
+        made.manifest.settings = *wanted.settings;
+    }
+    made.manifest.prompt = wanted.prompt;
+    if (wanted.title) made.title = TRY(access::checked_name("title", *wanted.title));
+    made.priority = wanted.priority;
+    return insert(caller, made);
+}
+
+Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
+    const Manifest& manifest = wanted.manifest;
+    if (trim(manifest.prompt).empty()) return invalid("prompt is empty");
+    TRY(check_prompt("prompt", manifest.prompt));
+    if (wanted.priority < -10 || wanted.priority > 10) return invalid("priority must be between -10 and 10");
+    TRY(validate(manifest.settings));
+    TRY(m_check.check(caller, wanted.project.space_id, manifest.settings));
+    const RunId id = make_id<RunTag>(m_clock);
+    const Time now = m_clock.now();
+    const std::string title = wanted.title.empty() ? title_of(manifest.prompt) : wanted.title;
+    const std::string trace_id = to_hex(crypto::random_bytes(16));
+    // A fork's volume is copied under its own name before its sandbox starts.
+    const std::string thread = id.text();
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute(
+            "INSERT INTO runs (id, space_id, project_id, origin, preset_id, preset_name, title, harness, model, "
+            "manifest, state, reason, started_by, started_by_name, rights, priority, turns, last_event, input_tokens, "
+            "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, from_run, fork_of, thread, "
+            "trace_id, harness_session, spool_offset, wish, created_at, queued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "?, ?, '', ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, 0, '', ?, ?)",
+            id, wanted.project.space_id, wanted.project.id, name_of(Origin::session), manifest.preset,
+            manifest.preset_name, title, manifest.settings.harness, *manifest.settings.model, json::write(manifest),
+            name_of(State::queued), caller.actor(), caller.name,
+            json::print(rights_of(caller, wanted.project.space_id)), wanted.priority, wanted.from_run, wanted.fork_of,
+            thread, trace_id, wanted.harness_session, now, now));
+        RunEvent said;
+        said.kind = harness::EventKind::follow_up;
+        said.turn = 1;
+        said.text = manifest.prompt;
+        said.author = caller.name;
+        TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
+        TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq,
+                                manifest.prompt));
+        return m_access.audit.record(transaction, caller,
+                                     {"run_start",
+                                      wanted.project.space_id,
+                                      id.text(),
+                                      {{"project", wanted.project.id.text()},
+                                       {"harness", manifest.settings.harness},
+                                       {"preset", manifest.preset_name.value_or("")}}});
+    }));
+    tell(id);
+    return find(Caller::system(), id);
+}
+
+void Runs::tell(const RunId& run) const {
+    m_transcript.announce();
+    if (m_attention != nullptr) m_attention->look_at(run);
+}
+
+Result<Run> Runs::find(const Caller& caller, const RunId& id, Permission permission) const {
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
+    const auto rows = TRY(m_database.query("SELECT " + std::string(run_columns()) + " FROM runs WHERE id = ?", id));
+    if (rows.empty()) return not_found("run " + id.text());
+    Run run = run_of(rows.front(), m_clock.now());
+    if (caller.kind == access::CallerKind::system) return run;
+    // A run is as visible as its project.
+    const auto project = m_access.projects.find(caller, run.space_id, run.project_id.text(), permission);
+    if (project.ok()) return run;
+    if (project.error().code == Code::not_found) return not_found("run " + id.text());
+    return project.error();
+}
+
+Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const RunFilter& filter,
+                             const PageRequest& page) const {
+    TRY(caller.require(Permission::run_read, space));
+    const std::string after = TRY(page.after());
+    std::string sql = "SELECT " + std::string(run_columns()) + " FROM runs WHERE space_id = ?";
+    std::vector<sql::Value> values{sql::to_value(space)};
+    const auto where = [&](std::string_view condition, sql::Value value) {
+        sql += " AND " + std::string(condition);
+        values.push_back(std::move(value));
+    };
+    if (!after.empty()) where("id < ?", sql::to_value(after));
+    if (filter.project) {
+        const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
+        where("project_id = ?", sql::to_value(project.id));
+    } else if (caller.kind != access::CallerKind::system) {
+        // As in the list of projects: a restricted one counts only for those who are bound to it.
+        where("project_id IN (SELECT p.id FROM projects p WHERE p.space_id = runs.space_id AND (p.restricted = 0 OR "
+              "EXISTS (SELECT 1 FROM bindings b WHERE b.project_id = p.id AND b.principal = ?)))",
+              sql::to_value(caller.principal()));
+        if (!caller.bound_project.empty()) where("project_id = ?", sql::to_value(caller.bound_project));
+    }
+    if (filter.preset) where("preset_id = ?", sql::to_value(*filter.preset));
+    if (filter.automation) where("automation_id = ?", sql::to_value(*filter.automation));
+    if (filter.origin) where("origin = ?", sql::to_value(name_of(*filter.origin)));
+    if (filter.after) where("created_at >= ?", sql::to_value(*filter.after));
+    if (!filter.states.empty()) {
+        std::string marks;
+        for (const State state : filter.states) {
+            marks += marks.empty() ? "?" : ", ?";
+            values.push_back(sql::to_value(name_of(state)));
+        }
+        sql += " AND state IN (" + marks + ")";
+    }
+    sql += " ORDER BY id DESC LIMIT ?";
+    values.push_back(sql::to_value(page.limit + 1));
+    const auto rows = TRY(m_database.run_query(sql, values));
+    std::vector<Run> runs;
+    for (const auto& row : rows) runs.push_back(run_of(row, m_clock.now()));
+    return access::make_page(std::move(runs), page, [](const Run& run) { return run.id.text(); });
+}
+
+Result<Manifest> Runs::manifest(const Caller& caller, const RunId& id) const {
+    TRY(find(caller, id));
+    const auto rows = TRY(m_database.query("SELECT manifest FROM runs WHERE id = ?", id));
+    if (rows.empty()) return not_found("run " + id.text());
+    return json::read<Manifest>(rows.front().text(0));
+}
+
+Result<std::vector<RunEvent>> Runs::events(const Caller& caller, const RunId& id, int64_t after, int64_t limit) const {
+    TRY(find(caller, id));
+    return m_transcript.after(id, after, limit);
+}
+
+Result<RunEvent> Runs::event(const Caller& caller, const RunId& id, int64_t seq) const {
+    TRY(find(caller, id));
+    return m_transcript.whole(id, seq);
+}
+
+Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& text) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    if (trim(text).empty()) return invalid("the message is empty");
+    TRY(check_prompt("the message", text));
+    if (run.origin != Origin::session) return conflict("only sessions take follow-ups; repeat the run instead");
+    const Time now = m_clock.now();
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT state, ended_at, turns FROM runs WHERE id = ?", id));
+        if (rows.empty()) return not_found("run " + id.text());
+        const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
+        const auto ended = rows.front().optional_time(1);
+        if (is_over(state) && ended && now - *ended >= follow_up_window)
+            return conflict("the session ended more than 30 days ago and its workspace is gone; repeat it instead");
+        const auto waiting =
+            TRY(transaction.query("SELECT COUNT(*) FROM run_inputs WHERE run_id = ? AND told_at_offset IS NULL", id));
+        if (waiting.front().integer(0) >= 20) return conflict("20 messages are waiting already; let it read them");
+        RunEvent said;
+        said.kind = harness::EventKind::follow_up;
+        said.turn = rows.front().integer(2) + 1;
+        said.text = text;
+        said.author = caller.name;
+        TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
+        TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq, text));
+        if (is_over(state))
+            TRY(transaction.execute("UPDATE runs SET state = ?, reason = '', wish = '', queued_at = ?, ended_at = NULL "
+                                    "WHERE id = ? AND state = ?",
+                                    name_of(State::queued), now, id, name_of(state)));
+        return m_access.audit.record(transaction, caller, {"run_say", run.space_id, id.text(), {}});
+    }));
+    tell(id);
+    return find(Caller::system(), id);
+}
+
+Result<Run> Runs::wish(const Caller& caller, const RunId& id, std::string_view wish) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT state FROM runs WHERE id = ?", id));
+        if (rows.empty()) return not_found("run " + id.text());
+        const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
+        if (is_over(state)) return conflict("the run is over: " + std::string(name_of(state)));
+        if (wish == "interrupt" && state != State::running) return conflict("no turn is running");
+        if (state == State::queued) {
+            // Nobody carries it out yet: over at once.
+            TRY(transaction.execute("UPDATE runs SET state = ?, reason = ?, ended_at = ? WHERE id = ?",
+                                    name_of(State::cancelled), "cancelled by " + caller.name, m_clock.now(), id));
+            RunEvent ended;
+            ended.text = "Cancelled by " + caller.name + ".";
+            ended.state = State::cancelled;
+            TRY(m_transcript.append(transaction, id, std::span(&ended, 1)));
+        } else {
+            TRY(transaction.execute("UPDATE runs SET wish = ?, reason = ? WHERE id = ?", wish,
+                                    wish == "cancel" ? "cancelled by " + caller.name : run.reason, id));
+        }
+        return m_access.audit.record(transaction, caller, {"run_" + std::string(wish), run.space_id, id.text(), {}});
+    }));
+    tell(id);
+    return find(Caller::system(), id);
+}
+
+Result<Run> Runs::interrupt(const Caller& caller, const RunId& id) {
+    return wish(caller, id, "interrupt");
+}
+
+Result<Run> Runs::cancel(const Caller& caller, const RunId& id) {
+    return wish(caller, id, "cancel");
+}
+
+Result<Run> Runs::repeat(const Caller& caller, const RunId& id, const std::optional<std::string>& prompt) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    New made;
+    made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
+    made.manifest = TRY(manifest(caller, id));
+    // What only the old run knew is found out anew.
+    made.manifest.harness_version = std::string();
+    made.manifest.tier = std::string();
+    made.manifest.layers.value.clear();
+    made.manifest.repos.value.clear();
+    if (prompt) made.manifest.prompt = *prompt;
+    if (!prompt) made.title = run.title;
+    made.priority = run.priority;
+    made.from_run = id;
+    return insert(caller, made);
+}
+
+Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string& prompt) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    if (run.origin != Origin::session) return conflict("only sessions can be forked; repeat the run instead");
+    if (!is_over(run.state)) return conflict("the session is still going on; cancel it or wait for its end");
+    if (!run.takes_follow_ups) return conflict("the session ended more than 30 days ago and its workspace is gone");
+    const harness::Harness* harness = harness::find(run.harness);
+    New made;
+    made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
+    made.manifest = TRY(manifest(caller, id));
+    made.manifest.prompt = prompt;
+    made.from_run = id;
+    made.fork_of = id;
+    const auto rows = TRY(m_database.query("SELECT harness_session FROM runs WHERE id = ?", id));
+    if (!rows.empty() && harness != nullptr && harness->resumes) made.harness_session = rows.front().text(0);
+    return insert(caller, made);
+}
+
+} // namespace hone::run

@@ -1,0 +1,101 @@
+// Runs as people and the API deal with them: start, list, talk to, cancel, repeat. Everything here is a change in the
+// database and a word to whoever carries runs out (Attention); nothing here waits for a sandbox. Thread-safe.
+#pragma once
+
+#include "access/access.h"
+#include "run/presets.h"
+#include "run/run.h"
+#include "run/transcript.h"
+
+namespace hone::run {
+
+struct StartRun {
+    std::string project;
+    std::string prompt;
+    std::optional<std::string> preset = {};
+    std::optional<Settings> settings = {};
+    std::optional<std::string> title = {};
+    Defaulted<int64_t> priority = int64_t{0};
+    static constexpr std::tuple fields{
+        Field{"project", &StartRun::project, "Id or name of the project it is bound to."},
+        Field{"prompt", &StartRun::prompt, "What to do; at most 100,000 characters."},
+        Field{"preset", &StartRun::preset, "Id or name of a preset; else `settings`."},
+        Field{"settings", &StartRun::settings, "A worker for this session only; else `preset`."},
+        Field{"title", &StartRun::title, "Shown in lists; else the first line of the prompt."},
+        Field{"priority", &StartRun::priority, "Higher goes first; -10 to 10."},
+    };
+};
+
+struct RunFilter {
+    std::optional<std::string> project{}; // id or name
+    std::optional<std::string> preset{};  // id
+    std::optional<std::string> automation{};
+    std::optional<Origin> origin{};
+    std::vector<State> states{};
+    std::optional<Time> after{}; // created at or after
+};
+
+// Who carries runs out. Calls are hints: what counts is in the database.
+class Attention {
+public:
+    virtual ~Attention() = default;
+    virtual void look_at(const RunId& run) = 0;
+};
+
+// How long a finished session takes follow-ups: its thread volume is kept so long.
+constexpr Duration follow_up_window = std::chrono::hours(24 * 30);
+
+class Runs {
+public:
+    Runs(sql::Database& database, const Clock& clock, access::Access& access, Presets& presets, SettingsCheck& check,
+         Transcript& transcript)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_presets(presets),
+          m_check(check),
+          m_transcript(transcript) {}
+    // Once, before requests come.
+    void set_attention(Attention& attention) { m_attention = &attention; }
+
+    Result<Run> start(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted);
+    // Newest first.
+    Result<access::Page<Run>> list(const access::Caller& caller, const access::SpaceId& space, const RunFilter& filter,
+                                   const access::PageRequest& page) const;
+    Result<Run> find(const access::Caller& caller, const RunId& id,
+                     access::Permission permission = access::Permission::run_read) const;
+    Result<Manifest> manifest(const access::Caller& caller, const RunId& id) const;
+    Result<std::vector<RunEvent>> events(const access::Caller& caller, const RunId& id, int64_t after,
+                                         int64_t limit) const;
+    Result<RunEvent> event(const access::Caller& caller, const RunId& id, int64_t seq) const;
+
+    // A follow-up. Joins a live session, wakes a finished one.
+    Result<Run> say(const access::Caller& caller, const RunId& id, const std::string& text);
+    // Ends the running turn; the session goes on.
+    Result<Run> interrupt(const access::Caller& caller, const RunId& id);
+    Result<Run> cancel(const access::Caller& caller, const RunId& id);
+    // A new run from the manifest of another, with the versions of now; `prompt` replaces the first prompt.
+    Result<Run> repeat(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
+    // A new session that goes on from the end of a finished one, on a copy of its workspace.
+    Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
+
+private:
+    struct New;
+    Result<Run> insert(const access::Caller& caller, const New& wanted);
+    Result<Run> wish(const access::Caller& caller, const RunId& id, std::string_view wish);
+    void tell(const RunId& run) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    Presets& m_presets;
+    SettingsCheck& m_check;
+    Transcript& m_transcript;
+    Attention* m_attention = nullptr;
+};
+
+// The columns of a run, in the order that `run_of` reads them.
+std::string_view run_columns();
+Run run_of(const sql::Row& row, Time now);
+
+} // namespace hone::run

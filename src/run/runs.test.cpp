@@ -1,0 +1,285 @@
+#include "run/runs.h"
+#include "access/testing.h"
+#include "base/file.h"
+
+#include <doctest/doctest.h>
+#include <set>
+
+using namespace hone;
+using namespace hone::run;
+using namespace hone::access::testing;
+using access::Caller;
+using access::Project;
+using access::Role;
+using harness::EventKind;
+
+namespace {
+
+class AnySkills final : public SettingsCheck {
+public:
+    Result<> check(const Caller&, const access::SpaceId&, const Settings& settings) override {
+        for (const auto& skill : settings.skills.value)
+            if (skill == "skl_gone") return invalid("skill skl_gone not found");
+        return {};
+    }
+};
+
+class Noted final : public Attention {
+public:
+    void look_at(const RunId& run) override { seen.insert(run.text()); }
+    std::set<std::string> seen;
+};
+
+struct Shop {
+    explicit Shop(World& given)
+        : world(given),
+          transcript(given.database, given.clock),
+          presets(given.database, given.clock, given.access.audit, skills),
+          runs(given.database, given.clock, given.access, presets, skills, transcript) {
+        runs.set_attention(attention);
+        project = world.add_project(world.admin, world.space, "shop");
+    }
+    Run start(const Caller& caller, const std::string& prompt = "look at the errors") {
+        return must(runs.start(caller, world.space, {.project = "shop", .prompt = prompt, .settings = settings()}));
+    }
+    static Settings settings() {
+        Settings settings;
+        settings.harness = "command";
+        settings.command = std::vector<std::string>{"/bin/cat"};
+        return settings;
+    }
+    // As the server's own hands would.
+    void force(const RunId& id, State state) {
+        must(world.database.execute("UPDATE runs SET state = ?, ended_at = ? WHERE id = ?", name_of(state),
+                                    is_over(state) ? std::optional(world.clock.now()) : std::nullopt, id));
+    }
+
+    World& world;
+    AnySkills skills;
+    Noted attention;
+    Transcript transcript;
+    Presets presets;
+    Runs runs;
+    Project project;
+};
+
+} // namespace
+
+TEST_CASE("every state can be reached and left, and only by legal moves") {
+    std::set<State> reached{State::queued};
+    for (const Move& move : legal_moves()) {
+        CHECK(may_move(move.from, move.to));
+        CHECK(move.from != move.to);
+        CHECK_FALSE(move.when.empty());
+        reached.insert(move.to);
+    }
+    CHECK(reached.size() == enum_names(State{}).size());
+    CHECK_FALSE(may_move(State::queued, State::running));
+    CHECK_FALSE(may_move(State::succeeded, State::running));
+    // The drawing in the documents is the table.
+    const auto document = read_file(HONE_SOURCE_DIR "/docs/life-of-a-run.md");
+    REQUIRE(document.ok());
+    CHECK(document.value().find(draw_moves()) != std::string::npos);
+}
+
+TEST_CASE("settings: what is wrong is named") {
+    Settings good = Shop::settings();
+    CHECK(outcome(validate(good)) == "ok");
+    const auto refused = [&](auto change) {
+        Settings bad = good;
+        change(bad);
+        const auto result = validate(bad);
+        REQUIRE_FALSE(result.ok());
+        return result.error().message;
+    };
+    CHECK(refused([](Settings& s) { s.harness = "emacs"; }).find("claude-code") != std::string::npos);
+    CHECK(refused([](Settings& s) {
+              s.harness = "codex";
+              s.command.value.clear();
+          }) == "harness codex needs a model");
+    CHECK(refused([](Settings& s) { s.command.value.clear(); }).find("program") != std::string::npos);
+    CHECK(refused([](Settings& s) { s.sandbox.value.memory_bytes = int64_t{1}; }).starts_with("sandbox.memory_bytes"));
+    CHECK(refused([](Settings& s) { s.sandbox.value.env.value["1X"] = "y"; }).find("1X") != std::string::npos);
+    CHECK(refused([](Settings& s) { s.sandbox.value.allow_hosts.value = {"http://x"}; }).find("not a host") !=
+          std::string::npos);
+    CHECK(refused([](Settings& s) { s.sandbox.value.allow_hosts.value = {"*.com"}; }).find("not a host") !=
+          std::string::npos);
+    CHECK(refused([](Settings& s) { s.repos.value = {{"https://x:y@host/r"}}; }).find("skill") != std::string::npos);
+    CHECK(refused([](Settings& s) { s.repos.value = {{"ext::sh -c x"}}; }).find("https") != std::string::npos);
+    CHECK(refused([](Settings& s) { s.system_prompt = std::string(100'001, 'x'); }).find("100000") !=
+          std::string::npos);
+}
+
+TEST_CASE("a prompt that seems to hold a secret is refused with advice") {
+    const std::string token = "ghp_" + std::string(36, 'a');
+    const auto refused = check_prompt("prompt", "use " + token + " please");
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message.find("skill") != std::string::npos);
+    CHECK(refused.error().message.find(token) == std::string::npos);
+    CHECK(check_prompt("prompt", "ghp_short and sk-123 and my-sk-not-a-key").ok());
+    CHECK_FALSE(check_prompt("prompt", "-----BEGIN OPENSSH PRIVATE KEY-----").ok());
+    CHECK_FALSE(check_prompt("prompt", std::string("a\0b", 3)).ok());
+    CHECK_FALSE(check_prompt("prompt", "\xff").ok());
+}
+
+TEST_CASE("text of a transcript cannot move the reader's eye or terminal") {
+    CHECK(harmless("plain ü 漢\n\ttext") == "plain ü 漢\n\ttext");
+    CHECK(harmless("\x1b[2J") == "\u241b[2J");
+    CHECK(harmless("a\u202eb") == "a\\u{202e}b");
+    CHECK(harmless("\xff\xfe") == "\ufffd\ufffd");
+    CHECK(harmless(std::string("\0\x7f\r", 3)) == "\u2400\u2421\u240d");
+    CHECK(harmless("\u0085") == "\\u{0085}");
+    CHECK(harmless("\U000E0041") == "\\u{e0041}");
+}
+
+TEST_CASE("presets: versions, differences, names, who may") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Caller viewer = world.join(world.space, "viewer@example.com", Role::viewer);
+        CHECK(outcome(shop.presets.create(viewer, world.space, "p", "", Shop::settings())) == "forbidden");
+        const Preset made = must(shop.presets.create(world.admin, world.space, "p", "first", Shop::settings()));
+        CHECK(made.version == 1);
+        CHECK(outcome(shop.presets.create(world.admin, world.space, "p", "", Shop::settings())) == "conflict");
+        // The same settings make no version, others do.
+        CHECK(must(shop.presets.update(world.admin, world.space, "p", {}, "better words", Shop::settings())).version ==
+              1);
+        Settings more = Shop::settings();
+        more.sandbox.value.cpus = 4.0;
+        more.skills.value = {"skl_x"};
+        CHECK(must(shop.presets.update(world.admin, world.space, "p", "q", {}, more)).version == 2);
+        CHECK(outcome(shop.presets.find(viewer, world.space, "p")) == "not_found");
+        CHECK(must(shop.presets.find(viewer, world.space, "q")).settings.sandbox.value.cpus == 4.0);
+        const auto versions = must(shop.presets.versions(viewer, world.space, "q"));
+        REQUIRE(versions.size() == 2);
+        REQUIRE(versions[0].changed.size() == 2);
+        CHECK(versions[0].changed[0].find("skills") != std::string::npos);
+        CHECK(versions[0].changed[1].find("sandbox.cpus: 2") != std::string::npos);
+        CHECK(must(shop.presets.using_skill("skl_x")) == std::vector<std::string>{"q"});
+        CHECK(must(shop.presets.using_skill("skl_")).empty());
+        more.skills.value = {"skl_gone"};
+        CHECK(outcome(shop.presets.update(world.admin, world.space, "q", {}, {}, more)) == "invalid");
+        const auto stranger_space = world.add_space("other");
+        CHECK(outcome(shop.presets.find(world.admin, stranger_space, made.id.text())) == "not_found");
+        must(shop.presets.remove(world.admin, world.space, "q"));
+        CHECK(must(shop.presets.list(world.admin, world.space, {})).data.empty());
+    });
+}
+
+TEST_CASE("a session is started, seen, talked to and cancelled by those who may") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Caller member = world.join(world.space, "member@example.com", Role::member);
+        const Caller viewer = world.join(world.space, "viewer@example.com", Role::viewer);
+        const Run run = shop.start(member, "first line\nsecond");
+        CHECK(run.state == State::queued);
+        CHECK(run.title == "first line");
+        CHECK(run.started_by == "member@example.com");
+        CHECK(run.takes_follow_ups);
+        CHECK(shop.attention.seen.count(run.id.text()) == 1);
+        CHECK(outcome(shop.runs.start(viewer, world.space,
+                                      {.project = "shop", .prompt = "x", .settings = Shop::settings()})) ==
+              "forbidden");
+        CHECK(outcome(shop.runs.find(viewer, run.id)) == "ok");
+        CHECK(outcome(shop.runs.cancel(viewer, run.id)) == "forbidden");
+        CHECK(outcome(shop.runs.say(viewer, run.id, "hello")) == "forbidden");
+        CHECK(outcome(shop.runs.find(World::guest(), run.id)) == "unauthorized");
+        // A stranger does not learn that it exists.
+        const Caller stranger = world.join(world.add_space("other"), "stranger@example.com", Role::owner);
+        CHECK(outcome(shop.runs.find(stranger, run.id)) == "not_found");
+        CHECK(outcome(shop.runs.events(stranger, run.id, 0, 10)) == "not_found");
+        CHECK(outcome(shop.runs.repeat(stranger, run.id, {})) == "not_found");
+
+        must(shop.runs.say(member, run.id, "and then this"));
+        const auto events = must(shop.runs.events(viewer, run.id, 0, 10));
+        REQUIRE(events.size() == 2);
+        CHECK(events[0].kind == EventKind::follow_up);
+        CHECK(events[1].text == "and then this");
+        CHECK(events[1].author == "member@example.com");
+        CHECK(outcome(shop.runs.interrupt(member, run.id)) == "conflict");
+        CHECK(must(shop.runs.cancel(member, run.id)).state == State::cancelled);
+        CHECK(outcome(shop.runs.cancel(member, run.id)) == "conflict");
+        // A follow-up wakes it; after 30 days nothing does.
+        CHECK(must(shop.runs.say(member, run.id, "go on")).state == State::queued);
+        shop.force(run.id, State::succeeded);
+        world.clock.advance(follow_up_window);
+        CHECK_FALSE(must(shop.runs.find(viewer, run.id)).takes_follow_ups);
+        CHECK(outcome(shop.runs.say(member, run.id, "go on")) == "conflict");
+        CHECK(outcome(shop.runs.fork(member, run.id, "go on")) == "conflict");
+        CHECK(must(shop.runs.repeat(member, run.id, {})).from_run == run.id);
+    });
+}
+
+TEST_CASE("a run of a restricted project is seen by those who are bound to it") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Caller member = world.join(world.space, "member@example.com", Role::member);
+        const Project hidden = world.add_project(world.admin, world.space, "hidden", true);
+        must(world.access.projects.bind(world.admin, hidden.id, world.admin.user.text(), Role::owner));
+        const Run run = must(shop.runs.start(world.admin, world.space,
+                                             {.project = "hidden", .prompt = "x", .settings = Shop::settings()}));
+        shop.start(world.admin);
+        CHECK(outcome(shop.runs.find(member, run.id)) == "not_found");
+        CHECK(must(shop.runs.list(member, world.space, {}, {})).data.size() == 1);
+        CHECK(must(shop.runs.list(world.admin, world.space, {}, {})).data.size() == 2);
+        CHECK(outcome(shop.runs.list(member, world.space, {.project = "hidden"}, {})) == "not_found");
+        must(world.access.projects.bind(world.admin, hidden.id, member.user.text(), Role::viewer));
+        CHECK(must(shop.runs.list(member, world.space, {}, {})).data.size() == 2);
+        CHECK(outcome(shop.runs.say(member, run.id, "hello")) == "forbidden");
+        CHECK(outcome(shop.runs.fork(member, run.id, "hello")) == "forbidden");
+    });
+}
+
+TEST_CASE("runs are listed newest first, in pages, by state and project") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        std::vector<std::string> ids;
+        for (int i = 0; i < 5; ++i) ids.push_back(shop.start(world.admin, "prompt " + std::to_string(i)).id.text());
+        auto page = must(shop.runs.list(world.admin, world.space, {}, {.limit = 2, .cursor = {}}));
+        CHECK(page.data[0].id.text() == ids[4]);
+        page = must(shop.runs.list(world.admin, world.space, {}, {.limit = 10, .cursor = page.next_cursor}));
+        CHECK(page.data.size() == 3);
+        CHECK(page.data[2].id.text() == ids[0]);
+        shop.force(RunId(ids[1]), State::failed);
+        CHECK(must(shop.runs.list(world.admin, world.space, {.states = {State::failed}}, {})).data.size() == 1);
+        CHECK(must(shop.runs.list(world.admin, world.space, {.project = "shop", .origin = Origin::automation}, {}))
+                  .data.empty());
+    });
+}
+
+TEST_CASE("long texts are shown in part and kept whole up to a cap") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Run run = shop.start(world.admin);
+        RunEvent output;
+        output.kind = EventKind::tool_result;
+        output.text = std::string(100'000, 'x');
+        RunEvent huge;
+        huge.kind = EventKind::message;
+        huge.text = std::string(10 << 20, 'y');
+        must(shop.transcript.append(run.id, {output, huge}));
+        const auto events = must(shop.runs.events(world.admin, run.id, 1, 10));
+        REQUIRE(events.size() == 2);
+        CHECK(events[0].seq == 2);
+        CHECK(events[0].text.size() == shown_text);
+        CHECK(*events[0].truncated);
+        CHECK(must(shop.runs.event(world.admin, run.id, 2)).text.size() == 100'000);
+        CHECK_FALSE(*must(shop.runs.event(world.admin, run.id, 2)).truncated);
+        CHECK(must(shop.runs.event(world.admin, run.id, 3)).text.size() == full_text);
+        CHECK(*must(shop.runs.event(world.admin, run.id, 3)).truncated);
+        CHECK(outcome(shop.runs.event(world.admin, run.id, 99)) == "not_found");
+        CHECK(must(shop.runs.find(world.admin, run.id)).last_event == 3);
+    });
+}
+
+TEST_CASE("a fork goes on from where its session ended") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Run run = shop.start(world.admin);
+        CHECK(outcome(shop.runs.fork(world.admin, run.id, "other way")) == "conflict"); // not over yet
+        shop.force(run.id, State::succeeded);
+        const Run forked = must(shop.runs.fork(world.admin, run.id, "other way"));
+        CHECK(forked.from_run == run.id);
+        CHECK(forked.title == "other way");
+        CHECK(world.count("runs WHERE fork_of IS NOT NULL") == 1);
+    });
+}

@@ -1,0 +1,173 @@
+#include "run/settings.h"
+
+#include "base/text.h"
+#include "harness/catalog.h"
+
+#include <fmt/format.h>
+
+namespace hone::run {
+
+namespace {
+
+size_t characters(std::string_view text) {
+    size_t count = 0;
+    for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    return count;
+}
+
+Result<> check_range(std::string_view name, int64_t value, int64_t least, int64_t most) {
+    if (value < least || value > most) return invalid(fmt::format("{} must be between {} and {}", name, least, most));
+    return {};
+}
+
+Result<> check_sandbox(const SandboxSettings& sandbox) {
+    TRY(check_range("sandbox.init_seconds", sandbox.init_seconds, 1, 3600));
+    TRY(check_range("sandbox.memory_bytes", sandbox.memory_bytes, int64_t{64} << 20, int64_t{1} << 42));
+    TRY(check_range("sandbox.pids", sandbox.pids, 8, 1'000'000));
+    TRY(check_range("sandbox.disk_bytes", sandbox.disk_bytes, int64_t{1} << 20, int64_t{1} << 42));
+    TRY(check_range("sandbox.wall_clock_minutes", sandbox.wall_clock_minutes, 1, 1440));
+    TRY(check_range("sandbox.idle_minutes", sandbox.idle_minutes, 1, 1440));
+    if (!(*sandbox.cpus >= 0.05 && *sandbox.cpus <= 1024)) return invalid("sandbox.cpus must be between 0.05 and 1024");
+    if (*sandbox.image != "host" && !sandbox::is_plain_name(*sandbox.image))
+        return invalid("sandbox.image must be `host` or the name of an image (`hone image list` shows them)");
+    if (sandbox.init_script.value.size() > 256 * 1024) return invalid("sandbox.init_script is larger than 256 KiB");
+    if (sandbox.env.value.size() > 200) return invalid("sandbox.env has more than 200 variables");
+    for (const auto& [name, value] : sandbox.env.value) {
+        if (!sandbox::is_environment_name(name))
+            return invalid("sandbox.env: " + std::string(truncate_utf8(name, 60)) +
+                           " is not a name: letters, digits and _, at most 128 characters, no digit first");
+        if (value.size() > 32 * 1024) return invalid("sandbox.env." + name + " is longer than 32 KiB");
+        if (value.find('\0') != std::string::npos) return invalid("sandbox.env." + name + " holds a NUL");
+        TRY(check_prompt("sandbox.env." + name, value));
+    }
+    if (sandbox.allow_hosts.value.size() > 200) return invalid("sandbox.allow_hosts has more than 200 hosts");
+    for (const std::string& host : sandbox.allow_hosts.value) TRY(parse_allowed_host(host));
+    return {};
+}
+
+Result<> check_repos(const std::vector<RepoSettings>& repos) {
+    if (repos.size() > 10) return invalid("repos has more than 10 entries");
+    for (const RepoSettings& repo : repos) {
+        const bool known = repo.url.starts_with("https://") || repo.url.starts_with("file:///");
+        if (!known || repo.url.size() > 1000 || !is_printable_ascii(repo.url))
+            return invalid("repos: the address must start with https:// or file:///");
+        if (repo.url.find('@') != std::string::npos)
+            return invalid("repos: no user or password in the address; attach a github skill instead");
+        if (repo.ref.value.starts_with('-') || repo.ref.value.size() > 250 ||
+            (!repo.ref.value.empty() && !is_printable_ascii(*repo.ref)))
+            return invalid("repos: that is not a branch, tag or commit");
+        if (repo.path.value.starts_with('/') || repo.path.value.find("..") != std::string::npos ||
+            repo.path.value.size() > 1000)
+            return invalid("repos: path must be a folder below the repository");
+    }
+    return {};
+}
+
+// What tokens of well-known services look like. Deliberately few: a false alarm stops a person's work.
+struct SecretForm {
+    std::string_view prefix;
+    size_t least_length; // of what follows
+    std::string_view what;
+};
+constexpr SecretForm secret_forms[] = {
+    {"ghp_", 36, "a GitHub token"},
+    {"gho_", 36, "a GitHub token"},
+    {"ghs_", 36, "a GitHub token"},
+    {"github_pat_", 40, "a GitHub token"},
+    {"glpat-", 20, "a GitLab token"},
+    {"sk-ant-", 30, "an Anthropic key"},
+    {"sk-proj-", 30, "an OpenAI key"},
+    {"sk-", 40, "an API key"},
+    {"AKIA", 16, "an AWS access key"},
+    {"xoxb-", 20, "a Slack token"},
+    {"xoxp-", 20, "a Slack token"},
+    {"AIza", 35, "a Google API key"},
+    {"hone_", 40, "a Hone API key"},
+    {"dt0c01.", 40, "a Dynatrace token"},
+    {"npm_", 36, "an npm token"},
+    {"-----BEGIN PRIVATE KEY", 0, "a private key"},
+    {"-----BEGIN RSA PRIVATE KEY", 0, "a private key"},
+    {"-----BEGIN OPENSSH PRIVATE KEY", 0, "a private key"},
+};
+
+bool is_token_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+}
+
+// What the text seems to hold; empty: nothing.
+std::string_view seeming_secret(std::string_view text) {
+    for (const SecretForm& form : secret_forms)
+        for (size_t at = text.find(form.prefix); at != std::string_view::npos; at = text.find(form.prefix, at + 1)) {
+            if (at > 0 && is_token_character(text[at - 1])) continue;
+            size_t end = at + form.prefix.size();
+            while (end < text.size() && is_token_character(text[end])) ++end;
+            if (end - at - form.prefix.size() >= form.least_length) return form.what;
+        }
+    return {};
+}
+
+} // namespace
+
+Result<skill::HostRule> parse_allowed_host(std::string_view text) {
+    skill::HostRule rule;
+    std::string_view host = text;
+    const bool wildcard = host.starts_with("*.");
+    if (wildcard) host.remove_prefix(2);
+    auto parsed = broker::parse_host_port(host, 443);
+    if (!parsed.ok() || (wildcard && (parsed.value().is_address || host.find('.') == std::string_view::npos)))
+        return invalid("sandbox.allow_hosts: \"" + std::string(truncate_utf8(text, 100)) +
+                       "\" is not a host: write api.example.com, api.example.com:8443 or *.example.com");
+    rule.host = (wildcard ? "*." : "") + parsed.value().host;
+    rule.port = parsed.value().port;
+    rule.tls = rule.port != 80;
+    return rule;
+}
+
+Result<> check_prompt(std::string_view what, std::string_view text) {
+    if (!is_valid_utf8(text)) return invalid(std::string(what) + " is not valid UTF-8");
+    if (text.find('\0') != std::string_view::npos) return invalid(std::string(what) + " holds a NUL character");
+    if (characters(text) > largest_prompt)
+        return invalid(fmt::format("{} is longer than {} characters", what, largest_prompt));
+    if (const std::string_view found = seeming_secret(text); !found.empty())
+        return invalid(fmt::format("{} seems to hold {}. Put it on a skill instead: the worker then uses it without "
+                                   "ever seeing it",
+                                   what, found));
+    return {};
+}
+
+Result<> validate(const Settings& settings) {
+    const harness::Harness* harness = harness::find(settings.harness);
+    if (harness == nullptr) {
+        std::string names;
+        for (const harness::Harness& known : harness::catalog())
+            names += (names.empty() ? "" : ", ") + std::string(known.name);
+        return invalid("harness must be one of " + names);
+    }
+    if (!harness->protocols.empty() && settings.model.value.empty())
+        return invalid(fmt::format("harness {} needs a model", harness->name));
+    if (settings.model.value.size() > 200 || (!settings.model.value.empty() && !is_printable_ascii(*settings.model)) ||
+        settings.model.value.starts_with('-'))
+        return invalid("model is not a model's name");
+    if (harness->name == "command" && settings.command.value.empty())
+        return invalid("harness command needs `command`: the program and its arguments");
+    if (harness->name != "command" && harness->name != "playbook" && !settings.command.value.empty())
+        return invalid(
+            fmt::format("`command` belongs to the harnesses command and playbook, not to {}", harness->name));
+    if (settings.command.value.size() > 200) return invalid("command has more than 200 arguments");
+    for (const std::string& argument : settings.command.value)
+        if (argument.size() > 32 * 1024 || argument.find('\0') != std::string::npos || !is_valid_utf8(argument))
+            return invalid("command: an argument is too long or not text");
+    TRY(check_prompt("system_prompt", *settings.system_prompt));
+    if (settings.skills.value.size() > 50) return invalid("skills has more than 50 entries");
+    TRY(check_repos(*settings.repos));
+    TRY(check_sandbox(*settings.sandbox));
+    TRY(check_range("budget.soft_percent", settings.budget.value.soft_percent, 1, 100));
+    if (settings.budget.value.tokens)
+        TRY(check_range("budget.tokens", *settings.budget.value.tokens, 1, int64_t{1} << 50));
+    if (settings.budget.value.cost_micro_usd)
+        TRY(check_range("budget.cost_micro_usd", *settings.budget.value.cost_micro_usd, 1, int64_t{1} << 50));
+    return {};
+}
+
+} // namespace hone::run

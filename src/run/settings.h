@@ -1,0 +1,133 @@
+// What a worker is made of: harness, model, sandbox, skills, repositories, prompt, policies, budget. A preset is a
+// named, versioned one; a session may bring its own. Declared once: API, files in git, docs and UI read these lists.
+// Values only; any thread.
+#pragma once
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "broker/policy.h"
+#include "sandbox/spec.h"
+#include "json/json.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::run {
+
+using json::Defaulted;
+
+enum class InitFailure { abort, degrade };
+constexpr auto enum_names(InitFailure) {
+    return std::array{EnumName{InitFailure::abort, "abort"}, EnumName{InitFailure::degrade, "degrade"}};
+}
+
+// Whether an output waits for a person.
+enum class OutputPolicy { automatic, review };
+constexpr auto enum_names(OutputPolicy) {
+    return std::array{EnumName{OutputPolicy::automatic, "auto"}, EnumName{OutputPolicy::review, "review"}};
+}
+
+struct SandboxSettings {
+    Defaulted<std::string> image = std::string("host");
+    Defaulted<std::string> init_script;
+    Defaulted<InitFailure> init_failure = InitFailure::abort;
+    Defaulted<int64_t> init_seconds = int64_t{120};
+    Defaulted<std::map<std::string, std::string>> env;
+    Defaulted<int64_t> memory_bytes = int64_t{2} << 30;
+    Defaulted<double> cpus = 2.0;
+    Defaulted<int64_t> pids = int64_t{512};
+    Defaulted<int64_t> disk_bytes = int64_t{4} << 30;
+    Defaulted<int64_t> wall_clock_minutes = int64_t{60};
+    Defaulted<int64_t> idle_minutes = int64_t{10};
+    Defaulted<broker::EgressMode> network = broker::EgressMode::allowlist;
+    Defaulted<std::vector<std::string>> allow_hosts;
+    Defaulted<sandbox::Tier> minimum_tier = sandbox::Tier::ns;
+    static constexpr std::tuple fields{
+        Field{"image", &SandboxSettings::image, "`host` (the machine's /usr, read-only) or the name of an image."},
+        Field{"init_script", &SandboxSettings::init_script, "Shell script that prepares the root, once per content."},
+        Field{"init_failure", &SandboxSettings::init_failure, "What a failing init script does to the run."},
+        Field{"init_seconds", &SandboxSettings::init_seconds, "Time the init script has."},
+        Field{"env", &SandboxSettings::env, "Environment variables; not for secrets."},
+        Field{"memory_bytes", &SandboxSettings::memory_bytes, "Memory of all processes."},
+        Field{"cpus", &SandboxSettings::cpus, "Processors' worth of time."},
+        Field{"pids", &SandboxSettings::pids, "Processes and threads at once."},
+        Field{"disk_bytes", &SandboxSettings::disk_bytes, "Size of the workspace."},
+        Field{"wall_clock_minutes", &SandboxSettings::wall_clock_minutes, "Life of one sandbox; at most 1440."},
+        Field{"idle_minutes", &SandboxSettings::idle_minutes, "A waiting session's sandbox is ended after this long."},
+        Field{"network", &SandboxSettings::network, "What it may reach beside the gateway."},
+        Field{"allow_hosts", &SandboxSettings::allow_hosts, "Further hosts: `host` or `host:port`, `*.example.com`."},
+        Field{"minimum_tier", &SandboxSettings::minimum_tier, "Weakest wall that will do."},
+    };
+};
+
+struct RepoSettings {
+    std::string url;
+    Defaulted<std::string> ref = {};
+    Defaulted<std::string> path = {};
+    static constexpr std::tuple fields{
+        Field{"url", &RepoSettings::url, "Address to clone from: https, or file for one on the server."},
+        Field{"ref", &RepoSettings::ref, "Branch, tag or commit; empty: the default branch."},
+        Field{"path", &RepoSettings::path, "Folder that matters in a large repository."},
+    };
+};
+
+struct OutputPolicies {
+    Defaulted<OutputPolicy> investigation = OutputPolicy::automatic;
+    Defaulted<OutputPolicy> labels = OutputPolicy::review;
+    Defaulted<OutputPolicy> file = OutputPolicy::automatic;
+    Defaulted<OutputPolicy> branch = OutputPolicy::review;
+    static constexpr std::tuple fields{
+        Field{"investigation", &OutputPolicies::investigation, "Investigations."},
+        Field{"labels", &OutputPolicies::labels, "Eval labels: `auto` publishes them at once."},
+        Field{"file", &OutputPolicies::file, "Files."},
+        Field{"branch", &OutputPolicies::branch, "Branches."},
+    };
+};
+
+struct Budget {
+    std::optional<int64_t> tokens;
+    std::optional<int64_t> cost_micro_usd;
+    Defaulted<int64_t> soft_percent = int64_t{80};
+    static constexpr std::tuple fields{
+        Field{"tokens", &Budget::tokens, "Tokens of all model calls of one run; none: no limit."},
+        Field{"cost_micro_usd", &Budget::cost_micro_usd, "Cost of one run in millionths of a US dollar."},
+        Field{"soft_percent", &Budget::soft_percent, "From here on the worker is told to wrap up."},
+    };
+};
+
+struct Settings {
+    std::string harness;
+    Defaulted<std::string> model;
+    Defaulted<std::vector<std::string>> command;
+    Defaulted<std::string> system_prompt;
+    Defaulted<std::vector<std::string>> skills;
+    Defaulted<std::vector<RepoSettings>> repos;
+    Defaulted<SandboxSettings> sandbox;
+    Defaulted<OutputPolicies> outputs;
+    Defaulted<Budget> budget;
+    static constexpr std::tuple fields{
+        Field{"harness", &Settings::harness, "claude-code, codex, opencode, gemini, qwen, command or playbook."},
+        Field{"model", &Settings::model, "Model name, as the provider of the model skill calls it."},
+        Field{"command", &Settings::command, "Program and arguments of the harness `command`; name of a playbook."},
+        Field{"system_prompt", &Settings::system_prompt, "Added to the harness's own; at most 100,000 characters."},
+        Field{"skills", &Settings::skills, "Ids of skills."},
+        Field{"repos", &Settings::repos, "Repositories cloned into the workspace."},
+        Field{"sandbox", &Settings::sandbox, "The sandbox."},
+        Field{"outputs", &Settings::outputs, "Which outputs wait for a person."},
+        Field{"budget", &Settings::budget, "What one run may spend."},
+    };
+};
+
+constexpr size_t largest_prompt = 100'000; // characters
+
+// Everything that can be said without looking anything up: names, ranges, hosts, sizes; errors name the field and say
+// what to do.
+Result<> validate(const Settings& settings);
+// A prompt must be text, not too long, and must not hold what looks like a secret.
+Result<> check_prompt(std::string_view what, std::string_view text);
+// "api.example.com:8443" → a rule; the port is 443 when absent.
+Result<skill::HostRule> parse_allowed_host(std::string_view text);
+
+} // namespace hone::run

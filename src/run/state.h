@@ -1,0 +1,61 @@
+// The life of a run: one enum, one table of legal moves, one drawing in docs/life-of-a-run.md; a test compares them.
+// Pure data, any thread.
+#pragma once
+
+#include "base/fields.h"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hone::run {
+
+enum class State {
+    queued,         // waits for a place
+    preparing,      // its sandbox is being made
+    running,        // the harness works
+    waiting,        // a session whose turn is over and which takes follow-ups
+    succeeded,      // ended well
+    failed,         // ended badly; `reason` says how
+    cancelled,      // a person stopped it
+    timed_out,      // its wall clock ran out
+    budget_stopped, // its budget was used up
+    lost,           // its machine died under it
+};
+constexpr auto enum_names(State) {
+    using enum State;
+    return std::array{EnumName{queued, "queued"},
+                      EnumName{preparing, "preparing"},
+                      EnumName{running, "running"},
+                      EnumName{waiting, "waiting"},
+                      EnumName{succeeded, "succeeded"},
+                      EnumName{failed, "failed"},
+                      EnumName{cancelled, "cancelled"},
+                      EnumName{timed_out, "timed_out"},
+                      EnumName{budget_stopped, "budget_stopped"},
+                      EnumName{lost, "lost"}};
+}
+
+struct Move {
+    State from;
+    State to;
+    std::string_view when;
+};
+
+std::span<const Move> legal_moves();
+bool may_move(State from, State to);
+
+// Over: no sandbox, no turn. A follow-up to a session queues it again.
+constexpr bool is_over(State state) {
+    return state >= State::succeeded;
+}
+// Holds a place among the concurrent runs.
+constexpr bool is_active(State state) {
+    return state == State::preparing || state == State::running || state == State::waiting;
+}
+
+// The table as a Mermaid drawing, for the documents.
+std::string draw_moves();
+
+} // namespace hone::run
