@@ -18,6 +18,7 @@ namespace hone::broker {
 
 using net::Framing;
 using net::Header;
+using net::header_value;
 
 // A host and port as one can compare them: lower case, no trailing dot, IPv6 without brackets and in its shortest form.
 struct HostPort {
@@ -47,6 +48,9 @@ struct RequestHead {
     std::vector<Header> headers; // as received, in order
     Framing framing = Framing::none;
     uint64_t length = 0;
+    // What Content-Length said, also where no body follows (HEAD, 304). Written when `framing` is none; an answer or a
+    // request of ours that has no body sets it to 0.
+    std::optional<uint64_t> declared_length{};
     bool keep_alive = true;
     bool expects_continue = false;
     std::string upgrade; // lower case value of Upgrade when Connection names it: "websocket"
@@ -61,6 +65,9 @@ struct ResponseHead {
     std::vector<Header> headers;
     Framing framing = Framing::none;
     uint64_t length = 0;
+    // What Content-Length said, also where no body follows (HEAD, 304). Written when `framing` is none; an answer or a
+    // request of ours that has no body sets it to 0.
+    std::optional<uint64_t> declared_length{};
     bool keep_alive = true;
 };
 
@@ -81,7 +88,6 @@ Result<std::optional<RequestHead>> read_request(Channel& channel, Deadline deadl
 Result<std::optional<ResponseHead>> read_response(Channel& channel, std::string_view method, Deadline deadline,
                                                   const HeadLimits& limits = {});
 
-std::string_view header_value(const std::vector<Header>& headers, std::string_view name);
 void remove_header(std::vector<Header>& headers, std::string_view name);
 // Replaces the first, removes the rest; appends when there is none.
 void set_header(std::vector<Header>& headers, std::string_view name, std::string value);
