@@ -1,0 +1,55 @@
+// Harness programs on this machine: DIR/harnesses/NAME/VERSION, installed once from npm or from a tarball, mounted
+// read-only into sandboxes at /opt/harness. Any process; an installation appears in one step.
+#pragma once
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "base/time.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::run {
+
+struct InstalledHarness {
+    std::string name;
+    std::string version;
+    std::string source;
+    int64_t bytes = 0;
+    Time installed_at{};
+    static constexpr std::tuple fields{
+        Field{"name", &InstalledHarness::name, "Harness: claude-code, codex, opencode, gemini, qwen."},
+        Field{"version", &InstalledHarness::version, "Version of its npm package."},
+        Field{"source", &InstalledHarness::source, "What it was installed from."},
+        Field{"bytes", &InstalledHarness::bytes, "Size on disk."},
+        Field{"installed_at", &InstalledHarness::installed_at, "When."},
+    };
+};
+
+// Where the programs lie inside a sandbox.
+constexpr std::string_view harness_mount = "/opt/harness";
+
+class HarnessStore {
+public:
+    explicit HarnessStore(std::string data_directory) : m_directory(std::move(data_directory) + "/harnesses") {}
+
+    // Newest installation first.
+    Result<std::vector<InstalledHarness>> list() const;
+    // The one that runs use: the newest. not_found says how to install it.
+    Result<InstalledHarness> find(std::string_view name) const;
+    std::string directory(const InstalledHarness& harness) const;
+
+    // Runs npm in a new folder, checks that the program starts, then shows it to others. `source`: empty for the
+    // registry that npm is set up for, else a .tgz file, or a folder of them for an air-gapped machine. `note` gets
+    // lines of progress.
+    Result<InstalledHarness> install(const std::string& name, const std::string& version, const std::string& source,
+                                     const Clock& clock, const std::function<void(const std::string&)>& note) const;
+    Result<> remove(const std::string& name, const std::string& version) const;
+
+private:
+    std::string m_directory;
+};
+
+} // namespace hone::run

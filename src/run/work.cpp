@@ -1,0 +1,171 @@
+#include "run/work.h"
+
+#include "run/runs.h"
+
+namespace hone::run {
+
+Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Places& places) {
+    auto claimed = m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<RunId>> {
+        const auto busy = TRY(transaction.query(
+            "SELECT COUNT(*) FROM runs WHERE server = ? AND state IN ('preparing', 'running')", server));
+        if (busy.front().integer(0) >= places.all) return std::optional<RunId>();
+        const auto next = TRY(transaction.query(
+            "SELECT id FROM runs WHERE state = 'queued' AND (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = "
+            "runs.space_id AND other.state IN ('preparing', 'running')) < ? ORDER BY priority DESC, queued_at, id "
+            "LIMIT 1",
+            places.per_space));
+        if (next.empty()) return std::optional<RunId>();
+        const RunId id = next.front().id<RunTag>(0);
+        const Time now = m_clock.now();
+        const int64_t taken = TRY(transaction.execute(
+            "UPDATE runs SET state = 'preparing', server = ?, wish = '', reason = '', sandbox_id = NULL, "
+            "sandbox_command = NULL, spool_offset = 0, started_at = COALESCE(started_at, ?) WHERE id = ? AND state = "
+            "'queued'",
+            server, now, id));
+        if (taken == 0) return std::optional<RunId>();
+        RunEvent event;
+        event.state = State::preparing;
+        event.text = "Preparing.";
+        TRY(m_transcript.append(transaction, id, std::span(&event, 1)));
+        return std::optional(id);
+    });
+    if (claimed.ok() && claimed.value()) m_transcript.announce();
+    return claimed;
+}
+
+Result<std::vector<RunId>> WorkBook::in_hand(const std::string& server) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT id FROM runs WHERE server = ? AND state IN ('preparing', 'running', 'waiting') ORDER BY id", server));
+    std::vector<RunId> runs;
+    for (const auto& row : rows) runs.push_back(row.id<RunTag>(0));
+    return runs;
+}
+
+Result<Work> WorkBook::read(const RunId& id) const {
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(run_columns()) +
+                                 ", manifest, rights, thread, fork_of, harness_session, sandbox_id, "
+                                 "sandbox_command, spool_offset, wish, waiting_since FROM runs WHERE id = ?",
+                             id));
+    if (rows.empty()) return not_found("run " + id.text());
+    const sql::Row row = rows.front();
+    const size_t more = row.size() - 10;
+    Work work;
+    work.run = run_of(row, m_clock.now());
+    work.manifest = TRY(json::read<Manifest>(row.text(more)));
+    work.rights = row.text(more + 1);
+    work.thread = row.text(more + 2);
+    work.fork_of = row.optional_id<RunTag>(more + 3);
+    work.harness_session = row.text(more + 4);
+    work.sandbox_id = row.optional_text(more + 5);
+    work.sandbox_command = row.optional_integer(more + 6);
+    work.spool_offset = row.integer(more + 7);
+    work.wish = row.text(more + 8);
+    work.waiting_since = row.optional_time(more + 9);
+    return work;
+}
+
+Result<> WorkBook::move(const RunId& id, State from, State to, const std::string& reason, const std::string& text) {
+    CHECK_OR_ABORT(may_move(from, to));
+    const Time now = m_clock.now();
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const int64_t moved = TRY(transaction.execute(
+            "UPDATE runs SET state = ?, reason = ?, waiting_since = ?, ended_at = ? WHERE id = ? AND state = ?",
+            name_of(to), reason, to == State::waiting ? std::optional(now) : std::nullopt,
+            is_over(to) ? std::optional(now) : std::nullopt, id, name_of(from)));
+        if (moved == 0) return conflict("the run is no longer " + std::string(name_of(from)));
+        RunEvent event;
+        event.state = to;
+        event.text = text;
+        event.failed = to == State::failed || to == State::timed_out || to == State::lost;
+        return m_transcript.append(transaction, id, std::span(&event, 1));
+    }));
+    m_transcript.announce();
+    return {};
+}
+
+Result<> WorkBook::progress(const RunId& id, std::vector<RunEvent> events, int64_t spool_offset,
+                            const std::string& harness_session) {
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT turns FROM runs WHERE id = ?", id));
+        if (rows.empty()) return not_found("run " + id.text());
+        std::vector<RunEvent> copy = events; // the work may be run again
+        for (RunEvent& event : copy)
+            if (event.turn == 0) event.turn = rows.front().integer(0);
+        TRY(m_transcript.append(transaction, id, copy));
+        TRY(transaction.execute("UPDATE runs SET spool_offset = ?, harness_session = ? WHERE id = ?", spool_offset,
+                                harness_session, id));
+        return {};
+    }));
+    if (!events.empty()) m_transcript.announce();
+    return {};
+}
+
+Result<> WorkBook::step(const RunId& id, std::string_view step, const std::string& text, bool failed) {
+    RunEvent event;
+    event.step = std::string(step);
+    event.text = text;
+    event.failed = failed;
+    return m_transcript.append(id, {event});
+}
+
+Result<> WorkBook::sandbox_started(const RunId& id, const std::string& sandbox_id) {
+    TRY(m_database.execute("UPDATE runs SET sandbox_id = ?, sandbox_command = NULL, spool_offset = 0 WHERE id = ?",
+                           sandbox_id, id));
+    return {};
+}
+
+Result<> WorkBook::harness_started(const RunId& id, int64_t command) {
+    TRY(m_database.execute("UPDATE runs SET sandbox_command = ?, spool_offset = 0 WHERE id = ?", command, id));
+    return {};
+}
+
+Result<> WorkBook::sandbox_ended(const RunId& id) {
+    TRY(m_database.execute("UPDATE runs SET sandbox_id = NULL, sandbox_command = NULL, spool_offset = 0 WHERE id = ?",
+                           id));
+    return {};
+}
+
+Result<> WorkBook::set_manifest(const RunId& id, const Manifest& manifest) {
+    TRY(m_database.execute("UPDATE runs SET manifest = ? WHERE id = ?", json::write(manifest), id));
+    return {};
+}
+
+Result<> WorkBook::set_usage(const RunId& id, const harness::Usage& usage, std::optional<int64_t> cost_micro_usd) {
+    TRY(m_database.execute("UPDATE runs SET input_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, "
+                           "output_tokens = ?, reasoning_tokens = ?, cost_micro_usd = ? WHERE id = ?",
+                           usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning,
+                           cost_micro_usd, id));
+    return {};
+}
+
+Result<std::string> WorkBook::take_wish(const RunId& id) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<std::string> {
+        const auto rows = TRY(transaction.query("SELECT wish FROM runs WHERE id = ?", id));
+        if (rows.empty()) return std::string("cancel"); // deleted with its project or space: nothing to go on for
+        if (rows.front().text(0) == "interrupt")
+            TRY(transaction.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = 'interrupt'", id));
+        return rows.front().text(0);
+    });
+}
+
+Result<std::vector<Said>> WorkBook::said(const RunId& id) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT i.seq, i.words, i.told_at_offset FROM run_inputs i JOIN runs r ON r.id = i.run_id WHERE i.run_id = ? "
+        "AND (i.told_at_offset IS NULL OR i.sandbox_id = r.sandbox_id) ORDER BY i.seq",
+        id));
+    std::vector<Said> all;
+    for (const auto& row : rows) all.push_back({row.integer(0), row.text(1), row.optional_integer(2)});
+    return all;
+}
+
+Result<> WorkBook::told(const RunId& id, int64_t seq, const std::string& sandbox_id, int64_t offset, bool opens_turn) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE run_inputs SET sandbox_id = ?, told_at_offset = ? WHERE run_id = ? AND seq = ?",
+                                sandbox_id, offset, id, seq));
+        if (opens_turn) TRY(transaction.execute("UPDATE runs SET turns = turns + 1 WHERE id = ?", id));
+        return {};
+    });
+}
+
+} // namespace hone::run
