@@ -155,10 +155,16 @@ TEST_CASE("errors have the provider's shape and the status that makes a harness 
 }
 
 TEST_CASE("the endpoint that names the model serves it, else one that takes any") {
-    std::vector<skill::ModelEndpoint> endpoints(4);
-    endpoints[0] = {.skill_id = "any", .protocol = "anthropic"};
-    endpoints[1] = {.skill_id = "named", .protocol = "anthropic", .models = {"claude-a", "local-*"}};
-    endpoints[2] = {.skill_id = "openai", .protocol = "openai", .models = {"gpt-5"}};
+    std::vector<skill::ModelEndpoint> endpoints;
+    const auto add = [&](std::string skill_id, std::string protocol, std::vector<std::string> models) {
+        skill::ModelEndpoint& endpoint = endpoints.emplace_back();
+        endpoint.skill_id = std::move(skill_id);
+        endpoint.protocol = std::move(protocol);
+        endpoint.models = std::move(models);
+    };
+    add("any", "anthropic", {});
+    add("named", "anthropic", {"claude-a", "local-*"});
+    add("openai", "openai", {"gpt-5"});
     const auto chosen = [&](ModelApi api, std::string_view model) {
         const auto* endpoint = choose_endpoint(endpoints, api, model);
         return endpoint ? endpoint->skill_id : "none";
