@@ -250,6 +250,7 @@ Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& 
 
 Result<Run> Runs::wish(const Caller& caller, const RunId& id, std::string_view wish) {
     const Run run = TRY(find(caller, id, Permission::run_start));
+    const std::string action = "run_" + std::string(wish);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto rows = TRY(transaction.query("SELECT state FROM runs WHERE id = ?", id));
         if (rows.empty()) return not_found("run " + id.text());
@@ -268,7 +269,7 @@ Result<Run> Runs::wish(const Caller& caller, const RunId& id, std::string_view w
             TRY(transaction.execute("UPDATE runs SET wish = ?, reason = ? WHERE id = ?", wish,
                                     wish == "cancel" ? "cancelled by " + caller.name : run.reason, id));
         }
-        return m_access.audit.record(transaction, caller, {"run_" + std::string(wish), run.space_id, id.text(), {}});
+        return m_access.audit.record(transaction, caller, {action, run.space_id, id.text(), {}});
     }));
     tell(id);
     return find(Caller::system(), id);

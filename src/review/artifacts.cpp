@@ -1,0 +1,234 @@
+#include "review/artifacts.h"
+
+#include "access/names.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "crypto/crypto.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace hone::review {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::SpaceId;
+
+namespace {
+
+constexpr std::string_view columns =
+    "id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, review, reviewer_name, comment, "
+    "reviewed_at, applied_at, created_at";
+// A content that nobody names may be one that is being saved right now.
+constexpr auto sweep_age = std::chrono::hours(1);
+
+Artifact artifact_of(const sql::Row& row) {
+    Artifact artifact;
+    artifact.id = row.id<ArtifactTag>(0);
+    artifact.space_id = row.id<access::SpaceTag>(1);
+    artifact.project_id = row.id<access::ProjectTag>(2);
+    artifact.run_id = row.text(3);
+    artifact.kind = parse_enum<ArtifactKind>(row.text(4)).value_or(ArtifactKind::file);
+    artifact.name = row.text(5);
+    artifact.summary = row.text(6);
+    artifact.media_type = row.text(7);
+    artifact.bytes = row.integer(8);
+    artifact.digest = row.text(9);
+    artifact.review = parse_enum<ReviewState>(row.text(10)).value_or(ReviewState::pending);
+    artifact.reviewer = row.optional_text(11);
+    artifact.comment = row.text(12);
+    artifact.reviewed_at = row.optional_time(13);
+    artifact.applied_at = row.optional_time(14);
+    artifact.created_at = row.time(15);
+    return artifact;
+}
+
+bool ends_with_any(std::string_view name, std::initializer_list<std::string_view> endings) {
+    const std::string lower = lowercase_ascii(name);
+    for (const std::string_view ending : endings)
+        if (lower.ends_with(ending)) return true;
+    return false;
+}
+
+} // namespace
+
+std::string sniff_media_type(std::string_view name, std::string_view content) {
+    if (content.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+    if (content.starts_with("\xff\xd8\xff")) return "image/jpeg";
+    if (content.starts_with("GIF87a") || content.starts_with("GIF89a")) return "image/gif";
+    if (content.size() > 12 && content.starts_with("RIFF") && content.substr(8, 4) == "WEBP") return "image/webp";
+    if (content.starts_with("%PDF-")) return "application/pdf";
+    if (content.find('\0') != std::string_view::npos || !is_valid_utf8(content)) return "application/octet-stream";
+    if (ends_with_any(name, {".svg"}) && content.substr(0, 4096).find("<svg") != std::string_view::npos)
+        return "image/svg+xml";
+    if (ends_with_any(name, {".md", ".markdown"})) return "text/markdown";
+    if (ends_with_any(name, {".csv"})) return "text/csv";
+    if (ends_with_any(name, {".json"})) return "application/json";
+    if (ends_with_any(name, {".jsonl", ".ndjson"})) return "application/x-ndjson";
+    return "text/plain";
+}
+
+Result<std::string> checked_file_name(std::string_view name) {
+    const std::string_view plain = trim(name);
+    if (plain.empty() || plain.size() > 200) return invalid("name must be 1 to 200 bytes long");
+    if (!is_valid_utf8(plain)) return invalid("name is not valid UTF-8");
+    if (plain == "." || plain == ".." || plain.find('/') != std::string_view::npos ||
+        plain.find('\\') != std::string_view::npos)
+        return invalid("name must be a file's name, without folders");
+    for (const char c : plain)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return invalid("name holds a control character");
+    return std::string(plain);
+}
+
+std::string Artifacts::path(const std::string& digest) const {
+    return m_directory + "/" + digest.substr(0, 2) + "/" + digest;
+}
+
+Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
+    Artifact made;
+    made.name = TRY(checked_file_name(wanted.name));
+    made.summary = repair_utf8(truncate_utf8(wanted.summary, 2000));
+    std::erase(made.summary, '\0');
+    made.bytes = static_cast<int64_t>(wanted.content.size());
+    if (made.bytes > m_caps.bytes) return too_large(fmt::format("an artifact has at most {} MiB", m_caps.bytes >> 20));
+    made.digest = to_hex(crypto::hash(wanted.content));
+    made.media_type = wanted.kind == ArtifactKind::investigation ? "text/markdown"
+                      : wanted.kind == ArtifactKind::labels      ? "application/json"
+                                                                 : sniff_media_type(made.name, wanted.content);
+    // The content is on disk before anything names it.
+    const std::string file = path(made.digest);
+    TRY(make_directories(file.substr(0, file.rfind('/')), 0700));
+    TRY(write_file(file, wanted.content, 0600));
+    made.id = make_id<ArtifactTag>(m_clock);
+    const ReviewState review = wanted.approved ? ReviewState::approved : ReviewState::pending;
+    const Time now = m_clock.now();
+    const ArtifactId id = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<ArtifactId> {
+        const auto same = TRY(
+            transaction.query("SELECT id, review, reviewer FROM artifacts WHERE run_id = ? AND kind = ? AND name = ?",
+                              wanted.run, name_of(wanted.kind), made.name));
+        if (!same.empty() && same.front().text(1) == name_of(ReviewState::approved) && !same.front().is_null(2))
+            return conflict(made.name + " was approved by a person; save under another name");
+        const auto sums = TRY(transaction.query(
+            "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM artifacts WHERE run_id = ? AND NOT (kind = ? AND name = ?)",
+            wanted.run, name_of(wanted.kind), made.name));
+        if (sums.front().integer(0) >= m_caps.count)
+            return too_large(fmt::format("a run leaves at most {} artifacts", m_caps.count));
+        if (static_cast<int64_t>(sums.front().real(1)) + made.bytes > m_caps.run_bytes)
+            return too_large(
+                fmt::format("the artifacts of a run have at most {} MiB together", m_caps.run_bytes >> 20));
+        if (!same.empty()) {
+            TRY(transaction.execute(
+                "UPDATE artifacts SET summary = ?, media_type = ?, bytes = ?, digest = ?, review = ?, reviewer = NULL, "
+                "reviewer_name = NULL, comment = '', reviewed_at = NULL, applied_at = NULL, created_at = ? WHERE id = "
+                "?",
+                made.summary, made.media_type, made.bytes, made.digest, name_of(review), now, same.front().text(0)));
+            return same.front().id<ArtifactTag>(0);
+        }
+        TRY(transaction.execute(
+            "INSERT INTO artifacts (id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, "
+            "review, comment, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?)",
+            made.id, wanted.space, wanted.project, wanted.run, name_of(wanted.kind), made.name, made.summary,
+            made.media_type, made.bytes, made.digest, name_of(review), now));
+        return made.id;
+    }));
+    return find(Caller::system(), id);
+}
+
+Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Permission permission) const {
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
+    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM artifacts WHERE id = ?", id));
+    if (rows.empty()) return not_found("artifact " + id.text());
+    Artifact artifact = artifact_of(rows.front());
+    if (caller.kind == access::CallerKind::system) return artifact;
+    const auto project = m_access.projects.find(caller, artifact.space_id, artifact.project_id.text(), permission);
+    if (project.ok()) return artifact;
+    return project.error().code == Code::not_found ? not_found("artifact " + id.text()) : project.error();
+}
+
+Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& space, const ArtifactFilter& filter,
+                                       const PageRequest& page) const {
+    TRY(caller.require(Permission::run_read, space));
+    const std::string after = TRY(page.after());
+    std::string sql = "SELECT " + std::string(columns) + " FROM artifacts WHERE space_id = ?";
+    std::vector<sql::Value> values{sql::to_value(space)};
+    const auto where = [&](std::string_view condition, sql::Value value) {
+        sql += " AND " + std::string(condition);
+        values.push_back(std::move(value));
+    };
+    if (!after.empty()) where("id < ?", sql::to_value(after));
+    if (filter.project) {
+        const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
+        where("project_id = ?", sql::to_value(project.id));
+    } else if (caller.kind != access::CallerKind::system) {
+        where("project_id IN (SELECT p.id FROM projects p WHERE p.space_id = artifacts.space_id AND (p.restricted = 0 "
+              "OR EXISTS (SELECT 1 FROM bindings b WHERE b.project_id = p.id AND b.principal = ?)))",
+              sql::to_value(caller.principal()));
+        if (!caller.bound_project.empty()) where("project_id = ?", sql::to_value(caller.bound_project));
+    }
+    if (filter.run) where("run_id = ?", sql::to_value(*filter.run));
+    if (filter.kind) where("kind = ?", sql::to_value(name_of(*filter.kind)));
+    if (filter.review) where("review = ?", sql::to_value(name_of(*filter.review)));
+    sql += " ORDER BY id DESC LIMIT ?";
+    values.push_back(sql::to_value(page.limit + 1));
+    const auto rows = TRY(m_database.run_query(sql, values));
+    std::vector<Artifact> artifacts;
+    for (const auto& row : rows) artifacts.push_back(artifact_of(row));
+    return access::make_page(std::move(artifacts), page, [](const Artifact& artifact) { return artifact.id.text(); });
+}
+
+Result<std::string> Artifacts::content(const Artifact& artifact) const {
+    std::string content = TRY(read_file(path(artifact.digest), static_cast<size_t>(m_caps.bytes)));
+    if (to_hex(crypto::hash(content)) != artifact.digest) return corrupt("the content of " + artifact.id.text());
+    return content;
+}
+
+Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, ReviewState decision,
+                                   const std::string& comment) {
+    const Artifact artifact = TRY(find(caller, id, Permission::artifact_review));
+    if (decision == ReviewState::pending) return invalid("decide: approved, rejected or changes_requested");
+    const std::string said = TRY(access::checked_description(comment));
+    if (decision == ReviewState::changes_requested && trim(said).empty())
+        return invalid("comment is missing: say what should be different");
+    const std::string action = "artifact_" + std::string(name_of(decision));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Artifact> {
+        // The digest too: what was replaced meanwhile was not what the person looked at.
+        const int64_t decided = TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name "
+                                                        "= ?, comment = ?, reviewed_at = ? WHERE id = ? "
+                                                        "AND digest = ? AND review IN ('pending', 'changes_requested')",
+                                                        name_of(decision), caller.actor(), caller.name, said,
+                                                        m_clock.now(), id, artifact.digest));
+        if (decided == 0) return conflict("it was decided already, or has changed; look at it again");
+        TRY(m_access.audit.record(transaction, caller,
+                                  {action,
+                                   artifact.space_id,
+                                   id.text(),
+                                   {{"run", artifact.run_id}, {"name", artifact.name}, {"digest", artifact.digest}}}));
+        const auto rows = TRY(transaction.query("SELECT " + std::string(columns) + " FROM artifacts WHERE id = ?", id));
+        return artifact_of(rows.front());
+    });
+}
+
+Result<> Artifacts::applied(const ArtifactId& id) {
+    TRY(m_database.execute("UPDATE artifacts SET applied_at = ? WHERE id = ?", m_clock.now(), id));
+    return {};
+}
+
+Result<int64_t> Artifacts::sweep() {
+    int64_t removed = 0;
+    std::error_code failed;
+    const auto now = std::filesystem::file_time_type::clock::now();
+    std::vector<std::filesystem::path> old;
+    for (std::filesystem::recursive_directory_iterator at(m_directory, failed), end; !failed && at != end;
+         at.increment(failed))
+        if (at->is_regular_file(failed) && now - at->last_write_time(failed) > sweep_age) old.push_back(at->path());
+    for (const auto& file : old) {
+        const auto named =
+            TRY(m_database.query("SELECT 1 FROM artifacts WHERE digest = ? LIMIT 1", file.filename().string()));
+        if (!named.empty()) continue;
+        std::filesystem::remove(file, failed);
+        removed += 1;
+    }
+    return removed;
+}
+
+} // namespace hone::review

@@ -1,0 +1,140 @@
+// What runs leave (investigations, labels, files) and the review of it. Contents are kept once per hash in
+// DIR/artifacts; a row says whose it is and what became of it. Nothing here takes effect by itself: an approval that
+// must do something is carried out by whoever asks (Approval), then marked as applied. Thread-safe.
+#pragma once
+
+#include "access/access.h"
+#include "base/fields.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::review {
+
+struct ArtifactTag {
+    static constexpr std::string_view kind = "artifact";
+};
+using ArtifactId = Id<ArtifactTag>;
+
+enum class ArtifactKind { investigation, labels, file };
+constexpr auto enum_names(ArtifactKind) {
+    return std::array{EnumName{ArtifactKind::investigation, "investigation"}, EnumName{ArtifactKind::labels, "labels"},
+                      EnumName{ArtifactKind::file, "file"}};
+}
+
+enum class ReviewState { pending, approved, rejected, changes_requested };
+constexpr auto enum_names(ReviewState) {
+    return std::array{EnumName{ReviewState::pending, "pending"}, EnumName{ReviewState::approved, "approved"},
+                      EnumName{ReviewState::rejected, "rejected"},
+                      EnumName{ReviewState::changes_requested, "changes_requested"}};
+}
+
+struct Artifact {
+    ArtifactId id;
+    access::SpaceId space_id;
+    access::ProjectId project_id;
+    std::string run_id;
+    ArtifactKind kind = ArtifactKind::file;
+    std::string name;
+    std::string summary;
+    std::string media_type;
+    int64_t bytes = 0;
+    std::string digest;
+    ReviewState review = ReviewState::pending;
+    std::optional<std::string> reviewer;
+    std::string comment;
+    std::optional<Time> reviewed_at;
+    std::optional<Time> applied_at;
+    Time created_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &Artifact::id, "Id."},
+        Field{"space_id", &Artifact::space_id, "Space."},
+        Field{"project_id", &Artifact::project_id, "Project of the run."},
+        Field{"run_id", &Artifact::run_id, "Run that left it."},
+        Field{"kind", &Artifact::kind, "What it is."},
+        Field{"name", &Artifact::name, "Unique among the run's artifacts of its kind; saving it again replaces it."},
+        Field{"summary", &Artifact::summary, "A sentence or two."},
+        Field{"media_type", &Artifact::media_type, "From the content itself, never as claimed."},
+        Field{"bytes", &Artifact::bytes, "Size."},
+        Field{"digest", &Artifact::digest, "BLAKE2b of the content."},
+        Field{"review", &Artifact::review, "What a person, or the preset's policy, said."},
+        Field{"reviewer", &Artifact::reviewer, "Who."},
+        Field{"comment", &Artifact::comment, "What they said about it."},
+        Field{"reviewed_at", &Artifact::reviewed_at, "When."},
+        Field{"applied_at", &Artifact::applied_at, "When the approval took effect, for kinds that have one."},
+        Field{"created_at", &Artifact::created_at, "When it was saved, the last time."},
+    };
+};
+
+struct NewArtifact {
+    access::SpaceId space;
+    access::ProjectId project;
+    std::string run;
+    ArtifactKind kind = ArtifactKind::file;
+    std::string name;
+    std::string summary;
+    std::string content;
+    bool approved = false; // the preset's policy needs no person
+};
+
+struct ArtifactFilter {
+    std::optional<std::string> project{}; // id or name
+    std::optional<std::string> run{};
+    std::optional<ArtifactKind> kind{};
+    std::optional<ReviewState> review{};
+};
+
+struct Caps {
+    int64_t bytes = int64_t{25} << 20;      // of one
+    int64_t count = 200;                    // of one run
+    int64_t run_bytes = int64_t{250} << 20; // of all of one run
+};
+
+class Artifacts {
+public:
+    Artifacts(sql::Database& database, const Clock& clock, access::Access& access, const std::string& data_directory,
+              Caps caps = {})
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_directory(data_directory + "/artifacts"),
+          m_caps(caps) {}
+
+    // By the run's worker. Saving the same name again replaces it and asks for a new review; one that was approved by
+    // a person stays as it is.
+    Result<Artifact> save(const NewArtifact& wanted);
+
+    // Newest first; as visible as their projects.
+    Result<access::Page<Artifact>> list(const access::Caller& caller, const access::SpaceId& space,
+                                        const ArtifactFilter& filter, const access::PageRequest& page) const;
+    Result<Artifact> find(const access::Caller& caller, const ArtifactId& id,
+                          access::Permission permission = access::Permission::run_read) const;
+    Result<std::string> content(const Artifact& artifact) const;
+
+    // One who may not say so, or an artifact that was decided already, is refused. `pending` is not a decision.
+    Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, ReviewState decision,
+                            const std::string& comment);
+    // The approval took effect.
+    Result<> applied(const ArtifactId& id);
+    // Deletes contents that no artifact names any more; by a background duty. Returns how many.
+    Result<int64_t> sweep();
+
+private:
+    std::string path(const std::string& digest) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    const std::string m_directory;
+    const Caps m_caps;
+};
+
+// What the content is, by its first bytes and its name's ending. Text that could act in a browser is text/plain, but
+// for SVG, which is shown as an image only.
+std::string sniff_media_type(std::string_view name, std::string_view content);
+
+// A file's name: one part, no control characters, at most 200 bytes.
+Result<std::string> checked_file_name(std::string_view name);
+
+} // namespace hone::review

@@ -1,0 +1,118 @@
+#include "review/artifacts.h"
+#include "access/testing.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace hone;
+using namespace hone::review;
+using namespace hone::access::testing;
+using access::Caller;
+using access::Permission;
+using access::Project;
+using access::Role;
+
+namespace {
+
+struct Desk {
+    explicit Desk(World& given, Caps caps = {})
+        : world(given),
+          folder(std::filesystem::temp_directory_path() / ("hone-test-review-" + std::to_string(::getpid()))),
+          artifacts(given.database, given.clock, given.access, folder, caps) {
+        std::filesystem::create_directories(folder);
+        project = world.add_project(world.admin, world.space, "shop");
+        must(world.database.execute(
+            "INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, "
+            "started_by, started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, "
+            "cache_write_tokens, output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, "
+            "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', '', '', '{}', 'running', '', '', '', "
+            "'{}', 0, 0, 0, 0, 0, 0, 0, 0, '', '', '', 0, '', 1, 1)",
+            world.space, project.id));
+    }
+    ~Desk() { std::filesystem::remove_all(folder); }
+    NewArtifact file(const std::string& name, const std::string& content) const {
+        return {world.space, project.id, "run_1", ArtifactKind::file, name, "", content, false};
+    }
+
+    World& world;
+    std::filesystem::path folder;
+    Artifacts artifacts;
+    Project project;
+};
+
+} // namespace
+
+TEST_CASE("an artifact is saved, seen, decided once, and replaced until a person approved it") {
+    for_each_world([](World& world) {
+        Desk desk(world);
+        const Caller member = world.join(world.space, "member@example.com", Role::member);
+        const Caller viewer = world.join(world.space, "viewer@example.com", Role::viewer);
+        const Caller stranger = world.join(world.add_space("other"), "stranger@example.com", Role::owner);
+        const Artifact first = must(desk.artifacts.save(desk.file("a.csv", "x,y\n1,2\n")));
+        CHECK(first.review == ReviewState::pending);
+        CHECK(first.media_type == "text/csv");
+        CHECK(must(desk.artifacts.content(first)) == "x,y\n1,2\n");
+        CHECK(outcome(desk.artifacts.find(viewer, first.id)) == "ok");
+        CHECK(outcome(desk.artifacts.find(stranger, first.id)) == "not_found");
+        CHECK(outcome(desk.artifacts.decide(viewer, first.id, ReviewState::approved, "")) == "forbidden");
+        CHECK(outcome(desk.artifacts.decide(member, first.id, ReviewState::changes_requested, " ")) == "invalid");
+        CHECK(must(desk.artifacts.decide(member, first.id, ReviewState::changes_requested, "more rows")).comment ==
+              "more rows");
+        // The worker saves it again: the same artifact waits for a new review.
+        const Artifact second = must(desk.artifacts.save(desk.file("a.csv", "x,y\n1,2\n3,4\n")));
+        CHECK(second.id == first.id);
+        CHECK(second.review == ReviewState::pending);
+        const Artifact approved = must(desk.artifacts.decide(member, first.id, ReviewState::approved, "good"));
+        CHECK(approved.reviewer == "member@example.com");
+        CHECK(outcome(desk.artifacts.decide(member, first.id, ReviewState::rejected, "")) == "conflict");
+        CHECK(outcome(desk.artifacts.save(desk.file("a.csv", "other"))) == "conflict");
+        CHECK(must(desk.artifacts.list(viewer, world.space, {.review = ReviewState::approved}, {})).data.size() == 1);
+        CHECK(must(desk.artifacts.list(viewer, world.space, {.review = ReviewState::pending}, {})).data.empty());
+        CHECK(must(desk.artifacts.list(viewer, world.space, {.run = "run_1"}, {})).data.size() == 1);
+    });
+}
+
+TEST_CASE("caps of size, count and sum hold") {
+    for_each_world([](World& world) {
+        Desk desk(world, {.bytes = 10, .count = 3, .run_bytes = 25});
+        CHECK(outcome(desk.artifacts.save(desk.file("big", std::string(11, 'x')))) == "too_large");
+        must(desk.artifacts.save(desk.file("a", std::string(10, 'x'))));
+        must(desk.artifacts.save(desk.file("a", std::string(10, 'y')))); // replaces
+        must(desk.artifacts.save(desk.file("b", std::string(10, 'x'))));
+        CHECK(outcome(desk.artifacts.save(desk.file("c", std::string(10, 'x')))) == "too_large");
+        must(desk.artifacts.save(desk.file("c", "x")));
+        CHECK(outcome(desk.artifacts.save(desk.file("d", "x"))) == "too_large");
+    });
+}
+
+TEST_CASE("names of folders, tricks and nothing are refused") {
+    for (const char* bad : {"", "  ", ".", "..", "a/b", "../x", "a\\b", "a\nb", "\xff"})
+        CHECK_FALSE(checked_file_name(bad).ok());
+    CHECK(checked_file_name(" report ü.md ").value() == "report ü.md");
+}
+
+TEST_CASE("a content is what it is, not what its name says") {
+    CHECK(sniff_media_type("x.png", "\x89PNG\r\n\x1a\n....") == "image/png");
+    CHECK(sniff_media_type("x.png", "<script>alert(1)</script>") == "text/plain");
+    CHECK(sniff_media_type("x.html", "<html>") == "text/plain");
+    CHECK(sniff_media_type("x.svg", "<svg xmlns='x'/>") == "image/svg+xml");
+    CHECK(sniff_media_type("x.svg", "hello") == "text/plain");
+    CHECK(sniff_media_type("x.md", "# hi") == "text/markdown");
+    CHECK(sniff_media_type("x.md", std::string("a\0b", 3)) == "application/octet-stream");
+}
+
+TEST_CASE("a damaged content is noticed, a content of nobody is swept") {
+    for_each_world([](World& world) {
+        Desk desk(world);
+        const Artifact made = must(desk.artifacts.save(desk.file("a", "hello")));
+        const auto path = desk.folder / "artifacts" / made.digest.substr(0, 2) / made.digest;
+        std::filesystem::resize_file(path, 3);
+        CHECK(outcome(desk.artifacts.content(made)) == "corrupt");
+        const Artifact other = must(desk.artifacts.save(desk.file("b", "other")));
+        must(world.database.execute("DELETE FROM artifacts WHERE id = ?", made.id));
+        std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+        CHECK(must(desk.artifacts.sweep()) == 1);
+        CHECK(must(desk.artifacts.content(other)) == "other");
+    });
+}
