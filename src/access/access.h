@@ -5,6 +5,7 @@
 #include "access/invites.h"
 #include "access/keys.h"
 #include "access/projects.h"
+#include "access/saved_views.h"
 
 namespace hone::access {
 
@@ -31,6 +32,7 @@ public:
           invites(database, clock, audit, users, spaces, logins, policy.invite_lifetime),
           projects(database, clock, audit),
           keys(database, clock, audit),
+          saved_views(database, clock, audit, projects),
           m_database(database) {}
 
     // Makes the space `default` and the user admin@localhost when there is no user yet; nothing otherwise.
@@ -43,6 +45,7 @@ public:
     Invites invites;
     Projects projects;
     Keys keys;
+    SavedViews saved_views;
 
 private:
     sql::Database& m_database;

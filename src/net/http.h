@@ -74,6 +74,8 @@ public:
     // out. Line breaks in data are kept, in event and id they are dropped.
     virtual bool send(std::string_view event, std::string_view id, std::string_view data) = 0;
     virtual bool is_open() const = 0;
+    // Bytes that wait for the client. One who has much to say and may leave some of it out asks before it sends.
+    virtual size_t pending() const = 0;
     // Called once when the connection ends for any reason, on an edge thread (keep it short), or at once if it is over.
     virtual void on_close(std::function<void()> callback) = 0;
     // Lets what was sent before reach the client, then ends the response.

@@ -76,6 +76,7 @@ public:
         return m_outlet->add_event(format_event(event, id, data));
     }
     bool is_open() const override { return m_outlet->is_open(); }
+    size_t pending() const override { return m_outlet->pending(); }
     void on_close(std::function<void()> callback) override { m_outlet->on_close(std::move(callback)); }
     void close() override { m_outlet->finish(); }
 
@@ -138,6 +139,11 @@ void Outlet::fail() {
     const Lock lock(m_mutex);
     m_failed = true;
     notify_once();
+}
+
+size_t Outlet::pending() const {
+    const Lock lock(m_mutex);
+    return m_pending.size();
 }
 
 bool Outlet::is_open() const {

@@ -58,6 +58,7 @@ public:
     void finish();
     void fail();
     bool is_open() const;
+    size_t pending() const; // bytes
     void on_close(std::function<void()> callback);
 
     // Edge.

@@ -250,6 +250,12 @@ Result<> Loader::finish(Block& block) {
         m_next = m_state.next_sequence;
         m_loaded.notify_all();
     }
+    if (m_options.loaded) {
+        std::vector<SpanRowHead> rows;
+        for (const Row& row : block.rows)
+            if (!row.is_left_out) rows.push_back(row.head);
+        m_options.loaded(rows);
+    }
     return m_wal.release(m_state.next_sequence);
 }
 

@@ -11,6 +11,8 @@
 #include "telemetry/wal.h"
 
 #include <atomic>
+#include <functional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -19,7 +21,8 @@ namespace hone::telemetry {
 
 struct LoaderOptions {
     std::string state_file;
-    std::function<Result<>()> prepare; // before the first block: makes the tables
+    std::function<Result<>()> prepare;                        // before the first block: makes the tables
+    std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be asked for now; must not block
     size_t block_bytes = 48 << 20;
     Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost
     Duration insert_deadline{60'000'000'000};

@@ -71,6 +71,10 @@ Result<Question> ask(const Scope& scope) {
     question.where = "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
     if (!filter.children.empty() || filter.kind == FilterNode::Kind::comparison)
         question.where += " AND " + compile_filter(filter, question.query);
+    if (scope.received_from_ns > 0 || scope.received_to_ns < INT64_MAX) {
+        question.query.bind("received_from", scope.received_from_ns).bind("received_to", scope.received_to_ns);
+        question.where += " AND received_ns >= {received_from:Int64} AND received_ns < {received_to:Int64}";
+    }
     return question;
 }
 

@@ -22,6 +22,9 @@ struct Scope {
     std::string filter;        // filter.h
     Duration deadline{10'000'000'000};
     net::Cancel* cancel = nullptr;
+    // When they were received, for those who follow.
+    int64_t received_from_ns = 0;       // inclusive
+    int64_t received_to_ns = INT64_MAX; // exclusive
 };
 
 // A span without its payload.

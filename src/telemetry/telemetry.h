@@ -9,6 +9,7 @@
 #include "telemetry/ingest.h"
 #include "telemetry/loader.h"
 #include "telemetry/span_store.h"
+#include "telemetry/tail.h"
 #include "telemetry/wal.h"
 
 #include <memory>
@@ -43,6 +44,7 @@ public:
     Ledger ledger() const { return m_loader->ledger(); }
     WalStats log_stats() const { return m_wal->stats(); }
     Loader& loader() { return *m_loader; }
+    Tail& tail() { return *m_tail; }
     ClickHouse& engine() { return *m_clickhouse; }
     EngineProcess* engine_process() { return m_engine ? &*m_engine : nullptr; }
 
@@ -55,6 +57,7 @@ private:
     Mutex m_schema_mutex;
     bool m_has_schema GUARDED_BY(m_schema_mutex) = false;
     std::unique_ptr<Wal> m_wal;
+    std::optional<Tail> m_tail;
     std::optional<Loader> m_loader;
     std::optional<Ingest> m_ingest;
 };

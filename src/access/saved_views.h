@@ -1,0 +1,57 @@
+// Views of a project's lists under a name: filter, range, columns, as the part of the page's address after the question
+// mark. Everybody who sees the project sees them; one of each page may open by itself. Thread-safe.
+#pragma once
+
+#include "access/projects.h"
+
+namespace hone::access {
+
+enum class ViewPage { traces, sessions };
+constexpr auto enum_names(ViewPage) {
+    return std::array{EnumName{ViewPage::traces, "traces"}, EnumName{ViewPage::sessions, "sessions"}};
+}
+
+struct SavedView {
+    ViewPage page = ViewPage::traces;
+    std::string name;
+    std::string query;
+    bool is_default = false;
+    std::string saved_by;
+    Time created_at{};
+    Time updated_at{};
+    static constexpr std::tuple fields{
+        Field{"page", &SavedView::page, "The list it is of: traces or sessions."},
+        Field{"name", &SavedView::name, ""},
+        Field{"query", &SavedView::query, "filter=…&range=…, as in the address of the page."},
+        Field{"is_default", &SavedView::is_default, "Shown when the page is opened without anything chosen."},
+        Field{"saved_by", &SavedView::saved_by, "Who saved it last."},
+        Field{"created_at", &SavedView::created_at, ""},
+        Field{"updated_at", &SavedView::updated_at, ""},
+    };
+};
+
+class SavedViews {
+public:
+    SavedViews(sql::Database& database, const Clock& clock, const AuditLog& audit, const Projects& projects)
+        : m_database(database),
+          m_clock(clock),
+          m_audit(audit),
+          m_projects(projects) {}
+
+    // By name; needs project_read.
+    Result<std::vector<SavedView>> list(const Caller& caller, const ProjectId& project) const;
+    // Makes it, or replaces the one with this name; needs project_update. The default of the page before stops being
+    // so.
+    Result<SavedView> put(const Caller& caller, const ProjectId& project, const SavedView& wanted);
+    Result<> remove(const Caller& caller, const ProjectId& project, ViewPage page, const std::string& name);
+
+    static constexpr int64_t most_per_project = 200;
+
+private:
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const AuditLog& m_audit;
+    const Projects& m_projects;
+};
+
+} // namespace hone::access
