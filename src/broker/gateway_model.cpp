@@ -116,8 +116,8 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
                           false);
         }
     }
-    auto prepared = prepare(request.value(), std::move(body).value(), admission);
-    auto reached = prepared.ok() ? reach(head, *endpoint, prepared.value()) : std::move(prepared).error();
+    std::string sent = prepare(request.value(), std::move(body).value(), admission);
+    auto reached = reach(head, *endpoint, sent);
     bool keep = false;
     if (reached.ok()) {
         keep = pass_answer(std::move(reached).value());
@@ -131,20 +131,20 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
         else if (error.code != Code::conflict)
             keep = refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
     }
+    m_call.request = std::move(sent);
     if (!m_route.counts_only) settle(std::move(admission.reservation));
     return keep && m_client_keeps;
 }
 
 // The body as it is sent: with a request for token counts where they do not come by themselves, and with a notice when
 // the budget is nearly used up.
-Result<std::string> ModelExchange::prepare(const ModelRequest& request, std::string body, const Admission& admission) {
+std::string ModelExchange::prepare(const ModelRequest& request, std::string body, const Admission& admission) {
     if (m_route.api == ModelApi::chat && request.stream && !request.asks_for_usage) {
         body = with_usage_in_stream(body);
         m_drops_usage = true;
     }
     if (admission.level == BudgetLevel::soft)
         if (auto noticed = with_notice(m_route.api, body, notice_text(admission))) body = std::move(*noticed);
-    if (m_gateway.m_sink && m_run.run.capture == Capture::full) m_call.request = body;
     return body;
 }
 

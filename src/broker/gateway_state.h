@@ -62,7 +62,7 @@ public:
 
 private:
     bool refuse(ModelRefusal refusal, std::string_view message, bool close);
-    Result<std::string> prepare(const ModelRequest& request, std::string body, const Admission& admission);
+    std::string prepare(const ModelRequest& request, std::string body, const Admission& admission);
     Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
     Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);
     bool pass_answer(ResponseHead answer);
