@@ -99,6 +99,7 @@ const build = await context({
   splitting: true,
   format: "esm",
   target: ["es2022"],
+  loader: { ".md": "text" },
   jsx: "automatic",
   jsxImportSource: "preact",
   minify: !watch,

@@ -280,6 +280,20 @@ export interface RoleInfo {
   permissions: string[];
 }
 
+export interface SavedView {
+  /** The list it is of: traces or sessions. */
+  page: ViewPage;
+  name: string;
+  /** filter=…&range=…, as in the address of the page. */
+  query: string;
+  /** Shown when the page is opened without anything chosen. */
+  is_default: boolean;
+  /** Who saved it last. */
+  saved_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
 export interface SeriesBucket {
   /** Start of the bucket. */
   time: string;
@@ -575,3 +589,4 @@ export interface WriteEvals {
   data: NewEval[];
 }
 
+export type ViewPage = "traces" | "sessions";

@@ -14,7 +14,7 @@ import { current_range } from "../parts/time_range";
 import { query } from "../router";
 import { Chart, choose_range, type Line } from "./chart";
 import { project_route, traces_address } from "./project_scope";
-import { SendTrace } from "./send_trace";
+import { SendTrace } from "./send_languages";
 
 const default_range = "24h";
 

@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../api";
-import type { Project } from "../api_types";
+import type { DiskView, LedgerView, Project } from "../api_types";
+import { byte_size, exact_count, plural } from "../lib/number";
 import type { Params } from "../lib/route";
 import { shell_quote } from "../lib/text";
 import { reload, use_load } from "../load";
@@ -21,6 +22,7 @@ import { can, space } from "../session";
 import { Overview } from "./overview";
 import { ProjectAccess } from "./project_access";
 import { project_address } from "./project_form";
+import { project_route } from "./project_scope";
 
 function About({ project }: { project: Project }) {
   const command = `curl -H "Authorization: Bearer $HONE_API_KEY" ${shell_quote(`${window.location.origin}/v1/projects/${segment(project.name)}`)}`;
@@ -41,6 +43,60 @@ function About({ project }: { project: Project }) {
         ]}
       />
       <CodeBlock text={command} label="request" />
+    </Section>
+  );
+}
+
+/** What the project's spans cost on disk, and what became of all that were sent. */
+function Storage({ project }: { project: Project }) {
+  const key = `storage/${project.id}`;
+  const load = use_load(key, async (signal) => {
+    const [disk, ledger] = await Promise.all([
+      api.get<DiskView>(project_route(project, "disk"), {}, signal),
+      api.get<LedgerView>(project_route(project, "ledger"), {}, signal),
+    ]);
+    return { disk, ledger };
+  });
+  return (
+    <Section title="Storage" text="What this project's spans take on disk, and what happened to those that were sent.">
+      <Data load={load} retry={() => void reload(key)}>
+        {({ disk, ledger }) => (
+          <Facts
+            rows={[
+              [
+                "On disk",
+                <span key="disk" title={`${exact_count(disk.bytes)} bytes`}>
+                  {byte_size(disk.bytes)} for {plural(disk.spans, "span")}
+                </span>,
+              ],
+              [
+                "Oldest and newest",
+                disk.oldest && disk.newest ? (
+                  <span key="range">
+                    <Time time={disk.oldest} /> to <Time time={disk.newest} />
+                  </span>
+                ) : (
+                  "no spans"
+                ),
+              ],
+              ["Kept for", disk.retention_days === 0 ? "ever" : plural(disk.retention_days, "day")],
+              [
+                "Received",
+                `${exact_count(ledger.received)}: ${exact_count(ledger.stored)} stored, ${exact_count(ledger.repeated)} sent again, ${exact_count(ledger.pending)} on their way`,
+              ],
+              [
+                "Refused",
+                ledger.rejected === 0
+                  ? "none"
+                  : Object.entries(ledger.rejected_by_reason)
+                      .map(([reason, count]) => `${exact_count(count)} ${reason}`)
+                      .join(", "),
+              ],
+              ["Cut or redacted", `${exact_count(ledger.truncated)} cut, ${exact_count(ledger.redacted)} redacted`],
+            ]}
+          />
+        )}
+      </Data>
     </Section>
   );
 }
@@ -93,6 +149,7 @@ function ProjectSettings({ project }: { project: Project }) {
           />
         </Form>
       </Section>
+      <Storage project={project} />
       {can("project_delete") && (
         <Section
           title="Delete"

@@ -19,11 +19,16 @@ import {
   visible_spans,
 } from "../lib/span_tree";
 import { reload, use_load } from "../load";
+import { Confirm } from "../parts/confirm";
 import { Id } from "../parts/copy";
 import { Icon } from "../parts/icon";
+import { Menu } from "../parts/menu";
 import { Data, Empty, ErrorNote, Note, State } from "../parts/state";
 import { Time } from "../parts/time";
-import { query, set_query } from "../router";
+import { toast_done } from "../parts/toast";
+import { navigate, query, set_query } from "../router";
+import { can } from "../session";
+import { EvalSummary } from "./evals";
 import { project_route, session_address, traces_address, use_project } from "./project_scope";
 import { SpanPanel } from "./trace_span";
 import { TraceTree } from "./trace_tree";
@@ -56,6 +61,45 @@ function Summary({ tree, project }: { tree: SpanTree; project: string }) {
       )}
       <Id id={root.trace_id} />
     </div>
+  );
+}
+
+/** What can be done with the whole trace. */
+function TraceActions({
+  project,
+  trace,
+  spans,
+}: {
+  project: { id: string; name: string };
+  trace: string;
+  spans: number;
+}) {
+  const [deleting, set_deleting] = useState(false);
+  if (!can("trace_delete")) return null;
+  return (
+    <>
+      <Menu
+        label="More about this trace"
+        class="quiet icon-only"
+        align="right"
+        button={<Icon name="more" />}
+        items={[{ title: "Delete trace…", icon: "trash", dangerous: true, run: () => set_deleting(true) }]}
+      />
+      {deleting && (
+        <Confirm
+          title="Delete this trace?"
+          consequence={`Its ${plural(spans, "span")} and their evals will be gone from ${project.name} for everybody. This cannot be undone.`}
+          action="Delete for ever"
+          run={async () => {
+            await api.delete(project_route(project, `traces/${segment(trace)}`));
+            toast_done("Trace deleted");
+            void reload(`trace_rows/${project.id}`);
+            navigate(traces_address(project.name), { replace: true });
+          }}
+          on_close={() => set_deleting(false)}
+        />
+      )}
+    </>
   );
 }
 
@@ -245,6 +289,12 @@ export function TracePage({ params }: { params: Params }) {
       <header class="trace-head">
         <h1>{tree?.spans[0]?.span.name || (missing ? "Not found" : "Trace")}</h1>
         {tree && <Summary tree={tree} project={name} />}
+        {tree && id && !missing && (
+          <div class="trace-actions">
+            <EvalSummary of={{ project: { id }, target: "trace", target_id: trace }} />
+            <TraceActions project={{ id, name }} trace={trace} spans={tree.spans.length} />
+          </div>
+        )}
       </header>
       {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
       {skeleton?.is_cut && (

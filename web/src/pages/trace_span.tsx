@@ -18,8 +18,8 @@ import { Facts } from "../parts/slide_over";
 import { Data, Empty, Note, State } from "../parts/state";
 import { current_tab, Tabs } from "../parts/tabs";
 import { navigate, query, set_query } from "../router";
+import { Evals } from "./evals";
 import { project_route, traces_address } from "./project_scope";
-import { SpanEvals } from "./span_evals";
 import { SpanKind } from "./span_kind";
 
 /** The value once it has stopped changing: holding j must not ask for every span on the way. */
@@ -350,7 +350,7 @@ function PayloadTabs({
           <Attributes value={payload.resource} project={project} filterable={false} />
         </>
       )}
-      {tab === "evals" && <SpanEvals project={{ id }} span_id={payload.span.span_id} />}
+      {tab === "evals" && <Evals of={{ project: { id }, target: "span", target_id: payload.span.span_id }} />}
       {tab === "events" && <Events events={payload.events as SpanEvent[]} start={payload.span.start_time} />}
     </>
   );

@@ -1,36 +1,39 @@
 // Traces of a project, newest first: filter, facets, range and live pill. A row opens the trace's own page.
 
-import { useMemo } from "preact/hooks";
-import { api } from "../api";
-import type { FacetValue, FilterFieldInfo, SpanSeries, TraceRow } from "../api_types";
+import { useMemo, useState } from "preact/hooks";
+import { api, segment } from "../api";
+import type { EvalView, FacetValue, FilterFieldInfo, Project, SpanSeries, TraceRow } from "../api_types";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
 import { bucket_for, to_chart } from "../lib/series";
-import { has_condition, server_error, with_condition, without_condition } from "../lib/span_filter";
+import { has_condition, with_condition, without_condition } from "../lib/span_filter";
 import { local_time } from "../lib/time";
-import { reload, use_load, use_pages } from "../load";
+import { reload, use_load } from "../load";
 import { use_new_count } from "../new_count";
+import { Confirm } from "../parts/confirm";
 import { Id } from "../parts/copy";
 import { Icon } from "../parts/icon";
-import { PageHeader } from "../parts/page";
-import { Data, Empty, ErrorNote, State } from "../parts/state";
+import { Empty, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { current_range } from "../parts/time_range";
+import { toast_done } from "../parts/toast";
 import { navigate, query, set_query } from "../router";
+import { can } from "../session";
 import { stored_signal } from "../stored";
 import { Chart, choose_range, type Line } from "./chart";
-import { project_route, trace_address, use_project } from "./project_scope";
-import { SendTrace } from "./send_trace";
-import { SpanFilterBar, use_filter_fields } from "./span_filter_bar";
+import { EvalChips, EvalSummary, use_row_evals } from "./evals";
+import { is_live, LiveButton, use_live } from "./live_spans";
+import { project_route, trace_address } from "./project_scope";
+import { SavedViews } from "./saved_views";
+import { SendTrace } from "./send_languages";
+import { use_filter_fields } from "./span_filter_bar";
+import { filter_text, ListFilter, NothingFits, SpanListPage, set_filter, use_span_list } from "./span_list";
 
 const default_range = "24h";
 const facets_shown = stored_signal("facets", "open");
 const facet_fields = ["status", "name", "kind", "model", "service"];
-
-const filter_text = () => query.value.get("filter") ?? "";
-const set_filter = (text: string) => set_query({ filter: text || null });
 
 /** A value that narrows the list when it is clicked. */
 function Value({ operand, value }: { operand: string; value: string }) {
@@ -47,17 +50,18 @@ function Value({ operand, value }: { operand: string; value: string }) {
   );
 }
 
-function columns_of(project: string, longest: number): Column<TraceRow>[] {
+function columns_of(project: string, longest: number, evals: ReadonlyMap<string, EvalView[]>): Column<TraceRow>[] {
   return [
     {
       id: "name",
       title: "Trace",
       cell: (row) => (
-        <>
+        <span class="titled-cell">
           <a class="cell-link" href={trace_address(project, row.trace_id)}>
             {row.root_name || "(no root span)"}
           </a>
-        </>
+          <EvalChips evals={evals.get(row.trace_id) ?? []} most={2} />
+        </span>
       ),
     },
     {
@@ -240,130 +244,152 @@ function Volume({ route, filter, range }: VolumeProps) {
   );
 }
 
+/** Deletes for good what was ticked in the list. */
+function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceRow[]; clear: () => void }) {
+  const [asking, set_asking] = useState(false);
+  const count = plural(rows.length, "trace");
+  async function remove(): Promise<void> {
+    for (const row of rows) await api.delete(project_route(project, `traces/${segment(row.trace_id)}`));
+    toast_done(`${count} deleted`);
+    clear();
+    await reload(`trace_rows/${project.id}`);
+  }
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => set_asking(true)}>
+        <Icon name="trash" /> Delete {count}
+      </button>
+      {asking && (
+        <Confirm
+          title={`Delete ${count}?`}
+          consequence={`Their spans and evals will be gone from ${project.name} for everybody. This cannot be undone.`}
+          action="Delete for ever"
+          run={remove}
+          on_close={() => set_asking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function SessionBar({ project, session }: { project: Project; session: string }) {
+  return (
+    <div class="session-bar">
+      <button type="button" onClick={() => set_query({ session: null })}>
+        session {session} <Icon name="close" />
+        <span class="off-screen">(show all sessions)</span>
+      </button>
+      <EvalSummary of={{ project, target: "chat_session", target_id: session }} />
+    </div>
+  );
+}
+
 export function Traces({ params }: { params: Params }) {
-  const name = params.project ?? "";
-  const project = use_project(params);
-  const filter = filter_text();
   const session = query.value.get("session") ?? "";
-  const range = query.value.get("range") ?? default_range;
-  const bounds = () => range_bounds(current_range(default_range), Date.now());
+  const list = use_span_list<TraceRow>(params, { rows: "trace_rows", default_range, more: { session } });
+  const { name, project, filter, range, rows, load, filter_error, bounds } = list;
   const fields = use_filter_fields();
   const id = project.data?.id;
-  const route = project_route(project.data, "trace_rows");
+  const reload_list = () => reload(`trace_rows/${id}`);
+  const live = use_live(project.data, filter_error ? "" : filter, reload_list);
 
-  const key = `traces/${id}/${range}/${session}/${filter}`;
-  const load = use_pages(id ? key : null, (cursor, signal) =>
-    api.page<TraceRow>(route, { filter, session, ...bounds(), limit: 100, cursor }, signal),
-  );
-  const rows = load.data ?? [];
   const newest = rows[0]?.start_time ?? "";
-  const new_count = use_new_count(id && load.data && `${key} ${newest}`, async (signal) => {
-    const page = await api.page<TraceRow>(route, { filter, session, ...bounds(), limit: 100 }, signal);
-    return page.rows.filter((row) => row.start_time > newest).length;
-  });
-  // What is wrong with the filter stands under the filter; anything else above the list.
-  const filter_error = load.error && server_error(load.error.message, filter) ? load.error : null;
+  const counted = id && load.data && !is_live() ? `${list.key} ${newest}` : undefined;
+  const new_count = use_new_count(
+    counted,
+    async (signal) => (await list.newest(signal)).filter((row) => row.start_time > newest).length,
+  );
+  const evals = use_row_evals(
+    project.data,
+    "trace",
+    rows.map((row) => row.trace_id),
+  );
   const longest = Math.max(0, ...rows.map((row) => row.duration_ns));
-  const narrowed = filter !== "" || session !== "";
   const open = facets_shown.value === "open";
+  const shown_filter = filter_error ? "" : filter;
 
   return (
-    <div class="page list-page">
-      <PageHeader title="Traces" text="One row is one request through the application, with everything it called.">
-        <button
-          type="button"
-          class="quiet wide-only"
-          aria-pressed={open}
-          onClick={() => {
-            facets_shown.value = open ? "closed" : "open";
-          }}
-        >
-          <Icon name="filter" /> {open ? "Hide facets" : "Facets"}
-        </button>
-      </PageHeader>
-      {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
-      {load.error && !filter_error && <ErrorNote error={load.error} retry={() => void reload(key)} />}
-      {id && rows.length > 0 && session === "" && (
-        <Volume route={project_route(project.data, "series")} filter={filter_error ? "" : filter} range={range} />
-      )}
-      <div class="faceted">
-        {open && id && (
+    <SpanListPage
+      list={list}
+      title="Traces"
+      text="One row is one request through the application, with everything it called."
+      actions={
+        <>
+          <LiveButton state={live} />
+          <SavedViews project={project.data} page="traces" default_range={default_range} />
+          <button
+            type="button"
+            class="quiet wide-only"
+            aria-pressed={open}
+            onClick={() => {
+              facets_shown.value = open ? "closed" : "open";
+            }}
+          >
+            <Icon name="filter" /> {open ? "Hide facets" : "Facets"}
+          </button>
+        </>
+      }
+      above={
+        <>
+          {project.data && session !== "" && <SessionBar project={project.data} session={session} />}
+          {id && rows.length > 0 && session === "" && (
+            <Volume route={project_route(project.data, "series")} filter={shown_filter} range={range} />
+          )}
+        </>
+      }
+      aside={
+        open &&
+        id && (
           <div class="facets wide-only">
             {facet_fields.map((field) => (
               <FacetList
                 key={field}
                 field={field}
                 route={project_route(project.data, "facets")}
-                filter={filter_error ? "" : filter}
+                filter={shown_filter}
                 range={range}
                 bounds={bounds}
                 fields={fields}
               />
             ))}
           </div>
-        )}
-        <Data
-          load={{ ...load, data: load.data ?? (filter_error ? [] : undefined), error: null }}
-          retry={() => void reload(key)}
-        >
-          {() => (
-            <Table
-              label="Traces"
-              rows={rows}
-              columns={columns_of(name, longest)}
-              row_id={(row) => row.trace_id}
-              row_title={(row) => row.root_name}
-              on_open={(row) => navigate(trace_address(name, row.trace_id))}
-              on_end={load.more ?? undefined}
-              new_count={new_count}
-              on_show_new={() => void reload(`traces/${id}`)}
-              bar={
-                <>
-                  <SpanFilterBar
-                    project={project.data}
-                    text={filter}
-                    bounds={bounds()}
-                    range={range}
-                    error={filter_error}
-                    on_change={set_filter}
-                  />
-                  {session !== "" && (
-                    <button type="button" onClick={() => set_query({ session: null })}>
-                      session {session} <Icon name="close" />
-                      <span class="off-screen">(show all sessions)</span>
-                    </button>
-                  )}
-                </>
-              }
-              foot={
-                rows.length > 0 ? (
-                  <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "trace")}</p>
-                ) : filter_error ? (
-                  <Empty
-                    icon="filter"
-                    title="The filter cannot be read"
-                    text="What is wrong is underlined above. Fields, operators and values are offered while you type."
-                  />
-                ) : narrowed || load.error ? (
-                  <Empty
-                    icon="trace"
-                    title="Nothing fits"
-                    text="No trace in this range has a span that fits the filter. Widen the range or clear the filter."
-                  />
-                ) : (
-                  <Empty
-                    icon="trace"
-                    title="No traces in this range"
-                    text="Widen the range, or point an OpenTelemetry exporter here; traces appear within seconds."
-                  >
-                    <SendTrace project={name} />
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Data>
-      </div>
-    </div>
+        )
+      }
+    >
+      {() => (
+        <Table
+          label="Traces"
+          rows={rows}
+          columns={columns_of(name, longest, evals)}
+          row_id={(row) => row.trace_id}
+          row_title={(row) => row.root_name}
+          on_open={(row) => navigate(trace_address(name, row.trace_id))}
+          on_end={load.more ?? undefined}
+          new_count={new_count}
+          on_show_new={() => void reload_list()}
+          selection_actions={
+            project.data && can("trace_delete")
+              ? (chosen, clear) => <DeleteTraces project={project.data as Project} rows={chosen} clear={clear} />
+              : undefined
+          }
+          bar={<ListFilter list={list} />}
+          foot={
+            rows.length > 0 ? (
+              <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "trace")}</p>
+            ) : (
+              <NothingFits list={list}>
+                <Empty
+                  icon="trace"
+                  title="No traces in this range"
+                  text="Widen the range, or point an OpenTelemetry exporter here; traces appear within seconds."
+                >
+                  <SendTrace project={name} />
+                </Empty>
+              </NothingFits>
+            )
+          }
+        />
+      )}
+    </SpanListPage>
   );
 }

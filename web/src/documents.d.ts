@@ -1,0 +1,5 @@
+// Documents that the bundler includes as text.
+declare module "*.md" {
+  const text: string;
+  export default text;
+}
