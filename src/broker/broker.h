@@ -11,8 +11,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +89,43 @@ struct Listeners {
 class Authority;
 class Placeholders;
 
+// The sockets of a run that are in use, so that another thread can end them at once. Thread-safe.
+class LiveSockets {
+public:
+    // Holds a socket on the list. Must go before the socket is closed.
+    class Entry {
+    public:
+        Entry() = default;
+        // `target`: where the socket leads, when a change of policy may end it.
+        Entry(LiveSockets& sockets, int descriptor, std::optional<HostPort> target = {});
+        Entry(Entry&& other) noexcept : m_sockets(std::exchange(other.m_sockets, nullptr)), m_key(other.m_key) {}
+        Entry& operator=(Entry&& other) noexcept {
+            std::swap(m_sockets, other.m_sockets);
+            std::swap(m_key, other.m_key);
+            return *this;
+        }
+        ~Entry();
+
+    private:
+        LiveSockets* m_sockets = nullptr;
+        uint64_t m_key = 0;
+    };
+    // Ends all, and everything that is added later.
+    void cut_all();
+    // Ends those that lead to a place for which `gone` says true.
+    void cut_if(const std::function<bool(const HostPort&)>& gone);
+
+private:
+    struct Socket {
+        int descriptor;
+        std::optional<HostPort> target;
+    };
+    Mutex m_mutex;
+    std::map<uint64_t, Socket> m_sockets GUARDED_BY(m_mutex);
+    uint64_t m_next GUARDED_BY(m_mutex) = 1;
+    bool m_cut GUARDED_BY(m_mutex) = false;
+};
+
 // One run. Connections and the gateway share it; it outlives `detach` until its last connection has noticed.
 class Session {
 public:
@@ -107,12 +146,14 @@ public:
     Result<> count_bytes(int64_t bytes);
     int64_t total_bytes() const { return m_total_bytes; }
 
+    LiveSockets& live_sockets() { return m_live_sockets; }
     Authority& authority() { return *m_authority; }
     Placeholders& placeholders() { return *m_placeholders; }
 
 private:
     friend class Broker;
-    Session(const RunAccess& access, std::shared_ptr<const Policy> policy, const Dialer& dialer, const Clock& clock);
+    Session(const RunAccess& access, std::shared_ptr<const Policy> policy, std::unique_ptr<Authority> authority,
+            const Dialer& dialer, const Clock& clock);
 
     const std::string m_run_id, m_space_id, m_project_id;
     const Dialer& m_dialer;
@@ -120,6 +161,7 @@ private:
     Cancel m_cancel;
     std::atomic<int64_t> m_total_bytes{0};
     std::atomic<int64_t> m_connections{0};
+    LiveSockets m_live_sockets;
     std::unique_ptr<Authority> m_authority;
     std::unique_ptr<Placeholders> m_placeholders;
     const std::shared_ptr<Decisions> m_decisions;
@@ -146,7 +188,8 @@ public:
     // `gateway` may be null: port 3129 then refuses. All references must outlive the broker.
     static Result<std::unique_ptr<Broker>> start(BrokerOptions options, const Dialer& dialer, const Clock& clock,
                                                  GatewayHandler* gateway);
-    // Detaches every run and waits until the last connection has ended.
+    // Ends every connection and waits until the last is gone. The listening sockets stay usable for a next broker that
+    // gets them from the sandboxes' shims.
     ~Broker();
     Broker(const Broker&) = delete;
     Broker& operator=(const Broker&) = delete;
@@ -163,19 +206,24 @@ public:
 
 private:
     struct State;
+    void remove(const std::string& run_id, bool run_has_ended);
     explicit Broker(std::unique_ptr<State> state);
     std::unique_ptr<State> m_state;
 };
 
-// What the sandbox needs to use its broker: proxy variables, the gateway's address, placeholders and plain values of
-// the skills, and a bundle of certificate authorities to mount.
+// What the sandbox needs to use its broker: proxy variables, the gateway's address, the placeholders and plain values
+// of the skills, and this run's certificate authority in the shapes that tools read.
+struct MountedFile {
+    std::string path; // inside; read-only
+    std::string content;
+};
 struct SandboxEnvironment {
     std::vector<std::pair<std::string, std::string>> variables;
-    std::string ca_bundle_path;               // inside: where to mount it, read-only
-    std::string ca_bundle_content;            // PEM: this run's authority and the system's store
-    std::vector<std::string> ca_bundle_links; // further places for the same file: /etc/ssl/certs/ca-certificates.crt
+    std::string ca_bundle_content;    // PEM: this run's authority and the system's store
+    std::vector<MountedFile> files;   // the bundle (/hone/ca.pem, /etc/ssl/certs/ca-certificates.crt) and Java's store
+    std::vector<std::string> exposed; // variables that hold a real secret because their exposure is `env`
 };
-// Opens secrets whose exposure is `env`; errors when one cannot be opened.
+// Opens the secrets; errors when one cannot be opened.
 Result<SandboxEnvironment> sandbox_environment(Session& session);
 
 } // namespace hone::broker

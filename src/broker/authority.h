@@ -1,0 +1,45 @@
+// A certificate authority for one run: made in memory, trusted by that run's sandbox only, good for a day. Signs leaf
+// certificates for the hosts whose TLS the broker must take apart. Its key never leaves this object. Thread-safe.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/time.h"
+#include "net/tls.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace hone::broker {
+
+class Authority {
+public:
+    static Result<std::unique_ptr<Authority>> create(const std::string& run_id, Time now);
+    ~Authority();
+    Authority(const Authority&) = delete;
+    Authority& operator=(const Authority&) = delete;
+
+    // PEM.
+    const std::string& certificate() const { return m_certificate; }
+    // A server context with a leaf for this host name or address; made once, then kept.
+    Result<std::shared_ptr<const net::TlsContext>> context_for(const std::string& host);
+
+    static constexpr size_t kept_leaves = 256;
+
+private:
+    struct Keys;
+    Authority();
+    Result<std::string> sign_leaf(const std::string& host) const;
+
+    std::unique_ptr<Keys> m_keys;
+    std::string m_certificate;
+    Time m_not_before{};
+    Mutex m_mutex;
+    // Shared: a connection may still use a context that has been dropped from here.
+    std::map<std::string, std::shared_ptr<const net::TlsContext>> m_contexts GUARDED_BY(m_mutex);
+};
+
+// The system's authorities as PEM text; empty when the machine has none.
+std::string system_authorities();
+
+} // namespace hone::broker

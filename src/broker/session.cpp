@@ -1,0 +1,82 @@
+#include "broker/authority.h"
+#include "broker/broker.h"
+#include "broker/placeholder.h"
+
+#include <sys/socket.h>
+
+namespace hone::broker {
+
+LiveSockets::Entry::Entry(LiveSockets& sockets, int descriptor, std::optional<HostPort> target) : m_sockets(&sockets) {
+    const Lock lock(sockets.m_mutex);
+    m_key = sockets.m_next++;
+    sockets.m_sockets[m_key] = {descriptor, std::move(target)};
+    if (sockets.m_cut) ::shutdown(descriptor, SHUT_RDWR);
+}
+
+LiveSockets::Entry::~Entry() {
+    if (m_sockets == nullptr) return;
+    const Lock lock(m_sockets->m_mutex);
+    m_sockets->m_sockets.erase(m_key);
+}
+
+void LiveSockets::cut_all() {
+    const Lock lock(m_mutex);
+    m_cut = true;
+    for (const auto& [key, socket] : m_sockets) ::shutdown(socket.descriptor, SHUT_RDWR);
+}
+
+void LiveSockets::cut_if(const std::function<bool(const HostPort&)>& gone) {
+    const Lock lock(m_mutex);
+    for (const auto& [key, socket] : m_sockets)
+        if (socket.target && gone(*socket.target)) ::shutdown(socket.descriptor, SHUT_RDWR);
+}
+
+Session::Session(const RunAccess& access, std::shared_ptr<const Policy> policy, std::unique_ptr<Authority> authority,
+                 const Dialer& dialer, const Clock& clock)
+    : m_run_id(access.run_id),
+      m_space_id(access.space_id),
+      m_project_id(access.project_id),
+      m_dialer(dialer),
+      m_clock(clock),
+      m_authority(std::move(authority)),
+      m_placeholders(std::make_unique<Placeholders>(
+          [this](const std::string& secret_id) { return open_secret(secret_id); }, clock)),
+      m_decisions(access.decisions),
+      m_secrets(access.secrets),
+      m_policy(std::move(policy)),
+      m_caps(access.caps) {}
+
+Session::~Session() = default;
+
+std::shared_ptr<const Policy> Session::policy() const {
+    const Lock lock(m_mutex);
+    return m_policy;
+}
+
+Caps Session::caps() const {
+    const Lock lock(m_mutex);
+    return m_caps;
+}
+
+Result<crypto::SecretBytes> Session::open_secret(const std::string& secret_id) const {
+    if (!m_secrets) return unavailable("this run has no secrets");
+    return m_secrets->open(secret_id);
+}
+
+Result<> Session::decided(const Decision& decision) const {
+    if (!m_decisions) return internal("nobody writes the broker's decisions down");
+    return m_decisions->decided(decision);
+}
+
+void Session::finished(const Decision& decision, const Outcome& outcome) const {
+    if (m_decisions) m_decisions->finished(decision, outcome);
+}
+
+Result<> Session::count_bytes(int64_t bytes) {
+    const int64_t total = m_total_bytes += bytes;
+    const int64_t most = caps().total_bytes;
+    if (most > 0 && total > most) return too_large("the run has moved as many bytes as it may");
+    return {};
+}
+
+} // namespace hone::broker
