@@ -9,6 +9,7 @@
 #include "sandbox/tree.h"
 #include "sandbox/volume.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -21,6 +22,9 @@ namespace {
 constexpr std::string_view config_mount = "/hone";
 constexpr std::string_view home_inside = "/workspace/.hone/home";
 constexpr std::string_view search_path = "/hone/bin:/opt/harness/node_modules/.bin:/usr/local/bin:/usr/bin:/bin";
+// Where the broker's files of authorities go. They are mounted empty and filled once the broker knows the run.
+constexpr std::string_view trust_files[] = {"/etc/hone/ca-bundle.pem", "/etc/ssl/certs/ca-certificates.crt",
+                                            "/etc/hone/ca-bundle.jks"};
 constexpr int64_t clone_timeout_ms = 10 * 60 * 1000;
 
 // A UUID that is always the same for a run: harnesses want one they can be given beforehand.
@@ -152,7 +156,7 @@ Result<> Worker::prepare_sandbox() {
     const SandboxSettings& wanted = *settings.sandbox;
     const std::string config = m_means.data_directory + "/runs/" + m_id.text();
     (void)sandbox::remove_tree(config);
-    for (const char* folder : {"", "/hone", "/hone/bin", "/hone/skills", "/hone/repos", "/files"})
+    for (const char* folder : {"", "/hone", "/hone/bin", "/hone/skills", "/hone/repos", "/files", "/trust"})
         TRY(make_directories(config + folder, 0755));
     if (m_work.fork_of && m_work.run.turns == 0) {
         const sandbox::Volumes volumes(m_means.store, m_means.mounts_volumes);
@@ -178,9 +182,11 @@ Result<> Worker::prepare_sandbox() {
         TRY(fill_file(config + "/hone/bin/hone", ""));
         spec.mounts.value.push_back({m_means.tool_program, "/hone/bin/hone", true});
     }
-    TRY(fill_file(config + "/hone/ca.pem", ""));
-    for (const char* place : {"/etc/ssl/certs/ca-certificates.crt"})
-        spec.mounts.value.push_back({config + "/hone/ca.pem", place, true});
+    for (size_t i = 0; i < std::size(trust_files); ++i) {
+        const std::string file = config + "/trust/" + std::to_string(i);
+        TRY(fill_file(file, ""));
+        spec.mounts.value.push_back({file, std::string(trust_files[i]), true});
+    }
     harness::Setup setup = TRY(setup_of());
     if (settings.harness == "playbook") spec.mounts.value.push_back({m_means.playbooks, "/opt/playbooks", true});
     if (!m_harness->package.empty()) {
@@ -314,7 +320,12 @@ Result<> Worker::prepare_network() {
     access.secrets = m_means.skills.opener(run.space_id, m_id);
     m_session = TRY(m_means.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
     const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*m_session));
-    TRY(fill_file(m_means.data_directory + "/runs/" + m_id.text() + "/hone/ca.pem", environment.ca_bundle_content));
+    for (const broker::MountedFile& file : environment.files) {
+        const auto place = std::find(std::begin(trust_files), std::end(trust_files), file.path);
+        if (place == std::end(trust_files)) return internal("no place for " + file.path);
+        const auto index = std::to_string(place - std::begin(trust_files));
+        TRY(fill_file(m_means.data_directory + "/runs/" + m_id.text() + "/trust/" + index, file.content));
+    }
     m_environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
     for (const auto& [name, value] : *settings.sandbox.value.env) m_environment[name] = value;
     for (const auto& [name, value] : environment.variables) m_environment[name] = value;
