@@ -90,13 +90,14 @@ TEST_CASE("an edit of any column of any entry is detected at that entry") {
             {"hash", {"", "0000"}},
         };
         for (int64_t seq = 1; seq <= count; ++seq)
-            for (const auto& [column, values] : edits) {
+            for (const auto& edit : edits) {
+                const auto& [column, values] = edit;
                 const auto kept =
                     must(world.database.query("SELECT " + column + " FROM audit_entries WHERE seq = ?", seq));
                 const sql::Value before = kept.front().value(0);
                 for (const auto& value : values) {
                     if (value == before) continue;
-                    INFO("entry ", seq, " column ", column);
+                    INFO("entry ", seq, " column ", edit.first);
                     must(world.database.execute("UPDATE audit_entries SET " + column + " = ? WHERE seq = ?", value,
                                                 seq));
                     const auto verification = verify(world);

@@ -81,15 +81,16 @@ TEST_CASE_FIXTURE(Fixture, "an address that does not exist is 404, also for gues
 TEST_CASE_FIXTURE(Fixture, "a method that a path does not have is 405 and names those it has") {
     std::map<std::string, std::set<std::string>> methods;
     for (const Route& route : routes()) methods[some_path(route)].insert(std::string(route.method));
-    for (const auto& [path, has] : methods)
+    for (const auto& each : methods)
         for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get", "BREW"}) {
+            const auto& [path, has] = each;
             if (has.contains(method)) continue;
             const auto response = desk.send({method, path, "", admin});
-            INFO(method, " ", path, " ", response.body);
+            INFO(method, " ", each.first, " ", response.body);
             CHECK(response.status == 405);
             const auto allowed = split(response.header("Allow"), ',');
             std::set<std::string> named;
-            for (const auto each : allowed) named.emplace(trim(each));
+            for (const auto name : allowed) named.emplace(trim(name));
             auto expected = has;
             if (expected.contains("GET")) expected.insert("HEAD");
             CHECK(named == expected);

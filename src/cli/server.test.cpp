@@ -108,8 +108,9 @@ TEST_CASE("each kind of refusal has its exit code, its message, a hint and the r
         {503, "unavailable", 7, "try again in 7 s"},
         {500, "internal", 1, ""},
     };
-    for (const auto& [status, code, exit, hint] : kinds) {
-        CAPTURE(status);
+    for (const auto& kind : kinds) {
+        CAPTURE(std::get<0>(kind));
+        const auto& [status, code, exit, hint] = kind;
         server.on("GET /v1/projects/shop", [status = status, code = code](const net::Request&) {
             net::Response response = net::json_response(status, error_body(code, "because \x1b[2J"));
             response.set_header("Retry-After", "7");

@@ -183,7 +183,7 @@ TEST_CASE("a slow reader of a body holds back the sender instead of filling memo
     LambdaHandler handler;
     Gate gate;
     constexpr size_t total = 64 << 20;
-    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, total, true}; };
+    handler.on_plan = [&](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, total, true}; };
     handler.on_handle = [&](Request&& request) {
         gate.wait();
         size_t size = 0;
