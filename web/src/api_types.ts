@@ -49,6 +49,19 @@ export interface Binding {
 
 export type CallerKind = "guest" | "user" | "key" | "system";
 
+export interface ComparisonView {
+  baseline_after: string;
+  baseline_before: string;
+  after: string;
+  before: string;
+  /** All spans. */
+  all: GroupChange;
+  /** The largest first; none without group_by. */
+  groups: GroupChange[];
+  /** There are more groups. */
+  is_cut: boolean;
+}
+
 export interface Conversation {
   /** Messages sent to the model. */
   input: Message[];
@@ -121,6 +134,12 @@ export interface FilterFieldInfo {
   /** text, number, duration, money, time, flag, or the allowed words. */
   type: string;
   doc: string;
+}
+
+export interface GroupChange {
+  /** Empty for the whole. */
+  group: string;
+  metrics: MetricChange[];
 }
 
 export interface Invite {
@@ -244,6 +263,19 @@ export interface Message {
   tool_calls: ToolCall[];
 }
 
+export interface MetricChange {
+  /** Latencies are nanoseconds, costs dollars, rates 0 to 1. */
+  metric: string;
+  /** Null where there is none. */
+  baseline: number | null;
+  /** Null where there is none. */
+  current: number | null;
+  /** current - baseline. */
+  difference: number | null;
+  /** current / baseline; null when the baseline is 0. */
+  ratio: number | null;
+}
+
 export interface PermissionInfo {
   name: string;
   doc: string;
@@ -263,6 +295,25 @@ export interface Project {
   created_at: string;
 }
 
+export interface ProjectTraceSettings {
+  /** Disk for the project's spans; over it the oldest go, beside the retention by days. */
+  retention_bytes?: number | null;
+  /** More are refused until the next day (UTC). */
+  spans_per_day?: number | null;
+  /** The same for the size of spans. */
+  bytes_per_day?: number | null;
+  /** Share of traces that is kept, 0 to 1; null: all. */
+  sample?: number | null;
+  /** What is taken out of spans before they are stored. */
+  redaction?: RedactionSettings | null;
+}
+
+export interface ProjectTraceSettingsView {
+  settings: ProjectTraceSettings;
+  /** Since midnight, UTC. */
+  used_today: UseToday;
+}
+
 export interface PromptTemplate {
   /** The template. */
   text: string;
@@ -270,6 +321,13 @@ export interface PromptTemplate {
   variables: string;
   /** The template's version. */
   version: string;
+}
+
+export interface RedactionSettings {
+  keys?: string[];
+  patterns?: string[];
+  secrets?: boolean;
+  emails?: boolean;
 }
 
 export type Role = "viewer" | "annotator" | "member" | "admin" | "owner";
@@ -456,6 +514,12 @@ export interface TraceSkeleton {
   spans: SpanRow[];
   /** The trace has more spans than are shown. */
   is_cut: boolean;
+}
+
+export interface UseToday {
+  /** Counted only while there is a quota. */
+  spans: number;
+  bytes: number;
 }
 
 export interface User {

@@ -19,10 +19,12 @@ import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space } from "../session";
+import { Compare } from "./compare";
 import { Overview } from "./overview";
 import { ProjectAccess } from "./project_access";
 import { project_address } from "./project_form";
 import { project_route } from "./project_scope";
+import { TraceLimits } from "./trace_limits";
 
 function About({ project }: { project: Project }) {
   const command = `curl -H "Authorization: Bearer $HONE_API_KEY" ${shell_quote(`${window.location.origin}/v1/projects/${segment(project.name)}`)}`;
@@ -149,6 +151,7 @@ function ProjectSettings({ project }: { project: Project }) {
           />
         </Form>
       </Section>
+      <TraceLimits project={project} />
       <Storage project={project} />
       {can("project_delete") && (
         <Section
@@ -209,12 +212,13 @@ export function ProjectPage({ params }: { params: Params }) {
   );
   const tabs = [
     { id: "overview", title: "Overview" },
+    { id: "compare", title: "Compare" },
     { id: "settings", title: "Settings" },
     ...(can("project_bind") ? [{ id: "access", title: "Access" }] : []),
   ];
   const tab = current_tab(tabs);
   return (
-    <div class={tab === "overview" ? "page" : "page narrow"}>
+    <div class={tab === "overview" || tab === "compare" ? "page" : "page narrow"}>
       <PageHeader title={load.data?.name ?? name} text={load.data?.description} />
       <Tabs label="Project" tabs={tabs} />
       <Data load={load} retry={() => void reload(key)}>
@@ -225,6 +229,7 @@ export function ProjectPage({ params }: { params: Params }) {
                 <About project={project} />
               </Overview>
             )}
+            {tab === "compare" && <Compare project={project} />}
             {tab === "settings" && <ProjectSettings key={project.name + project.created_at} project={project} />}
             {tab === "access" && (
               <>
