@@ -48,6 +48,7 @@ const pages: Record<string, string> = {
   Home: "/s/default",
   Projects: "/s/default/projects",
   "a project": "/s/default/projects/checked",
+  "a project's comparison": "/s/default/projects/checked?tab=compare",
   "a project's settings": "/s/default/projects/checked?tab=settings",
   "a project's access": "/s/default/projects/checked?tab=access",
   Traces: "/s/default/projects/checked/traces",
@@ -103,7 +104,7 @@ test("traces, a trace and the overview with spans in them are accessible", async
   }).toPass({ timeout: 30_000 });
   const verify = await watch(page);
   const places = [`/traces/${trace}`, `/traces/${trace}?tab=attributes`, `/traces/${trace}?tab=evals`];
-  for (const place of [...places, "/traces", "/sessions", "", "/sql?sql=SELECT+name+FROM+spans"]) {
+  for (const place of [...places, "/traces", "/sessions", "", "?tab=compare", "/sql?sql=SELECT+name+FROM+spans"]) {
     await page.goto(at + place);
     await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
     await expect(

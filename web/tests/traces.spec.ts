@@ -1,73 +1,12 @@
 // Traces as an engineer meets them: sent by an exporter, found by a filter, read span by span.
 
-import type { APIRequestContext, Page } from "@playwright/test";
-import { expect, type Person, test, unique } from "./fixtures";
+import type { Page } from "@playwright/test";
+import { api_key, ids, open_trace, with_chat } from "./chat";
+import { expect, test, unique } from "./fixtures";
 import { new_span_id, type SentSpan, send_spans } from "./spans";
 
 // The engine starts with the first question, and the pill asks every ten seconds.
 test.describe.configure({ timeout: 60_000 });
-
-let key = "";
-
-async function api_key(admin: Person): Promise<string> {
-  key ||= (await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") })).key;
-  return key;
-}
-
-const ids = { root: new_span_id(), chat: new_span_id(), lookup: new_span_id(), search: new_span_id() };
-
-const chat: SentSpan[] = [
-  {
-    name: "POST /chat",
-    span_id: ids.root,
-    duration: 4200,
-    attributes: { "openinference.span.kind": "AGENT", "session.id": "visit-1", "user.id": "ada", "user.tier": "gold" },
-  },
-  {
-    name: "chat completion",
-    span_id: ids.chat,
-    parent_id: ids.root,
-    start: 200,
-    duration: 3000,
-    attributes: {
-      "openinference.span.kind": "LLM",
-      "llm.model_name": "small-1",
-      "llm.token_count.prompt": 1200,
-      "llm.token_count.completion": 180,
-      "llm.input_messages.0.message.role": "user",
-      "llm.input_messages.0.message.content": "Where is my order 4411?",
-      "llm.output_messages.0.message.role": "assistant",
-      "llm.output_messages.0.message.content": "It arrives on Tuesday.",
-      "input.value": "Where is my order 4411?",
-      "output.value": "It arrives on Tuesday.",
-    },
-  },
-  {
-    name: "lookup_order",
-    span_id: ids.lookup,
-    parent_id: ids.root,
-    start: 3300,
-    duration: 400,
-    error: "upstream answered 429",
-    attributes: { "openinference.span.kind": "TOOL", "tool.name": "lookup_order" },
-    events: [{ name: "exception", attributes: { "exception.type": "RateLimit", "exception.message": "429" } }],
-  },
-  { name: "search docs", span_id: ids.search, parent_id: ids.lookup, start: 3400, duration: 120 },
-];
-
-async function with_chat(request: APIRequestContext, url: string, admin: Person): Promise<[string, string]> {
-  const project = unique("shop");
-  const trace = await send_spans(request, url, await api_key(admin), project, chat);
-  return [project, trace];
-}
-
-/** Spans are searchable a moment after they are acknowledged. */
-async function open_trace(page: Page, project: string, trace: string): Promise<void> {
-  await expect(async () => {
-    await page.goto(`/s/default/projects/${project}/traces/${trace}`);
-    await expect(page.getByRole("treegrid", { name: "Spans" })).toBeVisible({ timeout: 3000 });
-  }).toPass({ timeout: 30_000 });
-}
 
 const rows = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[data-span]");
 const chosen = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[aria-selected=true]");
@@ -234,6 +173,28 @@ test("a trace of 50,000 spans keeps few rows in the page", async ({ page, reques
     await expect(page.getByText("50,000 spans")).toBeVisible({ timeout: 8000 });
   }).toPass({ timeout: 90_000 });
   expect(await rows(page).count()).toBeLessThan(100);
+  // Scrolling from end to end draws a few rows at a time, and each place shows its own.
+  const scroller = page.getByRole("treegrid", { name: "Spans" });
+  const drawn = await scroller.evaluate(async (grid) => {
+    const found = [grid, ...grid.querySelectorAll("*")].find(
+      (element) => element.scrollHeight > element.clientHeight + 1000,
+    );
+    const box = found as HTMLElement;
+    const counts: number[] = [];
+    const seen = new Set<string>();
+    for (let step = 0; step <= 100; step++) {
+      box.scrollTop = ((box.scrollHeight - box.clientHeight) * step) / 100;
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      const shown = [...grid.querySelectorAll<HTMLElement>("[data-span]")];
+      counts.push(shown.length);
+      for (const row of shown) seen.add(row.dataset.span ?? "");
+    }
+    box.scrollTop = 0;
+    return { most: Math.max(...counts), least: Math.min(...counts), seen: seen.size };
+  });
+  expect(drawn.most).toBeLessThan(100);
+  expect(drawn.least).toBeGreaterThan(5);
+  expect(drawn.seen).toBeGreaterThan(1000);
   await page.keyboard.press("e");
   await expect(chosen(page)).toContainText("step 49000");
   expect(await rows(page).count()).toBeLessThan(100);

@@ -1,6 +1,6 @@
 // One line of filter text with completion; an error is underlined where it is. The language is the caller's.
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { use_keys } from "../keyboard";
 import type { Completion, FilterError } from "../lib/filter";
 import { Icon } from "./icon";
@@ -27,18 +27,29 @@ export function FilterBar(props: FilterBarProps) {
   const [draft, set_draft] = useState(text);
   const [open, set_open] = useState(false);
   const [active, set_active] = useState(0);
-  useEffect(() => set_draft(text), [text]);
+  const [cursor, set_cursor] = useState(text.length);
+  /** Where the cursor goes once a chosen word stands in the field. */
+  const place = useRef<number | null>(null);
+  useEffect(() => {
+    set_draft(text);
+    set_cursor(text.length);
+  }, [text]);
+  useLayoutEffect(() => {
+    if (place.current !== null) input.current?.setSelectionRange(place.current, place.current);
+    place.current = null;
+  }, [draft]);
   use_keys([{ keys: "/", title: "Filter the list", group: "List", run: () => input.current?.focus() }]);
 
-  const cursor = input.current?.selectionStart ?? draft.length;
   const completion = props.complete(draft, cursor);
   const choices = open ? completion.choices : [];
   const error = props.check(draft) ?? (draft === text ? (props.error ?? null) : null);
   const finished = error === null || !open ? error : null;
 
   function change(value: string): void {
+    const at = input.current?.selectionStart ?? value.length;
     set_draft(value);
-    props.on_type?.(value, input.current?.selectionStart ?? value.length);
+    set_cursor(at);
+    props.on_type?.(value, at);
     set_active(0);
     set_open(true);
   }
@@ -47,10 +58,13 @@ export function FilterBar(props: FilterBarProps) {
     if (props.check(value) === null && value.trim() !== text) on_change(value.trim());
   }
   function choose(choice: Completion): void {
-    const value = draft.slice(0, completion.start) + choice.text + draft.slice(cursor);
+    const value = draft.slice(0, completion.start) + choice.text + draft.slice(cursor).trimStart();
+    const at = completion.start + choice.text.length;
+    place.current = at;
     set_draft(value);
+    set_cursor(at);
     set_active(0);
-    props.on_type?.(value, completion.start + choice.text.length);
+    props.on_type?.(value, at);
     if (choice.count === null) input.current?.focus();
     else accept(value);
   }
@@ -99,6 +113,7 @@ export function FilterBar(props: FilterBarProps) {
           placeholder={props.placeholder}
           value={draft}
           onInput={(event) => change(event.currentTarget.value)}
+          onSelect={(event) => set_cursor(event.currentTarget.selectionStart ?? draft.length)}
           onFocus={() => set_open(true)}
           onBlur={() => accept(draft)}
           onKeyDown={on_key}
