@@ -9,6 +9,17 @@
 #include <map>
 #include <memory>
 
+namespace hone::skill {
+class Skills;
+}
+namespace hone::secret {
+class Vault;
+}
+namespace hone::broker {
+class UsageLedger;
+class Budgets;
+} // namespace hone::broker
+
 namespace hone::api {
 
 struct SettingView {
@@ -39,16 +50,25 @@ public:
     // Lines in Prometheus' text format beside the API's own.
     virtual std::string metrics() const = 0;
     virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
+    // Something was deleted whose data lies in the background duties' hands: they shall not wait for their time.
+    virtual void wake_duties() {}
 };
 
-struct Spans; // spans.h
+struct Spans;       // spans.h
+struct RunServices; // run_services.h
 
 struct Services {
     access::Access& access;
     sql::Database& database;
     const Clock& clock;
     Installation& installation;
-    Spans* spans = nullptr; // null: routes about spans answer 503
+    Spans* spans = nullptr;      // null: routes about spans answer 503
+    RunServices* runs = nullptr; // null: routes about runs answer 503
+    // Null where a server has none: their routes answer 503.
+    skill::Skills* skills = nullptr;
+    secret::Vault* vault = nullptr;
+    broker::UsageLedger* usage = nullptr;
+    broker::Budgets* budgets = nullptr;
 };
 
 struct Call {
@@ -57,6 +77,7 @@ struct Call {
     Services& services;
     std::map<std::string, std::string, std::less<>> path; // "project" -> "my app"
     mutable std::vector<net::Header> answer_headers{};    // Set-Cookie and the like
+    net::BodyReader* body_stream = nullptr;               // of a route that takes its body piece by piece
 
     const std::string& at(std::string_view parameter) const {
         const auto found = path.find(parameter);
@@ -69,6 +90,11 @@ struct Call {
 // A body that is not JSON; lives as long as the request.
 struct RawBody {
     std::string_view bytes;
+};
+
+// A body of any length that the handler pulls; lives as long as the call.
+struct StreamedBody {
+    net::BodyReader* reader = nullptr;
 };
 
 // {"data": {…}}

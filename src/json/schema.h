@@ -40,7 +40,7 @@ void describe(Schemas& schemas) {
     Array required;
     std::apply(
         [&]<class... Fields>(const Fields&... field) {
-            const auto add = [&]<class Owner, class Member>(const Field<Owner, Member>& each) {
+            [[maybe_unused]] const auto add = [&]<class Owner, class Member>(const Field<Owner, Member>& each) {
                 Value type = schema_of<Member>(schemas);
                 if (!each.doc.empty() && type.is_object() && !type.get_object().contains("$ref"))
                     type.get_object()["description"] = each.doc;

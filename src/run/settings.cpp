@@ -124,16 +124,20 @@ Result<skill::HostRule> parse_allowed_host(std::string_view text) {
     return rule;
 }
 
-Result<> check_prompt(std::string_view what, std::string_view text) {
-    if (!is_valid_utf8(text)) return invalid(std::string(what) + " is not valid UTF-8");
-    if (text.find('\0') != std::string_view::npos) return invalid(std::string(what) + " holds a NUL character");
-    if (characters(text) > largest_prompt)
-        return invalid(fmt::format("{} is longer than {} characters", what, largest_prompt));
+Result<> refuse_secrets(std::string_view what, std::string_view text) {
     if (const std::string_view found = seeming_secret(text); !found.empty())
         return invalid(fmt::format("{} seems to hold {}. Put it on a skill instead: the worker then uses it without "
                                    "ever seeing it",
                                    what, found));
     return {};
+}
+
+Result<> check_prompt(std::string_view what, std::string_view text) {
+    if (!is_valid_utf8(text)) return invalid(std::string(what) + " is not valid UTF-8");
+    if (text.find('\0') != std::string_view::npos) return invalid(std::string(what) + " holds a NUL character");
+    if (characters(text) > largest_prompt)
+        return invalid(fmt::format("{} is longer than {} characters", what, largest_prompt));
+    return refuse_secrets(what, text);
 }
 
 Result<> validate(const Settings& settings) {

@@ -125,6 +125,8 @@ constexpr size_t largest_prompt = 100'000; // characters
 // Everything that can be said without looking anything up: names, ranges, hosts, sizes; errors name the field and say
 // what to do.
 Result<> validate(const Settings& settings);
+// Refuses what looks like a token of a well-known service, with advice; never repeats it.
+Result<> refuse_secrets(std::string_view what, std::string_view text);
 // A prompt must be text, not too long, and must not hold what looks like a secret.
 Result<> check_prompt(std::string_view what, std::string_view text);
 // "api.example.com:8443" → a rule; the port is 443 when absent.

@@ -1,0 +1,30 @@
+// What the API needs of runs: presets, runs, their transcripts and artifacts. Built once by server/; thread-safe.
+#pragma once
+
+#include "api/run_followers.h"
+#include "review/artifacts.h"
+#include "run/harness_store.h"
+#include "run/presets.h"
+#include "run/runs.h"
+
+namespace hone::api {
+
+struct RunServices {
+    RunServices(sql::Database& database, const Clock& clock, access::Access& access, run::SettingsCheck& check,
+                const std::string& data_directory)
+        : transcript(database, clock),
+          presets(database, clock, access.audit, check),
+          runs(database, clock, access, presets, check, transcript),
+          artifacts(database, clock, access, data_directory),
+          harnesses(data_directory),
+          followers(transcript, clock) {}
+
+    run::Transcript transcript;
+    run::Presets presets;
+    run::Runs runs;
+    review::Artifacts artifacts;
+    run::HarnessStore harnesses;
+    RunFollowers followers;
+};
+
+} // namespace hone::api
