@@ -1,6 +1,3 @@
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/display.h"
 #include "cli/download.h"
 #include "cli/scope.h"
 #include "cli/view.h"
@@ -19,17 +16,6 @@ Columns audit_columns() {
         {.title = "from", .field = "peer"},
         {.title = "details", .field = "details"},
     };
-}
-
-// A time as it is, or a duration as that long ago.
-Result<std::string> moment(const Context& context, std::string_view option) {
-    const auto text = context.parsed.value(option);
-    if (!text) return std::string();
-    if (const auto ago = parse_duration_ns(*text); ago.ok() && ago.value() >= 0)
-        return to_text(context.clock.now() - Duration(ago.value()));
-    const auto time = parse_time(*text);
-    if (!time.ok()) return context.usage(std::string(option) + " must be an RFC 3339 time, or a duration such as 2h");
-    return to_text(time.value());
 }
 
 Result<> list_audit(Context& context) {
@@ -58,21 +44,10 @@ Result<> verify_audit(Context& context) {
 }
 
 Result<> export_audit(Context& context) {
-    const Query query = space_query(context);
+    const Call call{.path = "/v1/audit/export", .query = space_query(context)};
     const std::string file = context.parsed.value("--output").value_or("-");
-    if (file != "-") return download_to_file(context, "/v1/audit/export", query, "application/x-ndjson", file);
-    // A terminal gets the entries with control characters escaped, a pipe gets them byte by byte.
-    JsonGuard guard;
-    const bool guarded = context.console.is_output_terminal();
-    TRY(context.remote.download("/v1/audit/export", query, "application/x-ndjson",
-                                [&](std::string_view piece) -> Result<> {
-                                    context.console.print(guarded ? guard.feed(piece) : std::string(piece));
-                                    if (context.console.is_output_gone()) return conflict("nobody reads the output");
-                                    if (const auto& error = context.console.output_error()) return *error;
-                                    return {};
-                                }));
-    context.console.print(guard.finish());
-    return {};
+    if (file != "-") return download_to_file(context, call, "application/x-ndjson", file);
+    return download_to_console(context, call, "application/x-ndjson");
 }
 
 } // namespace
@@ -99,7 +74,8 @@ std::vector<Command> audit_commands() {
          .run = verify_audit},
         {.path = "audit export",
          .summary = "Write all entries of the space as JSON lines, oldest first.",
-         .options = {{.name = "--output", .value = "FILE", .doc = "Where to; default: standard output."}},
+         .options =
+             {{.name = "--output", .value = "FILE", .doc = "Where to; default: standard output.", .short_name = "-o"}},
          .run = export_audit},
     };
 }

@@ -11,7 +11,7 @@ Result<> backup(Context& context) {
         return context.usage("a backup is no text for a terminal; give a file name or a pipe");
     if (file == "-" && context.json())
         return context.usage("with - standard output holds the backup, so --json cannot");
-    return download_to_file(context, "/v1/backup", {}, "application/zstd", file);
+    return download_to_file(context, {.path = "/v1/backup"}, "application/zstd", file);
 }
 
 } // namespace

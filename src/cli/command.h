@@ -20,6 +20,9 @@ struct Option {
     std::string_view doc;
     std::vector<std::string_view> choices{};
     bool repeated = false;
+    std::string_view short_name{}; // -o
+
+    bool is_called(std::string_view word) const { return word == name || (!short_name.empty() && word == short_name); }
 };
 
 struct Argument {
@@ -42,6 +45,7 @@ struct Command {
     bool lists = false;       // has --limit and --all
     bool destructive = false; // has --yes
     bool hidden = false;
+    std::string_view topic = "Log in and more"; // heading of a command without a group
     Result<> (*run)(Context&) = nullptr;
 };
 
@@ -80,6 +84,13 @@ inline std::vector<std::string_view> role_names() {
 // One function per family, in the family's own file.
 std::vector<Command> login_commands();
 std::vector<Command> project_commands();
+std::vector<Command> span_commands();
+std::vector<Command> trace_commands();
+std::vector<Command> series_commands();
+std::vector<Command> sql_commands();
+std::vector<Command> annotate_commands();
+std::vector<Command> transfer_commands();
+std::vector<Command> tail_commands();
 std::vector<Command> space_commands();
 std::vector<Command> member_commands();
 std::vector<Command> user_commands();

@@ -97,11 +97,11 @@ public:
 
 private:
     const Option* find_option(std::string_view word) {
-        if (!word.starts_with("--")) return nullptr;
+        if (!word.starts_with('-')) return nullptr;
         m_options = m_tree.options_of(m_command);
         const std::string_view name = word.substr(0, word.find('='));
-        const auto found =
-            std::find_if(m_options.begin(), m_options.end(), [&](const auto& option) { return option.name == name; });
+        const auto found = std::find_if(m_options.begin(), m_options.end(),
+                                        [&](const auto& option) { return option.is_called(name); });
         return found == m_options.end() ? nullptr : &*found;
     }
 

@@ -27,6 +27,8 @@ public:
     // The first reason why output could not be written, other than a reader that left.
     const std::optional<Error>& output_error() const { return m_output_error; }
 
+    int input() const { return m_in; }
+    bool is_input_terminal() const { return m_in_terminal; }
     bool is_output_terminal() const { return m_out_terminal; }
     bool is_error_terminal() const { return m_err_terminal; }
     // A person can be asked.

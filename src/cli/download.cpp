@@ -1,11 +1,12 @@
 #include "cli/download.h"
 
 #include "base/file.h"
+#include "cli/amount.h"
 #include "cli/display.h"
+#include "cli/progress.h"
 #include "cli/view.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/file.h>
@@ -15,38 +16,6 @@
 namespace hone::cli {
 
 namespace {
-
-// The amount so far, on one line that is written over; only for a person who watches.
-class Progress {
-public:
-    explicit Progress(const Context& context)
-        : m_context(context),
-          m_shown(context.console.is_error_terminal() && !context.json()),
-          m_start(context.clock.steady()) {}
-    ~Progress() {
-        if (m_shown && m_last != Duration()) m_context.console.note("\r\x1b[K");
-    }
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
-
-    void add(size_t bytes) {
-        m_bytes += bytes;
-        const Duration now = m_context.clock.steady();
-        if (!m_shown || now - m_last < std::chrono::milliseconds(200)) return;
-        m_last = now;
-        const double seconds = std::max(0.001, std::chrono::duration<double>(now - m_start).count());
-        const auto rate = static_cast<uint64_t>(static_cast<double>(m_bytes) / seconds);
-        m_context.console.note("\r\x1b[K" + bytes_text(m_bytes) + ", " + bytes_text(rate) + "/s");
-    }
-    uint64_t bytes() const { return m_bytes; }
-
-private:
-    const Context& m_context;
-    const bool m_shown;
-    const Duration m_start;
-    Duration m_last{};
-    uint64_t m_bytes = 0;
-};
 
 Result<> sync_directory_of(const std::string& file) {
     const std::string parent = std::filesystem::path(file).parent_path().string();
@@ -99,37 +68,37 @@ Result<> fetch_to(const Context& context, const Fetch& fetch, const std::string&
 
 } // namespace
 
-std::string bytes_text(uint64_t bytes) {
-    constexpr std::string_view units[] = {"B", "KB", "MB", "GB", "TB"};
-    auto amount = static_cast<double>(bytes);
-    size_t unit = 0;
-    while (amount >= 1000 && unit + 1 < std::size(units)) {
-        amount /= 1000;
-        ++unit;
-    }
-    char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f" : "%.1f", amount);
-    return std::string(text) + " " + std::string(units[unit]);
-}
-
-Result<> download_to_file(const Context& context, const std::string& path, const Query& query,
-                          std::string_view content_type, const std::string& file) {
+Result<> download_to_file(const Context& context, const Call& call, std::string_view content_type,
+                          const std::string& file) {
     uint64_t bytes = 0;
     {
-        Progress progress(context);
+        Progress progress(context, "", bytes_text);
         const Fetch fetch = [&](const std::function<Result<>(std::string_view)>& sink) {
-            return context.remote.download(path, query, content_type, [&](std::string_view piece) -> Result<> {
+            return context.remote.stream(call, content_type, [&](std::string_view piece) -> Result<> {
                 TRY(sink(piece));
                 progress.add(piece.size());
                 return {};
             });
         };
         TRY(fetch_to(context, fetch, file));
-        bytes = progress.bytes();
+        bytes = progress.amount();
     }
     if (file == "-") return {};
     return show_done(context, json::Object{{"file", file}, {"bytes", bytes}},
                      "Wrote " + bytes_text(bytes) + " to " + file + ".");
+}
+
+Result<> download_to_console(const Context& context, const Call& call, std::string_view content_type) {
+    JsonGuard guard;
+    const bool guarded = context.console.is_output_terminal();
+    TRY(context.remote.stream(call, content_type, [&](std::string_view piece) -> Result<> {
+        context.console.print(guarded ? guard.feed(piece) : std::string(piece));
+        if (context.console.is_output_gone()) return conflict("nobody reads the output");
+        if (const auto& error = context.console.output_error()) return *error;
+        return {};
+    }));
+    context.console.print(guard.finish());
+    return {};
 }
 
 } // namespace hone::cli

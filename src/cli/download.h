@@ -11,10 +11,9 @@
 namespace hone::cli {
 
 // "-" is standard output. With --json prints {"file", "bytes"}.
-Result<> download_to_file(const Context& context, const std::string& path, const Query& query,
-                          std::string_view content_type, const std::string& file);
-
-// "12.3 MB"
-std::string bytes_text(uint64_t bytes);
+Result<> download_to_file(const Context& context, const Call& call, std::string_view content_type,
+                          const std::string& file);
+// To standard output: to a pipe byte by byte, to a terminal with control characters made visible. For texts.
+Result<> download_to_console(const Context& context, const Call& call, std::string_view content_type);
 
 } // namespace hone::cli

@@ -120,10 +120,3 @@ TEST_CASE("an audit export arrives byte by byte") {
     CHECK(client.run({"audit", "export", "--output", directory.path() + "/audit.ndjson"}).exit == 0);
     CHECK(read_file(directory.path() + "/audit.ndjson").value() == lines);
 }
-
-TEST_CASE("amounts of bytes are told shortly") {
-    CHECK(bytes_text(0) == "0 B");
-    CHECK(bytes_text(999) == "999 B");
-    CHECK(bytes_text(1500) == "1.5 KB");
-    CHECK(bytes_text(2'000'000'000) == "2.0 GB");
-}

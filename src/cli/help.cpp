@@ -45,7 +45,8 @@ std::string section(const Console& console, std::string_view title, const Rows& 
 }
 
 std::string option_form(const Option& option) {
-    std::string form(option.name);
+    std::string form = option.short_name.empty() ? "" : std::string(option.short_name) + ", ";
+    form += option.name;
     if (!option.value.empty()) form += " " + std::string(option.value);
     return form;
 }
@@ -82,6 +83,23 @@ Rows group_rows(const Tree& tree, const Group& group) {
     return rows;
 }
 
+// Of commands without a group.
+std::vector<const Command*> commands_of(const Tree& tree, std::string_view topic) {
+    std::vector<const Command*> found;
+    for (const auto& command : tree.commands)
+        if (!command.hidden && command.topic == topic && command.path.find(' ') == std::string_view::npos)
+            found.push_back(&command);
+    return found;
+}
+
+// As they come first in the table.
+std::vector<std::string_view> topics_of(const Tree& tree) {
+    std::vector<std::string_view> topics;
+    for (const auto& command : tree.commands)
+        if (std::find(topics.begin(), topics.end(), command.topic) == topics.end()) topics.push_back(command.topic);
+    return topics;
+}
+
 Rows local_rows(const Tree& tree) {
     Rows rows;
     for (const auto& command : tree.local)
@@ -99,17 +117,18 @@ Rows exit_rows() {
 std::string overview(const Tree& tree, const Console& console) {
     std::string page = "Hone: the agent improvement loop in one binary.\n\nUsage: hone COMMAND [arguments] [options]\n";
     page += section(console, "On this machine", local_rows(tree));
-    Rows groups, single;
+    Rows groups;
     for (const auto& group : tree.groups) {
         std::string words;
         for (const auto word : tree.words_after(group.name)) words += (words.empty() ? "" : ", ") + std::string(word);
         groups.emplace_back(group.name, std::string(group.summary) + " (" + words + ")");
     }
-    for (const auto& command : tree.commands)
-        if (!command.hidden && command.path.find(' ') == std::string_view::npos)
-            single.emplace_back(command.path, command.summary);
     page += section(console, "Work with a server", groups);
-    page += section(console, "Log in and more", single);
+    for (const auto topic : topics_of(tree)) {
+        Rows rows;
+        for (const Command* command : commands_of(tree, topic)) rows.emplace_back(command->path, command->summary);
+        page += section(console, topic, rows);
+    }
     page += section(console, "Options of all commands that work with a server", option_rows(tree.global_options));
     return page + "\nhone help COMMAND explains one; hone help exit-codes lists what scripts can rely on.\n";
 }
@@ -197,10 +216,10 @@ std::string print_markdown(const Tree& tree) {
             markdown_rows("option", "meaning", option_rows(tree.global_options));
     const Rows local = local_rows(tree);
     if (!local.empty()) text += "\n## On this machine\n" + markdown_rows("command", "what it does", local);
-    text += "\n## Log in and more\n";
-    for (const auto& command : tree.commands)
-        if (!command.hidden && command.path.find(' ') == std::string_view::npos)
-            text += markdown_command(tree, command);
+    for (const auto topic : topics_of(tree)) {
+        text += "\n## " + std::string(topic) + "\n";
+        for (const Command* command : commands_of(tree, topic)) text += markdown_command(tree, *command);
+    }
     for (const auto& group : tree.groups) {
         text += "\n## hone " + std::string(group.name) + "\n\n" + std::string(group.summary) + "\n";
         for (const auto& command : tree.commands)

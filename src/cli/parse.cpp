@@ -54,7 +54,8 @@ private:
         const size_t equals = word.find('=');
         const std::string name = word.substr(0, equals);
         const auto options = m_tree.options_of(m_parsed.command);
-        const auto option = std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == name; });
+        const auto option =
+            std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.is_called(name); });
         if (option == options.end()) {
             std::vector<std::string_view> names;
             for (const auto& known : options) names.push_back(known.name);
@@ -62,7 +63,7 @@ private:
         }
         if (option->value.empty()) {
             if (equals != std::string::npos) return fail(name + " takes no value");
-            m_parsed.values[name] = {};
+            m_parsed.values[std::string(option->name)] = {};
             m_parsed.help = m_parsed.help || name == "--help";
             return;
         }

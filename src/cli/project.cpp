@@ -102,6 +102,24 @@ Result<> delete_project(Context& context) {
     return show_done(context, gone, "Deleted project " + name + ".");
 }
 
+Result<> show_disk(Context& context) {
+    const std::string project = path_of("/v1/projects", {context.value_or_empty("PROJECT")});
+    const json::Value disk = TRY(context.remote.get(project + "/disk", space_query(context)));
+    const json::Value ledger = TRY(context.remote.get(project + "/ledger", space_query(context)));
+    return show_record(context, json::Object{{"disk", disk}, {"ledger", ledger}},
+                       {{.title = "on disk", .field = "disk.bytes", .kind = Kind::bytes},
+                        {.title = "spans", .field = "disk.spans", .kind = Kind::number},
+                        {.title = "oldest", .field = "disk.oldest", .kind = Kind::time},
+                        {.title = "newest", .field = "disk.newest", .kind = Kind::time},
+                        {.title = "keeps days", .field = "disk.retention_days", .kind = Kind::number},
+                        {.title = "received", .field = "ledger.received", .kind = Kind::number},
+                        {.title = "stored", .field = "ledger.stored", .kind = Kind::number},
+                        {.title = "sent again", .field = "ledger.repeated", .kind = Kind::number},
+                        {.title = "on their way", .field = "ledger.pending", .kind = Kind::number},
+                        {.title = "refused", .field = "ledger.rejected", .kind = Kind::number},
+                        {.title = "reasons", .field = "ledger.rejected_by_reason"}});
+}
+
 Result<> list_bindings(Context& context) {
     const std::string project = TRY(wanted_project(context));
     return show_list(
@@ -141,6 +159,10 @@ std::vector<Command> project_commands() {
          .options = setting_options(),
          .run = create_project},
         {.path = "project show", .summary = "Show a project.", .arguments = {project_argument}, .run = show_project},
+        {.path = "project disk",
+         .summary = "Show what a project's spans take on disk, and what became of all that were sent.",
+         .arguments = {project_argument},
+         .run = show_disk},
         {.path = "project rename",
          .summary = "Give a project another name.",
          .arguments = {project_argument, {.name = "NAME", .doc = "The new name."}},

@@ -115,7 +115,7 @@ net::ClientRequest Remote::request_of(const Call& call) const {
         separator = '&';
     }
     request.headers = call.headers;
-    request.headers.push_back({"Accept", "application/json"});
+    if (net::header_value(call.headers, "Accept").empty()) request.headers.push_back({"Accept", "application/json"});
     if (!m_target.api_key.empty()) request.headers.push_back({"Authorization", "Bearer " + m_target.api_key});
     if (call.body) {
         request.headers.push_back({"Content-Type", "application/json"});
@@ -158,7 +158,27 @@ Result<Reply> Remote::call(const Call& call) {
     request.total_timeout = m_target.timeout;
     auto sent = m_client.send(request);
     if (!sent.ok()) return unreachable(std::move(sent).error());
-    const net::ClientResponse& response = sent.value();
+    return unpack(sent.value());
+}
+
+Result<Reply> Remote::upload(const Call& call, const std::function<Result<std::string>()>& source,
+                             std::optional<uint64_t> length) {
+    net::ClientRequest request = request_of(call);
+    std::optional<Error> source_error;
+    request.body_source = [&]() -> Result<std::string> {
+        auto piece = source();
+        if (!piece.ok()) source_error = piece.error();
+        return piece;
+    };
+    request.body_length = length;
+    auto sent = m_client.send(request);
+    // What went wrong on this side must not be reported as an unreachable server.
+    if (source_error) return *source_error;
+    if (!sent.ok()) return unreachable(std::move(sent).error());
+    return unpack(sent.value());
+}
+
+Result<Reply> Remote::unpack(const net::ClientResponse& response) {
     if (response.status < 200 || response.status > 299) return refusal(response.status, response, response.body);
     m_explanation.request_id = std::string(response.header("X-Request-Id"));
     Reply reply{json::Object(), "", response.headers};
@@ -233,16 +253,17 @@ Result<Items> Remote::list_whole(std::string path, Query query) {
     return result;
 }
 
-Result<> Remote::download(std::string path, Query query, std::string_view content_type,
-                          const std::function<Result<>(std::string_view)>& sink) {
-    net::ClientRequest request = request_of({.path = std::move(path), .query = std::move(query)});
+Result<> Remote::stream(const Call& call, std::string_view content_type,
+                        const std::function<Result<>(std::string_view)>& sink, std::optional<Duration> quiet) {
+    net::ClientRequest request = request_of(call);
+    request.idle_timeout = quiet;
     int status = 0;
     std::string error_body;
     std::optional<Error> sink_error;
     request.on_head = [&](const net::ClientResponse& head) -> Result<> {
         status = head.status;
         const std::string_view type = head.header("Content-Type");
-        if (status == 200 && type.substr(0, type.find(';')) != content_type) {
+        if (status == 200 && !content_type.empty() && type.substr(0, type.find(';')) != content_type) {
             sink_error = not_understood("it is " + std::string(type) + ", not " + std::string(content_type));
             return *sink_error;
         }

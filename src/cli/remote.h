@@ -58,11 +58,16 @@ public:
     Result<Items> list(std::string path, Query query, std::optional<size_t> limit);
     // A list that the API always gives whole.
     Result<Items> list_whole(std::string path, Query query);
-    // Streams a body of any length; `content_type` is what it must be.
-    Result<> download(std::string path, Query query, std::string_view content_type,
-                      const std::function<Result<>(std::string_view)>& sink);
+    // Streams an answer of any length; `content_type` is what it must be, empty: anything. No deadline for the whole,
+    // but for silence: --timeout, or `quiet`.
+    Result<> stream(const Call& call, std::string_view content_type,
+                    const std::function<Result<>(std::string_view)>& sink, std::optional<Duration> quiet = {});
+    // Sends a body of any length, piece by piece until an empty one.
+    Result<Reply> upload(const Call& call, const std::function<Result<std::string>()>& source,
+                         std::optional<uint64_t> length);
 
 private:
+    Result<Reply> unpack(const net::ClientResponse& response);
     Result<> take_items(Reply& reply, std::optional<size_t> limit, Items& into);
     net::ClientRequest request_of(const Call& call) const;
     Error unreachable(Error error);

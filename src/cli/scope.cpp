@@ -1,5 +1,6 @@
 #include "cli/scope.h"
 
+#include "base/text.h"
 #include "cli/view.h"
 
 namespace hone::cli {
@@ -22,6 +23,60 @@ Result<std::string> wanted_project(const Context& context) {
     if (!context.parsed.has("--space") || project.starts_with("project_")) return project;
     const json::Value found = TRY(context.remote.get(path_of("/v1/projects", {project}), space_query(context)));
     return text_of(found, "id");
+}
+
+Result<std::string> moment(const Context& context, std::string_view option) {
+    const auto text = context.parsed.value(option);
+    if (!text) return std::string();
+    if (const auto ago = parse_duration_ns(*text); ago.ok() && ago.value() >= 0)
+        return to_text(context.clock.now() - Duration(ago.value()));
+    const auto time = parse_time(*text);
+    if (!time.ok()) return context.usage(std::string(option) + " must be an RFC 3339 time, or a duration such as 2h");
+    return to_text(time.value());
+}
+
+Option project_option() {
+    return {.name = "--project",
+            .value = "PROJECT",
+            .doc = "Id or name of the project; also HONE_PROJECT. Default: the only one of the space.",
+            .short_name = "-p"};
+}
+
+std::vector<Option> span_options() {
+    return {
+        project_option(),
+        {.name = "--filter",
+         .value = "FILTER",
+         .doc = "Only what matches, such as: status = error and latency > 2s. hone fields lists what can be asked.",
+         .short_name = "-q"},
+        {.name = "--after", .value = "TIME", .doc = "Started at this time or later, or within: --after 2h."},
+        {.name = "--before", .value = "TIME", .doc = "Started before this time."},
+    };
+}
+
+Result<std::string> span_project(const Context& context) {
+    if (auto given = context.parsed.value("--project"); given && !given->empty()) return *given;
+    if (auto given = context.environment("HONE_PROJECT"); given && !given->empty()) return *given;
+    Query query = space_query(context);
+    query.emplace_back("limit", "2");
+    const Items projects = TRY(context.remote.list_whole("/v1/projects", std::move(query)));
+    if (projects.items.size() == 1) return text_of(projects.items.front(), "id");
+    const bool none = projects.items.empty();
+    return context.fail(Exit::usage, none ? "there is no project here" : "there are several projects: which one?",
+                        none ? "one appears with the first trace that an application sends"
+                             : "give --project NAME or set HONE_PROJECT; hone project list shows them");
+}
+
+Result<std::string> span_path(const Context& context, const std::vector<std::string>& rest) {
+    return path_of(path_of("/v1/projects", {TRY(span_project(context))}), rest);
+}
+
+Result<Query> span_query(const Context& context) {
+    Query query = space_query(context);
+    query.emplace_back("filter", context.value_or_empty("--filter"));
+    query.emplace_back("after", TRY(moment(context, "--after")));
+    query.emplace_back("before", TRY(moment(context, "--before")));
+    return query;
 }
 
 } // namespace hone::cli

@@ -1,18 +1,30 @@
-// Which space and which project a command means. One thread.
+// Which space, which project and which time a command is about. One thread.
 #pragma once
 
 #include "cli/context.h"
 #include "cli/remote.h"
 
-#include <string>
-
 namespace hone::cli {
 
-// --space as a query, for routes that take it.
+// The --space option as a query parameter.
 Query space_query(const Context& context);
-// --space, else the space of the API key.
+// The --space option, else the space of the API key.
 Result<std::string> current_space(const Context& context);
-// PROJECT as a path segment. A name together with --space is looked up, since only some routes take a space.
+// The PROJECT argument; with --space a name is looked up there, since some routes take no space.
 Result<std::string> wanted_project(const Context& context);
+// An option that is a time as it is, or a duration as that long ago; empty when it is absent.
+Result<std::string> moment(const Context& context, std::string_view option);
+
+// What the commands about traces share: --project (HONE_PROJECT, else the space's only one) and which of its spans.
+Option project_option();
+std::vector<Option> span_options(); // project, filter, after, before
+// Id or name.
+Result<std::string> span_project(const Context& context);
+// "/v1/projects/<project>/<rest>"
+Result<std::string> span_path(const Context& context, const std::vector<std::string>& rest);
+// space, filter, after and before.
+Result<Query> span_query(const Context& context);
+
+inline constexpr std::string_view trace_topic = "Traces";
 
 } // namespace hone::cli

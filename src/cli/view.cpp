@@ -1,6 +1,7 @@
 #include "cli/view.h"
 
 #include "base/text.h"
+#include "cli/amount.h"
 #include "cli/display.h"
 #include "cli/table.h"
 
@@ -13,8 +14,30 @@ namespace {
 constexpr int64_t default_limit = 100;
 
 const json::Value* field_of(const json::Value& object, std::string_view field) {
-    const json::Value* found = object.is_object() ? object.get_object().if_contains(field) : nullptr;
-    return found == nullptr || found->is_null() ? nullptr : found;
+    const size_t dot = field.find('.');
+    const json::Value* found = object.is_object() ? object.get_object().if_contains(field.substr(0, dot)) : nullptr;
+    if (found == nullptr || found->is_null()) return nullptr;
+    return dot == std::string_view::npos ? found : field_of(*found, field.substr(dot + 1));
+}
+
+bool is_amount(Kind kind) {
+    return kind == Kind::number || kind == Kind::duration || kind == Kind::count || kind == Kind::money ||
+           kind == Kind::bytes;
+}
+
+std::string show_amount(Kind kind, int64_t amount) {
+    switch (kind) {
+    case Kind::duration:
+        return duration_text(amount);
+    case Kind::count:
+        return count_text(amount);
+    case Kind::money:
+        return money_text(amount);
+    case Kind::bytes:
+        return bytes_text(static_cast<uint64_t>(std::max<int64_t>(0, amount)));
+    default:
+        return std::to_string(amount);
+    }
 }
 
 std::string show_time(const Context& context, const std::string& text) {
@@ -42,6 +65,8 @@ std::string show_cell(const Context& context, const json::Value& object, const C
         text = value->get_bool() ? "yes" : "no";
     else if (value->is_string())
         text = std::string(value->get_string());
+    else if (is_amount(column.kind) && value->is_int64())
+        text = show_amount(column.kind, value->get_int64());
     else
         text = json::print(*value);
     if (column.kind == Kind::time) text = show_time(context, text);
@@ -60,7 +85,7 @@ void print_table(const Context& context, const json::Array& items, const Columns
         std::string title(column.title);
         for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         const bool whole = column.kind != Kind::text && column.kind != Kind::list;
-        titles.push_back({std::move(title), whole, column.kind == Kind::number});
+        titles.push_back({std::move(title), whole, is_amount(column.kind)});
         shown.push_back(column);
     }
     std::vector<std::vector<std::string>> rows;
@@ -99,6 +124,11 @@ std::string relative_time(Time time, Time now) {
 std::string text_of(const json::Value& object, std::string_view field) {
     const json::Value* value = field_of(object, field);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+int64_t number_of(const json::Value& object, std::string_view field) {
+    const json::Value* value = field_of(object, field);
+    return value != nullptr && value->is_int64() ? value->get_int64() : 0;
 }
 
 void print_json(const Context& context, const json::Value& value) {

@@ -12,11 +12,12 @@
 
 namespace hone::cli {
 
-enum class Kind { text, id, time, yes_no, number, list };
+// duration: nanoseconds; count: shortened; money: micro-dollars; bytes: a size.
+enum class Kind { text, id, time, yes_no, number, list, duration, count, money, bytes };
 
 struct Column {
     std::string_view title; // "created"
-    std::string_view field; // "created_at"
+    std::string_view field; // "created_at"; "tokens.total" inside another
     Kind kind = Kind::text;
     std::string_view absent = "-"; // shown for null and for what is missing
     bool only_single = false;      // not in lists
@@ -28,6 +29,8 @@ std::string relative_time(Time time, Time now);
 
 // The field as text; empty when it is absent or no string.
 std::string text_of(const json::Value& object, std::string_view field);
+// The field as a whole number; 0 when it is absent or none.
+int64_t number_of(const json::Value& object, std::string_view field);
 
 // Fetches with --limit and --all, and shows. `empty` says what would be here and which command comes next.
 Result<> show_list(const Context& context, std::string path, Query query, const Columns& columns,
