@@ -1,0 +1,134 @@
+// The vault: every secret of the installation, sealed by the data key of its space, which is sealed by the master key.
+// Values go in through `set` and come out through `open` only, which the broker alone calls; everything else sees
+// names and times. Skills decide who may set what; the vault decides nothing but that a value stays where it belongs.
+// Thread-safe.
+#pragma once
+
+#include "access/audit.h"
+#include "base/mutex.h"
+#include "secret/master_keys.h"
+
+#include <functional>
+
+namespace hone::secret {
+
+using crypto::SecretBytes;
+
+struct SecretTag {
+    static constexpr std::string_view kind = "sec";
+};
+using SecretId = Id<SecretTag>;
+
+// Whose data key seals a secret: a space's, or the installation's.
+struct Scope {
+    std::optional<access::SpaceId> space{};
+    std::string text() const { return space ? space->text() : "installation"; }
+    friend bool operator==(const Scope&, const Scope&) = default;
+};
+
+// All that is ever told about a secret.
+struct SecretInfo {
+    SecretId id;
+    Scope scope;
+    std::string skill_id;
+    std::string name;
+    std::string created_by;
+    Time created_at{};
+    Time set_at{};
+    std::optional<Time> last_used_at;
+};
+
+struct Rotation {
+    std::string what;       // master, data
+    std::string master_key; // id of the current master key
+    int64_t data_keys = 0;  // wrapped anew, or made
+    int64_t secrets = 0;    // sealed anew
+    static constexpr std::tuple fields{
+        Field{"what", &Rotation::what, "master or data."},
+        Field{"master_key", &Rotation::master_key, "Id of the master key that is used now."},
+        Field{"data_keys", &Rotation::data_keys, "Data keys that were wrapped anew (master) or made (data)."},
+        Field{"secrets", &Rotation::secrets, "Secrets that were encrypted anew."},
+    };
+};
+
+struct KeyState {
+    std::string master_key;
+    std::string source;
+    int64_t data_keys = 0;
+    int64_t secrets = 0;
+    std::optional<Time> oldest_data_key_at;
+    static constexpr std::tuple fields{
+        Field{"master_key", &KeyState::master_key, "Id of the master key; says nothing about the key itself."},
+        Field{"source", &KeyState::source, "Where it comes from: file, environment or command."},
+        Field{"data_keys", &KeyState::data_keys, "One per space that has secrets, and one of the installation."},
+        Field{"secrets", &KeyState::secrets, "Secrets of the whole installation."},
+        Field{"oldest_data_key_at", &KeyState::oldest_data_key_at, "When the oldest data key was made."},
+    };
+};
+
+constexpr size_t largest_secret = 64 << 10;
+
+class Vault {
+public:
+    // `reached` is told each step of a rotation; tests stop the process there.
+    Vault(sql::Database& database, const Clock& clock, const access::AuditLog& audit, MasterKeys& keys,
+          std::function<void(std::string_view)> reached = {})
+        : m_database(database),
+          m_clock(clock),
+          m_audit(audit),
+          m_keys(keys),
+          m_reached(std::move(reached)) {}
+    ~Vault();
+    Vault(const Vault&) = delete;
+    Vault& operator=(const Vault&) = delete;
+
+    // Before the first use: finds out whether the master key is the right one and finishes rotations that a crash cut.
+    Result<> start();
+
+    // Within the transaction of the skill's change. Sets or replaces; the id stays when it is replaced.
+    Result<SecretInfo> set(sql::Transaction& transaction, const access::Caller& caller, const Scope& scope,
+                           const std::string& skill_id, const std::string& name, const SecretBytes& value) const;
+    // False when there was none.
+    Result<bool> remove(sql::Transaction& transaction, const std::string& skill_id, const std::string& name) const;
+
+    // By name, without values. At most 1,000 each.
+    Result<std::vector<SecretInfo>> of_skill(const std::string& skill_id) const;
+    Result<std::vector<SecretInfo>> of_scope(const Scope& scope) const;
+    Result<std::vector<SecretInfo>> all() const;
+
+    // For the broker: the value, if it belongs to this space or to a skill that is shared with it. `purpose` goes into
+    // the debug log ("run_…: api.github.com"); the broker audits each use with the secret's name.
+    Result<SecretBytes> open(const access::SpaceId& space, const std::string& secret_id, std::string_view purpose);
+    // Writes down when secrets were last used; called now and then by a background duty.
+    Result<> flush_used();
+
+    // By installation owners. Secrets can be set and opened all the while.
+    Result<Rotation> rotate_master(const access::Caller& caller);
+    // Of one scope, or of all.
+    Result<Rotation> rotate_data(const access::Caller& caller, const std::optional<Scope>& scope);
+    Result<KeyState> key_state(const access::Caller& caller) const;
+
+private:
+    Result<SecretBytes> data_key(sql::Transaction& transaction, const std::string& scope, int64_t version) const;
+    Result<int64_t> add_data_key(sql::Transaction& transaction, const Scope& scope, int64_t version) const;
+    Result<int64_t> current_version(sql::Transaction& transaction, const Scope& scope) const;
+    Result<int64_t> rewrap_all(sql::Transaction& transaction, const std::string& master_key_id) const;
+    Result<int64_t> reseal(const std::string& scope) const;
+    Result<bool> reseal_some(sql::Transaction& transaction, const std::string& scope, int64_t& count) const;
+    Result<> drop_unused_data_keys(const std::string& scope) const;
+    Result<std::vector<SecretInfo>> list(const std::string& condition, std::span<const sql::Value> values) const;
+    void reach(std::string_view step) const {
+        if (m_reached) m_reached(step);
+    }
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const access::AuditLog& m_audit;
+    MasterKeys& m_keys;
+    const std::function<void(std::string_view)> m_reached;
+    Mutex m_rotating;
+    Mutex m_mutex;
+    std::map<std::string, Time> m_used GUARDED_BY(m_mutex);
+};
+
+} // namespace hone::secret

@@ -1,0 +1,140 @@
+// What one version of a skill holds beside its secrets: plain values, how each secret is exposed, and for `custom` its
+// own variables and hosts. `check` says whether it is sound, `bindings_of` where its secrets may go. Plain values and
+// pure functions, any thread.
+#pragma once
+
+#include "base/result.h"
+#include "skill/grant.h"
+#include "skill/types.h"
+#include "json/json.h"
+
+#include <set>
+
+namespace hone::skill {
+
+// brokered: the sandbox sees a placeholder; env: the value itself is in the worker's environment.
+enum class Exposure { brokered, env };
+constexpr auto enum_names(Exposure) {
+    return std::array{EnumName{Exposure::brokered, "brokered"}, EnumName{Exposure::env, "env"}};
+}
+
+// A HostRule as the API has it.
+struct Host {
+    std::string host;
+    json::Defaulted<int64_t> port = 443;
+    json::Defaulted<bool> tls = true;
+    json::Defaulted<std::vector<std::string>> methods;
+    json::Defaulted<std::string> path_prefix = std::string("/");
+    json::Defaulted<bool> websocket = false;
+    static constexpr std::tuple fields{
+        Field{"host", &Host::host, "Exact name, or *.example.com for every name below example.com."},
+        Field{"port", &Host::port, "443 if not given."},
+        Field{"tls", &Host::tls, "true if not given; a secret never goes to a host without TLS."},
+        Field{"methods", &Host::methods, "Such as GET; all if empty."},
+        Field{"path_prefix", &Host::path_prefix, "Whole path segments: /v1 covers /v1/x, not /v10."},
+        Field{"websocket", &Host::websocket, "Allows the upgrade to a WebSocket."},
+    };
+    HostRule rule() const;
+    static Host of(const HostRule& rule);
+};
+
+struct Declared {
+    std::string name;
+    json::Defaulted<bool> secret = false;
+    json::Defaulted<bool> required = false;
+    json::Defaulted<std::string> default_value;
+    json::Defaulted<std::string> help;
+    json::Defaulted<std::string> header;
+    json::Defaulted<std::string> format = std::string("{}");
+    json::Defaulted<std::vector<Host>> hosts;
+    static constexpr std::tuple fields{
+        Field{"name", &Declared::name, "Name of the environment variable."},
+        Field{"secret", &Declared::secret, "Kept encrypted and never shown."},
+        Field{"required", &Declared::required, ""},
+        Field{"default_value", &Declared::default_value, "Of a plain variable."},
+        Field{"help", &Declared::help, ""},
+        Field{"header", &Declared::header, "Header that carries the secret; empty: any that holds the placeholder."},
+        Field{"format", &Declared::format, "Value of the header, {} for the secret: Bearer {}."},
+        Field{"hosts", &Declared::hosts, "Where the secret may go."},
+    };
+};
+
+struct GitSource {
+    std::string url;
+    json::Defaulted<std::string> ref;
+    json::Defaulted<std::string> path;
+    static constexpr std::tuple fields{
+        Field{"url", &GitSource::url, "https address of the repository."},
+        Field{"ref", &GitSource::ref, "Branch, tag or commit; empty: the default branch."},
+        Field{"path", &GitSource::path, "Folder in the repository that holds SKILL.md; empty: the top."},
+    };
+};
+
+struct FolderInfo {
+    std::string hash;
+    std::string name;
+    std::string description;
+    int64_t files = 0;
+    int64_t bytes = 0;
+    static constexpr std::tuple fields{
+        Field{"hash", &FolderInfo::hash, "BLAKE2b of names and contents."},
+        Field{"name", &FolderInfo::name, "As SKILL.md says."},
+        Field{"description", &FolderInfo::description, "As SKILL.md says."},
+        Field{"files", &FolderInfo::files, ""},
+        Field{"bytes", &FolderInfo::bytes, ""},
+    };
+};
+
+struct Setup {
+    std::map<std::string, std::string> variables;
+    std::map<std::string, Exposure> exposure;
+    std::vector<Declared> declared;
+    std::vector<Host> allow;
+    std::optional<GitSource> git;
+    std::optional<FolderInfo> folder;
+    static constexpr std::tuple fields{
+        Field{"variables", &Setup::variables, "Values of plain variables."},
+        Field{"exposure", &Setup::exposure, "Of each secret; brokered where nothing is said."},
+        Field{"declared", &Setup::declared, "Variables of a custom skill."},
+        Field{"allow", &Setup::allow, "Hosts of a custom skill that need no secret."},
+        Field{"git", &Setup::git, "Repository that holds the skill's folder."},
+        Field{"folder", &Setup::folder, "The uploaded folder."},
+    };
+};
+
+// A variable of any type, with what the setup says of it.
+struct Variable {
+    std::string name;
+    bool secret = false;
+    bool required = false;
+    std::string default_value;
+    std::string help;
+    std::vector<std::string> choices;
+    std::vector<std::string> aliases;
+    Exposure exposure = Exposure::brokered;
+    std::string value; // of a plain one: what was set, else the default
+    bool is_set = false;
+};
+std::vector<Variable> variables_of(SkillType type, const Setup& setup);
+
+// One way of a secret: header and format, and the hosts they hold for. `variable` is empty for hosts without a secret.
+struct Binding {
+    std::string variable;
+    std::string header;
+    std::string format;
+    std::vector<HostRule> hosts;
+};
+Result<std::vector<Binding>> bindings_of(SkillType type, const Setup& setup);
+// Of a model skill, without the secret's id.
+Result<ModelEndpoint> model_endpoint_of(const Setup& setup);
+
+// Names, values, hosts and formats; errors name what to change.
+Result<> check(SkillType type, const Setup& setup);
+
+// Where this secret may end up, one text per way ("env" included). A change that adds one needs the secret again:
+// otherwise whoever may edit a skill could send a stored secret to a host of their own.
+Result<std::set<std::string>> ways_of(SkillType type, const Setup& setup, const std::string& variable);
+
+Result<> check_variable_name(std::string_view name);
+
+} // namespace hone::skill

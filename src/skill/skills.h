@@ -1,0 +1,159 @@
+// Skills of spaces and of the installation: create, change, share, delete, their folders, versions and secrets, and
+// what they add up to for a run (`resolve`). Whoever may edit a skill can never read a secret back: a change that lets
+// a stored secret go to a new place needs the secret again. Thread-safe; state is in the database.
+#pragma once
+
+#include "access/access.h"
+#include "skill/dotenv.h"
+#include "skill/folder.h"
+#include "skill/grant.h"
+#include "skill/views.h"
+
+namespace hone::skill {
+
+// Something that refers to skills, such as presets. Registered once at start, before requests come.
+class SkillUse {
+public:
+    virtual ~SkillUse() = default;
+    virtual Result<std::vector<Use>> uses_of(const std::string& skill_id) const = 0;
+};
+
+struct Hygiene {
+    Duration old_after = std::chrono::hours(24 * 90);
+    Duration unused_after = std::chrono::hours(24 * 30);
+};
+
+using Secrets = std::map<std::string, crypto::SecretBytes>;
+
+struct NewSkill {
+    std::string name{};
+    SkillType type = SkillType::custom;
+    std::string description{};
+    Setup setup{};
+};
+
+struct SkillChange {
+    std::optional<std::string> name{};
+    std::optional<std::string> description{};
+    std::map<std::string, std::optional<std::string>> variables{}; // null takes a value away
+    std::map<std::string, Exposure> exposure{};
+    std::optional<std::vector<Declared>> declared{};
+    std::optional<std::vector<Host>> allow{};
+    std::optional<std::optional<GitSource>> git{};
+};
+
+struct HygieneCounts {
+    int64_t secrets = 0, old = 0, unused = 0, env = 0;
+};
+
+class Skills {
+public:
+    Skills(sql::Database& database, const Clock& clock, access::Access& access, secret::Vault& vault,
+           Hygiene hygiene = {})
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_vault(vault),
+          m_hygiene(hygiene) {}
+
+    void add_use(SkillUse& use) { m_uses.push_back(&use); }
+
+    // A space's own skills and those shared with it; without a space those of the installation, for its owners.
+    Result<access::Page<Skill>> list(const access::Caller& caller, const std::optional<access::SpaceId>& space,
+                                     std::optional<SkillType> type, const access::PageRequest& page) const;
+    // By id, or by name as `space` sees it.
+    Result<Skill> find(const access::Caller& caller, const access::SpaceId& space, std::string_view id_or_name) const;
+    Result<Skill> find(const access::Caller& caller, const SkillId& id) const;
+
+    // Without a space: of the installation. `secrets` needs secret_write too.
+    Result<Skill> create(const access::Caller& caller, const std::optional<access::SpaceId>& space,
+                         const NewSkill& wanted, const Secrets& secrets);
+    Result<Skill> update(const access::Caller& caller, const SkillId& id, const SkillChange& change,
+                         const Secrets& secrets);
+    Result<Skill> set_secret(const access::Caller& caller, const SkillId& id, const std::string& name,
+                             const crypto::SecretBytes& value, std::optional<Exposure> exposure);
+    Result<Skill> remove_secret(const access::Caller& caller, const SkillId& id, const std::string& name);
+    // `confirm` repeats the name. conflict while something uses it.
+    Result<> remove(const access::Caller& caller, const SkillId& id, const std::string& confirm);
+
+    Result<Skill> put_folder(const access::Caller& caller, const SkillId& id, std::vector<FolderFile> files);
+    Result<std::vector<FileView>> files(const access::Caller& caller, const SkillId& id) const;
+    Result<std::vector<SkillVersion>> versions(const access::Caller& caller, const SkillId& id) const;
+
+    Result<Skill> share(const access::Caller& caller, const SkillId& id, const access::SpaceId& space);
+    Result<Skill> unshare(const access::Caller& caller, const SkillId& id, const access::SpaceId& space);
+
+    // What a .env text would set; stores nothing. Of a skill that exists, or of a type.
+    Result<EnvPreview> preview_env(const access::Caller& caller, const std::optional<SkillId>& id, SkillType type,
+                                   std::string_view text) const;
+    // Sorts the text into plain values and secrets; unknown names are left out.
+    Result<EnvPreview> take_env(const access::Caller& caller, const SkillId& id, std::string_view text,
+                                std::map<std::string, std::string>& plain, Secrets& secrets) const;
+    static Result<EnvPreview> take_env(SkillType type, const Setup& setup, std::string_view text,
+                                       std::map<std::string, std::string>& plain, Secrets& secrets);
+
+    // The secrets that a space uses, its own and shared ones, with what somebody should look at.
+    Result<std::vector<SecretRow>> secrets(const access::Caller& caller, const access::SpaceId& space) const;
+    Result<std::vector<Reach>> reach(const access::Caller& caller, const access::SpaceId& space,
+                                     std::span<const std::string> skill_ids) const;
+    // For metrics.
+    Result<HygieneCounts> hygiene() const;
+
+    // What a run in `space` gets from these skills. Errors when one is incomplete or two set the same variable.
+    Result<Grant> resolve(const access::Caller& caller, const access::SpaceId& space,
+                          std::span<const std::string> skill_ids) const;
+    // The same in the one space that the skills belong to; else in the caller's only space.
+    Result<Grant> resolve(const access::Caller& caller, std::span<const std::string> skill_ids) const;
+    // The files of the skills' folders, for the sandbox. Only versions that resolve named.
+    Result<std::vector<FolderFile>> folder_files(const std::string& folder_hash) const;
+
+private:
+    struct Stored {
+        SkillId id;
+        secret::Scope scope;
+        std::string name;
+        SkillType type = SkillType::custom;
+        std::string description;
+        int64_t version = 0;
+        Setup setup;
+        std::string created_by;
+        Time created_at{};
+        Time updated_at{};
+    };
+    using SecretInfos = std::map<std::string, secret::SecretInfo>;
+
+    static Result<Stored> stored_of(const sql::Row& row);
+    Result<Stored> load(const SkillId& id) const;
+    static Result<Stored> load(sql::Transaction& transaction, const SkillId& id);
+    // The skill, if the caller has this permission where it belongs; reading is also for those it is shared with.
+    Result<Stored> permitted(const access::Caller& caller, const SkillId& id, access::Permission permission) const;
+    Result<bool> is_shared_with(const SkillId& id, const access::SpaceId& space) const;
+    Result<bool> sees_shared(const access::Caller& caller, const SkillId& id) const;
+    Result<> require_private_allowed(const access::Caller& caller, SkillType type, const Setup& before,
+                                     const Setup& after) const;
+
+    Result<Skill> view_of(const access::Caller& caller, const Stored& stored) const;
+    Result<SecretInfos> secret_infos(const SkillId& id) const;
+    Result<std::vector<Share>> shares_of(const SkillId& id) const;
+    Result<std::vector<Use>> uses_of(const SkillId& id) const;
+    std::vector<Reminder> reminders_of(const secret::SecretInfo& info) const;
+
+    Result<> write_version(sql::Transaction& transaction, const access::Caller& caller, Stored& stored,
+                           const std::string& summary) const;
+    Result<Skill> save(const access::Caller& caller, const Stored& before, Stored after, const Secrets& secrets,
+                       std::string summary);
+    Result<std::string> store_secrets(sql::Transaction& transaction, const access::Caller& caller, const Stored& stored,
+                                      const Secrets& secrets) const;
+    Result<> resolve_one(const Stored& stored, std::map<std::string, std::string>& owners, Grant& grant) const;
+    Result<std::vector<Stored>> usable(const access::Caller& caller, const access::SpaceId& space,
+                                       std::span<const std::string> skill_ids) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    secret::Vault& m_vault;
+    const Hygiene m_hygiene;
+    std::vector<SkillUse*> m_uses;
+};
+
+} // namespace hone::skill
