@@ -138,11 +138,14 @@ void* Broker::State::run_connection(void* argument) {
     try {
         const int descriptor = work->socket.get();
         Channel client(net::Socket(std::move(work->socket)), work->session->cancel());
-        const LiveSockets::Entry entry(work->session->live_sockets(), descriptor);
-        if (work->door == Door::proxy)
-            serve_proxy(*work->session, client);
-        else if (state.gateway != nullptr)
-            state.gateway->serve(*work->session, client);
+        {
+            const LiveSockets::Entry entry(work->session->live_sockets(), descriptor);
+            if (work->door == Door::proxy)
+                serve_proxy(*work->session, client);
+            else if (state.gateway != nullptr)
+                state.gateway->serve(*work->session, client);
+        }
+        client.close();
     } catch (const std::exception& error) {
         log(Level::error, "broker connection failed", {{"run", work->session->run_id()}, {"error", error.what()}});
     }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace hone::broker {
@@ -129,6 +130,10 @@ net::IoStep Channel::try_read(std::span<char> into) {
 
 net::IoStep Channel::try_write(std::string_view bytes) {
     return m_socket.write({&bytes, 1});
+}
+
+void Channel::break_off() {
+    ::shutdown(m_socket.descriptor(), SHUT_RDWR);
 }
 
 bool Channel::is_stale() {

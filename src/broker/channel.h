@@ -77,6 +77,8 @@ public:
     // No more bytes from us; the other direction goes on.
     void shut_down_writing() { m_socket.shut_down_writing(); }
     void close() { m_socket.close(); }
+    // Ends it without TLS' goodbye, so that the peer can tell a broken stream from a whole one.
+    void break_off();
 
 private:
     Result<> settle(net::Io state, Deadline deadline, std::string_view what) const;

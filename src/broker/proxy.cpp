@@ -283,6 +283,7 @@ private:
         if (!result.error.message.empty() && !result.answered && result.error.code != Code::conflict)
             return refuse(result.error.code == Code::too_large ? 413 : status_of(result.error),
                           code_name(result.error.code), result.error.message);
+        if (!result.error.message.empty()) m_client.break_off();
         return result.client_reusable;
     }
 
