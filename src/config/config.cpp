@@ -3,12 +3,29 @@
 #include "base/file.h"
 #include "base/text.h"
 
+namespace {
+// toml++ asserts, instead of refusing, that a key begins with a letter: `[!` in the file would end the program.
+struct NotToml {};
+[[noreturn]] void refuse_toml() {
+    throw NotToml{};
+}
+} // namespace
+#undef NDEBUG // else it takes for granted what it would have asserted
+#define TOML_ASSERT(expression) (static_cast<bool>(expression) ? static_cast<void>(0) : refuse_toml())
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 namespace hone::config {
 
 namespace {
+
+Result<toml::parse_result> parse_toml(std::string_view text, const std::string& origin) {
+    try {
+        return toml::parse(text, origin);
+    } catch (const NotToml&) {
+        return invalid(origin + ": not valid TOML");
+    }
+}
 
 const Setting* find(std::string_view name) {
     for (const Setting& setting : settings())
@@ -55,7 +72,7 @@ const char* source_name(Source source) {
 }
 
 Result<> apply_file(Loaded& loaded, std::string_view toml, const std::string& origin) {
-    const toml::parse_result parsed = toml::parse(toml, origin);
+    const toml::parse_result parsed = TRY(parse_toml(toml, origin));
     if (!parsed) {
         const auto& error = parsed.error();
         return invalid(origin + ", line " + std::to_string(error.source().begin.line) + ": " +

@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/stream_parser.hpp>
+#include <cmath>
 
 namespace hone::json {
 
@@ -61,6 +62,16 @@ private:
     }
 };
 
+// Boost.JSON reads a number beyond a double's range as infinity, which it then prints as no JSON.
+bool has_infinity(const Value& value) {
+    if (value.is_double()) return std::isinf(value.get_double());
+    if (value.is_array()) return std::any_of(value.get_array().begin(), value.get_array().end(), has_infinity);
+    if (!value.is_object()) return false;
+    for (const auto& entry : value.get_object())
+        if (has_infinity(entry.value())) return true;
+    return false;
+}
+
 void print_pretty_to(const Value& value, std::string& out, size_t indent) {
     const std::string inner(indent + 2, ' '), outer(indent, ' ');
     if (value.is_object() && !value.get_object().empty()) {
@@ -106,7 +117,9 @@ Result<Value> parse(std::string_view text) {
                        (failed ? ": " + failed.message() : ": text after the value"));
     if (auto twice = DuplicateFinder::find(text))
         return invalid("the key \"" + *twice + "\" appears twice in one JSON object");
-    return parser.release();
+    Value value = parser.release();
+    if (has_infinity(value)) return invalid("a number in the JSON text is out of range");
+    return value;
 }
 
 std::string print(const Value& value) {
