@@ -3,9 +3,10 @@
 #   src/name/*.test.cpp       -> program name_test (doctest), one ctest entry
 #   src/name/*.fuzz.cpp       -> one program fuzz_<file> each, when FUZZ is on
 #   src/name/*.bench.cpp      -> program name_bench (google-benchmark)
-# DEPENDS are other components; src/layers.txt says which are allowed.
+# DEPENDS are other components; src/layers.txt says which are allowed. NO_TSAN "reason" disables the tests under
+# ThreadSanitizer, and ctest says so.
 function(hone_component name)
-    cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;SOURCES;TEST_LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "" "NO_TSAN" "DEPENDS;LIBRARIES;SOURCES;TEST_LIBRARIES" ${ARGN})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR})
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     set(tests ${sources})
@@ -39,6 +40,10 @@ function(hone_component name)
         target_compile_options(${name}_test PRIVATE -Wno-conversion)
         set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
         add_test(NAME ${name} COMMAND ${name}_test)
+        if(arg_NO_TSAN AND SANITIZE MATCHES "thread")
+            message(STATUS "${name}_test is disabled under ThreadSanitizer: ${arg_NO_TSAN}")
+            set_tests_properties(${name} PROPERTIES DISABLED TRUE)
+        endif()
     endif()
     if(FUZZ)
         foreach(fuzzer IN LISTS fuzzers)
