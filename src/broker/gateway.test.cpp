@@ -1,5 +1,6 @@
 #include "broker/gateway.h"
 #include "broker/gateway_mask.h"
+#include "crypto/crypto.h"
 #include "net/client.h"
 #include "sql/testing.h"
 #include "json/json.h"
@@ -7,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
@@ -23,18 +25,23 @@ const std::string secret_value = "sk-secret-0123456789abcdef";
 class ScriptedModel {
 public:
     ScriptedModel() {
-        int out[2];
+        int out[2], in[2];
         REQUIRE(::pipe(out) == 0);
+        REQUIRE(::pipe2(in, O_CLOEXEC) == 0); // ends the server with this process, however that ends
+        m_life = Fd(in[1]);
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, out[1], 1);
         posix_spawn_file_actions_addclose(&actions, out[0]);
+        posix_spawn_file_actions_adddup2(&actions, in[0], 0);
         std::string script = HONE_SOURCE_DIR "/tests/scripted_model/scripted_model.py";
         std::string program = "python3";
-        char* arguments[] = {program.data(), script.data(), nullptr};
+        std::string option = "--until-input-ends";
+        char* arguments[] = {program.data(), script.data(), option.data(), nullptr};
         REQUIRE(::posix_spawnp(&m_process, "python3", &actions, nullptr, arguments, environ) == 0);
         posix_spawn_file_actions_destroy(&actions);
         ::close(out[1]);
+        ::close(in[0]);
         std::string line;
         for (char c = 0; ::read(out[0], &c, 1) == 1 && c != '\n';) line += c;
         ::close(out[0]);
@@ -56,6 +63,7 @@ public:
 
 private:
     pid_t m_process = 0;
+    Fd m_life;
     net::HttpClient m_client;
 };
 
@@ -141,7 +149,7 @@ public:
 class Stage {
 public:
     explicit Stage(const std::string& base_url, SpendingLimit limit = {}, GatewayUpstream* upstream = nullptr)
-        : fresh(sql::Engine::sqlite, sql::testing::Schema::migrated),
+        : fresh((crypto::start(), sql::Engine::sqlite), sql::testing::Schema::migrated),
           audit(fresh.database(), clock),
           ledger(fresh.database()),
           budgets(fresh.database(), ledger, audit, clock),

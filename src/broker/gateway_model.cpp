@@ -99,41 +99,33 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
         return refuse(ModelRefusal::not_found,
                       "this run has no model skill that offers the model " + m_call.requested_model, false);
 
-    Admission admission;
-    if (!m_route.counts_only) {
-        auto reserved = m_gateway.m_budgets.reserve(m_run.run.account, estimate(request.value(), body.value().size()),
-                                                    m_session.cancel(), Deadline::after(options.budget_wait));
-        if (!reserved.ok()) {
-            if (reserved.error().code == Code::conflict) return false;
-            log(Level::warning, "model call held back",
-                {{"run", m_session.run_id()}, {"error", reserved.error().message}});
-            return refuse(ModelRefusal::busy, reserved.error().message, false);
-        }
-        admission = std::move(reserved).value();
-        if (admission.level == BudgetLevel::hard) {
-            m_run.stop_for_budget(admission.scope, admission.message);
-            return refuse(ModelRefusal::budget, "Hone stopped this run: " + admission.message + " (stopped: budget)",
-                          false);
-        }
+    Result<Admission> reserved = Admission{};
+    if (!m_route.counts_only)
+        reserved = m_gateway.m_budgets.reserve(m_run.run.account, estimate(request.value(), body.value().size()),
+                                               m_session.cancel(), Deadline::after(options.budget_wait));
+    if (!reserved.ok()) {
+        if (reserved.error().code == Code::conflict) return false;
+        log(Level::warning, "model call held back", {{"run", m_session.run_id()}, {"error", reserved.error().message}});
+        return refuse(ModelRefusal::busy, reserved.error().message, false);
     }
-    std::string sent = prepare(request.value(), std::move(body).value(), admission);
-    auto reached = reach(head, *endpoint, sent);
-    bool keep = false;
-    if (reached.ok()) {
-        keep = pass_answer(std::move(reached).value());
-    } else {
-        const Error& error = reached.error();
-        m_call.error = error.message;
-        if (error.code == Code::busy)
-            keep = refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
-        else if (error.code == Code::forbidden)
-            keep = refuse(ModelRefusal::forbidden, error.message, false);
-        else if (error.code != Code::conflict)
-            keep = refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
+    Admission& admission = reserved.value();
+    if (admission.level == BudgetLevel::hard) {
+        m_run.stop_for_budget(admission.scope, admission.message);
+        return refuse(ModelRefusal::budget, "Hone stopped this run: " + admission.message + " (stopped: budget)",
+                      false);
     }
-    m_call.request = std::move(sent);
-    if (!m_route.counts_only) settle(std::move(admission.reservation));
-    return keep && m_client_keeps;
+    m_reservation = std::move(admission.reservation);
+    m_sent = prepare(request.value(), std::move(body).value(), admission);
+    auto reached = reach(head, *endpoint, m_sent);
+    if (reached.ok()) return pass_answer(reached.value()) && m_client_keeps;
+
+    const Error& error = reached.error();
+    m_call.error = error.message;
+    settle();
+    if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
+    if (error.code == Code::forbidden) return refuse(ModelRefusal::forbidden, error.message, false);
+    if (error.code == Code::conflict) return false; // the client or the run has gone
+    return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
 }
 
 // The body as it is sent: with a request for token counts where they do not come by themselves, and with a notice when
@@ -231,58 +223,70 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
     }
 }
 
-bool ModelExchange::pass_answer(ResponseHead answer) {
-    const GatewayOptions& options = m_gateway.m_options;
-    m_call.status = answer.status;
-    if (is_success(answer.status) && !is_plain(net::header_value(answer.headers, "content-encoding"))) {
-        m_call.error = "the answer is compressed although that was not asked for";
-        return refuse(ModelRefusal::unreachable, m_call.error, false);
-    }
-    m_call.form = answer_form(net::header_value(answer.headers, "content-type"));
-    if (is_success(answer.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
-    SecretMask mask(m_secret ? m_secret->reveal() : std::string_view());
-    std::optional<UsageChunkFilter> filter;
-    if (m_drops_usage && m_meter && m_call.form == AnswerForm::events) filter.emplace();
-
+// The answer's head as the client gets it.
+ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
     ResponseHead passed = answer;
     remove_hop_headers(passed.headers);
     remove_header(passed.headers, "set-cookie");
     remove_header(passed.headers, "content-length");
-    for (Header& header : passed.headers) mask.mask_all(header.value);
-    if (answer.framing != Framing::length && answer.framing != Framing::none) passed.framing = Framing::chunked;
-    if (filter) passed.framing = Framing::chunked;
+    for (Header& header : passed.headers) m_mask->mask_all(header.value);
+    if (answer.framing == Framing::until_close || m_filter) passed.framing = Framing::chunked;
     if (m_client_is_old && passed.framing == Framing::chunked) passed.framing = Framing::until_close;
     if (!m_client_keeps) passed.headers.push_back({"connection", "close"});
-    if (!m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok()) {
-        m_call.error = "the client has gone";
-        if (m_meter) m_meter->finish(false);
+    return passed;
+}
+
+// One piece of the answer's body on its way to the client.
+bool ModelExchange::take_piece(std::string_view piece, bool last, std::string& out) {
+    if (!m_call.first_byte) m_call.first_byte = m_gateway.m_clock.steady() - m_began;
+    std::string masked;
+    m_mask->feed(piece, masked);
+    if (last) m_mask->finish(masked);
+    if (m_meter) m_meter->observe(masked);
+    const size_t kept = m_call.answer.size(), most = m_gateway.m_options.captured_bytes;
+    if (m_gateway.m_sink && m_run.run.capture == Capture::full && kept < most)
+        m_call.answer.append(masked, 0, most - kept);
+    if (m_filter) {
+        m_filter->feed(masked, out);
+        if (last) m_filter->finish(out);
+    } else {
+        out = std::move(masked);
+    }
+    if (last) { // before the client can see the end: its next call finds this one counted
+        if (m_meter) m_meter->finish(true);
+        settle();
+    }
+    return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
+}
+
+bool ModelExchange::pass_answer(const ResponseHead& answer) {
+    const GatewayOptions& options = m_gateway.m_options;
+    m_call.status = answer.status;
+    if (is_success(answer.status) && !is_plain(net::header_value(answer.headers, "content-encoding"))) {
+        const std::string why = "the answer is compressed although that was not asked for";
+        m_call.error = why;
+        settle();
+        return refuse(ModelRefusal::unreachable, why, false);
+    }
+    m_call.form = answer_form(net::header_value(answer.headers, "content-type"));
+    if (is_success(answer.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
+    if (m_drops_usage && m_meter && m_call.form == AnswerForm::events) m_filter.emplace();
+    m_mask.emplace(m_secret ? m_secret->reveal() : std::string_view());
+
+    const ResponseHead passed = client_head(answer);
+    PipeEnd end = PipeEnd::client_gone;
+    if (m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok())
+        end = pipe_body(
+            *m_other, m_client, answer, passed.framing, options.idle_timeout,
+            [&](std::string_view piece, bool last, std::string& out) { return take_piece(piece, last, out); });
+    if (end != PipeEnd::whole) {
+        m_call.error = end == PipeEnd::cut           ? "the answer broke off"
+                       : end == PipeEnd::client_gone ? "the client has gone"
+                                                     : "the run has used up its bytes";
+        if (m_meter && !m_is_settled) m_meter->finish(false);
+        settle();
         return false;
     }
-    const bool captures = m_gateway.m_sink && m_run.run.capture == Capture::full;
-    std::string unmasked;
-    const PipeEnd end =
-        pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout,
-                  [&](std::string_view piece, bool last, std::string& out) {
-                      if (!last && !m_call.first_byte) m_call.first_byte = m_gateway.m_clock.steady() - m_began;
-                      unmasked.clear();
-                      mask.feed(piece, unmasked);
-                      if (last) mask.finish(unmasked);
-                      if (m_meter) m_meter->observe(unmasked);
-                      if (captures && m_call.answer.size() < options.captured_bytes)
-                          m_call.answer.append(unmasked, 0, options.captured_bytes - m_call.answer.size());
-                      if (filter) {
-                          filter->feed(unmasked, out);
-                          if (last) filter->finish(out);
-                      } else {
-                          out.swap(unmasked);
-                      }
-                      return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
-                  });
-    if (m_meter) m_meter->finish(end == PipeEnd::whole);
-    if (end == PipeEnd::cut) m_call.error = "the answer broke off";
-    if (end == PipeEnd::client_gone) m_call.error = "the client has gone";
-    if (end == PipeEnd::refused) m_call.error = "the run has used up its bytes";
-    if (end != PipeEnd::whole) return false;
     if (answer.keep_alive && m_other->buffer().empty())
         m_run.keep_idle(m_idle_key, std::move(*m_other), m_gateway.m_clock.steady() + options.reuse_for);
     return true;
@@ -309,7 +313,8 @@ std::optional<int64_t> ModelExchange::cost(const UsageRow& row) const {
 }
 
 // The call is over, however it ended: counts it, records it, traces it.
-void ModelExchange::settle(Reservation reservation) {
+void ModelExchange::settle() {
+    if (m_route.counts_only || std::exchange(m_is_settled, true)) return;
     UsageRow row;
     row.id = "call_" + make_ulid(m_call.started);
     row.space_id = m_session.space_id();
@@ -326,9 +331,10 @@ void ModelExchange::settle(Reservation reservation) {
     row.complete = m_call.usage.complete;
     row.estimated_tokens = estimated_tokens();
     row.cost_nano_usd = cost(row);
-    m_gateway.m_budgets.settle(std::move(reservation), row);
+    m_gateway.m_budgets.settle(std::move(m_reservation), row);
     if (m_gateway.m_sink == nullptr || m_run.run.capture == Capture::none) return;
     m_call.id = row.id;
+    m_call.request = std::move(m_sent);
     m_call.place = m_run.run.place;
     m_call.capture = m_run.run.capture;
     m_call.api = m_route.api;

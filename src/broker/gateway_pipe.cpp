@@ -103,6 +103,7 @@ PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Fra
         const std::string_view read(buffer.data(), step.bytes);
         const size_t used = decoder.feed(read, content);
         if (used < read.size()) other.buffer().insert(0, read.substr(used)); // makes the connection stale
+        if (decoder.is_done()) return pass(content, true);
         if (!content.empty())
             if (const PipeEnd end = pass(content, false); end != PipeEnd::whole) return end;
         if (decoder.is_failed()) return PipeEnd::cut;

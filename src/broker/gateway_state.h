@@ -3,8 +3,10 @@
 #pragma once
 
 #include "broker/gateway.h"
+#include "broker/gateway_mask.h"
 #include "broker/model_protocol.h"
 #include "broker/model_request.h"
+#include "broker/usage_filter.h"
 
 #include <list>
 #include <set>
@@ -65,11 +67,13 @@ private:
     std::string prepare(const ModelRequest& request, std::string body, const Admission& admission);
     Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
     Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);
-    bool pass_answer(ResponseHead answer);
+    ResponseHead client_head(const ResponseHead& answer) const;
+    bool take_piece(std::string_view piece, bool last, std::string& out);
+    bool pass_answer(const ResponseHead& answer);
     Result<> note_use(const skill::ModelEndpoint& endpoint);
     int64_t estimated_tokens() const;
     std::optional<int64_t> cost(const UsageRow& row) const;
-    void settle(Reservation reservation);
+    void settle();
     Spending estimate(const ModelRequest& request, size_t body_bytes) const;
 
     Gateway& m_gateway;
@@ -81,6 +85,8 @@ private:
     std::shared_ptr<const crypto::SecretBytes> m_secret;
     std::optional<Channel> m_other;
     std::optional<UsageMeter> m_meter;
+    std::optional<UsageChunkFilter> m_filter; // when the client did not ask for the usage chunk
+    std::optional<SecretMask> m_mask;
     ModelCall m_call;
     Duration m_began{};
     bool m_drops_usage = false; // the client did not ask for the usage chunk
@@ -88,6 +94,9 @@ private:
     bool m_client_is_old = false; // HTTP/1.0
     bool m_was_sent = false;
     int64_t m_sent_bytes = 0;
+    std::string m_sent; // the body as it went out
+    Reservation m_reservation;
+    bool m_is_settled = false;
     std::string m_idle_key;
 };
 

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import ssl
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -250,6 +251,7 @@ def main():
     parser.add_argument("--plays", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "plays.json"))
     parser.add_argument("--play", default="text", help="the play of requests without /play/NAME")
     parser.add_argument("--certificate", help="PEM with certificate and key: serve TLS")
+    parser.add_argument("--until-input-ends", action="store_true", help="end when standard input is closed")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Handler)
     server.options, server.book, server.closing = options, Book(), threading.Event()
@@ -261,6 +263,8 @@ def main():
         server.socket = context.wrap_socket(server.socket, server_side=True)
     scheme = "https" if options.certificate else "http"
     print("listening %s://127.0.0.1:%d" % (scheme, server.server_port), flush=True)
+    if options.until_input_ends:
+        threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     try:
         server.serve_forever()
     except KeyboardInterrupt:
