@@ -21,7 +21,7 @@ namespace {
 class AnyProject final : public ProjectDirectory {
 public:
     Result<ProjectRef> resolve(std::string_view, std::string_view name) override {
-        return ProjectRef{"project_" + std::string(name), 0, nullptr, 1.0};
+        return ProjectRef{"project_" + std::string(name), 0, nullptr, 1.0, {}, {}, {}};
     }
 };
 
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     Scope errors{project, begin, end, "status = error and model = \"gpt-4o\"", std::chrono::seconds(60), nullptr};
     Scope phrase{project, begin, end, "output ~ \"zebulon quokka incident\"", std::chrono::seconds(60), nullptr};
     const double by_id = median_ms([&] { return store.trace_skeleton(project, trace).ok(); }, 50);
-    const double latest = median_ms([&] { return store.list_spans({errors, {}, {}, 50, false, ""}).ok(); });
+    const double latest = median_ms([&] { return store.list_spans({errors, {}, {}, {}, 50, false, ""}).ok(); });
     const double percentiles = median_ms([&] {
         return store
             .series({last_day,
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
     const double cost = median_ms([&] {
         return store.series({all, {Metric::cost, Metric::tokens}, std::chrono::hours(24), "model", 20, "", ""}).ok();
     });
-    const double search = median_ms([&] { return store.list_spans({phrase, {}, {}, 50, false, ""}).ok(); });
+    const double search = median_ms([&] { return store.list_spans({phrase, {}, {}, {}, 50, false, ""}).ok(); });
     std::string big;
     for (int i = 0; i < 16; ++i) big += "77";
     size_t skeleton_spans = 0;

@@ -3,11 +3,14 @@
 #include "base/text.h"
 #include "otlp/attribute_text.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace hone::telemetry {
 
 namespace {
+
+constexpr Duration grace = std::chrono::seconds(2);
 
 // Values travel in ClickHouse's escaped form.
 std::string escape(std::string_view text) {
@@ -111,15 +114,22 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     std::string arguments = "log_comment=" + percent_encode(query.project);
     if (is_insert) arguments += "&query=" + percent_encode(query.sql) + "&default_format=RowBinary";
     for (const auto& [name, value] : query.parameters) arguments += "&param_" + name + "=" + percent_encode(value);
-    for (const auto& [name, value] : query.settings) arguments += "&" + name + "=" + percent_encode(value);
+    bool has_limit = false;
+    for (const auto& [name, value] : query.settings) {
+        arguments += "&" + name + "=" + percent_encode(value);
+        has_limit = has_limit || name == "max_execution_time";
+    }
+    // The engine gives up first and says so; when it does not, it hangs.
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(query.deadline).count();
+    if (!has_limit) arguments += "&max_execution_time=" + std::to_string(std::max<int64_t>(1, seconds));
     request.url = (m_options.engine ? "unix:" + m_options.engine->socket() + ":" : m_options.url) + "/?" + arguments;
     if (!m_options.engine && !m_options.user.empty()) {
         request.headers.push_back({"X-ClickHouse-User", m_options.user});
         request.headers.push_back({"X-ClickHouse-Key", m_options.password});
     }
     request.body = is_insert ? std::string(insert_rows) : query.sql;
-    request.total_timeout = query.deadline;
-    request.idle_timeout = query.deadline;
+    request.total_timeout = query.deadline + grace;
+    request.idle_timeout = query.deadline + grace;
     request.max_response_bytes = query.most_bytes;
     request.cancel = query.cancel;
     int status = 0;
@@ -137,6 +147,8 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         };
     }
     auto sent = m_client.send(request);
+    if (!sent.ok() && sent.error().code == Code::busy)
+        return unavailable("the span engine does not answer: " + sent.error().message);
     if (!sent.ok()) return std::move(sent).error();
     net::ClientResponse response = std::move(sent).value();
     if (response.status == 200) return response;

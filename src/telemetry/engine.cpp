@@ -31,6 +31,7 @@ struct EngineOptions {
     std::string library;
     int64_t memory_bytes = int64_t{2} << 30;
     int64_t threads = 2;
+    bool reads_files = false;
 };
 
 Result<EngineOptions> read_options(int argc, char** argv) {
@@ -48,6 +49,8 @@ Result<EngineOptions> read_options(int argc, char** argv) {
             options.memory_bytes = TRY(parse_integer(value));
         else if (name == "--threads")
             options.threads = TRY(parse_integer(value));
+        else if (name == "--reads-files")
+            options.reads_files = value == "1";
         else
             return invalid("unknown option " + std::string(name));
     }
@@ -59,7 +62,7 @@ Result<EngineOptions> read_options(int argc, char** argv) {
 
 // The only user may touch the database `hone` and nothing outside; rows of other projects than the one in log_comment
 // are invisible, and all are when it is not set. "*" is what our own queries say.
-std::string users_config() {
+std::string users_config(const EngineOptions& options) {
     std::string policies;
     for (const char* table : {"spans", "evals", "eval_history", "trace_times"})
         policies += std::string("<") + table +
@@ -78,7 +81,11 @@ std::string users_config() {
     <query>GRANT TABLE ENGINE ON ReplacingMergeTree</query>
     <query>GRANT TABLE ENGINE ON AggregatingMergeTree</query>
     <query>GRANT SELECT ON system.*</query>
-    <query>GRANT CREATE DATABASE, KILL QUERY, BACKUP ON *.*</query>
+    <query>GRANT CREATE DATABASE, KILL QUERY, BACKUP ON *.*</query>)" +
+           std::string(options.reads_files ? "<query>GRANT READ, WRITE ON FILE</query>"
+                                             "<query>GRANT CREATE TEMPORARY TABLE ON *.*</query>"
+                                           : "") +
+           R"(
   </grants>
   <databases><hone>)" +
            policies + R"(</hone></databases>
@@ -317,7 +324,7 @@ Result<> run(int argc, char** argv) {
     const std::string library = TRY(find_chdb_library(options.library));
     TRY(make_directories(options.directory + "/data/tmp"));
     TRY(make_directories(options.directory + "/backups"));
-    TRY(write_file(options.directory + "/users.xml", users_config()));
+    TRY(write_file(options.directory + "/users.xml", users_config(options)));
     TRY(write_file(options.directory + "/config.xml", server_config(options)));
     const auto chdb = TRY(Chdb::load(library));
     const Fd listener = TRY(listen_on(options.socket));

@@ -77,6 +77,7 @@ Result<> EngineProcess::start() {
     for (const auto& word : {std::string("--directory"), m_options.directory, std::string("--socket"), m_options.socket,
                              std::string("--memory-bytes"), std::to_string(m_options.memory_bytes)})
         words.push_back(word);
+    if (m_options.reads_files) words.insert(words.end(), {"--reads-files", "1"});
     if (!m_options.library.empty()) words.insert(words.end(), {"--library", m_options.library});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

@@ -21,6 +21,7 @@ struct EngineProcessOptions {
     std::string socket;
     std::string library; // empty: found by the engine
     int64_t memory_bytes = int64_t{2} << 30;
+    bool reads_files = false; // queries may read files of its directory; for one that holds no spans of others
     Duration idle_stop{600'000'000'000}; // zero: never
     Duration start_timeout{30'000'000'000};
     Duration ping_interval{5'000'000'000};
@@ -49,6 +50,7 @@ public:
     Result<Use> use();
 
     const std::string& socket() const { return m_options.socket; }
+    const std::string& directory() const { return m_options.directory; }
     int pid() const;
     uint64_t starts() const;
     bool is_running() const { return pid() > 0; }

@@ -78,15 +78,20 @@ Result<EngineRequest> parse_engine_request(std::string_view head) {
     return request;
 }
 
-Result<bool> EngineConnection::fill() {
-    char bytes[64 << 10];
+Result<size_t> EngineConnection::receive(char* bytes, size_t size) {
     for (;;) {
-        const ssize_t got = ::recv(m_socket, bytes, sizeof bytes, 0);
+        const ssize_t got = ::recv(m_socket, bytes, size, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return system_error("read from the engine's socket", errno);
-        m_buffer.append(bytes, static_cast<size_t>(got));
-        return got > 0;
+        return static_cast<size_t>(got);
     }
+}
+
+Result<bool> EngineConnection::fill() {
+    char bytes[64 << 10];
+    const size_t got = TRY(receive(bytes, sizeof bytes));
+    m_buffer.append(bytes, got);
+    return got > 0;
 }
 
 Result<EngineRequest> EngineConnection::read_head() {
@@ -131,11 +136,16 @@ Result<std::string> EngineConnection::read_body(const EngineRequest& request) {
         m_body_ended = true;
         return std::string();
     }
-    if (m_buffer.empty() && !TRY(fill())) return unavailable("the body is incomplete");
-    const size_t take = static_cast<size_t>(std::min<uint64_t>({m_left, m_buffer.size(), piece_bytes}));
-    std::string piece = m_buffer.substr(0, take);
-    m_buffer.erase(0, take);
-    m_left -= take;
+    std::string piece;
+    if (m_buffer.empty()) { // straight into the piece: inserts are large
+        piece.resize(static_cast<size_t>(std::min<uint64_t>(m_left, piece_bytes)));
+        piece.resize(TRY(receive(piece.data(), piece.size())));
+        if (piece.empty()) return unavailable("the body is incomplete");
+    } else {
+        piece = m_buffer.substr(0, static_cast<size_t>(std::min<uint64_t>(m_left, m_buffer.size())));
+        m_buffer.erase(0, piece.size());
+    }
+    m_left -= piece.size();
     return piece;
 }
 

@@ -42,7 +42,8 @@ public:
     Result<> end_chunks();
 
 private:
-    Result<bool> fill(); // false at the end of the stream
+    Result<size_t> receive(char* bytes, size_t size); // 0 at the end of the stream
+    Result<bool> fill();                              // false at the end of the stream
     Result<std::string> read_line();
     Result<> send(std::string_view bytes);
 

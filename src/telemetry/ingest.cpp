@@ -16,6 +16,7 @@ namespace hone::telemetry {
 namespace {
 
 constexpr int64_t day_ns = 86'400'000'000'000;
+constexpr size_t most_refusals = 1000; // that are told one by one
 
 Result<std::string> unzstd(std::string_view bytes, size_t limit) {
     const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
@@ -65,9 +66,10 @@ bool is_sampled(std::string_view trace_id, double share) {
 // One request on its way to the log.
 class Intake {
 public:
-    Intake(otlp::Batch& batch, const Prices& prices, int64_t now_ns)
+    Intake(otlp::Batch& batch, const Prices& prices, Quotas& quotas, int64_t now_ns)
         : m_batch(batch),
           m_prices(prices),
+          m_quotas(quotas),
           m_now_ns(now_ns) {}
 
     Result<> resolve(ProjectDirectory& directory, std::string_view space, std::string_view header) {
@@ -104,13 +106,27 @@ public:
 
     const Ledger& ledger() const { return m_ledger; }
 
+    // Nothing of it was stored.
+    void give_quotas_back() {
+        for (const ProjectRef& project : m_projects) {
+            const auto counts = m_ledger.find(project.id);
+            if (counts == m_ledger.end()) continue;
+            const int64_t spans = counts->second.received - counts->second.rejected_total();
+            m_quotas.give_back(project.id, project.quota, spans, counts->second.bytes);
+            m_quotas.give_back(project.space, project.space_quota, spans, counts->second.bytes);
+            m_ledger.erase(counts); // several resources may share the project
+        }
+    }
+
     Accepted accepted() const {
         Accepted result;
+        result.refusals = m_refusals;
         result.accepted = static_cast<int64_t>(m_ends.size());
         std::map<std::string, int64_t> reasons;
         for (const auto& [project, counts] : m_ledger)
             for (const auto& [reason, count] : counts.rejected) {
                 result.rejected += count;
+                if (is_quota_reason(reason)) result.over_quota += count;
                 reasons[reason] += count;
             }
         for (const auto& [reason, count] : reasons)
@@ -124,6 +140,7 @@ private:
         LedgerCounts& counts = m_ledger[m_projects[resource].id];
         counts.received++;
         counts.rejected[reason]++;
+        if (m_refusals.size() < most_refusals) m_refusals.push_back({resource, reason});
     }
 
     void take(otlp::Span& raw) {
@@ -134,20 +151,39 @@ private:
             return reject(raw.resource, "start time is older than the project's retention");
         if (!is_sampled(raw.trace_id, project.sample)) return reject(raw.resource, "left out by sampling");
         LedgerCounts& counts = m_ledger[project.id];
-        if (project.redactor) counts.redacted += project.redactor->apply(m_batch, raw);
+        const int64_t redacted = project.redactor ? project.redactor->apply(m_batch, raw) : 0;
         const size_t begin = m_rows.size();
         append_span_row(m_rows, normalise(m_batch, raw, m_prices), project.id, m_now_ns);
+        if (const std::string reason = over_quota(project, static_cast<int64_t>(m_rows.size() - begin));
+            !reason.empty()) {
+            m_rows.resize(begin);
+            return reject(raw.resource, reason);
+        }
+        counts.redacted += redacted;
         m_ends.push_back(m_rows.size());
         counts.received++;
         counts.truncated += !raw.truncated.empty();
         counts.bytes += static_cast<int64_t>(m_rows.size() - begin);
     }
 
+    // Empty when both quotas have room; then the span is counted.
+    std::string over_quota(const ProjectRef& project, int64_t bytes) {
+        if (const auto what = m_quotas.take(project.id, project.quota, 1, bytes); !what.empty())
+            return quota_reason("project", what);
+        if (const auto what = m_quotas.take(project.space, project.space_quota, 1, bytes); !what.empty()) {
+            m_quotas.give_back(project.id, project.quota, 1, bytes);
+            return quota_reason("space", what);
+        }
+        return {};
+    }
+
     otlp::Batch& m_batch;
     const Prices& m_prices;
+    Quotas& m_quotas;
     const int64_t m_now_ns;
     std::vector<ProjectRef> m_projects; // one per resource
     Ledger m_ledger;
+    std::vector<Accepted::Refusal> m_refusals;
     std::string m_rows;
     std::vector<size_t> m_ends;
 };
@@ -161,13 +197,19 @@ Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::s
     int64_t last = m_last_received.load(), received = 0;
     do received = std::max(now, last + 1);
     while (!m_last_received.compare_exchange_weak(last, received));
-    Intake intake(batch, m_prices, received);
+    Intake intake(batch, m_prices, m_quotas, received);
     TRY(intake.resolve(projects ? *projects : m_projects, space, project));
     intake.take();
     Accepted accepted = intake.accepted();
     if (accepted.accepted + accepted.rejected == 0) return accepted;
-    accepted.sequence = TRY(m_wal.append(intake.frame()));
+    auto appended = m_wal.append(intake.frame());
+    if (!appended.ok()) {
+        intake.give_quotas_back();
+        return std::move(appended).error();
+    }
+    accepted.sequence = appended.value();
     m_loader.accepted(intake.ledger());
+    m_quotas.save_soon();
     return accepted;
 }
 
@@ -201,6 +243,15 @@ IngestAnswer Ingest::answer(const IngestRequest& request) {
         return answer;
     }
     auto taken = take(request);
+    if (taken.ok() && taken.value().accepted == 0 && taken.value().over_quota > 0 &&
+        taken.value().over_quota == taken.value().rejected) {
+        // Nothing was taken, and nothing will be before the day is over: the sender shall keep it, or give it up.
+        answer.status = 429;
+        const int64_t left = day_ns - to_ns(m_clock.now()) % day_ns;
+        answer.retry_after_seconds = static_cast<int>(std::min<int64_t>(3600, left / 1'000'000'000 + 1));
+        answer.body = otlp::encode_status(encoding, 8, taken.value().message);
+        return answer;
+    }
     if (taken.ok()) {
         answer.body = otlp::encode_response(encoding, taken.value().rejected, taken.value().message);
         return answer;

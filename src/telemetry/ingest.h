@@ -7,6 +7,7 @@
 #include "otlp/message.h"
 #include "telemetry/loader.h"
 #include "telemetry/prices.h"
+#include "telemetry/quotas.h"
 #include "telemetry/redact.h"
 #include "telemetry/wal.h"
 
@@ -23,6 +24,9 @@ struct ProjectRef {
     int64_t retention_days = 30;              // 0: kept for ever
     std::shared_ptr<const Redactor> redactor; // null: nothing to redact
     double sample = 1.0;                      // share of traces that is kept
+    Quota quota;
+    std::string space; // whose quota counts too
+    Quota space_quota;
 };
 
 // Finds a project of a space by name and creates it on first use; access/ stands behind it. Thread-safe, and fast:
@@ -45,8 +49,14 @@ struct IngestRequest {
 struct Accepted {
     int64_t accepted = 0;
     int64_t rejected = 0;
-    std::string message; // what was rejected and why
+    int64_t over_quota = 0; // of the rejected
+    std::string message;    // what was rejected and why
     uint64_t sequence = 0;
+    struct Refusal {
+        uint32_t resource; // of the span, in the batch
+        std::string reason;
+    };
+    std::vector<Refusal> refusals; // the first thousand
 };
 
 // The answer to an OTLP/HTTP request.
@@ -59,9 +69,11 @@ struct IngestAnswer {
 
 class Ingest {
 public:
-    Ingest(Wal& wal, Loader& loader, ProjectDirectory& projects, const Clock& clock, Prices prices, otlp::Limits limits)
+    Ingest(Wal& wal, Loader& loader, Quotas& quotas, ProjectDirectory& projects, const Clock& clock, Prices prices,
+           otlp::Limits limits)
         : m_wal(wal),
           m_loader(loader),
+          m_quotas(quotas),
           m_projects(projects),
           m_clock(clock),
           m_prices(std::move(prices)),
@@ -78,6 +90,7 @@ public:
 private:
     Wal& m_wal;
     Loader& m_loader;
+    Quotas& m_quotas;
     ProjectDirectory& m_projects;
     const Clock& m_clock;
     const Prices m_prices;

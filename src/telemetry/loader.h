@@ -7,11 +7,13 @@
 #include "base/result.h"
 #include "telemetry/clickhouse.h"
 #include "telemetry/ingest_frame.h"
+#include "telemetry/known_spans.h"
 #include "telemetry/span_row.h"
 #include "telemetry/wal.h"
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -27,6 +29,7 @@ struct LoaderOptions {
     Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost
     Duration insert_deadline{60'000'000'000};
     Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
+    bool is_only_writer = true;                 // of the engine: then what we put in need not be asked for
 };
 
 class Loader {
@@ -40,6 +43,11 @@ public:
 
     // Loads one block of what is durable; false when there was nothing. Called by the thread, and by tests.
     Result<bool> step();
+
+    // While it lives no block goes into the engine; acknowledging goes on. For backups.
+    std::unique_lock<std::mutex> hold() { return std::unique_lock(m_step_mutex); }
+    // The content of the state file; call it while holding.
+    std::string encoded_state() const { return encode_state(m_state); }
 
     // Up to date with what was acknowledged: loaded frames and those still in the log.
     Ledger ledger() const;
@@ -64,6 +72,7 @@ private:
     };
     Result<Block> read_block();
     void leave_out_repetitions(Block& block);
+    Result<> begin_known();
     Result<> compare_with_engine(Block& block);
     Result<> delete_replaced(const Block& block);
     Result<> insert(const Block& block);
@@ -73,7 +82,9 @@ private:
     LoaderOptions m_options;
     Wal& m_wal;
     ClickHouse& m_engine;
-    LoaderState m_state; // the loader's thread only
+    std::mutex m_step_mutex; // held while a block is on its way
+    LoaderState m_state;     // with m_step_mutex
+    KnownSpans m_known;      // with m_step_mutex
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
     Condition m_loaded;

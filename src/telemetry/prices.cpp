@@ -10,7 +10,9 @@ namespace hone::telemetry {
 
 namespace {
 
-// USD per million tokens: model, input, output, cache read, cache write. Public list prices.
+// USD per million tokens: model, input, output, cache read, cache write. The vendors' public list prices for standard
+// requests as of November 2025, without discounts for batches or surcharges for long contexts. The setting prices_file
+// names a file with lines of the same form that win over these.
 constexpr std::string_view built_in_prices = R"(
 gpt-5 1.25 10 0.125
 gpt-5-mini 0.25 2 0.025

@@ -10,11 +10,39 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr int64_t day_ns = 86'400'000'000'000;
+constexpr int64_t hour_ns = 3'600'000'000'000;
+constexpr int64_t day_ns = 24 * hour_ns;
 constexpr Duration patience = std::chrono::minutes(5);
+// Bound values go in the URL, which the engine takes up to a megabyte of.
+constexpr size_t most_ids_at_once = 10'000;
 
 uint64_t read_count(std::string_view bytes) {
     return BinaryReader(bytes).number<uint64_t>();
+}
+
+// A trace stays when it or one of its spans has an eval in the same project.
+constexpr std::string_view kept_by_evals =
+    " AND (project, trace_id) NOT IN (SELECT project, toFixedString(target_id, 32) FROM hone.evals FINAL WHERE "
+    "target = 'trace')"
+    " AND (project, trace_id) NOT IN (SELECT project, trace_id FROM hone.spans WHERE (project, span_id) IN "
+    "(SELECT project, toFixedString(target_id, 16) FROM hone.evals FINAL WHERE target = 'span'))";
+
+// "(… OR …)" of the projects whose cut lies in or after the day; empty when none does.
+std::string expired_on(int64_t day, const std::set<std::string>& projects, const std::map<std::string, int64_t>& cuts,
+                       ClickHouseQuery& rows) {
+    std::string condition;
+    size_t number = 0;
+    for (const std::string& project : projects) {
+        const auto cut = cuts.find(project);
+        if (cut == cuts.end() || cut->second <= day * day_ns) continue;
+        const std::string name = "project" + std::to_string(number++);
+        rows.bind(name, project);
+        condition += (condition.empty() ? "((" : " OR (") + ("project = {" + name) + ":String} AND start_ns < " +
+                     std::to_string(std::min(cut->second, (day + 1) * day_ns)) + ")";
+    }
+    if (condition.empty()) return condition;
+    return condition + ") AND start_ns >= " + std::to_string(day * day_ns) + " AND start_ns < " +
+           std::to_string((day + 1) * day_ns);
 }
 
 } // namespace
@@ -37,6 +65,65 @@ Result<int64_t> Retention::delete_where(ClickHouseQuery query, const std::string
     return count;
 }
 
+Result<> Retention::delete_evals(ClickHouseQuery query, const std::string& condition) {
+    query.deadline = patience;
+    query.set("mutations_sync", "1").set("max_query_size", "100000000").set("max_ast_elements", "10000000");
+    for (const std::string table : {"hone.evals", "hone.eval_history"}) {
+        const std::string which = " WHERE project = {project:String} AND " + condition;
+        query.sql = "SELECT count() FROM " + table + which + " FORMAT RowBinary";
+        if (read_count(TRY(m_engine.query(query))) == 0) continue;
+        query.sql = "ALTER TABLE " + table + " DELETE" + which;
+        TRY(m_engine.query(query));
+    }
+    return {};
+}
+
+// Which spans have evals is asked before they go; the evals go last, because the condition may ask for them.
+Result<int64_t> Retention::delete_with_evals(const ClickHouseQuery& query, const std::string& condition) {
+    ClickHouseQuery evaluated = query;
+    evaluated.deadline = patience;
+    evaluated.sql = "SELECT DISTINCT toString(span_id) FROM hone.spans WHERE " + condition +
+                    " AND span_id IN (SELECT toFixedString(target_id, 16) FROM hone.eval_history WHERE project = "
+                    "{project:String} AND target = 'span') FORMAT RowBinary";
+    const std::string bytes = TRY(m_engine.query(evaluated));
+    const int64_t deleted = TRY(delete_where(query, condition));
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        std::string ids; // hexadecimal digits
+        for (size_t count = 0; count < most_ids_at_once && !reader.at_end(); ++count)
+            ids += (ids.empty() ? "'" : ", '") + std::string(reader.text()) + "'";
+        TRY(delete_evals(query, "target = 'span' AND target_id IN (" + ids + ")"));
+    }
+    return deleted;
+}
+
+Result<std::map<std::string, int64_t>> Retention::cuts_by_bytes(const RetentionPolicy& policy) {
+    std::map<std::string, int64_t> cuts;
+    if (policy.bytes.empty()) return cuts;
+    std::vector<std::string> names;
+    for (const auto& [project, bytes] : policy.bytes) names.push_back(project);
+    // From the newest hour back; an hour's share of its day's parts goes by rows.
+    ClickHouseQuery query(
+        "SELECT toString(rows.project), rows.hour, toUInt64(rows.spans / parts.spans * parts.bytes) FROM (SELECT "
+        "project, intDiv(start_ns, 3600000000000) AS hour, count() AS spans FROM hone.spans WHERE project IN "
+        "{projects:Array(String)} GROUP BY project, hour) AS rows INNER JOIN (SELECT toInt64(partition) AS day, "
+        "sum(rows) AS spans, sum(bytes_on_disk) AS bytes FROM system.parts WHERE database = 'hone' AND table = 'spans' "
+        "AND active GROUP BY day) AS parts ON intDiv(rows.hour, 24) = parts.day ORDER BY rows.hour DESC FORMAT "
+        "RowBinary");
+    query.bind("projects", names);
+    query.deadline = patience;
+    const std::string bytes = TRY(m_engine.query(query));
+    std::map<std::string, uint64_t> sums;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        const std::string project(reader.text());
+        const auto hour = reader.number<int64_t>();
+        const bool is_newest = !sums.contains(project); // stays, however large it is
+        const uint64_t sum = sums[project] += reader.number<uint64_t>();
+        const auto limit = static_cast<uint64_t>(policy.bytes.at(project));
+        if (sum > limit && !cuts.contains(project)) cuts[project] = (is_newest ? hour : hour + 1) * hour_ns;
+    }
+    return cuts;
+}
+
 Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
     RetentionReport report;
     report.bytes_before = TRY(bytes_on_disk());
@@ -50,26 +137,19 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
         const auto day = reader.number<int64_t>();
         days[day].insert(std::string(reader.text()));
     }
-    // A trace stays when it or one of its spans has an eval in the same project.
-    const std::string kept_by_evals =
-        " AND (project, trace_id) NOT IN (SELECT project, toFixedString(target_id, 32) FROM hone.evals FINAL WHERE "
-        "target = 'trace')"
-        " AND (project, trace_id) NOT IN (SELECT project, trace_id FROM hone.spans WHERE (project, span_id) IN "
-        "(SELECT project, toFixedString(target_id, 16) FROM hone.evals FINAL WHERE target = 'span'))";
-    for (const auto& [day, projects] : days) {
-        std::vector<std::string> expired;
+    std::map<std::string, int64_t> cuts = TRY(cuts_by_bytes(policy));
+    for (const auto& [day, projects] : days)
         for (const std::string& project : projects) {
             const auto own = policy.days.find(project);
             const int64_t keep = own == policy.days.end() ? policy.default_days : own->second;
-            if (keep > 0 && (day + 1) * day_ns <= now - keep * day_ns) expired.push_back(project);
+            if (keep > 0) cuts[project] = std::max(cuts[project], (now - keep * day_ns) / day_ns * day_ns);
         }
-        if (expired.empty()) continue;
+    for (const auto& [day, projects] : days) {
         ClickHouseQuery rows("");
-        rows.bind("expired", expired);
-        std::string condition = "project IN {expired:Array(String)} AND start_ns >= " + std::to_string(day * day_ns) +
-                                " AND start_ns < " + std::to_string((day + 1) * day_ns);
+        std::string condition = expired_on(day, projects, cuts, rows);
+        if (condition.empty()) continue;
         std::vector<std::string> kept;
-        for (const std::string& project : expired)
+        for (const std::string& project : projects)
             if (const auto own = policy.kept_traces.find(project); own != policy.kept_traces.end())
                 kept.insert(kept.end(), own->second.begin(), own->second.end());
         if (!kept.empty()) rows.bind("kept", kept), condition += " AND trace_id NOT IN {kept:Array(String)}";
@@ -92,15 +172,31 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
 }
 
 Result<int64_t> Retention::delete_traces(const std::string& project, const std::vector<std::string>& trace_ids) {
+    int64_t deleted = 0;
+    for (size_t begin = 0; begin < trace_ids.size(); begin += most_ids_at_once) {
+        const size_t end = std::min(trace_ids.size(), begin + most_ids_at_once);
+        ClickHouseQuery query("");
+        query.bind("project", project);
+        query.bind("traces", std::vector<std::string>(trace_ids.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                      trace_ids.begin() + static_cast<std::ptrdiff_t>(end)));
+        TRY(delete_evals(query, "target = 'trace' AND target_id IN {traces:Array(String)}"));
+        deleted += TRY(delete_with_evals(query, "project = {project:String} AND trace_id IN {traces:Array(String)}"));
+    }
+    return deleted;
+}
+
+Result<int64_t> Retention::delete_session(const std::string& project, const std::string& chat_session,
+                                          const std::vector<std::string>& trace_ids) {
     ClickHouseQuery query("");
-    query.bind("project", project).bind("traces", trace_ids);
-    return delete_where(std::move(query), "project = {project:String} AND trace_id IN {traces:Array(String)}");
+    query.bind("project", project).bind("session", chat_session);
+    TRY(delete_evals(query, "target = 'chat_session' AND target_id = {session:String}"));
+    return delete_traces(project, trace_ids);
 }
 
 Result<int64_t> Retention::delete_spans(const std::string& project, const std::vector<std::string>& span_ids) {
     ClickHouseQuery query("");
     query.bind("project", project).bind("spans", span_ids);
-    return delete_where(std::move(query), "project = {project:String} AND span_id IN {spans:Array(String)}");
+    return delete_with_evals(query, "project = {project:String} AND span_id IN {spans:Array(String)}");
 }
 
 Result<int64_t> Retention::delete_matching(const std::string& project, const std::string& filter, int64_t from_ns,
@@ -109,9 +205,8 @@ Result<int64_t> Retention::delete_matching(const std::string& project, const std
     ClickHouseQuery query("");
     query.bind("project", project).bind("from", from_ns).bind("to", to_ns);
     const std::string condition = compile_filter(node, query);
-    return delete_where(std::move(query),
-                        "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64} AND " +
-                            condition);
+    return delete_with_evals(
+        query, "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64} AND " + condition);
 }
 
 Result<> Retention::delete_project(const std::string& project) {

@@ -15,6 +15,7 @@ namespace hone::telemetry {
 struct RetentionPolicy {
     std::map<std::string, int64_t> days;                         // by project id; 0: for ever
     int64_t default_days = 30;                                   // of projects not named
+    std::map<std::string, int64_t> bytes;                        // by project id: disk its spans may take
     bool keep_evaluated = true;                                  // traces with an eval stay
     std::map<std::string, std::vector<std::string>> kept_traces; // by project: named by issues and datasets
 };
@@ -39,7 +40,11 @@ public:
     Retention(ClickHouse& engine, const Clock& clock) : m_engine(engine), m_clock(clock) {}
 
     Result<RetentionReport> apply(const RetentionPolicy& policy);
+    // How many spans are gone; their evals, those of the traces and their history go with them.
     Result<int64_t> delete_traces(const std::string& project, const std::vector<std::string>& trace_ids);
+    // A chat session: these traces of it, and its own evals.
+    Result<int64_t> delete_session(const std::string& project, const std::string& chat_session,
+                                   const std::vector<std::string>& trace_ids);
     Result<int64_t> delete_spans(const std::string& project, const std::vector<std::string>& span_ids);
     Result<int64_t> delete_matching(const std::string& project, const std::string& filter, int64_t from_ns,
                                     int64_t to_ns);
@@ -49,7 +54,11 @@ public:
 
 private:
     Result<int64_t> delete_where(ClickHouseQuery query, const std::string& condition);
+    Result<int64_t> delete_with_evals(const ClickHouseQuery& query, const std::string& condition);
+    Result<> delete_evals(ClickHouseQuery query, const std::string& condition);
     Result<int64_t> bytes_on_disk();
+    // Before which moment a project's spans go, so that the rest fits its bytes. Whole hours.
+    Result<std::map<std::string, int64_t>> cuts_by_bytes(const RetentionPolicy& policy);
 
     ClickHouse& m_engine;
     const Clock& m_clock;

@@ -17,6 +17,9 @@ constexpr std::string_view skeleton_columns = "trace_id, span_id, parent_id, sta
                                               "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, "
                                               "cost_nano_usd, cost_source, user_id, chat_session, tool_name, "
                                               "exception_type, documents";
+constexpr std::string_view payload_columns =
+    "otel_kind, version, finish_reason, exception_message, truncated, input, input_mime, output, output_mime, "
+    "attributes, resource, scope, events, links, wire";
 constexpr std::string_view all_tokens =
     "(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens)";
 
@@ -45,6 +48,23 @@ SpanRow read_row(BinaryReader& reader) {
     row.exception_type = reader.text();
     row.documents = reader.number<uint32_t>();
     return row;
+}
+
+// A row of skeleton_columns and payload_columns.
+SpanPayload read_payload(BinaryReader& reader) {
+    SpanPayload payload;
+    payload.row = read_row(reader);
+    payload.otel_kind = reader.number<uint8_t>();
+    payload.version = reader.text();
+    payload.finish_reason = reader.text();
+    payload.exception_message = reader.text();
+    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+        payload.truncated.emplace_back(reader.text());
+    for (std::string* text :
+         {&payload.input, &payload.input_mime, &payload.output, &payload.output_mime, &payload.attributes,
+          &payload.resource, &payload.scope, &payload.events, &payload.links, &payload.wire})
+        *text = reader.text();
+    return payload;
 }
 
 bool is_hex(std::string_view text, size_t digits) {
@@ -99,10 +119,72 @@ Result<Cursor> decode_cursor(const std::string& text) {
     return Cursor{start.value(), plain.value().substr(colon + 1)};
 }
 
-// Where a trace lies; absent when there is no such trace.
-struct Range {
-    int64_t first = 0, last = 0;
+size_t page_limit(size_t limit) {
+    return std::clamp<size_t>(limit, 1, 1000);
+}
+
+// One row more than a page: it tells whether there is a next one.
+Result<ClickHouseQuery> list_query(const ListSpans& request, std::string_view columns, size_t rows) {
+    Question question = TRY(ask(request.scope));
+    ClickHouseQuery& query = question.query;
+    if (request.trace_id) {
+        if (!is_hex(*request.trace_id, 32)) return invalid("a trace id is 32 hexadecimal digits");
+        query.bind("trace", *request.trace_id);
+        question.where += " AND trace_id = {trace:String}";
+    }
+    if (!request.span_ids.empty()) {
+        query.bind("span_ids", request.span_ids);
+        question.where += " AND span_id IN {span_ids:Array(String)}";
+    }
+    question.where += compile_conditions(request.conditions, query);
+    if (!request.cursor.empty()) {
+        const Cursor cursor = TRY(decode_cursor(request.cursor));
+        query.bind("cursor_ns", cursor.start_ns).bind("cursor_id", cursor.id);
+        const std::string sign = request.oldest_first ? ">" : "<";
+        // The first condition is for the primary key.
+        question.where += " AND start_ns " + sign + "= {cursor_ns:Int64} AND (start_ns " + sign +
+                          " {cursor_ns:Int64} OR concat(span_id, trace_id) " + sign + " {cursor_id:String})";
+    }
+    const std::string order = request.oldest_first ? "ASC" : "DESC";
+    query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + question.where + " ORDER BY start_ns " +
+                order + ", concat(span_id, trace_id) " + order + " LIMIT " + std::to_string(rows) + " FORMAT RowBinary";
+    return std::move(query);
+}
+
+struct Window {
+    int64_t from, to;
 };
+
+// The newest rows are asked for hour, day and week back, until there are enough: days that are not needed are not
+// opened. Rows of one window are all newer than those of the next, so that windows follow each other like pages.
+std::vector<Window> windows_of(const ListSpans& request) {
+    const Scope& scope = request.scope;
+    if (request.oldest_first || request.trace_id || !request.span_ids.empty()) return {{scope.from_ns, scope.to_ns}};
+    constexpr int64_t hour = 3'600'000'000'000;
+    int64_t newest = std::min(scope.to_ns, to_ns(SystemClock().now()));
+    if (auto cursor = decode_cursor(request.cursor); !request.cursor.empty() && cursor.ok())
+        newest = std::min(newest, cursor.value().start_ns);
+    std::vector<Window> windows;
+    int64_t to = scope.to_ns;
+    for (const int64_t back : {hour, 24 * hour, 7 * 24 * hour}) {
+        const int64_t from = newest - back;
+        if (from <= scope.from_ns || from >= to) continue;
+        windows.push_back({from, to});
+        to = from;
+    }
+    windows.push_back({scope.from_ns, to});
+    return windows;
+}
+
+// Takes the row that is too many away; the cursor of the next page, or nothing.
+template <class Row, class RowOf>
+std::string cut_page(std::vector<Row>& rows, size_t wanted, RowOf row_of) {
+    const size_t limit = page_limit(wanted);
+    if (rows.size() <= limit) return {};
+    rows.resize(limit);
+    const SpanRow& last = row_of(rows.back());
+    return encode_cursor(last.start_ns, last.span_id + last.trace_id);
+}
 
 std::string group_expression(const std::string& field, ClickHouseQuery& query, bool& ok) {
     static constexpr std::pair<std::string_view, std::string_view> known[] = {{"name", "name"},
@@ -161,39 +243,40 @@ std::string metric_expression(Metric metric) {
 
 } // namespace
 
+Result<ClickHouseQuery> SpanStore::select(const Scope& scope, std::string_view columns) {
+    Question question = TRY(ask(scope));
+    question.query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + question.where;
+    return std::move(question.query);
+}
+
 Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
-    Question question = TRY(ask(request.scope));
-    ClickHouseQuery& query = question.query;
-    const size_t limit = std::clamp<size_t>(request.limit, 1, 1000);
-    if (request.trace_id) {
-        if (!is_hex(*request.trace_id, 32)) return invalid("a trace id is 32 hexadecimal digits");
-        query.bind("trace", *request.trace_id);
-        question.where += " AND trace_id = {trace:String}";
-    }
-    if (!request.span_ids.empty()) {
-        query.bind("span_ids", request.span_ids);
-        question.where += " AND span_id IN {span_ids:Array(String)}";
-    }
-    if (!request.cursor.empty()) {
-        const Cursor cursor = TRY(decode_cursor(request.cursor));
-        query.bind("cursor_ns", cursor.start_ns).bind("cursor_id", cursor.id);
-        const std::string sign = request.oldest_first ? ">" : "<";
-        question.where += " AND (start_ns " + sign +
-                          " {cursor_ns:Int64} OR (start_ns = {cursor_ns:Int64} AND concat(span_id, trace_id) " + sign +
-                          " {cursor_id:String}))";
-    }
-    const std::string order = request.oldest_first ? "ASC" : "DESC";
-    query.sql = "SELECT " + std::string(skeleton_columns) + " FROM hone.spans WHERE " + question.where +
-                " ORDER BY start_ns " + order + ", concat(span_id, trace_id) " + order + " LIMIT " +
-                std::to_string(limit + 1) + " FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(query));
+    const size_t wanted = page_limit(request.limit) + 1;
+    const auto begin = std::chrono::steady_clock::now();
+    ListSpans part = request;
     SpanPage page;
-    for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_row(reader));
-    if (page.spans.size() > limit) {
-        page.spans.resize(limit);
-        page.next_cursor =
-            encode_cursor(page.spans.back().start_ns, page.spans.back().span_id + page.spans.back().trace_id);
+    for (const Window& window : windows_of(request)) {
+        part.scope.from_ns = window.from;
+        part.scope.to_ns = window.to;
+        const Duration left = request.scope.deadline - (std::chrono::steady_clock::now() - begin);
+        part.scope.deadline = std::max<Duration>(left, std::chrono::seconds(1));
+        const std::string bytes =
+            TRY(m_engine.query(TRY(list_query(part, skeleton_columns, wanted - page.spans.size()))));
+        for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_row(reader));
+        if (page.spans.size() >= wanted) break;
     }
+    page.next_cursor = cut_page(page.spans, request.limit, [](const SpanRow& row) -> const SpanRow& { return row; });
+    return page;
+}
+
+Result<PayloadPage> SpanStore::list_payloads(const ListSpans& request, size_t most_bytes) {
+    const std::string columns = std::string(skeleton_columns) + ", " + std::string(payload_columns);
+    ClickHouseQuery query = TRY(list_query(request, columns, page_limit(request.limit) + 1));
+    query.most_bytes = most_bytes;
+    const std::string bytes = TRY(m_engine.query(query));
+    PayloadPage page;
+    for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_payload(reader));
+    page.next_cursor =
+        cut_page(page.spans, request.limit, [](const SpanPayload& payload) -> const SpanRow& { return payload.row; });
     return page;
 }
 
@@ -229,34 +312,17 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
     if (!is_hex(trace_id, 32) || !is_hex(span_id, 16))
         return invalid("a span is named by 32 and 16 hexadecimal digits");
     ClickHouseQuery query(
-        "SELECT " + std::string(skeleton_columns) +
-        ", otel_kind, version, finish_reason, exception_message, "
-        "truncated, input, input_mime, output, output_mime, attributes, resource, scope, events, links, wire FROM "
-        "hone.spans "
-        "WHERE project = {project:String} AND start_ns >= (SELECT min(first_ns) FROM hone.trace_times WHERE project = "
-        "{project:String} AND trace_id = {trace:String}) AND start_ns <= (SELECT max(last_ns) FROM hone.trace_times "
-        "WHERE "
-        "project = {project:String} AND trace_id = {trace:String}) AND trace_id = {trace:String} AND span_id = "
-        "{span:String} "
-        "LIMIT 1 FORMAT RowBinary");
+        "SELECT " + std::string(skeleton_columns) + ", " + std::string(payload_columns) +
+        " FROM hone.spans WHERE project = {project:String} AND start_ns >= (SELECT min(first_ns) FROM "
+        "hone.trace_times WHERE project = {project:String} AND trace_id = {trace:String}) AND start_ns <= (SELECT "
+        "max(last_ns) FROM hone.trace_times WHERE project = {project:String} AND trace_id = {trace:String}) AND "
+        "trace_id = {trace:String} AND span_id = {span:String} LIMIT 1 FORMAT RowBinary");
     query.project = project;
     query.bind("project", project).bind("trace", trace_id).bind("span", span_id);
     const std::string bytes = TRY(m_engine.query(query));
     if (bytes.empty()) return not_found("span " + span_id);
     BinaryReader reader(bytes);
-    SpanPayload payload;
-    payload.row = read_row(reader);
-    payload.otel_kind = reader.number<uint8_t>();
-    payload.version = reader.text();
-    payload.finish_reason = reader.text();
-    payload.exception_message = reader.text();
-    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
-        payload.truncated.emplace_back(reader.text());
-    for (std::string* text :
-         {&payload.input, &payload.input_mime, &payload.output, &payload.output_mime, &payload.attributes,
-          &payload.resource, &payload.scope, &payload.events, &payload.links, &payload.wire})
-        *text = reader.text();
-    return payload;
+    return read_payload(reader);
 }
 
 Result<TracePage> SpanStore::list_traces(const ListTraces& request) {

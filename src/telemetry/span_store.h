@@ -7,6 +7,7 @@
 #include "telemetry/clickhouse.h"
 #include "telemetry/conversation.h"
 #include "telemetry/span.h"
+#include "telemetry/span_conditions.h"
 
 #include <optional>
 #include <string>
@@ -55,6 +56,7 @@ struct ListSpans {
     Scope scope;
     std::optional<std::string> trace_id;
     std::vector<std::string> span_ids;
+    SpanConditions conditions;
     size_t limit = 50; // at most 1000
     bool oldest_first = false;
     std::string cursor; // next_cursor of the page before
@@ -79,6 +81,12 @@ struct SpanPayload {
     std::vector<std::string> truncated;
     std::string input, input_mime, output, output_mime;
     std::string attributes, resource, scope, events, links, wire; // JSON texts, lossless
+};
+
+// Whole spans, page by page; for exports and for lists that show everything.
+struct PayloadPage {
+    std::vector<SpanPayload> spans;
+    std::string next_cursor; // empty: no more
 };
 
 struct TraceRow {
@@ -179,6 +187,8 @@ public:
     explicit SpanStore(ClickHouse& engine) : m_engine(engine) {}
 
     Result<SpanPage> list_spans(const ListSpans& request);
+    // As list_spans, with payloads; too_large when they are more than `most_bytes`: ask for fewer.
+    Result<PayloadPage> list_payloads(const ListSpans& request, size_t most_bytes = 64 << 20);
     Result<TraceSkeleton> trace_skeleton(const std::string& project, const std::string& trace_id,
                                          size_t limit = 100'000);
     Result<SpanPayload> span_payload(const std::string& project, const std::string& trace_id,
@@ -189,10 +199,15 @@ public:
     Result<std::vector<Facet>> facet(const Scope& scope, const std::string& field, size_t limit);
     Result<std::vector<AttributeKey>> attribute_keys(const Scope& scope, size_t limit);
 
+    // "SELECT columns FROM hone.spans WHERE …" with the scope's conditions bound; for exports.
+    static Result<ClickHouseQuery> select(const Scope& scope, std::string_view columns);
+
 private:
     ClickHouse& m_engine;
 };
 
+// The span's attributes as JSON text with the texts that `input` and `output` stand for.
+std::string attributes_in_full(const SpanPayload& payload);
 // The span as it was sent, for export; texts live in `batch`.
 Result<otlp::Batch> to_otlp(const std::vector<SpanPayload>& spans);
 

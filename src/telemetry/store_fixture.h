@@ -18,13 +18,16 @@ class TestProjects final : public ProjectDirectory {
 public:
     Result<ProjectRef> resolve(std::string_view space, std::string_view name) override {
         if (space == "nobody") return forbidden("this key may not send spans");
-        ProjectRef project{"project_" + std::string(name), name.starts_with("old") ? 1 : 0, nullptr, 1.0};
+        ProjectRef project{"project_" + std::string(name), name.starts_with("old") ? 1 : 0, nullptr, 1.0, {}, {}, {}};
         if (name.starts_with("secret")) {
             auto redactor = Redactor::make({{"password", "auth.*"}, {"card-[0-9]+"}, true, true});
             if (!redactor.ok()) return std::move(redactor).error();
             project.redactor = std::move(redactor).value();
         }
         if (name.starts_with("half")) project.sample = 0.5;
+        if (name.starts_with("five")) project.quota.spans_per_day = 5;
+        if (name.starts_with("five")) project.space = "space_small", project.space_quota.spans_per_day = 8;
+        if (name.starts_with("small")) project.quota.bytes_per_day = 3000;
         return project;
     }
 };

@@ -1,13 +1,34 @@
 #include "telemetry/telemetry.h"
 
 #include "telemetry/schema.h"
+#include "telemetry/span_snapshot.h"
+
+#include <filesystem>
 
 namespace hone::telemetry {
+
+namespace {
+
+// Files of imports, exports and backups that a killed server left.
+void remove_leftovers(const std::string& directory) {
+    std::error_code failed;
+    std::vector<std::filesystem::path> old{directory + "/engine/exports", directory + "/engine/data/shadow"};
+    for (std::filesystem::directory_iterator at(directory, failed), end; !failed && at != end; at.increment(failed))
+        if (const std::string name = at->path().filename(); name.starts_with("import-") || name.starts_with("backup-"))
+            old.push_back(at->path());
+    for (const auto& path : old) std::filesystem::remove_all(path, failed);
+}
+
+} // namespace
 
 Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, ProjectDirectory& projects,
                                                    const Clock& clock) {
     TRY(make_directories(options.directory));
+    remove_leftovers(options.directory);
     std::unique_ptr<Telemetry> telemetry(new Telemetry);
+    telemetry->m_directory = options.directory;
+    telemetry->m_limits = options.limits;
+    telemetry->m_engine_options = options.engine;
     ClickHouseOptions connection{options.clickhouse_url, options.clickhouse_user, options.clickhouse_password, nullptr};
     if (options.clickhouse_url.empty()) {
         options.engine.directory = options.directory + "/engine";
@@ -24,6 +45,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
     if (!read.ok()) return std::move(read).error();
     LoaderState state = std::move(read).value();
     telemetry->m_wal = TRY(Wal::open(options.wal, state.next_sequence));
+    options.loader.is_only_writer = options.clickhouse_url.empty();
     options.loader.prepare = [raw = telemetry.get()]() -> Result<> {
         TRY(raw->store());
         return {};
@@ -33,8 +55,9 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
     telemetry->m_loader.emplace(options.loader, *telemetry->m_wal, *telemetry->m_clickhouse, std::move(state));
     Prices prices = Prices::built_in();
     TRY(prices.add(options.price_lines));
-    telemetry->m_ingest.emplace(*telemetry->m_wal, *telemetry->m_loader, projects, clock, std::move(prices),
-                                options.limits);
+    telemetry->m_quotas.emplace(options.directory + "/quotas.state", clock);
+    telemetry->m_ingest.emplace(*telemetry->m_wal, *telemetry->m_loader, *telemetry->m_quotas, projects, clock,
+                                std::move(prices), options.limits);
     telemetry->m_loader->start();
     return telemetry;
 }
@@ -43,7 +66,10 @@ Telemetry::~Telemetry() = default; // members in reverse: ingest, loader, log, e
 
 Result<SpanStore*> Telemetry::store() {
     Lock lock(m_schema_mutex);
-    if (!m_has_schema) TRY(create_schema(*m_clickhouse));
+    if (!m_has_schema) {
+        TRY(create_schema(*m_clickhouse));
+        if (m_engine) TRY(attach_restored_parts(*m_clickhouse, m_engine->directory()));
+    }
     m_has_schema = true;
     return &*m_store;
 }

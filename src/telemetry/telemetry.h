@@ -44,13 +44,22 @@ public:
     Ledger ledger() const { return m_loader->ledger(); }
     WalStats log_stats() const { return m_wal->stats(); }
     Loader& loader() { return *m_loader; }
+    Wal& log() { return *m_wal; }
+    const Quotas& quotas() const { return *m_quotas; }
     Tail& tail() { return *m_tail; }
     ClickHouse& engine() { return *m_clickhouse; }
+    const std::string& directory() const { return m_directory; }
+    const otlp::Limits& limits() const { return m_limits; }
+    // What another engine process of this installation is started with.
+    const EngineProcessOptions& engine_options() const { return m_engine_options; }
     EngineProcess* engine_process() { return m_engine ? &*m_engine : nullptr; }
 
 private:
     Telemetry() = default;
 
+    std::string m_directory;
+    otlp::Limits m_limits;
+    EngineProcessOptions m_engine_options;
     std::optional<EngineProcess> m_engine;
     std::optional<ClickHouse> m_clickhouse;
     std::optional<SpanStore> m_store;
@@ -59,6 +68,7 @@ private:
     std::unique_ptr<Wal> m_wal;
     std::optional<Tail> m_tail;
     std::optional<Loader> m_loader;
+    std::optional<Quotas> m_quotas;
     std::optional<Ingest> m_ingest;
 };
 

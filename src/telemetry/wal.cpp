@@ -368,4 +368,15 @@ WalStats Wal::stats() const {
     return stats;
 }
 
+Result<std::vector<std::pair<std::string, size_t>>> Wal::link_to(const std::string& directory) const {
+    std::vector<std::pair<std::string, size_t>> links;
+    Lock lock(m_mutex); // nothing is released meanwhile
+    for (const Segment& segment : m_segments) {
+        const std::string link = directory + segment.path.substr(segment.path.rfind('/'));
+        if (::link(segment.path.c_str(), link.c_str()) != 0) return system_error("link " + segment.path, errno);
+        links.emplace_back(link, segment.bytes);
+    }
+    return links;
+}
+
 } // namespace hone::telemetry

@@ -61,6 +61,9 @@ public:
 
     WalStats stats() const;
 
+    // Links every segment into the directory (of the same file system); each with how much of it is durable now.
+    Result<std::vector<std::pair<std::string, size_t>>> link_to(const std::string& directory) const;
+
 private:
     struct Segment {
         uint64_t first = 0;

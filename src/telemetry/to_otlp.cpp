@@ -4,6 +4,7 @@
 #include "telemetry/span_store.h"
 
 #include <algorithm>
+#include <map>
 #include <simdjson.h>
 
 namespace hone::telemetry {
@@ -11,24 +12,6 @@ namespace hone::telemetry {
 namespace {
 
 namespace dom = simdjson::dom;
-
-// Puts the texts of `input` and `output` back where {"$column":…} stands for them. In JSON this sequence of characters
-// cannot stand inside a text, and a map that looks like it is wrapped into {"$map":…} when written.
-std::string with_columns(const SpanPayload& payload) {
-    std::string text = payload.attributes;
-    for (const auto& [mark, column] :
-         {std::pair<std::string_view, const std::string*>{R"({"$column":"input"})", &payload.input},
-          std::pair<std::string_view, const std::string*>{R"({"$column":"output"})", &payload.output}}) {
-        for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
-            if (std::string_view(text).substr(0, at).ends_with(R"("$map":)")) continue;
-            std::string quoted;
-            otlp::append_json_string(quoted, *column);
-            text.replace(at, mark.size(), quoted);
-            break; // a column stands for one attribute
-        }
-    }
-    return text;
-}
 
 Result<std::string_view> raw_id(const std::string& hex, otlp::Batch& batch) {
     return batch.keep(TRY(from_hex(hex)));
@@ -87,7 +70,7 @@ Result<> add_links(const std::string& json, otlp::Span& span, otlp::Batch& batch
     return {};
 }
 
-Result<> add_wire(const std::string& json, otlp::Span& span, otlp::Resource& resource, otlp::Batch& batch) {
+Result<> add_wire(const std::string& json, otlp::Span& span, otlp::Batch& batch) {
     dom::parser parser;
     dom::element wire;
     if (parser.parse(json).get(wire) != simdjson::SUCCESS) return corrupt("stored fields of a span are damaged");
@@ -95,9 +78,8 @@ Result<> add_wire(const std::string& json, otlp::Span& span, otlp::Resource& res
     span.dropped_attributes = count_of(wire, "dropped_attributes");
     span.dropped_events = count_of(wire, "dropped_events");
     span.dropped_links = count_of(wire, "dropped_links");
+    if (const uint64_t end = number_of(wire, "end_ns"); end > 0) span.end_ns = end; // before the start
     span.trace_state = text_of(wire, "trace_state", batch);
-    resource.dropped_attributes = count_of(wire, "resource_dropped_attributes");
-    resource.schema_url = text_of(wire, "resource_schema_url", batch);
     return {};
 }
 
@@ -112,15 +94,52 @@ Result<> add_scope(const std::string& json, otlp::Scope& scope, otlp::Batch& bat
     return {};
 }
 
+// Resource and scope; spans that came with the same ones share them again.
+Result<> add_origin(const SpanPayload& payload, otlp::Span& span, otlp::Batch& batch,
+                    std::map<std::string, uint32_t>& known) {
+    dom::parser parser;
+    dom::element wire;
+    if (parser.parse(payload.wire).get(wire) != simdjson::SUCCESS)
+        return corrupt("stored fields of a span are damaged");
+    otlp::Resource resource;
+    resource.dropped_attributes = count_of(wire, "resource_dropped_attributes");
+    resource.schema_url = text_of(wire, "resource_schema_url", batch);
+    const std::string key = payload.resource + '\0' + payload.scope + '\0' +
+                            std::to_string(resource.dropped_attributes) + '\0' + std::string(resource.schema_url);
+    const auto [place, is_new] = known.try_emplace(key, static_cast<uint32_t>(batch.resources.size()));
+    span.resource = span.scope = place->second;
+    if (!is_new) return {};
+    resource.attributes = TRY(otlp::read_attribute_text(batch.keep(payload.resource), batch));
+    batch.resources.push_back(std::move(resource));
+    return add_scope(payload.scope, batch.scopes.emplace_back(), batch);
+}
+
 } // namespace
+
+// Puts the texts of `input` and `output` back where {"$column":…} stands for them. In JSON this sequence of characters
+// cannot stand inside a text, and a map that looks like it is wrapped into {"$map":…} when written.
+std::string attributes_in_full(const SpanPayload& payload) {
+    std::string text = payload.attributes;
+    for (const auto& [mark, column] :
+         {std::pair<std::string_view, const std::string*>{R"({"$column":"input"})", &payload.input},
+          std::pair<std::string_view, const std::string*>{R"({"$column":"output"})", &payload.output}}) {
+        for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+            if (std::string_view(text).substr(0, at).ends_with(R"("$map":)")) continue;
+            std::string quoted;
+            otlp::append_json_string(quoted, *column);
+            text.replace(at, mark.size(), quoted);
+            break; // a column stands for one attribute
+        }
+    }
+    return text;
+}
 
 Result<otlp::Batch> to_otlp(const std::vector<SpanPayload>& spans) {
     otlp::Batch batch;
+    std::map<std::string, uint32_t> known;
     for (const SpanPayload& payload : spans) {
         otlp::Span span;
-        span.resource = span.scope = static_cast<uint32_t>(batch.resources.size());
-        otlp::Resource& resource = batch.resources.emplace_back();
-        otlp::Scope& scope = batch.scopes.emplace_back();
+        TRY(add_origin(payload, span, batch, known));
         span.trace_id = TRY(raw_id(payload.row.trace_id, batch));
         span.span_id = TRY(raw_id(payload.row.span_id, batch));
         span.parent_span_id = TRY(raw_id(payload.row.parent_id, batch));
@@ -130,12 +149,10 @@ Result<otlp::Batch> to_otlp(const std::vector<SpanPayload>& spans) {
         span.end_ns = static_cast<uint64_t>(payload.row.start_ns + payload.row.duration_ns);
         span.status = payload.row.status;
         span.status_message = batch.keep(payload.row.status_message);
-        span.attributes = TRY(otlp::read_attribute_text(batch.keep(with_columns(payload)), batch));
-        resource.attributes = TRY(otlp::read_attribute_text(batch.keep(payload.resource), batch));
-        TRY(add_scope(payload.scope, scope, batch));
+        span.attributes = TRY(otlp::read_attribute_text(batch.keep(attributes_in_full(payload)), batch));
         TRY(add_events(payload.events, span, batch));
         TRY(add_links(payload.links, span, batch));
-        TRY(add_wire(payload.wire, span, resource, batch));
+        TRY(add_wire(payload.wire, span, batch));
         batch.spans.push_back(std::move(span));
     }
     return batch;

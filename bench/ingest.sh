@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Durable ingest beside its baselines: bench/ingest.sh HONE [SPANS]. Prints one JSON object.
+set -euo pipefail
+build=$(dirname "$1")
+cmake --build "$build" --target bench_ingest hone-engine >&2
+exec "$build/bench/bench_ingest" "${2:-200000}"

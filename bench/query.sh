@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# The questions people ask, with few and with many spans: bench/query.sh HONE [SPANS…]. Prints one JSON object a line.
+set -euo pipefail
+build=$(dirname "$1")
+shift
+cmake --build "$build" --target bench_query hone-engine >&2
+[ $# -gt 0 ] || set -- 500000 5000000
+for spans in "$@"; do "$build/bench/bench_query" "$spans"; done

@@ -1,0 +1,225 @@
+#include "telemetry/import_lines.h"
+#include "telemetry/span_export.h"
+#include "telemetry/span_import.h"
+#include "telemetry/store_fixture.h"
+
+#include <zlib.h>
+
+namespace hone::telemetry::testing {
+
+namespace {
+
+std::string export_all(ExportFormat format, const Scope& scope) {
+    auto source = open_export(*fixture().telemetry, format, scope);
+    REQUIRE_MESSAGE(source.ok(), (source.ok() ? "" : source.error().message + source.error().trail));
+    std::string file;
+    for (;;) {
+        auto piece = source.value()->next();
+        REQUIRE_MESSAGE(piece.ok(), (piece.ok() ? "" : piece.error().message));
+        if (piece.value().empty()) return file;
+        file += piece.value();
+    }
+}
+
+// In pieces that fit no boundary.
+Result<ImportReport> import_all(ImportFormat format, const std::string& project, const std::string& file,
+                                const std::string& encoding = "", size_t piece = 77) {
+    ImportRequest request;
+    request.format = format;
+    request.encoding = encoding;
+    request.space = "space";
+    request.project = project;
+    size_t at = 0;
+    return import_spans(*fixture().telemetry, request, [&]() -> Result<std::string> {
+        std::string next = file.substr(std::min(at, file.size()), piece);
+        at += piece;
+        return next;
+    });
+}
+
+// Everything that was stored, but for when and where.
+std::string stored(const std::string& project) {
+    ClickHouseQuery query("SELECT start_ns, trace_id, span_id, content_hash, duration_ns, name, kind, status, "
+                          "truncated, attribute_index, resource_index, input, output, attributes, resource, scope, "
+                          "events, links, wire FROM hone.spans WHERE project = {project:String} "
+                          "ORDER BY start_ns, span_id FORMAT JSONEachRow");
+    query.bind("project", "project_" + project);
+    auto rows = fixture().telemetry->engine().query(query);
+    REQUIRE_MESSAGE(rows.ok(), (rows.ok() ? "" : rows.error().message));
+    return rows.value();
+}
+
+// Every type an attribute may have, an input that is kept once, and a map that looks like our mark for it.
+void send_varied(const std::string& project) {
+    const std::string attributes =
+        text_attribute("input.value", "What is \"this\"?\n\\ {\"$column\":\"output\"}") + "," +
+        text_attribute("output.value", "grüße 🙂") + "," + number_attribute("llm.token_count.prompt", 12) +
+        R"(,{"key":"whole.real","value":{"doubleValue":1}},{"key":"nan","value":{"doubleValue":"NaN"}})"
+        R"(,{"key":"flag","value":{"boolValue":true}},{"key":"bytes","value":{"bytesValue":"AAEC/w=="}})"
+        R"(,{"key":"unset"},{"key":"list","value":{"arrayValue":{"values":[{"intValue":"1"},{"stringValue":"a"}]}}})"
+        R"(,{"key":"map","value":{"kvlistValue":{"values":[{"key":"$column","value":{"stringValue":"input"}}]}}})"
+        R"(,{"key":"same","value":{"intValue":"1"}},{"key":"same","value":{"intValue":"2"}})";
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 0; i < 40; ++i)
+        spans.push_back({1 + i / 4, 1 + i, i % 4 ? 1 + i / 4 * 4 : 0, base_ns + static_cast<int64_t>(i % 7), 1000,
+                         "step " + std::to_string(i), attributes, static_cast<int>(i % 3)});
+    spans[5].duration_ns = -500; // ends before it starts
+    std::string body = request(spans);
+    const std::string extra =
+        R"("traceState":"a=b","flags":257,"droppedAttributesCount":3,"events":[{"timeUnixNano":")" +
+        std::to_string(base_ns) + R"(","name":"exception","attributes":[)" + text_attribute("exception.type", "E") +
+        R"(]}],"links":[{"traceId":")" + hex_number(9, 32) + R"(","spanId":")" + hex_number(8, 16) +
+        R"(","attributes":[)" + number_attribute("weight", 2) + R"(]}],"name":"step 3")";
+    const size_t at = body.find(R"("name":"step 3",)");
+    REQUIRE(at != std::string::npos);
+    body.replace(at, 15, extra);
+    fixture().send_json(project, body);
+    fixture().wait();
+    fixture().store();
+    REQUIRE(count_spans(project) == 40);
+}
+
+std::string gzip(const std::string& bytes) {
+    z_stream stream{};
+    ::deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    std::string out(::deflateBound(&stream, bytes.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    REQUIRE(::deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    out.resize(stream.total_out);
+    ::deflateEnd(&stream);
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("what is exported in any format and imported into another project is equal, types and all") {
+    send_varied("varied");
+    const std::string before = stored("varied");
+    const std::pair<ExportFormat, ImportFormat> ways[] = {{ExportFormat::jsonl, ImportFormat::jsonl},
+                                                          {ExportFormat::otlp, ImportFormat::otlp},
+                                                          {ExportFormat::otlp_proto, ImportFormat::otlp_proto},
+                                                          {ExportFormat::parquet, ImportFormat::parquet}};
+    for (const auto& [out, in] : ways) {
+        CAPTURE(std::string(name_of(out)));
+        const std::string file = export_all(out, scope_of("varied"));
+        const std::string copy = "copy_" + std::string(name_of(out));
+        auto report = import_all(in, copy, file);
+        REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
+        CHECK(report.value().accepted == 40);
+        CHECK(report.value().rejected == 0);
+        fixture().wait();
+        CHECK(stored(copy) == before);
+        // Twice changes nothing.
+        REQUIRE(import_all(in, copy, file, "", 100'000).ok());
+        fixture().wait();
+        CHECK(count_spans(copy) == 40);
+        CHECK(fixture().ledger(copy).repeated == 40);
+        check_balance(fixture().ledger(copy));
+    }
+}
+
+TEST_CASE("an export holds what its filter and its times ask for, and says at once when they are wrong") {
+    send_varied("exported");
+    const std::string lines = export_all(ExportFormat::jsonl, scope_of("exported", "name = \"step 3\""));
+    CHECK(std::count(lines.begin(), lines.end(), '\n') == 1);
+    CHECK(lines.find(R"("whole.real":1.0)") != std::string::npos);
+    Scope narrow = scope_of("exported");
+    narrow.from_ns = base_ns + 6;
+    const std::string late = export_all(ExportFormat::jsonl, narrow);
+    CHECK(std::count(late.begin(), late.end(), '\n') == 5);
+    CHECK(export_all(ExportFormat::otlp, scope_of("nothing_here")).empty());
+    CHECK(open_export(*fixture().telemetry, ExportFormat::jsonl, scope_of("exported", "nme = 1")).error().code ==
+          Code::invalid);
+}
+
+TEST_CASE("a bad line is left out and named, the others are taken, and the ledger counts it") {
+    const std::string good = R"({"trace_id":")" + hex_number(1, 32) + R"(","span_id":")" + hex_number(1, 16) +
+                             R"(","name":"a","start_time":"2025-11-15T10:00:00Z","end_time":"2025-11-15T10:00:01Z"})";
+    std::string late = good;
+    late.replace(late.find("2025-11-15T10:00:00Z"), 20, "2095-11-15T10:00:00Z");
+    late.replace(late.find("2025-11-15T10:00:01Z"), 20, "2095-11-15T10:00:01Z");
+    const std::string file =
+        good + "\n\nnot json\n" + R"({"trace_id":"zz"})" + "\r\n" + late + "\n" +
+        R"({"trace_id":"00","span_id":"01","start_time":"2025-11-15T10:00:00Z","end_time":"2025-11-15T10:00:00Z"})";
+    auto report = import_all(ImportFormat::jsonl, "lines", gzip(file), "gzip", 10);
+    REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
+    CHECK(report.value().accepted == 1);
+    CHECK(report.value().rejected == 4);
+    std::map<int64_t, std::string> problems;
+    for (const ImportProblem& problem : report.value().problems) problems[problem.line] = problem.reason;
+    REQUIRE(problems.size() == 4);
+    CHECK(problems[3].starts_with("not JSON"));
+    CHECK(problems[4] == "start_time is missing");
+    CHECK(problems[5] == "start time is more than a day in the future");
+    CHECK(problems[6] == "trace id is not 16 bytes");
+    fixture().wait();
+    CHECK(fixture().ledger("lines").rejected_total() == 4);
+    check_balance(fixture().ledger("lines"));
+    CHECK(!import_all(ImportFormat::jsonl, "lines", gzip(file).substr(0, 60), "gzip", 10).ok());
+    CHECK(!import_all(ImportFormat::parquet, "lines", "PAR1 this is not a Parquet file PAR1").ok());
+}
+
+TEST_CASE("spans of Phoenix are read as its API lists them, as lines and as a list") {
+    const auto span = [](uint64_t id) {
+        return R"({"id":"x","name":"llm_call","context":{"trace_id":")" + hex_number(77, 32) + R"(","span_id":")" +
+               hex_number(id, 16) +
+               R"("},"span_kind":"LLM","parent_id":null,"start_time":"2025-11-15T10:00:00.5+00:00",)"
+               R"("end_time":"2025-11-15T12:00:01+02:00","status_code":"ERROR","status_message":"bad","attributes":)"
+               R"({"llm.model_name":"gpt-4","llm":{"token_count":{"prompt":100}},"llm.input_messages":)"
+               R"([{"message":{"role":"user","content":"hi ] }"}}],"input.value":"hi","tag.tags":["a","b"]},)"
+               R"("events":[{"name":"exception","timestamp":"2025-11-15T10:00:00Z","attributes":{"exception.type":"E"}}]})";
+    };
+    const std::string page = R"( { "data" : [)" + span(1) + "," + span(2) + R"(],"next_cursor":"a}"})";
+    const std::string file = page + "\n" + R"({"data":[]})" + "[" + span(3) + "]\n" + span(4) + "\n" + span(5);
+    auto report = import_all(ImportFormat::phoenix, "phoenix", file, "", 3);
+    REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
+    CHECK(report.value().accepted == 5);
+    CHECK(report.value().rejected == 0);
+    fixture().wait();
+    auto payload = fixture().store().span_payload("project_phoenix", hex_number(77, 32), hex_number(3, 16));
+    REQUIRE(payload.ok());
+    CHECK(payload.value().row.kind == SpanKind::llm);
+    CHECK(payload.value().row.model == "gpt-4");
+    CHECK(payload.value().row.tokens.input == 100);
+    CHECK(payload.value().row.duration_ns == 500'000'000);
+    CHECK(payload.value().row.status == otlp::StatusCode::error);
+    CHECK(payload.value().row.exception_type == "E");
+    CHECK(payload.value().attributes.find(R"("llm.input_messages.0.message.content":"hi ] }")") != std::string::npos);
+    CHECK(payload.value().attributes.find(R"("tag.tags":["a","b"])") != std::string::npos);
+}
+
+TEST_CASE("a data frame of Phoenix in Parquet is read") {
+    fixture().store();
+    const std::string directory = fixture().telemetry->engine_process()->directory() + "/exports";
+    REQUIRE(make_directories(directory).ok());
+    const std::string path = directory + "/frame.parquet";
+    ClickHouseQuery query(
+        "SELECT 'chat' AS name, 'LLM' AS span_kind, CAST(NULL AS Nullable(String)) AS parent_id, "
+        "toDateTime64('2025-11-15 10:00:00.25', 6, 'UTC') AS start_time, toDateTime64('2025-11-15 10:00:01', 6, 'UTC') "
+        "AS end_time, 'OK' AS status_code, '' AS status_message, '" +
+        hex_number(5, 16) + "' AS `context.span_id`, '" + hex_number(88, 32) +
+        "' AS `context.trace_id`, 'gpt-4o' AS `attributes.llm.model_name`, toFloat64(21) AS "
+        "`attributes.llm.token_count.prompt`, CAST(NULL AS Nullable(Float64)) AS "
+        "`attributes.llm.token_count.completion`, [tuple('user', 'hello')::Tuple(`message.role` String, "
+        "`message.content` String)] AS `attributes.llm.input_messages` INTO OUTFILE '" +
+        path + "' FORMAT Parquet");
+    auto made = fixture().telemetry->engine().query(query);
+    REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message + made.error().trail));
+    const std::string file = read_file(path).value();
+    auto report = import_all(ImportFormat::parquet, "frame", file, "", 1000);
+    REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
+    CHECK(report.value().accepted == 1);
+    for (const ImportProblem& problem : report.value().problems) FAIL_CHECK(problem.reason);
+    fixture().wait();
+    auto payload = fixture().store().span_payload("project_frame", hex_number(88, 32), hex_number(5, 16));
+    REQUIRE(payload.ok());
+    CHECK(payload.value().row.model == "gpt-4o");
+    CHECK(payload.value().row.tokens.input == 21);
+    CHECK(payload.value().row.duration_ns == 750'000'000);
+    CHECK(payload.value().attributes.find(R"("llm.input_messages.0.message.content":"hello")") != std::string::npos);
+}
+
+} // namespace hone::telemetry::testing
