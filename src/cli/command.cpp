@@ -92,12 +92,14 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"member", "Who belongs to a space, and with which role."},
         {"user", "The accounts of this installation."},
         {"key", "API keys for people and for programs."},
+        {"skill", "What workers may use: integrations, their variables and hosts."},
+        {"secret", "The secrets of skills; their values are never shown."},
         {"audit", "The tamper-evident record of every change."},
     };
     for (auto* family :
          {login_commands, project_commands, span_commands, trace_commands, series_commands, sql_commands, tail_commands,
           annotate_commands, transfer_commands, space_commands, member_commands, user_commands, key_commands,
-          audit_commands, backup_commands, version_commands, completion_commands, help_commands})
+          skill_commands, audit_commands, backup_commands, version_commands, completion_commands, help_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

@@ -80,8 +80,27 @@ Result<> revoke_key(Context& context) {
     return show_done(context, revoked, "Revoked key " + key + ".");
 }
 
+// The keys that encrypt secrets, not an API key.
+Result<> rotate_encryption(const Context& context, std::string_view what) {
+    json::Object body{{"what", what}};
+    if (const auto space = context.parsed.value("--space"); space && what == "data") body["space"] = *space;
+    const json::Value done = TRY(context.remote.post("/v1/encryption/rotate", std::move(body)));
+    TRY(show_record(context, done,
+                    {{.title = "rotated", .field = "what"},
+                     {.title = "master key", .field = "master_key"},
+                     {.title = "data keys", .field = "data_keys", .kind = Kind::number},
+                     {.title = "secrets", .field = "secrets", .kind = Kind::number}}));
+    if (!context.json() && what == "master")
+        context.console.note("Copy the new master key to a safe place. Backups made before need the old one.\n");
+    return {};
+}
+
 Result<> rotate_key(Context& context) {
     const std::string key = context.value_or_empty("KEY");
+    const bool master = context.parsed.has("--master"), data = context.parsed.has("--data");
+    if ((key.empty() ? 0 : 1) + (master ? 1 : 0) + (data ? 1 : 0) != 1)
+        return context.usage("name one API key to rotate, or give --master or --data");
+    if (key.empty()) return rotate_encryption(context, master ? "master" : "data");
     json::Object body;
     if (const auto grace = context.parsed.value("--grace")) {
         const auto length = parse_duration_ns(*grace);
@@ -124,9 +143,13 @@ std::vector<Command> key_commands() {
          .destructive = true,
          .run = revoke_key},
         {.path = "key rotate",
-         .summary = "Replace a key by a new one with the same rights.",
-         .arguments = {key_argument},
-         .options = {{.name = "--grace", .value = "DURATION", .doc = "How long the old one still works. Default: 0s."}},
+         .summary = "Replace an API key by a new one with the same rights; or change the keys that encrypt secrets.",
+         .arguments = {{.name = "KEY", .doc = "Id of the API key, as hone key list shows it.", .optional = true}},
+         .options = {{.name = "--grace", .value = "DURATION", .doc = "How long the old one still works. Default: 0s."},
+                     {.name = "--master", .value = "", .doc = "The master key of the installation instead."},
+                     {.name = "--data",
+                      .value = "",
+                      .doc = "The keys that encrypt secrets instead; of one --space or all."}},
          .run = rotate_key},
     };
 }
