@@ -87,6 +87,7 @@ net::Plan Api::plan(const net::RequestHead& head) {
     else {
         const Route& route = m_routes[std::get<Match>(found).route];
         plan.lane = route.lane;
+        plan.stream_body = route.streams_body;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
     }
     return plan;
@@ -216,7 +217,8 @@ net::Response Api::answer(const net::Request& request, const Match& match) {
         return net::error_response(415, "invalid", "the body must be JSON: send Content-Type: application/json");
 
     const std::string key(request.header("Idempotency-Key"));
-    if (route.method != "POST" || !request.has_header("Idempotency-Key") || caller.value().is_guest())
+    if (route.method != "POST" || route.streams_body || !request.has_header("Idempotency-Key") ||
+        caller.value().is_guest())
         return call(request, match, caller.value());
     auto earlier = m_idempotency.begin(caller.value(), key, Idempotency::hash_of(request, request.body));
     if (!earlier.ok()) return refusal(earlier.error(), request);
@@ -228,7 +230,7 @@ net::Response Api::answer(const net::Request& request, const Match& match) {
 }
 
 net::Response Api::call(const net::Request& request, const Match& match, const access::Caller& caller) {
-    const Call call{request, caller, m_services, match.path, {}};
+    const Call call{request, caller, m_services, match.path, {}, request.body_stream.get()};
     auto outcome = m_routes[match.route].handle(call, request.body);
     net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);
     for (auto& header : call.answer_headers) response.set_header(header.name, std::move(header.value));

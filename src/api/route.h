@@ -39,6 +39,7 @@ struct Route {
     bool secret_answer = false;         // never kept for idempotent replay
     std::string_view content_type = ""; // of a raw answer
     bool takes_raw_body = false;
+    bool streams_body = false; // the handler pulls it; no idempotency key, because the body is not known before
     size_t body_limit = 0; // 0: the usual one
 
     constexpr Route secret() const {
@@ -85,6 +86,8 @@ Result<Argument> read_argument(const Call& call, std::string_view body) {
         return read_query<Argument>(pairs);
     } else if constexpr (std::same_as<Argument, RawBody>) {
         return RawBody{body};
+    } else if constexpr (std::same_as<Argument, StreamedBody>) {
+        return StreamedBody{call.body_stream};
     } else {
         return json::read<Argument>(body);
     }
@@ -116,7 +119,8 @@ net::Response respond(Answer answer) {
 template <auto handler, class Answer, class... Arguments>
 struct Handler {
     static constexpr bool takes_query = (QueryType<Arguments> || ...);
-    static constexpr bool takes_raw_body = (std::same_as<Arguments, RawBody> || ...);
+    static constexpr bool streams_body = (std::same_as<Arguments, StreamedBody> || ...);
+    static constexpr bool takes_raw_body = streams_body || (std::same_as<Arguments, RawBody> || ...);
     static constexpr bool takes_body = !takes_raw_body && (!QueryType<Arguments> || ...);
 
     static Result<net::Response> call(const Call& call, std::string_view body) {
@@ -149,7 +153,8 @@ struct Handler {
     static json::Value schema(json::Schemas& schemas) {
         json::Value made;
         const auto describe = [&]<class Argument>(std::type_identity<Argument>) {
-            if constexpr (!std::same_as<Argument, RawBody> && QueryType<Argument> == query)
+            if constexpr (!std::same_as<Argument, RawBody> && !std::same_as<Argument, StreamedBody> &&
+                          QueryType<Argument> == query)
                 made = json::schema_of<Argument>(schemas);
         };
         (describe(std::type_identity<Arguments>{}), ...);
@@ -197,6 +202,7 @@ constexpr Route route(std::string_view method, std::string_view path, Need need,
     row.handle = &Taken::call;
     row.answer_kind = Taken::kind();
     row.takes_raw_body = Taken::takes_raw_body;
+    row.streams_body = Taken::streams_body;
     if constexpr (Taken::takes_body) row.body_schema = &Taken::template schema<false>;
     if constexpr (Taken::takes_query) row.query_schema = &Taken::template schema<true>;
     row.answer_schema = &Taken::answer_schema;

@@ -74,6 +74,21 @@ const Route table[] = {
         .on(net::Lane::query),
     route<delete_trace>("DELETE", "/v1/projects/{project}/traces/{trace}", need(trace_delete), "Delete a trace.")
         .on(net::Lane::query),
+    route<export_spans>("GET", "/v1/projects/{project}/export", need(project_read),
+                        "Spans as a file: JSON lines, Parquet or OTLP, oldest first.")
+        .raw("application/x-ndjson")
+        .on(net::Lane::query),
+    route<import_spans>("POST", "/v1/projects/{project}/import", need(trace_write),
+                        "Spans from a file: of Hone, of Phoenix, or OTLP; plain, gzip or zstd.")
+        .with_body_limit(size_t{64} << 30)
+        .on(net::Lane::query),
+    route<follow_spans>("GET", "/v1/projects/{project}/tail", need(project_read),
+                        "Spans as they arrive, as Server-Sent Events.")
+        .raw("text/event-stream")
+        .on(net::Lane::query),
+    route<list_views>("GET", "/v1/projects/{project}/views", need(project_read), "Saved views of the project's lists."),
+    route<save_view>("PUT", "/v1/projects/{project}/views/{view}", need(project_update), "Save a view under a name."),
+    route<delete_view>("DELETE", "/v1/projects/{project}/views/{view}", need(project_update), "Delete a saved view."),
     route<get_series>("GET", "/v1/projects/{project}/series", need(project_read), "Numbers of spans over time.")
         .on(net::Lane::query),
     route<get_facets>("GET", "/v1/projects/{project}/facets", need(project_read),
@@ -88,6 +103,14 @@ const Route table[] = {
         .on(net::Lane::query),
     route<get_ledger>("GET", "/v1/projects/{project}/ledger", need(project_read),
                       "What happened to every span that was received."),
+    route<get_project_trace_settings>("GET", "/v1/projects/{project}/trace_settings", need(project_read),
+                                      "Quotas, retention by bytes, sampling and redaction of a project."),
+    route<put_project_trace_settings>("PUT", "/v1/projects/{project}/trace_settings", need(project_update),
+                                      "Replace them; what is left out is not set."),
+    route<get_space_trace_settings>("GET", "/v1/spaces/{space}/trace_settings", need(space_read),
+                                    "Quotas of a space, for all its projects together."),
+    route<put_space_trace_settings>("PUT", "/v1/spaces/{space}/trace_settings", need(space_update),
+                                    "Replace them; what is left out is not set."),
     route<get_disk>("GET", "/v1/projects/{project}/disk", need(project_read), "What the project's spans cost on disk.")
         .on(net::Lane::query),
     route<write_evals>("POST", "/v1/projects/{project}/evals", need(eval_write),

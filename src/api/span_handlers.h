@@ -33,6 +33,17 @@ Result<One<TraceSkeleton>> get_trace_skeleton(const Call&, const InSpace&);
 Result<One<SpanPayload>> get_span_payload(const Call&, const InSpace&);
 Result<NoContent> delete_trace(const Call&, const InSpace&);
 
+// transfer_handlers.cpp
+Result<net::Response> export_spans(const Call&, const ExportSpans&);
+Result<One<ImportReportView>> import_spans(const Call&, const ImportSpans&, const StreamedBody&);
+
+// trace_settings_handlers.cpp
+Result<One<ProjectTraceSettingsView>> get_project_trace_settings(const Call&, const InSpace&);
+Result<One<ProjectTraceSettingsView>> put_project_trace_settings(const Call&, const InSpace&,
+                                                                 const telemetry::ProjectTraceSettings&);
+Result<One<SpaceTraceSettingsView>> get_space_trace_settings(const Call&);
+Result<One<SpaceTraceSettingsView>> put_space_trace_settings(const Call&, const telemetry::SpaceTraceSettings&);
+
 // question_handlers.cpp
 Result<One<SpanSeries>> get_series(const Call&, const AskSeries&);
 Result<List<FacetValue>> get_facets(const Call&, const AskFacets&);

@@ -3,6 +3,8 @@
 
 #include "api/requests.h"
 #include "telemetry/evals.h"
+#include "telemetry/span_export.h"
+#include "telemetry/span_import.h"
 
 namespace hone::api {
 
@@ -143,6 +145,35 @@ struct RunSql {
         Field{"sql", &RunSql::sql, "One SELECT over spans, evals, traces and chat_sessions."},
         Field{"format", &RunSql::format, "json (default), json_lines, csv, arrow or parquet."},
         Field{"limit", &RunSql::limit, "Rows, at most 100000; 10000 if not given."},
+    };
+};
+
+struct ExportSpans {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<telemetry::ExportFormat> format;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    static constexpr std::tuple fields{
+        Field{"space", &ExportSpans::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"format", &ExportSpans::format,
+              "jsonl (if not given), parquet, otlp (OTLP/JSON, a request on each line) or otlp_proto."},
+        Field{"filter", &ExportSpans::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"after", &ExportSpans::after, "Started at or after this time."},
+        Field{"before", &ExportSpans::before, "Started before this time."},
+    };
+};
+
+struct ImportSpans {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<telemetry::ImportFormat> format;
+    static constexpr std::tuple fields{
+        Field{"space", &ImportSpans::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"format", &ImportSpans::format,
+              "What the body is: jsonl (if not given), parquet (of Hone or Phoenix), phoenix (its spans as JSON), otlp "
+              "(OTLP/JSON, a request on each line) or otlp_proto."},
     };
 };
 

@@ -212,6 +212,55 @@ struct FilterFieldInfo {
     };
 };
 
+struct UseToday {
+    int64_t spans = 0;
+    int64_t bytes = 0;
+    static constexpr std::tuple fields{
+        Field{"spans", &UseToday::spans, "Counted only while there is a quota."},
+        Field{"bytes", &UseToday::bytes, ""},
+    };
+};
+
+struct ProjectTraceSettingsView {
+    telemetry::ProjectTraceSettings settings;
+    UseToday used_today;
+    static constexpr std::tuple fields{
+        Field{"settings", &ProjectTraceSettingsView::settings, ""},
+        Field{"used_today", &ProjectTraceSettingsView::used_today, "Since midnight, UTC."},
+    };
+};
+
+struct SpaceTraceSettingsView {
+    telemetry::SpaceTraceSettings settings;
+    UseToday used_today;
+    static constexpr std::tuple fields{
+        Field{"settings", &SpaceTraceSettingsView::settings, ""},
+        Field{"used_today", &SpaceTraceSettingsView::used_today, "Since midnight, UTC."},
+    };
+};
+
+struct ImportProblemView {
+    int64_t line = 0;
+    std::string reason;
+    static constexpr std::tuple fields{
+        Field{"line", &ImportProblemView::line, "From 1: the line, or the row of a Parquet file."},
+        Field{"reason", &ImportProblemView::reason, ""},
+    };
+};
+
+struct ImportReportView {
+    int64_t accepted = 0;
+    int64_t rejected = 0;
+    std::vector<ImportProblemView> problems;
+    bool has_more_problems = false;
+    static constexpr std::tuple fields{
+        Field{"accepted", &ImportReportView::accepted, "Spans on disk; repeated ones count in the ledger only."},
+        Field{"rejected", &ImportReportView::rejected, ""},
+        Field{"problems", &ImportReportView::problems, "The first hundred."},
+        Field{"has_more_problems", &ImportReportView::has_more_problems, ""},
+    };
+};
+
 struct LedgerView {
     int64_t received = 0;
     int64_t stored = 0;

@@ -22,12 +22,25 @@ Result<telemetry::ProjectRef> TraceProjects::resolve(const access::Caller& calle
             return found->second.project;
     }
     const access::Project project = TRY(m_access.projects.find_or_create_for_traces(caller, space, name));
-    telemetry::ProjectRef reference;
-    reference.id = project.id.text();
-    reference.retention_days = project.retention_days.value_or(m_default_retention_days);
+    telemetry::ProjectRef reference = TRY(reference_to(project));
     const Lock lock(m_mutex);
     if (m_known.size() >= most_known) m_known.clear();
     m_known[place] = {reference, now + belief};
+    return reference;
+}
+
+Result<telemetry::ProjectRef> TraceProjects::reference_to(const access::Project& project) {
+    const auto settings = TRY(m_settings.of_project(project.id.text()));
+    const auto of_space = TRY(m_settings.of_space(project.space_id.text()));
+    telemetry::ProjectRef reference;
+    reference.id = project.id.text();
+    reference.retention_days = project.retention_days.value_or(m_default_retention_days);
+    reference.sample = settings.sample.value_or(1.0);
+    reference.quota = {settings.spans_per_day.value_or(0), settings.bytes_per_day.value_or(0)};
+    reference.space = project.space_id.text();
+    reference.space_quota = {of_space.spans_per_day.value_or(0), of_space.bytes_per_day.value_or(0)};
+    // Rules that cannot be read must not let through what they were to take out.
+    if (settings.redaction) reference.redactor = TRY(telemetry::Redactor::make(rules_of(*settings.redaction)));
     return reference;
 }
 

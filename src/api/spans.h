@@ -8,6 +8,7 @@
 #include "telemetry/retention.h"
 #include "telemetry/sql_guard.h"
 #include "telemetry/telemetry.h"
+#include "telemetry/trace_settings.h"
 
 #include <string>
 #include <unordered_map>
@@ -18,8 +19,9 @@ namespace hone::api {
 // so that a busy sender does not ask the database for each request.
 class TraceProjects final : public telemetry::ProjectDirectory {
 public:
-    TraceProjects(access::Access& access, const Clock& clock, int64_t default_retention_days)
+    TraceProjects(access::Access& access, sql::Database& database, const Clock& clock, int64_t default_retention_days)
         : m_access(access),
+          m_settings(database, clock),
           m_clock(clock),
           m_default_retention_days(default_retention_days) {}
 
@@ -31,6 +33,8 @@ public:
     void forget();
 
     int64_t default_retention_days() const { return m_default_retention_days; }
+    // After a change call forget().
+    telemetry::TraceSettings& settings() { return m_settings; }
 
 private:
     struct Known {
@@ -38,7 +42,10 @@ private:
         Duration until{};
     };
 
+    Result<telemetry::ProjectRef> reference_to(const access::Project& project);
+
     access::Access& m_access;
+    telemetry::TraceSettings m_settings;
     const Clock& m_clock;
     const int64_t m_default_retention_days;
     Mutex m_mutex;

@@ -49,9 +49,11 @@ struct Config {
     std::string otlp_grpc_listen = "127.0.0.1:4317";
     std::string otlp_open = "false";
     int64_t retention_days = 30;
+    std::string prices_file;
     std::string clickhouse_url;
     std::string clickhouse_user;
     std::string clickhouse_password;
+    std::string clickhouse_ca_file;
     std::string engine_library;
     Bytes engine_memory{int64_t{2} << 30};
     Duration engine_idle_stop = std::chrono::minutes(10);

@@ -167,11 +167,18 @@ constexpr Setting list[] = {
         "BOOLEAN", booleans),
     number<&Config::retention_days>(
         "retention_days", "Days that spans are kept, in projects that do not say otherwise. 0: for ever.", 0, 36'500),
+    text<&Config::prices_file>(
+        "prices_file",
+        "Prices of models that win over the built-in ones: lines of `model input output [cache_read [cache_write]]` in "
+        "USD per million tokens.",
+        "FILE"),
     text<&Config::clickhouse_url>(
         "clickhouse_url",
         "ClickHouse that holds the spans (http://host:8123). Empty: the engine in the data directory.", "URL"),
     text<&Config::clickhouse_user>("clickhouse_user", "User at clickhouse_url.", "NAME"),
     secret(text<&Config::clickhouse_password>("clickhouse_password", "Password at clickhouse_url.", "TEXT")),
+    text<&Config::clickhouse_ca_file>(
+        "clickhouse_ca_file", "Certificates (PEM) that vouch for clickhouse_url. Empty: the system's.", "FILE"),
     text<&Config::engine_library>(
         "engine_library", "The span engine's library. Empty: HONE_CHDB_LIBRARY, or libchdb.so beside the program.",
         "FILE"),

@@ -4,12 +4,15 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "server/server.h"
+#include "telemetry/span_snapshot.h"
 #include "json/json.h"
 
 #include <array>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -20,7 +23,7 @@ namespace {
 
 constexpr size_t block = 512; // of a tar file
 constexpr size_t piece = 256 << 10;
-constexpr size_t largest_manifest = 1 << 20;
+constexpr size_t largest_manifest = 64 << 20;
 
 struct BackupFile {
     std::string name;
@@ -30,8 +33,14 @@ struct BackupFile {
                                        Field{"blake2b", &BackupFile::blake2b, ""}};
 };
 
+struct FileHash {
+    std::string name;
+    std::string blake2b;
+    static constexpr std::tuple fields{Field{"name", &FileHash::name, ""}, Field{"blake2b", &FileHash::blake2b, ""}};
+};
+
 struct Manifest {
-    int64_t format = 1;
+    int64_t format = 2;
     std::string hone_version;
     int64_t schema_version = 0;
     Time created_at{};
@@ -56,7 +65,10 @@ std::string tar_header(const std::string& name, int64_t size) {
         std::snprintf(text, sizeof text, "%0*llo", width, static_cast<unsigned long long>(value));
         return std::string(text);
     };
-    put(0, name);
+    // Longer names are split at a slash, as ustar has it.
+    const size_t slash = name.size() > 100 ? name.rfind('/', 150) : std::string::npos;
+    put(0, slash == std::string::npos ? name : name.substr(slash + 1));
+    if (slash != std::string::npos) put(345, name.substr(0, slash));
     put(100, octal(0600, 7));
     put(108, octal(0, 7));
     put(116, octal(0, 7));
@@ -82,44 +94,81 @@ std::string padding(int64_t size) {
     return std::string(static_cast<size_t>((block - static_cast<size_t>(size) % block) % block), '\0');
 }
 
-// Streams the archive: header, manifest, header, database, end; compressed on the way.
+struct Entry {
+    std::string name;
+    std::string path;
+    int64_t bytes = 0;
+};
+
+// What the backup is made of, for as long as it is read.
+struct Material {
+    Material() = default;
+    Material(Material&&) = default;
+    ~Material() {
+        if (!database_copy.empty()) ::unlink(database_copy.c_str());
+    }
+    std::string database_copy;
+    std::unique_ptr<telemetry::SpanSnapshot> spans;
+    std::vector<Entry> files;
+};
+
+// Streams the archive: manifest, every file, then the hashes of all, which are known only now; compressed on the way.
 class BackupSource final : public net::BodySource {
 public:
-    BackupSource(std::string copy, Fd file, int64_t size, std::string start)
-        : m_copy(std::move(copy)),
-          m_file(std::move(file)),
-          m_left(size),
-          m_size(size),
-          m_pending(std::move(start)),
+    BackupSource(Material material, std::string manifest)
+        : m_material(std::move(material)),
+          m_pending(std::move(manifest)),
           m_stream(ZSTD_createCCtx()) {
-        ZSTD_CCtx_setParameter(m_stream, ZSTD_c_compressionLevel, 3);
+        ZSTD_CCtx_setParameter(m_stream, ZSTD_c_compressionLevel, 1); // parts are compressed already
         ZSTD_CCtx_setParameter(m_stream, ZSTD_c_checksumFlag, 1);
     }
-    ~BackupSource() override {
-        ZSTD_freeCCtx(m_stream);
-        ::unlink(m_copy.c_str());
-    }
+    ~BackupSource() override { ZSTD_freeCCtx(m_stream); }
 
     Result<std::string> next() override {
-        while (!m_done) {
-            std::string input = std::move(m_pending);
-            m_pending.clear();
-            if (input.empty() && m_left > 0) {
-                input.resize(piece);
-                const ssize_t count = ::read(m_file.get(), input.data(), input.size());
-                if (count <= 0) return system_error("read the copy of the database", errno);
-                input.resize(static_cast<size_t>(count));
-                m_left -= count;
-            } else if (input.empty()) {
-                input = padding(m_size) + std::string(2 * block, '\0');
-                m_done = true;
-            }
-            if (std::string out = TRY(compress(input, m_done)); !out.empty()) return out;
+        while (!m_is_over) {
+            const std::string input = m_pending.empty() ? TRY(next_input()) : std::exchange(m_pending, {});
+            if (std::string out = TRY(compress(input, m_is_over)); !out.empty()) return out;
         }
         return std::string();
     }
 
 private:
+    // The next bytes of the archive; the last ones set m_is_over.
+    Result<std::string> next_input() {
+        if (m_file.is_open()) return read_file_piece();
+        if (m_index < m_material.files.size()) return begin_file();
+        m_is_over = true;
+        const std::string text = json::print(json::to_value(m_hashes));
+        const auto size = static_cast<int64_t>(text.size());
+        return tar_header("hashes.json", size) + text + padding(size) + std::string(2 * block, '\0');
+    }
+
+    Result<std::string> begin_file() {
+        const Entry& entry = m_material.files[m_index];
+        m_file = Fd(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!m_file.is_open()) return system_error("open " + entry.path, errno);
+        m_hasher.emplace();
+        m_left = entry.bytes;
+        return tar_header(entry.name, entry.bytes);
+    }
+
+    Result<std::string> read_file_piece() {
+        const Entry& entry = m_material.files[m_index];
+        std::string input(static_cast<size_t>(std::min<int64_t>(m_left, piece)), '\0');
+        if (m_left > 0) {
+            const ssize_t count = ::read(m_file.get(), input.data(), input.size());
+            if (count <= 0) return system_error("read " + entry.path, count < 0 ? errno : EIO);
+            input.resize(static_cast<size_t>(count));
+            m_left -= count;
+            m_hasher->add(input);
+        }
+        if (m_left > 0) return input;
+        m_hashes.push_back({entry.name, to_hex(m_hasher->finish())});
+        m_file.reset();
+        ++m_index;
+        return input + padding(entry.bytes);
+    }
+
     Result<std::string> compress(std::string_view input, bool last) {
         std::string out;
         ZSTD_inBuffer in{input.data(), input.size(), 0};
@@ -134,29 +183,15 @@ private:
         return out;
     }
 
-    const std::string m_copy;
-    Fd m_file;
-    int64_t m_left;
-    const int64_t m_size;
+    const Material m_material;
     std::string m_pending;
-    bool m_done = false;
+    size_t m_index = 0; // the file being read, or the next one
+    Fd m_file;
+    int64_t m_left = 0;
+    std::optional<crypto::Hasher> m_hasher;
+    std::vector<FileHash> m_hashes;
+    bool m_is_over = false;
     ZSTD_CCtx* m_stream;
-};
-
-// A copy that goes away unless its source took it over.
-class Copy {
-public:
-    explicit Copy(std::string path) : m_path(std::move(path)) {}
-    ~Copy() {
-        if (!m_path.empty()) ::unlink(m_path.c_str());
-    }
-    Copy(const Copy&) = delete;
-    Copy& operator=(const Copy&) = delete;
-    const std::string& path() const { return m_path; }
-    std::string release() { return std::exchange(m_path, {}); }
-
-private:
-    std::string m_path;
 };
 
 // Reads a compressed archive piece by piece; every length is checked before it is believed.
@@ -219,18 +254,26 @@ Result<int64_t> tar_size(std::string_view header) {
     return size;
 }
 
+std::string name_in(const std::string& header) {
+    const std::string prefix(header.data() + 345, ::strnlen(header.data() + 345, 155));
+    const std::string name(header.data(), ::strnlen(header.data(), 100));
+    return prefix.empty() ? name : prefix + "/" + name;
+}
+
 // The header of the next file, which must have this name.
 Result<int64_t> expect_file(ArchiveReader& archive, const std::string& name) {
     const std::string header = TRY(archive.take(block));
-    if (std::string(header.c_str()) != name) return corrupt("not a Hone backup: " + name + " is not where it belongs");
+    if (name_in(header) != name) return corrupt("not a Hone backup: " + name + " is not where it belongs");
     return tar_size(header);
 }
 
-Result<> unpack(ArchiveReader& archive, const BackupFile& file, const std::string& path) {
+// The hash of what was written.
+Result<std::string> unpack(ArchiveReader& archive, const BackupFile& file, const std::string& path) {
     const int64_t size = TRY(expect_file(archive, file.name));
     if (size != file.bytes)
         return corrupt("the backup is damaged: " + file.name + " has another size than its manifest says");
-    const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    TRY(make_directories(path.substr(0, path.rfind('/')), 0700));
+    const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!out.is_open()) return system_error("write " + path, errno);
     crypto::Hasher hasher;
     for (int64_t left = size; left > 0;) {
@@ -240,35 +283,86 @@ Result<> unpack(ArchiveReader& archive, const BackupFile& file, const std::strin
         left -= static_cast<int64_t>(bytes.size());
     }
     TRY(archive.take(padding(size).size()));
-    if (to_hex(hasher.finish()) != file.blake2b)
-        return corrupt("the backup is damaged: " + file.name + " has another hash than its manifest says");
-    if (::fsync(out.get()) != 0) return system_error("write " + path, errno);
+    return to_hex(hasher.finish());
+}
+
+Result<std::string> take_text(ArchiveReader& archive, const std::string& name) {
+    const int64_t size = TRY(expect_file(archive, name));
+    if (size > static_cast<int64_t>(largest_manifest))
+        return corrupt("not a Hone backup: its " + name + " is too large");
+    std::string text = TRY(archive.take(static_cast<size_t>(size)));
+    TRY(archive.take(padding(size).size()));
+    return text;
+}
+
+Result<Manifest> take_manifest(ArchiveReader& archive) {
+    auto manifest = TRY(json::read<Manifest>(TRY(take_text(archive, "manifest.json"))));
+    if (manifest.format < 1 || manifest.format > 2)
+        return conflict("this backup was made by a newer Hone (" + manifest.hone_version + "): upgrade hone first");
+    std::set<std::string_view> names;
+    for (const BackupFile& file : manifest.files) {
+        const bool is_span_file = manifest.format == 2 && file.name.starts_with("telemetry/") &&
+                                  telemetry::is_snapshot_file_name(std::string_view(file.name).substr(10));
+        if ((file.name != "hone.db" && !is_span_file) || file.bytes < 0 || !names.insert(file.name).second)
+            return corrupt("not a Hone backup: unexpected files");
+    }
+    if (!names.contains("hone.db")) return corrupt("not a Hone backup: it holds no database");
+    return manifest;
+}
+
+// All files below `directory`, each with the right hash.
+Result<> unpack_all(ArchiveReader& archive, const Manifest& manifest, const std::string& directory) {
+    std::map<std::string, std::string> hashes;
+    for (const BackupFile& file : manifest.files)
+        hashes[file.name] = TRY(unpack(archive, file, directory + "/" + file.name));
+    std::map<std::string, std::string> wanted;
+    if (manifest.format == 1)
+        wanted["hone.db"] = manifest.files[0].blake2b;
+    else
+        for (const FileHash& hash : TRY(json::read<std::vector<FileHash>>(TRY(take_text(archive, "hashes.json")))))
+            wanted[hash.name] = hash.blake2b;
+    for (const auto& [name, hash] : hashes)
+        if (wanted[name] != hash)
+            return corrupt("the backup is damaged: " + name + " has another hash than its manifest says");
+    const Fd files(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!files.is_open() || ::syncfs(files.get()) != 0) return system_error("sync " + directory, errno);
+    return {};
+}
+
+// Spans first: as long as there is no database, the restore can be repeated.
+Result<> move_into_place(const std::string& from, const std::string& data_dir) {
+    for (const char* name : {"/telemetry", "/hone.db"})
+        if (file_exists(from + name) && ::rename((from + name).c_str(), (data_dir + name).c_str()) != 0)
+            return system_error("rename " + from + name, errno);
+    const Fd directory(::open(data_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory.is_open() || ::fsync(directory.get()) != 0) return system_error("sync " + data_dir, errno);
     return {};
 }
 
 } // namespace
 
-Result<std::unique_ptr<net::BodySource>> open_backup(sql::Database& database, const std::string& data_dir,
-                                                     const Clock& clock, int64_t schema_version) {
-    Copy copy(data_dir + "/backup-" + make_ulid(clock.now()) + ".tmp");
-    TRY(database.backup_to(copy.path()));
-    Fd file(::open(copy.path().c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.is_open()) return system_error("open " + copy.path(), errno);
-    crypto::Hasher hasher;
-    int64_t size = 0;
-    std::string buffer(piece, '\0');
-    for (ssize_t count = 0; (count = ::read(file.get(), buffer.data(), buffer.size())) != 0; size += count) {
-        if (count < 0) return system_error("read " + copy.path(), errno);
-        hasher.add(std::string_view(buffer).substr(0, static_cast<size_t>(count)));
+Result<std::unique_ptr<net::BodySource>> open_backup(sql::Database& database, telemetry::Telemetry* spans,
+                                                     const std::string& data_dir, const Clock& clock,
+                                                     int64_t schema_version) {
+    Material material;
+    // Spans before the database: then it knows every project that has some.
+    if (spans != nullptr) {
+        material.spans = TRY(telemetry::SpanSnapshot::take(*spans));
+        for (const auto& file : material.spans->files())
+            material.files.push_back({"telemetry/" + file.name, file.path, file.bytes});
     }
-    ::lseek(file.get(), 0, SEEK_SET);
-    Manifest manifest{1, version, schema_version, clock.now(), {{"hone.db", size, to_hex(hasher.finish())}}};
+    material.database_copy = data_dir + "/backup-" + make_ulid(clock.now()) + ".tmp";
+    TRY(database.backup_to(material.database_copy));
+    struct stat status {};
+    if (::stat(material.database_copy.c_str(), &status) != 0)
+        return system_error("open " + material.database_copy, errno);
+    material.files.insert(material.files.begin(), {"hone.db", material.database_copy, status.st_size});
+    Manifest manifest{2, version, schema_version, clock.now(), {}};
+    for (const Entry& entry : material.files) manifest.files.push_back({entry.name, entry.bytes, ""});
     const std::string text = json::print_pretty(json::to_value(manifest));
-    const auto text_size = static_cast<int64_t>(text.size());
-    std::string start =
-        tar_header("manifest.json", text_size) + text + padding(text_size) + tar_header("hone.db", size);
+    const auto size = static_cast<int64_t>(text.size());
     return std::unique_ptr<net::BodySource>(
-        std::make_unique<BackupSource>(copy.release(), std::move(file), size, std::move(start)));
+        std::make_unique<BackupSource>(std::move(material), tar_header("manifest.json", size) + text + padding(size)));
 }
 
 Result<Restored> restore_backup(const std::string& path, const std::string& data_dir) {
@@ -279,25 +373,24 @@ Result<Restored> restore_backup(const std::string& path, const std::string& data
     Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) return system_error("open " + path, errno);
     ArchiveReader archive(std::move(file));
-    const int64_t manifest_size = TRY(expect_file(archive, "manifest.json"));
-    if (manifest_size > static_cast<int64_t>(largest_manifest))
-        return corrupt("not a Hone backup: its manifest is too large");
-    const std::string text = TRY(archive.take(static_cast<size_t>(manifest_size)));
-    TRY(archive.take(padding(manifest_size).size()));
-    const auto manifest = TRY(json::read<Manifest>(text));
-    if (manifest.format != 1)
-        return conflict("this backup was made by a newer Hone (" + manifest.hone_version + "): upgrade hone first");
-    if (manifest.files.size() != 1 || manifest.files[0].name != "hone.db")
-        return corrupt("not a Hone backup: unexpected files");
-    const std::string beside = data_dir + "/hone.db.restoring";
-    if (auto outcome = unpack(archive, manifest.files[0], beside); !outcome.ok()) {
-        ::unlink(beside.c_str());
-        return std::move(outcome).error();
+    const Manifest manifest = TRY(take_manifest(archive));
+    std::error_code failed;
+    if (manifest.files.size() > 1) { // without a database these are spans that nobody could see, or a broken restore
+        if (file_exists(data_dir + "/telemetry/engine/data"))
+            return conflict(data_dir + " holds spans already: move " + data_dir + "/telemetry away first");
+        std::filesystem::remove_all(data_dir + "/telemetry", failed);
     }
-    if (::rename(beside.c_str(), (data_dir + "/hone.db").c_str()) != 0) return system_error("rename " + beside, errno);
-    const Fd directory(::open(data_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory.is_open() || ::fsync(directory.get()) != 0) return system_error("sync " + data_dir, errno);
-    return Restored{to_text(manifest.created_at), manifest.hone_version, static_cast<int64_t>(manifest.files.size())};
+    const std::string beside = data_dir + "/restoring";
+    std::filesystem::remove_all(beside, failed);
+    TRY(make_directories(beside, 0700));
+    auto outcome = unpack_all(archive, manifest, beside);
+    if (outcome.ok()) outcome = move_into_place(beside, data_dir);
+    std::filesystem::remove_all(beside, failed);
+    if (!outcome.ok()) return std::move(outcome).error();
+    int64_t bytes = 0;
+    for (const BackupFile& entry : manifest.files) bytes += entry.name == "hone.db" ? 0 : entry.bytes;
+    return Restored{to_text(manifest.created_at), manifest.hone_version, static_cast<int64_t>(manifest.files.size()),
+                    bytes};
 }
 
 } // namespace hone::server

@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto restored = hone::server::restore_backup(file, target);
     // All of it or nothing.
     CHECK_OR_ABORT(hone::file_exists(target + "/hone.db") == restored.ok());
-    CHECK_OR_ABORT(!hone::file_exists(target + "/hone.db.restoring"));
+    CHECK_OR_ABORT(!hone::file_exists(target + "/restoring"));
     std::filesystem::remove(target + "/hone.db");
     return 0;
 }

@@ -140,16 +140,18 @@ Result<> Server::open_master_key() {
 }
 
 Result<> Server::open_spans() {
-    m_trace_projects.emplace(*m_access, m_clock, m_config.retention_days);
+    m_trace_projects.emplace(*m_access, *m_database, m_clock, m_config.retention_days);
     telemetry::TelemetryOptions options;
     options.directory = m_config.data_dir + "/telemetry";
     options.clickhouse_url = m_config.clickhouse_url;
     options.clickhouse_user = m_config.clickhouse_user;
     options.clickhouse_password = m_config.clickhouse_password;
+    options.clickhouse_ca_file = m_config.clickhouse_ca_file;
     options.engine.library = m_config.engine_library;
     options.engine.memory_bytes = m_config.engine_memory.count;
     options.engine.idle_stop = m_config.engine_idle_stop;
     options.wal.cap_bytes = static_cast<size_t>(m_config.span_log_limit.count);
+    if (!m_config.prices_file.empty()) options.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     const bool embedded = m_config.clickhouse_url.empty();
     const std::string engine_directory = embedded ? options.directory + "/engine" : "";
     m_telemetry = TRY(telemetry::Telemetry::open(std::move(options), *m_trace_projects, m_clock));
@@ -331,7 +333,7 @@ std::string Server::metrics() const {
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {
     TRY(caller.require(access::Permission::backup_create));
-    auto source = TRY(open_backup(*m_database, m_config.data_dir, m_clock, m_schema_version));
+    auto source = TRY(open_backup(*m_database, m_telemetry.get(), m_config.data_dir, m_clock, m_schema_version));
     TRY(m_access->audit.record(caller, {"backup_create", {}, "installation"}));
     return source;
 }

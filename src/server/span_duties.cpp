@@ -40,6 +40,7 @@ Result<> SpanDuties::step() {
     telemetry::RetentionPolicy policy;
     policy.days = TRY(m_access.projects.retention_days());
     policy.default_days = m_spans.projects.default_retention_days();
+    policy.bytes = TRY(m_spans.projects.settings().retention_bytes());
     const auto report = TRY(m_spans.retention.apply(policy));
     if (report.dropped_days > 0 || report.deleted_spans > 0)
         log(Level::info, "old spans deleted",
@@ -61,6 +62,9 @@ std::string SpanDuties::metrics() const {
     add("counter", "spans_stored_total", "Spans stored.", all.stored);
     add("counter", "spans_repeated_total", "Spans that were sent again, and left out.", all.repeated);
     add("counter", "spans_rejected_total", "Spans rejected.", all.rejected_total());
+    int64_t over_quota = 0;
+    for (const auto& [reason, count] : all.rejected) over_quota += telemetry::is_quota_reason(reason) ? count : 0;
+    add("counter", "spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
     add("gauge", "spans_pending", "Spans on disk, on their way to the engine.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
     add("gauge", "span_log_bytes", "Disk used by spans on their way to the engine.", log_stats.disk_bytes);

@@ -96,6 +96,16 @@ Error engine_error(int exception_code, std::string_view message) {
     case 291:
     case 497:
         return forbidden("this is not allowed in a query: " + plain);
+    case 192: // UNKNOWN_USER and other ways of not letting us in
+    case 193:
+    case 194:
+    case 516:
+        return {Code::unavailable, "the span store refuses our user or password", std::string(message)};
+    case 202: // TOO_MANY_SIMULTANEOUS_QUERIES
+        return {Code::busy, "the span store is busy", std::string(message)};
+    case 209: // SOCKET_TIMEOUT
+    case 210: // NETWORK_ERROR
+        return {Code::unavailable, "the span store cannot be reached: " + plain, std::string(message)};
     case 242: // TABLE_IS_READ_ONLY
     case 243: // NOT_ENOUGH_SPACE
     case 252: // TOO_MANY_PARTS
@@ -104,6 +114,14 @@ Error engine_error(int exception_code, std::string_view message) {
         return invalid(plain.empty() ? "the span engine refused the query" : plain);
     }
 }
+
+ClickHouse::ClickHouse(ClickHouseOptions options)
+    : m_options(std::move(options)),
+      m_client([&] {
+          net::ClientOptions client;
+          client.ca_file = m_options.ca_file;
+          return client;
+      }()) {}
 
 Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string_view insert_rows, bool is_insert,
                                              const std::function<Result<>(std::string_view)>& take) {
@@ -155,6 +173,8 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     int code = 0;
     const std::string_view text = response.header("X-ClickHouse-Exception-Code");
     std::from_chars(text.data(), text.data() + text.size(), code);
+    if (code == 0) // not ClickHouse's own words: something in between
+        return unavailable("the span store cannot be reached: status " + std::to_string(response.status));
     return engine_error(code, take ? failure : response.body);
 }
 

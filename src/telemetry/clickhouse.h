@@ -21,6 +21,7 @@ struct ClickHouseOptions {
     std::string user; // for a URL
     std::string password;
     EngineProcess* engine = nullptr; // the embedded one
+    std::string ca_file{};           // PEM; who vouches for the URL's certificate; empty: the system's store
 };
 
 // One statement with its values. `{name:Type}` in the SQL stands for a bound value.
@@ -51,7 +52,7 @@ public:
 
 class ClickHouse {
 public:
-    explicit ClickHouse(ClickHouseOptions options) : m_options(std::move(options)) {}
+    explicit ClickHouse(ClickHouseOptions options);
 
     // The result in the format that the SQL names.
     Result<std::string> query(const ClickHouseQuery& query);

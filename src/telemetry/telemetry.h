@@ -23,6 +23,7 @@ struct TelemetryOptions {
     std::string clickhouse_url; // empty: the embedded engine
     std::string clickhouse_user;
     std::string clickhouse_password;
+    std::string clickhouse_ca_file;
     EngineProcessOptions engine; // directory and socket are filled in
     WalOptions wal;              // directory is filled in
     LoaderOptions loader;        // state_file is filled in

@@ -17,7 +17,7 @@ import time
 from server import Server, wait_until
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-KILLS = 20
+KILLS = int(os.environ.get("HONE_TEST_KILLS", "20"))  # 200 now and then
 
 
 def now_ns():

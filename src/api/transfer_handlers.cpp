@@ -1,0 +1,35 @@
+#include "api/span_handlers.h"
+
+namespace hone::api {
+
+Result<net::Response> export_spans(const Call& call, const ExportSpans& query) {
+    const auto scope = TRY(scope_of(call, query));
+    const auto format = query.format.value_or(telemetry::ExportFormat::jsonl);
+    net::Response response;
+    response.stream = TRY(telemetry::open_export(TRY(spans_of(call))->telemetry, format, scope));
+    response.content_type = content_type_of(format);
+    response.set_header("Content-Disposition",
+                        "attachment; filename=\"spans." + std::string(file_ending_of(format)) + "\"");
+    return response;
+}
+
+Result<One<ImportReportView>> import_spans(const Call& call, const ImportSpans& query, const StreamedBody& body) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::trace_write));
+    Spans& spans = *TRY(spans_of(call));
+    if (body.reader == nullptr) return invalid("there is no body");
+    CallersProjects projects(spans.projects, call.caller, project.space_id);
+    telemetry::ImportRequest request;
+    request.format = query.format.value_or(telemetry::ImportFormat::jsonl);
+    request.encoding = call.head.header("Content-Encoding");
+    request.space = project.space_id.text();
+    request.project = project.name;
+    request.projects = &projects;
+    const auto report = TRY(telemetry::import_spans(spans.telemetry, request, [&] { return body.reader->read(); }));
+    TRY(call.access().audit.record(
+        call.caller, {"trace_import", project.space_id, project.id.text(), {{"spans", report.accepted}}}));
+    ImportReportView view{report.accepted, report.rejected, {}, report.has_more_problems};
+    for (const auto& problem : report.problems) view.problems.push_back({problem.line, problem.reason});
+    return One<ImportReportView>{std::move(view)};
+}
+
+} // namespace hone::api

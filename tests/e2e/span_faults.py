@@ -1,0 +1,211 @@
+"""What goes wrong around spans: an engine that hangs, a log that is full, a disk that is full, torn files, many clients
+at once, slow ones, bombs. Nothing acknowledged is lost, and the server stays up."""
+
+import asyncio
+import gzip
+import json
+import os
+import pathlib
+import signal
+import socket
+import time
+import urllib.parse
+
+from disk import on_small_disk
+from server import Server, wait_until
+from telemetry import engine_of, key_of, otlp_json, rows
+
+
+def stored_ids(client):
+    asked = {"project": "shop", "sql": "SELECT span_id FROM spans", "format": "json_lines", "limit": 100000}
+    answer = client.post("/v1/sql", asked)
+    if answer.status != 200:
+        return None
+    ids = [json.loads(line)["span_id"] for line in answer.text.splitlines()]
+    assert len(ids) == len(set(ids)), "a span is stored twice"
+    return {int(each, 16) for each in ids}
+
+
+def all_stored(client, acknowledged):
+    wait_until(lambda: (found := stored_ids(client)) is not None and acknowledged <= found, "all are stored", 120)
+
+
+def test_a_hung_engine_does_not_stop_acknowledgements_and_is_replaced(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--span-log-limit", "64MiB", "--requests-per-minute", "0"))
+    client = server.client(key_of(server))
+    assert client.post("/v1/traces", otlp_json([(1, 1, 0, "first", {})])).status == 200
+    rows(client, "/v1/projects/shop/span_rows", 1)
+    hung = engine_of(server)
+    os.kill(hung, signal.SIGSTOP)
+    acknowledged, refusal, number = {1}, None, 1
+    try:
+        while refusal is None and number < 2000:
+            number += 1
+            answer = client.post("/v1/traces", otlp_json([(number, number, 0, "big", {"text": "x" * 200_000})]))
+            if answer.status == 200:
+                acknowledged.add(number)
+            else:
+                refusal = answer
+        assert len(acknowledged) > 100, "the log takes spans while the engine hangs"
+        assert refusal is not None and refusal.status in (429, 503), refusal
+        assert "retry-after" in refusal.headers and "log is full" in refusal.text, refusal.text
+        asked = client.get("/v1/projects/shop/span_rows")
+        assert asked.status in (200, 503), asked.text  # 200: it was replaced meanwhile
+        if asked.status == 503:
+            assert "retry-after" in asked.headers
+        assert client.get("/healthz").status == 200
+        # Nobody wakes it: the server notices, kills it and starts another one.
+        all_stored(client, acknowledged)
+        assert engine_of(server) != hung
+    finally:
+        try:
+            os.kill(hung, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    assert client.post("/v1/traces", otlp_json([(5000, 5000, 0, "after", {})])).status == 200
+
+
+def test_an_engine_that_is_killed_while_it_answers_gives_503_and_comes_back(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))
+    client = server.client(key_of(server))
+    assert client.post("/v1/traces", otlp_json([(n, n, 0, "a", {}) for n in range(1, 50)])).status == 200
+    rows(client, "/v1/projects/shop/span_rows", 49)
+    for _ in range(5):
+        os.kill(engine_of(server), signal.SIGKILL)
+        statuses = []
+
+        def answered():
+            answer = client.get("/v1/projects/shop/span_rows")
+            statuses.append(answer.status)
+            return answer.status == 200 and len(answer.data) == 49
+
+        wait_until(answered, "it answers again")
+        assert set(statuses) <= {200, 503}, statuses
+
+
+def test_a_full_disk_refuses_spans_and_keeps_what_it_took(binary, stack):
+    server = stack.enter_context(on_small_disk(binary, stack, 200))
+    client = server.client(key_of(server))
+    assert client.post("/v1/traces", otlp_json([(1, 1, 0, "first", {})])).status == 200
+    rows(client, "/v1/projects/shop/span_rows", 1)
+    filler = pathlib.Path(server.path_of_data()).parent / "filler"
+    with open(filler, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 65536)
+        except OSError:
+            pass
+    acknowledged, refusal, number = {1}, None, 1
+    while refusal is None and number < 500:
+        number += 1
+        answer = client.post("/v1/traces", otlp_json([(number, number, 0, "more", {"text": os.urandom(20_000).hex()})]))
+        if answer.status == 200:
+            acknowledged.add(number)
+        else:
+            refusal = answer
+    assert refusal is not None and refusal.status in (429, 503) and "retry-after" in refusal.headers, refusal
+    filler.unlink()
+    wait_until(
+        lambda: client.post("/v1/traces", otlp_json([(9000, 9000, 0, "again", {})])).status == 200, "there is room again"
+    )
+    all_stored(client, acknowledged | {9000})
+
+
+def test_a_torn_log_after_a_kill_loses_nothing_that_was_acknowledged(binary, stack):
+    server = stack.enter_context(Server(binary))
+    key = key_of(server)
+    client = server.client(key)
+    acknowledged = set()
+    for turn in range(3):
+        engine = engine_of(server)
+        if engine:
+            os.kill(engine, signal.SIGSTOP)  # what comes now stays in the log
+        for number in range(turn * 100 + 1, turn * 100 + 31):
+            assert client.post("/v1/traces", otlp_json([(number, number, 0, "a", {})])).status == 200
+            acknowledged.add(number)
+        server.kill()
+        if engine:
+            os.kill(engine, signal.SIGKILL)
+        segments = sorted((server.data_dir / "telemetry/wal").glob("*.wal"))
+        with open(segments[-1], "ab") as file:  # half a frame, or what was on the disk before
+            file.write([b"HFRM\xff\x00\x00\x00", b"\x00" * 5000, os.urandom(777)][turn])
+        server.start()
+        client = server.client(key)
+    all_stored(client, acknowledged)
+
+
+async def one_request(address, body, key):
+    reader, writer = await asyncio.open_connection(*address)
+    head = (
+        f"POST /v1/traces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+    await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    return int(answer.split(b" ", 2)[1]) if answer else 0
+
+
+def test_a_thousand_clients_at_once_are_all_served(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))
+    key = key_of(server)
+    parts = urllib.parse.urlsplit(server.otlp_url)
+    address = (parts.hostname, parts.port)
+
+    async def storm():
+        bodies = {n: json.dumps(otlp_json([(n, n, 0, "storm", {})])).encode() for n in range(1, 1001)}
+        waiting = dict(bodies)
+        for _ in range(20):  # a full queue says 503: the client comes again, as exporters do
+            answers = await asyncio.gather(*(one_request(address, body, key) for body in waiting.values()))
+            assert set(answers) <= {200, 429, 503}, set(answers)
+            waiting = {n: body for (n, body), status in zip(waiting.items(), answers) if status != 200}
+            if not waiting:
+                return
+            await asyncio.sleep(0.5)
+        raise AssertionError(f"{len(waiting)} clients were never served")
+
+    asyncio.run(storm())
+    all_stored(server.client(key), set(range(1, 1001)))
+
+
+def test_slow_clients_hold_nobody_up(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--request-timeout", "3s"))
+    key = key_of(server)
+    parts = urllib.parse.urlsplit(server.otlp_url)
+    head = (
+        f"POST /v1/traces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n"
+        "Content-Length: 100000\r\n\r\n{"
+    )
+    slow = []
+    for _ in range(200):
+        connection = socket.create_connection((parts.hostname, parts.port))
+        stack.callback(connection.close)
+        connection.sendall(head.encode())
+        slow.append(connection)
+    sender = server.client(key)
+    sender.url = server.otlp_url
+    for number in range(1, 21):
+        assert sender.post("/v1/traces", otlp_json([(number, number, 0, "quick", {})])).status == 200
+    for connection in slow:  # they are told, or cut
+        connection.settimeout(60)
+        answer = connection.recv(4096)
+        assert answer == b"" or b" 408 " in answer.split(b"\r\n")[0], answer[:100]
+
+
+def test_bombs_and_broken_bodies_are_refused(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    protobuf = {"Content-Type": "application/x-protobuf"}
+    bomb = gzip.compress(b"\x00" * (300 << 20), 9)
+    before = time.monotonic()
+    refused = client.post("/v1/traces", bomb, protobuf | {"Content-Encoding": "gzip"})
+    assert refused.status == 413, refused.bytes[:200]
+    assert time.monotonic() - before < 60
+    for encoding in ("gzip", "zstd"):
+        assert client.post("/v1/traces", b"\x1f\x8bnonsense", protobuf | {"Content-Encoding": encoding}).status == 400
+    assert client.post("/v1/traces", b"x", protobuf | {"Content-Encoding": "br"}).status == 400
+    deep = b'{"resourceSpans":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    assert client.post("/v1/traces", deep).status == 400
+    memory = int(pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]) * 4096
+    assert memory < 600 << 20, memory
