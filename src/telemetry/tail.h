@@ -48,6 +48,7 @@ public:
 
     // busy when there are too many; invalid when the filter cannot be read.
     Result<uint64_t> watch(Watch watch);
+    // A call that is under way may still end after this.
     void unwatch(uint64_t id);
     bool has_room();
     // Rows that are in the engine now, from the loader.
