@@ -200,6 +200,11 @@ private:
             must(world.access.projects.bind(world.admin, m_project, user.text(), Role::viewer));
             return user.text();
         }
+        if (what == "view") {
+            access::SavedView view;
+            view.name = unique();
+            return must(world.access.saved_views.put(world.admin, m_project, view)).name;
+        }
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
         if (what == "span") return "00f067aa0ba902b7";
         if (what == "key") return desk.service_key(space, Role::viewer, {"read"}).id.text();

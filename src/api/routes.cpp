@@ -1,6 +1,7 @@
 #include "api/routes.h"
 
 #include "api/span_handlers.h"
+#include "api/tail_handlers.h"
 
 namespace hone::api {
 
