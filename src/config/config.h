@@ -60,6 +60,7 @@ struct Config {
     Bytes span_log_limit{int64_t{4} << 30};
     int64_t ingest_threads = 4;
     int64_t query_threads = 4;
+    int64_t sandbox_ready = 2;
 };
 
 struct Setting {

@@ -191,6 +191,8 @@ constexpr Setting list[] = {
         64 << 20, 1LL << 44),
     number<&Config::ingest_threads>("ingest_threads", "Threads that take traces in.", 1, 64),
     number<&Config::query_threads>("query_threads", "Threads that answer questions about spans.", 1, 64),
+    number<&Config::sandbox_ready>(
+        "sandbox_ready", "Sandboxes kept prepared after the first start, so that the next ones start sooner.", 0, 64),
 };
 
 } // namespace

@@ -75,6 +75,26 @@ std::string Hasher::finish() {
     return digest;
 }
 
+struct Sha256::State {
+    crypto_hash_sha256_state state;
+};
+
+Sha256::Sha256() : m_state(std::make_unique<State>()) {
+    crypto_hash_sha256_init(&m_state->state);
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+    crypto_hash_sha256_update(&m_state->state, bytes_of(bytes), bytes.size());
+}
+
+std::string Sha256::finish() {
+    std::string digest(crypto_hash_sha256_BYTES, '\0');
+    crypto_hash_sha256_final(&m_state->state, reinterpret_cast<unsigned char*>(digest.data()));
+    return digest;
+}
+
 bool equal(std::string_view a, std::string_view b) {
     return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }

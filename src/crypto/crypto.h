@@ -33,6 +33,20 @@ private:
     struct State;
     std::unique_ptr<State> m_state;
 };
+// SHA-256 of content that comes in pieces: for digests that others have fixed.
+class Sha256 {
+public:
+    Sha256();
+    ~Sha256();
+    Sha256(const Sha256&) = delete;
+    Sha256& operator=(const Sha256&) = delete;
+    void add(std::string_view bytes);
+    std::string finish(); // once; 32 bytes
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
 // Compares in time that does not depend on the content.
 bool equal(std::string_view a, std::string_view b);
 

@@ -24,6 +24,7 @@ namespace {
 struct Running {
     pid_t pid;
     uint32_t command;
+    bool last;
 };
 Running g_running[max_commands];
 
@@ -222,7 +223,7 @@ void run(const Request& request, const int (&descriptors)[4], int descriptor_cou
     }
     unmap(payload);
     if (error_number == 0) {
-        *place = {pid, request.command};
+        *place = {pid, request.command, (request.flags & flag_last) != 0};
         send_reply({Event::started, request.command, pid, 0, 0, 0, {}}, master);
     } else {
         reply_failed(request, error_number);
@@ -251,6 +252,7 @@ void reap() {
                     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
                     static_cast<uint64_t>(usage.ru_maxrss) * 1024u,
                     {}});
+        if (entry->last) _exit(0);
         *entry = {};
     }
 }

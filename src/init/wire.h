@@ -19,6 +19,7 @@ enum class Verb : uint32_t {
 };
 
 constexpr uint32_t flag_pty = 1;
+constexpr uint32_t flag_last = 2; // pid 1 ends with this command, and with it everything
 
 struct Request {
     Verb verb;

@@ -38,7 +38,7 @@ Result<int64_t> drain_events(const std::string& path, int64_t offset, Auditor& a
         for (size_t end; (end = rest.find('\n', start)) != std::string::npos; start = end + 1) {
             const auto event = json::read<SandboxEvent>(std::string_view(rest).substr(start, end - start));
             if (event.ok())
-                auditor.record(event.value());
+                TRY(auditor.record(event.value(), offset + static_cast<int64_t>(end) + 1));
             else
                 log(Level::error, "damaged audit line skipped",
                     {{"offset", offset + static_cast<int64_t>(start)}, {"error", event.error().message}});

@@ -74,7 +74,8 @@ struct SandboxEvent {
 class Auditor {
 public:
     virtual ~Auditor() = default;
-    virtual void record(const SandboxEvent& event) = 0;
+    // `next` is the offset after this event. An error stops the draining: the event will be given again.
+    virtual Result<> record(const SandboxEvent& event, int64_t next) = 0;
 };
 
 // Appends one line in one write. An error means that it is not written down: the caller must not go on.

@@ -4,12 +4,14 @@
 
 #include "base/file.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/launch.h"
 #include "sandbox/running_command.h"
 #include "sandbox/shim.h"
 #include "sandbox/volume.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace hone::sandbox {
@@ -46,20 +48,26 @@ struct BodyPlan {
 class Body {
 public:
     virtual ~Body() = default;
+    // Begins; a command may be handed over at once. `settle` waits until it stands, or says why it does not.
     virtual Result<> start() = 0;
+    virtual Result<> settle() = 0;
     virtual void watch(std::vector<Watch>& watches) = 0;
-    // Starts a command with these descriptors; the outcome comes through the listener.
+    // Starts a command with these descriptors; the outcome comes through the listener. `last`: all ends with it.
     virtual Result<> execute(const RunningCommand& command, const std::map<std::string, std::string>& environment,
-                             Fd (&stdio)[3]) = 0;
+                             Fd (&stdio)[3], bool last) = 0;
     virtual void signal(int64_t number, int signal) = 0;
     virtual void kill() = 0;
+    // After the end: lets go of what the kernel takes apart slowly.
+    virtual void release() = 0;
     virtual pid_t pid() const = 0;
     virtual int scratch() const = 0; // a descriptor on the file system with all that may be written; -1: none
     virtual const std::vector<Fd>& listeners() const = 0;
     virtual Result<Fd> workspace() const = 0;
 };
 
-std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener);
+// `launched`: what was prepared before the spec was known.
+std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener,
+                                          std::optional<Launched> launched);
 std::unique_ptr<Body> make_gvisor_body(const BodyPlan& plan, BodyListener& listener);
 
 // The lower directories of the sandbox's root, topmost first, and whether the host's /usr belongs on them.

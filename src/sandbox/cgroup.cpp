@@ -174,7 +174,7 @@ CgroupHost CgroupHost::probe(bool prepare) {
     return host;
 }
 
-std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& id, const Limits& limits) {
+std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& id) {
     std::vector<std::string> directories;
     const auto add = [&](const std::string& parent) {
         const std::string directory = parent + "/" + id.text();
@@ -185,8 +185,7 @@ std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& i
     if (host.keeper() == LimitKeeper::cgroup1) {
         add(host.memory);
         add(host.pids);
-        // A quota of every processor there is limits nothing, and entering a group costs a grace period.
-        if (limits.cpus.value < static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) add(host.cpu);
+        add(host.cpu);
     }
     if (host.unified.empty()) add(host.freezer);
     return directories;
@@ -206,14 +205,13 @@ std::string Cgroup::find(std::string_view file) const {
     return {};
 }
 
-Result<Cgroup> Cgroup::create(const CgroupHost& host, std::vector<std::string> directories, const Limits& limits) {
+Result<Cgroup> Cgroup::create(const CgroupHost& host, std::vector<std::string> directories) {
     Cgroup group = adopt(std::move(directories));
     for (const std::string& directory : group.m_directories) {
         // A group that ever saw cgroup.kill kills its next member too: never take over an old one.
         if (::mkdir(directory.c_str(), 0755) != 0) return system_error("create " + directory, errno);
         if (!host.unified.empty() && directory.starts_with(host.unified + "/") &&
             file_exists(directory + "/cgroup.freeze")) {
-            if (host.unified_limits) TRY(set_unified_limits(directory, limits));
             group.m_clone_directory = Fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         }
     }
@@ -223,17 +221,24 @@ Result<Cgroup> Cgroup::create(const CgroupHost& host, std::vector<std::string> d
 
     const std::string memory = group.find("memory.limit_in_bytes");
     const std::string memory_directory = memory.substr(0, memory.rfind('/'));
-    TRY(set_memory_limit(memory_directory, limits));
-    TRY(write_control(group.find("pids.max"), std::to_string(*limits.pids + 1)));
-    if (const std::string file = group.find("cpu.cfs_quota_us"); !file.empty()) {
-        const auto quota = static_cast<int64_t>(limits.cpus.value * 100'000);
-        TRY(write_control(file, std::to_string(std::max(int64_t{1000}, quota))));
-    }
     group.m_oom_file = Fd(::open((memory_directory + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
     group.m_oom = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     TRY(write_control(memory_directory + "/cgroup.event_control",
                       std::to_string(group.m_oom.get()) + " " + std::to_string(group.m_oom_file.get())));
     return group;
+}
+
+Result<> Cgroup::limit(const CgroupHost& host, const Limits& limits) const {
+    if (host.keeper() == LimitKeeper::rlimit) return {};
+    const std::string memory = find(host.unified_limits ? "memory.max" : "memory.limit_in_bytes");
+    const std::string directory = memory.substr(0, memory.rfind('/'));
+    if (host.unified_limits) return set_unified_limits(directory, limits);
+    TRY(set_memory_limit(directory, limits));
+    TRY(write_control(find("pids.max"), std::to_string(*limits.pids + 1))); // and pid 1
+    // A quota of every processor there is limits nothing, and setting one is not cheap.
+    if (limits.cpus.value >= static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) return {};
+    const auto quota = static_cast<int64_t>(limits.cpus.value * 100'000);
+    return write_control(find("cpu.cfs_quota_us"), std::to_string(std::max(int64_t{1000}, quota)));
 }
 
 Result<> Cgroup::attach(pid_t pid) const {

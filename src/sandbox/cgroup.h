@@ -36,9 +36,10 @@ struct CgroupUse {
 class Cgroup {
 public:
     // The directories that `create` will make: journal them first.
-    static std::vector<std::string> plan(const CgroupHost& host, const SandboxId& id, const Limits& limits);
-    // The set may be empty: then every call succeeds and does nothing.
-    static Result<Cgroup> create(const CgroupHost& host, std::vector<std::string> directories, const Limits& limits);
+    static std::vector<std::string> plan(const CgroupHost& host, const SandboxId& id);
+    // The set may be empty: then every call succeeds and does nothing. Without limits until `limit`.
+    static Result<Cgroup> create(const CgroupHost& host, std::vector<std::string> directories);
+    Result<> limit(const CgroupHost& host, const Limits& limits) const;
     // For cleaning up after a shim that died.
     static Cgroup adopt(std::vector<std::string> directories);
 

@@ -53,7 +53,7 @@ CheckLine cgroups() {
     CheckLine line{"cgroups", CheckLine::ok, std::string(name_of(host.keeper())), ""};
     if (host.keeper() == LimitKeeper::rlimit) {
         line.state = CheckLine::warning;
-        line.detail = "limits are kept by rlimits and a watchdog";
+        line.detail = "CPU time is NOT limited; memory is watched, not capped; processes by RLIMIT_NPROC";
         line.advice = host.advice;
     }
     if (!host.can_freeze()) line.detail += ", no freeze";
@@ -75,7 +75,8 @@ CheckLine self_test(const std::string& program) {
         TRY(sandbox->destroy());
         if (view.commands.empty() || view.commands[0].exit_code != 7)
             return internal("a test command did not return its exit code");
-        return "limits by " + std::string(name_of(view.limits_by)) + ", disk by " + view.disk_by;
+        return "limits by " + std::string(name_of(view.limits_by)) + ", disk by " + view.disk_by +
+               (view.not_limited.empty() ? "" : ", CPU not limited");
     };
     auto outcome = attempt();
     (void)remove_tree(directory).ok();

@@ -64,13 +64,22 @@ int image_main(int argc, char** argv) {
     CLI::App* add = app.add_subcommand("add", "Unpack a tar, an OCI layout or a directory.");
     add->add_option("name", name)->required();
     add->add_option("source", source)->required();
+    std::string most_bytes = "16g";
+    add->add_option("--max-size", most_bytes, "Refuse an image whose files are larger together.");
+    bool layer = false;
+    int64_t unpack_bytes = 0, unpack_files = 0;
+    CLI::App* unpack = app.add_subcommand("unpack", "Runs inside the sandbox of `add`.")->group("");
+    unpack->add_flag("--layer", layer);
+    unpack->add_option("--most-bytes", unpack_bytes)->required();
+    unpack->add_option("--most-files", unpack_files)->required();
     CLI::App* list = app.add_subcommand("list", "Show all images.");
     list->add_flag("--json", json);
     CLI::App* remove = app.add_subcommand("rm", "Remove an image.");
     remove->add_option("name", name)->required();
     for (CLI::App* command : app.get_subcommands({})) command->add_option("--data-dir", data_directory);
     CLI11_PARSE(app, argc - 1, argv + 1);
-    if (*add) return add_image_command(data_directory, name, source);
+    if (*unpack) return unpack_command(layer, unpack_bytes, unpack_files);
+    if (*add) return add_image_command(data_directory, name, source, most_bytes);
     if (*list) return list_images_command(data_directory, json);
     return remove_image_command(data_directory, name);
 }
@@ -86,15 +95,7 @@ int spawner_main(int argc, char** argv) {
     CLI11_PARSE(app, argc - 1, argv + 1);
     crypto::start();
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);
-    Channel client{Fd(socket)};
-    auto spawner = Spawner::open(data_directory);
-    if (!spawner.ok()) {
-        // Every request gets the reason: refusing is the only way to go on.
-        while (client.receive().ok())
-            if (!client.send(json::write(refusal<SpawnerReply>(spawner.error()))).ok()) break;
-        return 1;
-    }
-    spawner.value().serve(std::move(client));
+    run_spawner(data_directory, Channel(Fd(socket)));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "sandbox/image.h"
 #include "sandbox/layer.h"
 #include "sandbox/local_provider.h"
+#include "sandbox/unpack.h"
 #include "sandbox/volume.h"
 
 #include <cerrno>
@@ -27,6 +28,13 @@ constexpr int exit_refused = 125;
 int fail(const Error& error) {
     std::fprintf(stderr, "hone: %s\n", error.message.c_str());
     return exit_refused;
+}
+
+LocalOptions without_server(const std::string& data_directory) {
+    LocalOptions options;
+    options.data_directory = data_directory;
+    options.spawner = SpawnerKind::forked;
+    return options;
 }
 
 Result<> set_bytes(const std::string& text, Defaulted<int64_t>& into) {
@@ -234,6 +242,13 @@ Result<> add_init_layer(Provider& provider, const RunOptions& options, SandboxSp
     return {};
 }
 
+// Whoever asks for a limit hears when there is none; --json has it in the result.
+void warn_not_limited(Sandbox& sandbox) {
+    const auto view = sandbox.view();
+    if (view.ok() && !view.value().not_limited.empty())
+        std::fprintf(stderr, "hone: CPU time is not limited on this machine (hone check says how to change that)\n");
+}
+
 } // namespace
 
 std::string default_data_directory() {
@@ -249,13 +264,14 @@ std::string default_data_directory() {
 int run_in_sandbox(const RunOptions& options) {
     auto spec = make_spec(options);
     if (!spec.ok()) return fail(spec.error());
-    auto provider = open_local_provider({options.data_directory, ""});
+    auto provider = open_local_provider(without_server(options.data_directory));
     if (!provider.ok()) return fail(provider.error());
     if (auto layered = add_init_layer(*provider.value(), options, spec.value()); !layered.ok())
         return fail(layered.error());
     auto started = provider.value()->start(spec.value());
     if (!started.ok()) return fail(started.error());
     Sandbox& sandbox = *started.value();
+    if (!options.cpus.empty() && !options.json) warn_not_limited(sandbox);
     if (options.detach) {
         std::printf("%s\n", sandbox.id().text().c_str());
         return 0;
@@ -277,7 +293,7 @@ int run_in_sandbox(const RunOptions& options) {
 }
 
 int list_sandboxes(const std::string& data_directory, bool as_json) {
-    auto provider = open_local_provider({data_directory, ""});
+    auto provider = open_local_provider(without_server(data_directory));
     if (!provider.ok()) return fail(provider.error());
     auto ids = provider.value()->list();
     if (!ids.ok()) return fail(ids.error());
@@ -306,7 +322,7 @@ int execute_in_sandbox(const RunOptions& options, const std::string& id_text) {
     if (!spec.ok()) return fail(spec.error());
     if (!spec.value().command) return fail(invalid("a command is needed after --"));
     spec.value().command->env = spec.value().env;
-    auto provider = open_local_provider({options.data_directory, ""});
+    auto provider = open_local_provider(without_server(options.data_directory));
     if (!provider.ok()) return fail(provider.error());
     auto sandbox = provider.value()->attach(id.value());
     if (!sandbox.ok()) return fail(sandbox.error());
@@ -325,7 +341,7 @@ int execute_in_sandbox(const RunOptions& options, const std::string& id_text) {
 int control_sandbox(const std::string& data_directory, const std::string& id_text, const std::string& verb) {
     auto id = parse_id<SandboxTag>(id_text);
     if (!id.ok()) return fail(id.error());
-    auto provider = open_local_provider({data_directory, ""});
+    auto provider = open_local_provider(without_server(data_directory));
     if (!provider.ok()) return fail(provider.error());
     if (verb == "kill") {
         const auto outcome = provider.value()->destroy(id.value());
@@ -340,7 +356,7 @@ int control_sandbox(const std::string& data_directory, const std::string& id_tex
 int collect_garbage(const GarbageOptions& options) {
     const auto work = [&]() -> Result<json::Object> {
         const Store store = TRY(Store::open(options.data_directory));
-        auto provider = TRY(open_local_provider({options.data_directory, ""}));
+        auto provider = TRY(open_local_provider(without_server(options.data_directory)));
         const Time now = SystemClock().now();
         json::Object report;
         report["reconciled"] = TRY(provider->reconcile());
@@ -377,12 +393,25 @@ int handle_thread(const std::string& data_directory, const std::string& verb, co
     return outcome.ok() ? 0 : fail(outcome.error());
 }
 
-int add_image_command(const std::string& data_directory, const std::string& name, const std::string& source) {
+int unpack_command(bool layer, int64_t most_bytes, int64_t most_files) {
+    Fd directory(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    auto report = unpack_stream(0, std::move(directory), layer, {most_files, most_bytes});
+    if (!report.ok()) return fail(report.error());
+    std::fputs(json::print_pretty(json::to_value(report.value())).c_str(), stdout);
+    return 0;
+}
+
+int add_image_command(const std::string& data_directory, const std::string& name, const std::string& source,
+                      const std::string& most_bytes) {
+    ImageOptions options;
+    auto bytes = parse_bytes(most_bytes);
+    if (!bytes.ok()) return fail(bytes.error());
+    options.most_bytes = bytes.value();
     auto store = Store::open(data_directory);
     if (!store.ok()) return fail(store.error());
-    auto provider = open_local_provider({data_directory, ""});
+    auto provider = open_local_provider(without_server(data_directory));
     if (!provider.ok()) return fail(provider.error());
-    auto image = add_image(*provider.value(), store.value(), name, source);
+    auto image = add_image(*provider.value(), store.value(), name, source, options);
     if (!image.ok()) return fail(image.error());
     std::printf("%s  %lld files, %lld bytes\n", name.c_str(), static_cast<long long>(image.value().files),
                 static_cast<long long>(image.value().bytes));

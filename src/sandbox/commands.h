@@ -2,6 +2,7 @@
 // command's own where there is one, 125 when Hone itself refused or failed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,10 @@ int control_sandbox(const std::string& data_directory, const std::string& id, co
 int collect_garbage(const GarbageOptions& options);
 int handle_thread(const std::string& data_directory, const std::string& verb, const std::string& thread,
                   const std::string& target);
-int add_image_command(const std::string& data_directory, const std::string& name, const std::string& source);
+int add_image_command(const std::string& data_directory, const std::string& name, const std::string& source,
+                      const std::string& most_bytes);
+// What the sandbox of `image add` runs: the archive on standard input, into the current directory.
+int unpack_command(bool layer, int64_t most_bytes, int64_t most_files);
 int list_images_command(const std::string& data_directory, bool json);
 int remove_image_command(const std::string& data_directory, const std::string& name);
 

@@ -36,23 +36,22 @@ Result<> expect(bool good, const char* what) {
 Result<> take_identity() {
     TRY(expect(::setresgid(inside_uid, inside_uid, inside_uid) == 0, "take group 1000"));
     TRY(expect(::setresuid(inside_uid, inside_uid, inside_uid) == 0, "take user 1000"));
-    TRY(expect(::unshare(CLONE_NEWCGROUP) == 0, "enter a cgroup namespace"));
     ::umask(0022);
     return expect(::sethostname("sandbox", 7) == 0, "set the host name");
 }
 
-// The mounts of a plan in order, as descriptors: received from the shim or made here.
+// Mounts in the order of a list, as descriptors: received from the shim or made here.
 class MountSource {
 public:
-    MountSource(const EnterPlan& plan, std::vector<Fd> received) : m_plan(plan), m_received(std::move(received)) {}
+    MountSource(MountMaker maker, std::vector<Fd> received) : m_maker(maker), m_received(std::move(received)) {}
     Result<Fd> next(const TreeMount& mount) {
-        if (m_plan.maker == MountMaker::child) return open_tree_mount(mount, -1);
+        if (m_maker == MountMaker::child) return open_tree_mount(mount, -1);
         if (m_used >= m_received.size()) return internal("the shim sent too few mounts");
         return std::move(m_received[m_used++]);
     }
 
 private:
-    const EnterPlan& m_plan;
+    const MountMaker m_maker;
     std::vector<Fd> m_received;
     size_t m_used = 0;
 };
@@ -62,17 +61,26 @@ Result<> configure(int context, const char* key, const std::string& value) {
     return system_error(std::string("set ") + key + " of a file system", errno);
 }
 
-// One tmpfs holds all that may be written: its size is the disk limit, its pages count as memory.
-Result<Fd> make_scratch(const Limits& limits) {
+// One tmpfs holds all that may be written: its size is the disk limit, its pages count as memory. Made small, and given
+// its size with the claim; a tmpfs without a limit on inodes could not get one later.
+Result<Fd> make_scratch() {
     const Fd context(::fsopen("tmpfs", FSOPEN_CLOEXEC));
     TRY(expect(context.is_open(), "open tmpfs"));
-    TRY(configure(context.get(), "size", std::to_string(*limits.disk_bytes)));
-    TRY(configure(context.get(), "nr_inodes", std::to_string(*limits.disk_inodes)));
+    TRY(configure(context.get(), "size", "16m"));
+    TRY(configure(context.get(), "nr_inodes", "1024"));
     TRY(configure(context.get(), "mode", "0755"));
     TRY(expect(::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) == 0, "create tmpfs"));
     Fd mount(::fsmount(context.get(), FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
     TRY(expect(mount.is_open(), "mount tmpfs"));
     return mount;
+}
+
+Result<> limit_scratch(int scratch, const Limits& limits) {
+    const Fd context(::fspick(scratch, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH));
+    TRY(expect(context.is_open(), "open tmpfs"));
+    TRY(configure(context.get(), "size", std::to_string(*limits.disk_bytes)));
+    TRY(configure(context.get(), "nr_inodes", std::to_string(*limits.disk_inodes)));
+    return expect(::fsconfig(context.get(), FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) == 0, "limit tmpfs");
 }
 
 // Puts the scratch over the current directory (the sandbox's own state directory, in this mount namespace only) and
@@ -82,24 +90,27 @@ Result<> enter_scratch(int scratch) {
     TRY(expect(::move_mount(scratch, "", AT_FDCWD, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0,
                "attach tmpfs"));
     TRY(expect(::fchdir(scratch) == 0, "enter tmpfs"));
-    for (const char* name : {"root", "lower", "upper", "work", "capture", "empty", "shm"})
-        TRY(expect(::mkdir(name, 0755) == 0, "fill tmpfs"));
+    for (const char* name : {"capture", "empty", "shm"}) TRY(expect(::mkdir(name, 0755) == 0, "fill tmpfs"));
     return expect(::chmod("shm", 01777) == 0, "fill tmpfs");
 }
 
-Result<> mount_root(const EnterPlan& plan, MountSource& source) {
+// The overlay at `root`, a directory of the scratch.
+Result<> mount_overlay(const char* root, const std::vector<TreeMount>& lowers, const std::vector<TreeMount>& capture,
+                       MountSource& source) {
+    for (const char* part : {"", "-lower", "-upper", "-work"})
+        TRY(expect(::mkdir((std::string(root) + part).c_str(), 0755) == 0, "fill tmpfs"));
     std::string lower_list;
-    for (size_t i = 0; i < plan.lowers.size(); ++i) {
-        const std::string place = "lower/" + std::to_string(i);
+    for (size_t i = 0; i < lowers.size(); ++i) {
+        const std::string place = std::string(root) + "-lower/" + std::to_string(i);
         TRY(expect(::mkdir(place.c_str(), 0755) == 0, "fill tmpfs"));
-        const Fd mount = TRY(source.next(plan.lowers[i]));
+        const Fd mount = TRY(source.next(lowers[i]));
         const Fd point(::open(place.c_str(), O_PATH | O_CLOEXEC));
         TRY(attach_mount(mount.get(), point.get(), place));
         lower_list += (i == 0 ? "" : ":") + place;
     }
-    std::string upper = "upper", work = "work";
-    if (!plan.capture.empty()) {
-        const Fd mount = TRY(source.next(plan.capture[0]));
+    std::string upper = std::string(root) + "-upper", work = std::string(root) + "-work";
+    if (!capture.empty()) {
+        const Fd mount = TRY(source.next(capture[0]));
         const Fd point(::open("capture", O_PATH | O_CLOEXEC));
         TRY(attach_mount(mount.get(), point.get(), "capture"));
         upper = "capture/upper";
@@ -107,11 +118,11 @@ Result<> mount_root(const EnterPlan& plan, MountSource& source) {
     }
     // userxattr: without it removals fail with EIO inside a user namespace.
     const std::string options = "lowerdir=" + lower_list + ",upperdir=" + upper + ",workdir=" + work + ",userxattr";
-    return expect(::mount("root", "root", "overlay", MS_NOSUID | MS_NODEV, options.c_str()) == 0,
+    return expect(::mount("root", root, "overlay", MS_NOSUID | MS_NODEV, options.c_str()) == 0,
                   "mount the overlay root");
 }
 
-Result<> mount_kernel_files(const EnterPlan& plan, int root) {
+Result<> mount_kernel_files(const std::vector<std::string>& masks, int root) {
     const auto place = [&](const char* name) { return kernel::open_beneath(root, name, O_PATH); };
     {
         const Fd context(::fsopen("proc", FSOPEN_CLOEXEC));
@@ -136,14 +147,14 @@ Result<> mount_kernel_files(const EnterPlan& plan, int root) {
     const Fd shm(::open_tree(AT_FDCWD, "shm", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
     TRY(expect(shm.is_open(), "mount /dev/shm"));
     TRY(attach_mount(shm.get(), place("dev/shm").get(), "dev/shm"));
-    for (const std::string& name : plan.masks) {
+    for (const std::string& name : masks) {
         // Opened without O_PATH tricks: the entry is the kernel's own, and the mount hides it from now on.
         const Fd target = kernel::open_beneath(root, ("proc/" + name).c_str(), O_PATH);
         if (!target.is_open()) continue;
         struct stat status {};
         TRY(expect(::fstat(target.get(), &status) == 0, "look at an entry of proc"));
-        const Fd mask(::open_tree(AT_FDCWD, S_ISDIR(status.st_mode) ? "empty" : "root/dev/null",
-                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+        const Fd mask(S_ISDIR(status.st_mode) ? ::open_tree(AT_FDCWD, "empty", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)
+                                              : ::open_tree(root, "dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
         TRY(expect(mask.is_open(), "mask an entry of proc"));
         TRY(expect(kernel::set_mount_attributes(mask.get(), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, -1, false) == 0,
                    "mask an entry of proc"));
@@ -152,8 +163,8 @@ Result<> mount_kernel_files(const EnterPlan& plan, int root) {
     return {};
 }
 
-Result<> mount_others(const EnterPlan& plan, MountSource& source, int root) {
-    for (const TreeMount& mount : plan.others) {
+Result<> mount_others(const std::vector<TreeMount>& mounts, MountSource& source, int root) {
+    for (const TreeMount& mount : mounts) {
         const Fd tree = TRY(source.next(mount));
         struct stat status {};
         TRY(expect(::fstat(tree.get(), &status) == 0, "look at a mount"));
@@ -210,7 +221,7 @@ Result<std::vector<Fd>> open_network(NetworkMode mode) {
     return listeners;
 }
 
-Result<> set_resource_limits(const EnterPlan& plan) {
+Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by) {
     const auto set = [](auto resource, int64_t wanted) -> Result<> {
         rlimit now{};
         TRY(expect(::getrlimit(resource, &now) == 0, "read a resource limit"));
@@ -221,13 +232,13 @@ Result<> set_resource_limits(const EnterPlan& plan) {
     TRY(set(RLIMIT_CORE, 0));
     TRY(set(RLIMIT_MSGQUEUE, 0));
     TRY(set(RLIMIT_MEMLOCK, 8 << 20));
-    TRY(set(RLIMIT_SIGPENDING, std::max(int64_t{1024}, *plan.limits.pids)));
-    TRY(set(RLIMIT_NOFILE, *plan.limits.open_files));
+    TRY(set(RLIMIT_SIGPENDING, std::max(int64_t{1024}, *limits.pids)));
+    TRY(set(RLIMIT_NOFILE, *limits.open_files));
     // Counted per user namespace: this sandbox only. Where a cgroup counts too, that one should speak first.
-    TRY(set(RLIMIT_NPROC, *plan.limits.pids + (plan.limits_by == LimitKeeper::rlimit ? 1 : 64)));
-    if (plan.limits_by == LimitKeeper::rlimit) {
-        TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, *plan.limits.memory_bytes)));
-        TRY(set(RLIMIT_FSIZE, *plan.limits.disk_bytes));
+    TRY(set(RLIMIT_NPROC, *limits.pids + (limits_by == LimitKeeper::rlimit ? 1 : 64)));
+    if (limits_by == LimitKeeper::rlimit) {
+        TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, *limits.memory_bytes)));
+        TRY(set(RLIMIT_FSIZE, *limits.disk_bytes));
     }
     return {};
 }
@@ -257,57 +268,106 @@ Result<> drop_privileges() {
     return expect(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set no_new_privs");
 }
 
-Result<> lock_doors(const EnterPlan& plan) {
+Result<> lock_doors(const Ground& ground, const Claim& claim) {
     std::vector<std::string> paths{"/dev"};
     for (const char* place : writable_places) paths.push_back(std::string("/") + place);
-    for (const TreeMount& mount : plan.others)
+    for (const TreeMount& mount : claim.others)
         if (!mount.read_only && !mount.device) paths.push_back("/" + mount.target);
-    if (!plan.capture.empty()) paths.assign(1, "/");
+    if (!claim.capture.empty()) paths.assign(1, "/");
     std::vector<const char*> writable;
     for (const std::string& path : paths) writable.push_back(path.c_str());
-    if (const int failed = restrict_files(plan.landlock_version, writable))
+    if (const int failed = restrict_files(ground.landlock_version, writable))
         return system_error("restrict files by Landlock", failed);
-    if (const int failed = plan.filter->load()) return system_error("load the syscall filter", failed);
-    return {};
+    int failed = 0;
+    if (claim.allow_ptrace) // rare: built where it is needed
+        failed = TRY(SyscallFilter::build(SyscallFilter::Ptrace::allowed)).load();
+    else
+        failed = ground.filter->load();
+    return failed == 0 ? Result<>() : Result<>(system_error("load the syscall filter", failed));
 }
 
 // Descriptors: 0-2 on /dev/null, 3 the control socket, 4 hone-init itself until it is executed; nothing else.
-Result<> arrange_descriptors(const EnterPlan& plan, int control) {
+Result<> arrange_descriptors(int init_program, int control) {
     const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
     TRY(expect(null.is_open(), "open /dev/null"));
     const int far_null = ::fcntl(null.get(), F_DUPFD_CLOEXEC, 10);
     const int far_control = ::fcntl(control, F_DUPFD_CLOEXEC, 10);
-    const int far_program = ::fcntl(plan.init_program, F_DUPFD_CLOEXEC, 10);
+    const int far_program = ::fcntl(init_program, F_DUPFD_CLOEXEC, 10);
     for (int i = 0; i < 3; ++i) TRY(expect(::dup2(far_null, i) == i, "arrange descriptors"));
     TRY(expect(::dup2(far_control, init::control_descriptor) >= 0, "arrange descriptors"));
     TRY(expect(::dup3(far_program, init::control_descriptor + 1, O_CLOEXEC) >= 0, "arrange descriptors"));
     return {};
 }
 
-Result<> build_and_enter(const EnterPlan& plan, int control) {
+// What stands while nobody has asked yet.
+struct Standing {
+    Fd scratch;
+    Fd root;            // the plain root; closed when the ground has none
+    Fd mount_namespace; // our own mount namespace, for the shim to hold
+};
+
+Result<Fd> open_root(const char* name) {
+    Fd root(::open(name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    TRY(expect(root.is_open(), "open the root"));
+    return root;
+}
+
+Result<Standing> lay_ground(const Ground& ground, int control) {
     Message word = TRY(receive_packet(control, 16));
     TRY(take_identity());
-    MountSource source(plan, std::move(word.descriptors));
-    const Fd scratch = TRY(make_scratch(plan.limits));
-    TRY(enter_scratch(scratch.get()));
-    TRY(mount_root(plan, source));
-    const Fd root(::open("root", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    TRY(expect(root.is_open(), "open the root"));
-    TRY(mount_others(plan, source, root.get()));
-    TRY(mount_kernel_files(plan, root.get()));
-    if (plan.capture.empty()) TRY(seal_root(root.get()));
-    const Fd measured(::open(plan.capture.empty() ? "." : "capture", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    TRY(change_root(root.get()));
-    const std::vector<Fd> listeners = TRY(open_network(plan.network));
-    std::vector<int> given{measured.get()};
+    MountSource source(ground.maker, std::move(word.descriptors));
+    Standing standing;
+    standing.mount_namespace = Fd(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC));
+    TRY(expect(standing.mount_namespace.is_open(), "open the mount namespace"));
+    standing.scratch = TRY(make_scratch());
+    TRY(enter_scratch(standing.scratch.get()));
+    if (ground.lowers.empty()) return standing;
+    TRY(mount_overlay("root", ground.lowers, {}, source));
+    standing.root = TRY(open_root("root"));
+    TRY(mount_others(ground.others, source, standing.root.get()));
+    TRY(mount_kernel_files(ground.masks, standing.root.get()));
+    return standing;
+}
+
+// Up to the point where the worker's root is "/" and the shim has what it keeps.
+Result<> finish_root(const Ground& ground, const Claim& claim, Standing& standing, std::vector<Fd> mounts,
+                     int control) {
+    // Only now is this process in its final groups.
+    TRY(expect(::unshare(CLONE_NEWCGROUP) == 0, "enter a cgroup namespace"));
+    TRY(limit_scratch(standing.scratch.get(), claim.limits));
+    MountSource source(ground.maker, std::move(mounts));
+    if (!claim.lowers.empty()) {
+        TRY(mount_overlay("own", claim.lowers, claim.capture, source));
+        standing.root = TRY(open_root("own"));
+    }
+    const int root = standing.root.get();
+    TRY(mount_others(claim.others, source, root));
+    if (!claim.lowers.empty()) TRY(mount_kernel_files(ground.masks, root));
+    if (claim.capture.empty()) TRY(seal_root(root));
+    const Fd measured(::open(claim.capture.empty() ? "." : "capture", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    TRY(change_root(root));
+    const std::vector<Fd> listeners = TRY(open_network(claim.network));
+    std::vector<int> given{measured.get(), standing.mount_namespace.get()};
     for (const Fd& listener : listeners) given.push_back(listener.get());
-    TRY(send_packet(control, "made", given));
-    TRY(set_resource_limits(plan));
+    return send_packet(control, "made", given);
+}
+
+Result<> build_and_enter(const Ground& ground, int control) {
+    Standing standing = TRY(lay_ground(ground, control));
+    TRY(send_packet(control, "waiting", {}));
+    Channel channel{Fd(control)};
+    auto message = channel.receive();
+    (void)channel.release().release(); // not ours to close
+    if (!message.ok()) return std::move(message).error();
+    const Claim claim = TRY(json::read<Claim>(message.value().text));
+    if (claim.lowers.empty() && !standing.root.is_open()) return internal("there is no root");
+    TRY(finish_root(ground, claim, standing, std::move(message.value().descriptors), control));
+    TRY(set_resource_limits(claim.limits, ground.limits_by));
     TRY(drop_privileges());
-    TRY(arrange_descriptors(plan, control));
+    TRY(arrange_descriptors(ground.init_program, control));
     // From here on only hone-init's two descriptors; the Fd objects above die with this address space.
     ::close_range(init::control_descriptor + 2, ~0u, CLOSE_RANGE_CLOEXEC);
-    TRY(lock_doors(plan));
+    TRY(lock_doors(ground, claim));
     char name[] = "hone-init";
     char* const arguments[] = {name, nullptr};
     char* const environment[] = {nullptr};
@@ -315,11 +375,25 @@ Result<> build_and_enter(const EnterPlan& plan, int control) {
     return system_error("execute hone-init", errno);
 }
 
+// What the shim has open is not for this process: above all its own end of conversations, whose closing must be heard
+// when the shim dies while this one still waits.
+void close_others(int control, int init_program) {
+    const auto kept = std::minmax(control, init_program);
+    const auto close = [](int from, int to) {
+        if (from <= to) ::close_range(static_cast<unsigned>(from), static_cast<unsigned>(to), 0);
+    };
+    close(3, kept.first - 1);
+    close(kept.first + 1, kept.second - 1);
+    ::close_range(static_cast<unsigned>(kept.second) + 1, ~0u, 0);
+}
+
 } // namespace
 
-void enter_sandbox(const EnterPlan& plan, int control) {
+void enter_sandbox(const Ground& ground, int control) {
+    ::prctl(PR_SET_NAME, "hone-entering");
+    close_others(control, ground.init_program);
     // Keep the socket reachable for a last word even after it was moved to its final number.
-    const Result<> outcome = build_and_enter(plan, control);
+    const Result<> outcome = build_and_enter(ground, control);
     init::Reply reply{};
     reply.event = init::Event::broken;
     std::strncpy(reply.stage, outcome.error().message.c_str(), sizeof reply.stage - 1);

@@ -1,5 +1,6 @@
 // The way into a sandbox: what the first process of the new namespaces does between the clone and becoming hone-init.
-// It builds the root, drops everything, and locks the doors behind itself. Runs in a forked, single-threaded child of
+// It lays the ground (identity, scratch, the plain root), waits for a claim that says what this sandbox is for,
+// finishes the root, drops everything, and locks the doors behind itself. Runs in a forked, single-threaded child of
 // the shim; any failure is reported and ends it: there is no weaker way in.
 #pragma once
 
@@ -19,26 +20,43 @@ constexpr int broker_ports[] = {3128, 3129};
 // Which side makes the mount descriptors.
 enum class MountMaker { shim, child };
 
-struct EnterPlan {
+// What is known before anybody has asked for the sandbox.
+struct Ground {
     MountMaker maker = MountMaker::child;
-    // In this order: the lower directories of the root (topmost first), the captured upper directory if any, the
-    // thread volume if any, then the rest by target.
+    // The plain root: none, or its lower directories (topmost first) and what is mounted on it.
     std::vector<TreeMount> lowers;
-    std::vector<TreeMount> capture; // none or one: holds `upper` and `work`
     std::vector<TreeMount> others;
-    bool volume = false;            // others[0] is the thread volume, given by the shim in root mode
     std::vector<std::string> masks; // below /proc
-    Limits limits;
     LimitKeeper limits_by = LimitKeeper::rlimit;
-    NetworkMode network = NetworkMode::none;
     int landlock_version = 0;
     const SyscallFilter* filter = nullptr;
     int init_program = -1; // hone-init in a sealed memory file
 };
 
-// Never returns. `control` is the socket to the shim: it gives the word to go with the mounts it made, then gets the
-// scratch directory and the listeners, and later belongs to hone-init.
-[[noreturn]] void enter_sandbox(const EnterPlan& plan, int control);
+// What whoever asks for the sandbox decides. Travels as JSON to the waiting child.
+struct Claim {
+    // In this order: the lower directories of a root of its own (topmost first; none: the ground's root is used), the
+    // captured upper directory if any, then what is mounted on the root, the thread volume first.
+    std::vector<TreeMount> lowers;
+    std::vector<TreeMount> capture; // none or one: holds `upper` and `work`
+    std::vector<TreeMount> others;
+    Limits limits;
+    NetworkMode network = NetworkMode::none;
+    bool allow_ptrace = false;
+    static constexpr std::tuple fields{
+        Field{"lowers", &Claim::lowers, "Lower directories of the root."},
+        Field{"capture", &Claim::capture, "Upper directory."},
+        Field{"others", &Claim::others, "Further mounts."},
+        Field{"limits", &Claim::limits, "What it may use."},
+        Field{"network", &Claim::network, "Network mode."},
+        Field{"allow_ptrace", &Claim::allow_ptrace, "Whether processes inside may debug each other."},
+    };
+};
+
+// Never returns. `control` is the socket to the shim. The shim gives the word to go with the ground's mounts, hears
+// "waiting", sends the claim with its mounts, and gets "made" with the scratch directory, the mount namespace and the
+// listeners; later the socket belongs to hone-init.
+[[noreturn]] void enter_sandbox(const Ground& ground, int control);
 
 // What to hide in /proc, as far as this kernel has it.
 std::vector<std::string> masked_proc_entries();

@@ -77,8 +77,11 @@ public:
             watches.push_back({process.descriptor.get(), POLLIN, [this, pid = process.pid] { bury(pid); }});
     }
 
+    Result<> settle() override { return {}; }
+    void release() override {}
+
     Result<> execute(const RunningCommand& command, const std::map<std::string, std::string>& environment,
-                     Fd (&stdio)[3]) override {
+                     Fd (&stdio)[3], bool) override {
         if (command.command.pty) return unavailable("tier gvisor has no terminals");
         if (!m_waiting && command.number == 0) return run_first(0, command.command, environment, stdio);
         std::vector<std::string> argv = runsc({"exec", "--user", "1000:1000", "--cwd", *command.command.cwd});

@@ -22,29 +22,20 @@ namespace {
 
 constexpr size_t most_manifest_bytes = 4 << 20;
 constexpr const char* unpack_place = "/home/worker/root";
+constexpr const char* unpacker_place = "/opt/hone";
 
 // What goes into the sandbox: a file as it is, or a directory as a tar stream.
 struct Archive {
     Fd stream;
     pid_t packer = 0;
-    std::string option; // how tar decompresses it
+    std::string sha256; // that it must have; empty: any
+    bool layer = false; // with white-outs for what is below
 };
-
-std::string compression(int file) {
-    unsigned char head[6] = {};
-    if (::pread(file, head, sizeof head, 0) < 6) return "";
-    if (head[0] == 0x1f && head[1] == 0x8b) return "-z";
-    if (head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd) return "--zstd";
-    if (head[0] == 0xfd && head[1] == '7' && head[2] == 'z') return "-J";
-    if (head[0] == 'B' && head[1] == 'Z' && head[2] == 'h') return "-j";
-    return "";
-}
 
 Result<Archive> open_archive(const std::string& path) {
     Archive archive;
     archive.stream = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!archive.stream.is_open()) return system_error("open " + path, errno);
-    archive.option = compression(archive.stream.get());
     return archive;
 }
 
@@ -67,41 +58,53 @@ Result<Archive> pack_directory(const std::string& directory) {
     return archive;
 }
 
-// Runs a shell script in the unpacking sandbox with the archive as its input.
-Result<> feed(Sandbox& sandbox, const std::string& script, const Archive& archive) {
+// Copies the archive to the unpacker, which may hang up when it has seen enough; then its digest does not matter.
+Result<> pour(const Archive& archive, int input) {
+    crypto::Sha256 digest;
+    std::vector<char> buffer(256 << 10);
+    for (;;) {
+        const ssize_t count = ::read(archive.stream.get(), buffer.data(), buffer.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return system_error("read the archive", errno);
+        if (count == 0) break;
+        const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
+        digest.add(bytes);
+        if (!write_all(input, bytes).ok()) return {};
+    }
+    if (!archive.sha256.empty() && to_hex(digest.finish()) != archive.sha256)
+        return corrupt("OCI layout: a layer's content is not what its digest says");
+    return {};
+}
+
+// Runs the unpacker in the sandbox with the archive as its input.
+Result<> feed(Sandbox& sandbox, const Archive& archive, const ImageOptions& options) {
     Command command;
-    command.argv = {"/bin/sh", "-c", script};
+    command.argv = {unpacker_place,
+                    "image",
+                    "unpack",
+                    "--most-bytes",
+                    std::to_string(options.most_bytes),
+                    "--most-files",
+                    std::to_string(options.most_files)};
+    if (archive.layer) command.argv.push_back("--layer");
+    command.env.value["ASAN_OPTIONS"] = "detect_leaks=0"; // a leak checker cannot trace in there
     command.cwd = std::string(unpack_place);
     command.open_stdin = true;
     const int64_t number = TRY(sandbox.execute(command));
+    Result<> poured;
     {
         const Fd input = TRY(sandbox.input(number));
         TRY(sandbox.close_input(number)); // ours is the last one
-        char buffer[65536];
-        for (ssize_t count; (count = ::read(archive.stream.get(), buffer, sizeof buffer)) > 0;)
-            if (!write_all(input.get(), std::string_view(buffer, static_cast<size_t>(count))).ok())
-                break; // tar has seen enough
+        poured = pour(archive, input.get());
     }
     const CommandResult result = TRY(sandbox.wait(number));
+    TRY(poured);
     if (result.exit_code && *result.exit_code == 0) return {};
     const Output said = TRY(sandbox.output(number, 0, 0));
     std::string text;
     for (const Output::Part& part : said.parts) text += part.bytes;
+    if (result.error) text = *result.error;
     return invalid("could not unpack the image: " + repair_utf8(truncate_utf8(trim(text), 1000)));
-}
-
-std::string unpack_script(const std::string& option) {
-    // Ownership becomes the worker's; device nodes and set-id bits mean nothing here.
-    return "tar " + option +
-           " --no-same-owner --no-same-permissions --delay-directory-restore --exclude='./dev/*' --exclude='dev/*'"
-           " --exclude='.wh.*' --exclude='*/.wh.*' -xf - && chmod -R u+rwX .";
-}
-
-// OCI white-outs: ".wh.name" removes name of the layers below, ".wh..wh..opq" everything beside it.
-std::string whiteout_script(const std::string& option) {
-    return "tar " + option +
-           " -tf - | while IFS= read -r path; do base=${path##*/}; dir=${path%\"$base\"}; case \"$base\" in"
-           " .wh..wh..opq) find \"./$dir\" -mindepth 1 -delete;; .wh.*) rm -rf -- \"./$dir${base#.wh.}\";; esac; done";
 }
 
 bool is_digest(std::string_view digest) {
@@ -128,31 +131,33 @@ Result<OciLayer> blob_of(const std::string& directory, const json::Value& descri
     return blob;
 }
 
-Result<> unpack(Sandbox& sandbox, const std::string& source) {
+Result<> unpack(Sandbox& sandbox, const std::string& source, const ImageOptions& options) {
     struct stat status {};
     if (::stat(source.c_str(), &status) != 0) return system_error("open " + source, errno);
-    if (!S_ISDIR(status.st_mode)) {
-        const Archive archive = TRY(open_archive(source));
-        return feed(sandbox, unpack_script(archive.option), archive);
-    }
+    if (!S_ISDIR(status.st_mode)) return feed(sandbox, TRY(open_archive(source)), options);
     if (!file_exists(source + "/oci-layout")) {
-        const Archive archive = TRY(pack_directory(source));
-        auto outcome = feed(sandbox, unpack_script(""), archive);
+        Archive archive = TRY(pack_directory(source));
+        auto outcome = feed(sandbox, archive, options);
+        archive.stream.reset();
         ::kill(archive.packer, SIGTERM);
         ::waitpid(archive.packer, nullptr, 0);
         return outcome;
     }
-    bool first = true;
     for (const OciLayer& layer : TRY(oci_layers(source))) {
-        if (!first) {
-            const Archive listed = TRY(open_archive(layer.path));
-            TRY(feed(sandbox, whiteout_script(listed.option), listed));
-        }
-        const Archive archive = TRY(open_archive(layer.path));
-        TRY(feed(sandbox, unpack_script(archive.option), archive));
-        first = false;
+        Archive archive = TRY(open_archive(layer.path));
+        archive.sha256 = layer.path.substr(layer.path.rfind('/') + 1);
+        archive.layer = true;
+        TRY(feed(sandbox, archive, options));
     }
     return {};
+}
+
+Result<std::string> program_path(const std::string& given) {
+    if (!given.empty()) return given;
+    char path[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+    if (length <= 0) return system_error("find this program", errno);
+    return std::string(path, static_cast<size_t>(length));
 }
 
 std::string digest_of(const std::string& source, const TreeSize& size) {
@@ -165,14 +170,15 @@ std::string digest_of(const std::string& source, const TreeSize& size) {
                                crypto::random_token(16)));
 }
 
-Result<> fill(Provider& provider, const std::string& root, const std::string& source) {
+Result<> fill(Provider& provider, const std::string& root, const std::string& source, const ImageOptions& options) {
     SandboxSpec spec;
     spec.mounts.value.push_back({root, unpack_place, false});
+    spec.mounts.value.push_back({TRY(program_path(options.program)), unpacker_place, true});
     spec.keep = true;
     spec.limits.value.disk_inodes = int64_t{4096};
     spec.labels.value["purpose"] = "image";
     auto sandbox = TRY(provider.start(spec));
-    auto outcome = unpack(*sandbox, source);
+    auto outcome = unpack(*sandbox, source, options);
     TRY(sandbox->destroy());
     return outcome;
 }
@@ -200,8 +206,8 @@ Result<std::vector<OciLayer>> oci_layers(const std::string& directory) {
     return invalid("OCI layout: no manifest with layers");
 }
 
-Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name,
-                            const std::string& source) {
+Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name, const std::string& source,
+                            const ImageOptions& options) {
     if (!is_plain_name(name) || name == "host")
         return invalid("not a name for an image: " + quote_json(truncate_utf8(name, 60)));
     const std::string place = store.images() + "/" + name;
@@ -212,7 +218,7 @@ Result<ImageView> add_image(Provider& provider, const Store& store, const std::s
     TRY(make_directories(beside + "/root", 0755));
     if (::geteuid() == 0 && ::chown((beside + "/root").c_str(), inside_uid, inside_uid) != 0)
         return system_error("create the image", errno);
-    if (auto filled = fill(provider, beside + "/root", source); !filled.ok()) {
+    if (auto filled = fill(provider, beside + "/root", source, options); !filled.ok()) {
         (void)store.discard(beside).ok();
         return std::move(filled).error();
     }

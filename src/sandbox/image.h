@@ -27,7 +27,14 @@ struct ImageView {
     };
 };
 
-Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name, const std::string& source);
+struct ImageOptions {
+    std::string program; // the hone binary that unpacks inside; empty: this executable
+    int64_t most_bytes = int64_t{16} << 30;
+    int64_t most_files = 1'000'000;
+};
+
+Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name, const std::string& source,
+                            const ImageOptions& options);
 Result<std::vector<ImageView>> list_images(const Store& store);
 // Code::busy while a sandbox uses it.
 Result<> remove_image(const Store& store, const std::string& name);

@@ -39,66 +39,71 @@ Result<> map_ids(pid_t pid, unsigned host_uid) {
     return write_process_file(pid, "uid_map", map);
 }
 
-// In root mode: every mount of the plan, made here with the right to do so, in the order the child expects.
-Result<std::vector<Fd>> make_mounts(const EnterPlan& plan, pid_t pid, Fd volume) {
-    const std::string path = "/proc/" + std::to_string(pid) + "/ns/user";
-    const Fd user_namespace(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!user_namespace.is_open()) return system_error("open " + path, errno);
-    std::vector<Fd> mounts;
-    for (const auto* list : {&plan.lowers, &plan.capture}) {
-        for (const TreeMount& mount : *list) mounts.push_back(TRY(open_tree_mount(mount, user_namespace.get())));
+// In root mode: mounts made here with the right to do so, in the order the child expects.
+class MountBatch {
+public:
+    static Result<MountBatch> open(pid_t pid) {
+        const std::string path = "/proc/" + std::to_string(pid) + "/ns/user";
+        MountBatch batch;
+        batch.m_user_namespace = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!batch.m_user_namespace.is_open()) return system_error("open " + path, errno);
+        return batch;
     }
-    for (size_t i = 0; i < plan.others.size(); ++i) {
-        if (i == 0 && volume.is_open()) {
-            if (kernel::set_mount_attributes(volume.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, user_namespace.get(),
-                                             false) != 0)
-                return system_error("map the ids of the thread volume", errno);
-            mounts.push_back(std::move(volume));
-        } else {
-            mounts.push_back(TRY(open_tree_mount(plan.others[i], user_namespace.get())));
-        }
-    }
-    return mounts;
-}
-
-Result<> give_the_word(const LaunchPlan& plan, const Cgroup& cgroup, Launched& launched, Fd volume) {
-    TRY(map_ids(launched.pid, plan.host_uid));
-    TRY(write_process_file(launched.pid, "oom_score_adj", "500")); // rather this than the server
-    TRY(cgroup.attach(launched.pid));
-    std::vector<Fd> mounts;
-    if (plan.enter.maker == MountMaker::shim) mounts = TRY(make_mounts(plan.enter, launched.pid, std::move(volume)));
-    std::vector<int> numbers;
-    for (const Fd& mount : mounts) numbers.push_back(mount.get());
-    return send_packet(launched.control.get(), "go", numbers);
-}
-
-// Two packets: what was made, then hone-init's greeting. Anything else is the reason why not.
-Result<> await_ready(Launched& launched) {
-    for (;;) {
-        pollfd wait{launched.control.get(), POLLIN, 0};
-        if (::poll(&wait, 1, set_up_timeout_ms) == 0) return unavailable("the sandbox was not set up in time");
-        auto received = receive_packet(launched.control.get(), sizeof(init::Reply));
-        if (!received.ok()) return unavailable("the sandbox ended while it was set up");
-        Message& message = received.value();
-        if (message.text == "made" && !message.descriptors.empty()) {
-            launched.scratch = std::move(message.descriptors[0]);
-            for (size_t i = 1; i < message.descriptors.size(); ++i)
-                launched.listeners.push_back(std::move(message.descriptors[i]));
-            continue;
-        }
-        init::Reply reply{};
-        if (message.text.size() != sizeof reply) return corrupt("hone-init said something unknown");
-        std::memcpy(&reply, message.text.data(), sizeof reply);
-        reply.stage[sizeof reply.stage - 1] = 0;
-        if (reply.event == init::Event::broken)
-            return unavailable(std::string("could not set up the sandbox: ") + reply.stage);
+    Result<> add(const std::vector<TreeMount>& mounts) {
+        for (const TreeMount& mount : mounts) m_mounts.push_back(TRY(open_tree_mount(mount, m_user_namespace.get())));
         return {};
     }
+    Result<> add_volume(Fd volume) {
+        if (kernel::set_mount_attributes(volume.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, m_user_namespace.get(),
+                                         false) != 0)
+            return system_error("map the ids of the thread volume", errno);
+        m_mounts.push_back(std::move(volume));
+        return {};
+    }
+    std::vector<int> numbers() const {
+        std::vector<int> list;
+        for (const Fd& mount : m_mounts) list.push_back(mount.get());
+        return list;
+    }
+
+private:
+    Fd m_user_namespace;
+    std::vector<Fd> m_mounts;
+};
+
+Result<> give_the_word(const LaunchPlan& plan, const Cgroup& cgroup, const Launched& launched) {
+    TRY(map_ids(launched.pid, plan.host_uid));
+    TRY(write_process_file(launched.pid, "oom_score_adj", "500")); // rather this than the server
+    if (plan.ground.maker == MountMaker::shim) {
+        MountBatch batch = TRY(MountBatch::open(launched.pid));
+        TRY(batch.add(plan.ground.lowers));
+        TRY(batch.add(plan.ground.others));
+        TRY(send_packet(launched.control.get(), "go", batch.numbers()));
+    } else {
+        TRY(send_packet(launched.control.get(), "go", {}));
+    }
+    // Entering version 1 groups waits for a grace period of the kernel: meanwhile the child lays the ground.
+    return cgroup.attach(launched.pid);
+}
+
+// The next packet of the child; one that says why it failed is an error.
+Result<Message> next_packet(Launched& launched) {
+    pollfd wait{launched.control.get(), POLLIN, 0};
+    if (::poll(&wait, 1, set_up_timeout_ms) == 0) return unavailable("the sandbox was not set up in time");
+    auto received = receive_packet(launched.control.get(), sizeof(init::Reply));
+    if (!received.ok()) return unavailable("the sandbox ended while it was set up");
+    init::Reply reply{};
+    if (received.value().text.size() != sizeof reply) return received;
+    std::memcpy(&reply, received.value().text.data(), sizeof reply);
+    reply.stage[sizeof reply.stage - 1] = 0;
+    if (reply.event == init::Event::broken)
+        return unavailable(std::string("could not set up the sandbox: ") + reply.stage);
+    return received;
 }
 
 } // namespace
 
-Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup, Fd volume) {
+Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup) {
     auto [ours, theirs] = TRY(Channel::make_pair());
     Launched launched;
     int process = -1;
@@ -106,7 +111,7 @@ Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup, Fd volume)
     if (launched.pid == 0) {
         ours.close();
         // Out of the way of the numbers that hone-init expects.
-        enter_sandbox(plan.enter, ::fcntl(theirs.descriptor(), F_DUPFD_CLOEXEC, 50));
+        enter_sandbox(plan.ground, ::fcntl(theirs.descriptor(), F_DUPFD_CLOEXEC, 50));
     }
     if (launched.pid < 0) {
         return unavailable(std::string("could not create the namespaces: ") + std::strerror(errno) +
@@ -115,13 +120,60 @@ Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup, Fd volume)
     launched.process = Fd(process);
     launched.control = ours.release();
     theirs.close();
-    Result<> outcome = give_the_word(plan, cgroup, launched, std::move(volume));
-    if (outcome.ok()) outcome = await_ready(launched);
+    Result<> outcome = give_the_word(plan, cgroup, launched);
     if (outcome.ok()) return launched;
-    kernel::signal_process(process, SIGKILL);
+    abandon(launched);
+    return std::move(outcome).error();
+}
+
+Result<> await_waiting(Launched& launched) {
+    const Message message = TRY(next_packet(launched));
+    if (message.text != "waiting") return corrupt("the sandbox said something unknown");
+    return {};
+}
+
+Result<> admit(Launched& launched, MountMaker maker, const Claim& claim, Fd volume) {
+    Channel channel(std::move(launched.control));
+    const auto send = [&]() -> Result<> {
+        if (maker == MountMaker::child) return channel.send(json::write(claim));
+        MountBatch batch = TRY(MountBatch::open(launched.pid));
+        TRY(batch.add(claim.lowers));
+        TRY(batch.add(claim.capture));
+        std::vector<TreeMount> others = claim.others;
+        if (volume.is_open() && !others.empty()) {
+            TRY(batch.add_volume(std::move(volume)));
+            others.erase(others.begin());
+        }
+        TRY(batch.add(others));
+        return channel.send(json::write(claim), batch.numbers());
+    };
+    auto outcome = send();
+    launched.control = channel.release();
+    return outcome;
+}
+
+Result<> await_ready(Launched& launched) {
+    for (;;) {
+        Message message = TRY(next_packet(launched));
+        if (message.text == "waiting") continue;
+        if (message.text == "made" && message.descriptors.size() >= 2) {
+            launched.scratch = std::move(message.descriptors[0]);
+            launched.mount_namespace = std::move(message.descriptors[1]);
+            for (size_t i = 2; i < message.descriptors.size(); ++i)
+                launched.listeners.push_back(std::move(message.descriptors[i]));
+            continue;
+        }
+        if (message.text.size() != sizeof(init::Reply)) return corrupt("hone-init said something unknown");
+        return {};
+    }
+}
+
+void abandon(Launched& launched) {
+    if (!launched.process.is_open()) return;
+    kernel::signal_process(launched.process.get(), SIGKILL);
     launched.control.reset();
     ::waitpid(launched.pid, nullptr, 0);
-    return std::move(outcome).error();
+    launched.process.reset();
 }
 
 } // namespace hone::sandbox

@@ -12,21 +12,29 @@
 namespace hone::sandbox {
 
 struct LaunchPlan {
-    EnterPlan enter;
+    Ground ground;
     unsigned host_uid = 0;
-    bool as_root = false;
 };
 
-// A live pid 1.
+// A live pid 1, or what will become one.
 struct Launched {
     pid_t pid = 0;
-    Fd process; // pidfd
-    Fd control; // the socket to hone-init
-    Fd scratch; // the file system with all that may be written
+    Fd process;         // pidfd
+    Fd control;         // the socket to the child, later hone-init
+    Fd scratch;         // the file system with all that may be written
+    Fd mount_namespace; // held so that its end is taken apart after everybody was told
     std::vector<Fd> listeners;
 };
 
-// `volume` is the detached mount of the thread's image in root mode; it gets the sandbox's id mapping.
-Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup, Fd volume);
+// Clones into new namespaces, maps ids, enters the groups and lays the ground. The child then waits for its claim.
+Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup);
+// Until the ground is laid, or why not.
+Result<> await_waiting(Launched& launched);
+// Says what it is for. `volume` is the detached mount of the thread's image in root mode: the first of claim.others.
+Result<> admit(Launched& launched, MountMaker maker, const Claim& claim, Fd volume);
+// Until hone-init runs, or why not.
+Result<> await_ready(Launched& launched);
+// Ends it and waits for its end.
+void abandon(Launched& launched);
 
 } // namespace hone::sandbox

@@ -6,6 +6,8 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/channel.h"
 #include "sandbox/protocol.h"
+#include "sandbox/slot_pool.h"
+#include "sandbox/spawner.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -112,6 +114,15 @@ public:
         return {};
     }
 
+    // To a slot, before anything else. Code::unavailable: it has gone, and nothing was done.
+    Result<> claim(const SandboxSpec& spec) {
+        ShimRequest request;
+        request.verb = ShimVerb::claim;
+        request.spec = spec;
+        const Lock lock(m_mutex);
+        return m_channel.send(json::write(request));
+    }
+
     // The first word of a new shim: it is ready, or why it is not.
     Result<> await_ready() {
         const Lock lock(m_mutex);
@@ -196,20 +207,29 @@ public:
     explicit LocalProvider(LocalOptions options) : m_options(std::move(options)) {}
 
     ~LocalProvider() override {
+        m_pool.reset();
         const Lock lock(m_mutex);
         m_channel.close(); // its end; shims stay
-        if (m_spawner > 0) ::waitpid(m_spawner, nullptr, 0);
+        // A command ends soon after; its spawner may still clean up, and needs nobody for that.
+        if (m_spawner > 0 && m_options.spawner == SpawnerKind::executed) ::waitpid(m_spawner, nullptr, 0);
     }
 
     Result<> open() {
-        const Lock lock(m_mutex);
-        TRY(start_spawner());
-        SpawnerRequest request;
-        request.verb = SpawnerVerb::reconcile;
-        std::vector<Fd> none;
-        TRY(ask_locked(request, none));
+        {
+            const Lock lock(m_mutex);
+            TRY(start_spawner());
+            if (m_options.spawner == SpawnerKind::forked) return {}; // cleans up when it has served the first request
+            SpawnerRequest request;
+            request.verb = SpawnerVerb::reconcile;
+            std::vector<Fd> none;
+            TRY(ask_locked(request, none));
+        }
+        if (m_options.ready > 0)
+            m_pool = std::make_unique<SlotPool>(m_options.ready, [this]() -> Result<ReadySlot> { return make_slot(); });
         return {};
     }
+
+    bool await_ready(int64_t timeout_ms) override { return m_pool == nullptr || m_pool->await_full(timeout_ms); }
 
     Capabilities capabilities() override {
         Capabilities declared;
@@ -224,6 +244,7 @@ public:
 
     Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec) override {
         TRY(validate(spec));
+        if (auto claimed = TRY(claim_slot(spec))) return std::unique_ptr<Sandbox>(std::move(claimed));
         SpawnerRequest request;
         request.verb = SpawnerVerb::create;
         request.spec = spec;
@@ -272,11 +293,59 @@ public:
     }
 
 private:
-    // A fresh, small process with an empty environment, whatever this one has grown to.
+    // Null: there is none, or none will do.
+    Result<std::unique_ptr<LocalSandbox>> claim_slot(const SandboxSpec& spec) {
+        if (!m_pool || *spec.minimum_tier != Tier::ns) return std::unique_ptr<LocalSandbox>();
+        while (auto slot = m_pool->take()) {
+            auto sandbox = std::make_unique<LocalSandbox>(slot->id, std::move(slot->channel));
+            auto claimed = sandbox->claim(spec);
+            if (!claimed.ok() && claimed.error().code == Code::unavailable) continue; // ended just now
+            if (!claimed.ok()) return std::move(claimed).error();
+            TRY(sandbox->await_ready());
+            return sandbox;
+        }
+        return std::unique_ptr<LocalSandbox>();
+    }
+
+    Result<ReadySlot> make_slot() {
+        SpawnerRequest request;
+        request.verb = SpawnerVerb::prepare;
+        ReadySlot slot;
+        {
+            const Lock lock(m_mutex);
+            std::vector<Fd> descriptors;
+            const SpawnerReply reply = TRY(ask_locked(request, descriptors));
+            if (descriptors.size() != 1 || !reply.id) return corrupt("the spawner sent no channel");
+            slot = {*reply.id, Channel(std::move(descriptors[0]))};
+        }
+        const Message message = TRY(slot.channel.receive());
+        const ShimReply reply = TRY(json::read<ShimReply>(message.text));
+        if (reply.code) return error_of(reply);
+        return slot;
+    }
+
     Result<> start_spawner() REQUIRES_LOCK(m_mutex) {
         if (m_spawner > 0) ::waitpid(m_spawner, nullptr, 0);
         m_spawner = 0;
         auto [ours, theirs] = TRY(Channel::make_pair());
+        if (m_options.spawner == SpawnerKind::forked) {
+            m_spawner = ::fork();
+            if (m_spawner < 0) return system_error("start the spawner", errno);
+            if (m_spawner == 0) {
+                ours.close();
+                ::clearenv();
+                run_spawner(m_options.data_directory, std::move(theirs));
+                ::_exit(0);
+            }
+        } else {
+            TRY(execute_spawner(theirs.descriptor()));
+        }
+        m_channel = std::move(ours);
+        return {};
+    }
+
+    // A fresh, small process with an empty environment, whatever this one has grown to.
+    Result<> execute_spawner(int socket) REQUIRES_LOCK(m_mutex) {
         std::string program = m_options.program.empty() ? "/proc/self/exe" : m_options.program;
         std::vector<std::string> texts{
             "hone", "spawner", "--data-dir", m_options.data_directory, "--socket", std::to_string(spawner_socket)};
@@ -287,12 +356,11 @@ private:
         char* environment[] = {path, nullptr};
         posix_spawn_file_actions_t actions;
         ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_adddup2(&actions, theirs.descriptor(), spawner_socket);
+        ::posix_spawn_file_actions_adddup2(&actions, socket, spawner_socket);
         ::posix_spawn_file_actions_addclosefrom_np(&actions, spawner_socket + 1);
         const int failed = ::posix_spawn(&m_spawner, program.c_str(), &actions, nullptr, arguments.data(), environment);
         ::posix_spawn_file_actions_destroy(&actions);
         if (failed != 0) return system_error("start the spawner", failed);
-        m_channel = std::move(ours);
         return {};
     }
 
@@ -328,6 +396,7 @@ private:
     Mutex m_mutex;
     Channel m_channel GUARDED_BY(m_mutex);
     pid_t m_spawner GUARDED_BY(m_mutex) = 0;
+    std::unique_ptr<SlotPool> m_pool; // the last member: its thread asks the spawner
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "sandbox/channel.h"
 #include "sandbox/kernel.h"
 #include "sandbox/launch.h"
+#include "sandbox/slot.h"
 
 #include <cerrno>
 #include <csignal>
@@ -35,17 +36,30 @@ int64_t written_bytes(pid_t pid) {
 
 class NamespaceBody final : public Body {
 public:
-    NamespaceBody(const BodyPlan& plan, BodyListener& listener) : m_plan(plan), m_listener(listener) {}
+    NamespaceBody(const BodyPlan& plan, BodyListener& listener, std::optional<Launched> launched)
+        : m_plan(plan),
+          m_listener(listener) {
+        m_slot = launched.has_value();
+        if (launched) m_launched = std::move(*launched);
+    }
 
     Result<> start() override {
-        LaunchPlan plan;
-        plan.enter = TRY(enter_plan());
-        plan.host_uid = m_plan.host_uid;
-        plan.as_root = m_plan.machine.as_root;
+        const RootLayers layers = TRY(root_layers(m_plan.store, m_plan.spec));
+        const bool plain = layers.host && layers.directories.size() == 1 && !m_plan.spec.capture;
+        if (!m_slot)
+            m_launched = TRY(launch(ground_plan(m_plan.machine, m_plan.store, m_plan.host_uid, plain), m_plan.cgroup));
+        const Claim claim = make_claim(layers, plain);
         Fd volume;
         if (m_plan.volume != nullptr) volume = std::move(m_plan.volume->mount);
-        m_launched = TRY(launch(plan, m_plan.cgroup, std::move(volume)));
-        return {};
+        const MountMaker maker = m_plan.machine.as_root ? MountMaker::shim : MountMaker::child;
+        return explain(admit(m_launched, maker, claim, std::move(volume)));
+    }
+
+    Result<> settle() override {
+        auto outcome = await_ready(m_launched);
+        m_settled = outcome.ok();
+        if (!m_settled) abandon(m_launched);
+        return outcome;
     }
 
     void watch(std::vector<Watch>& watches) override {
@@ -54,7 +68,7 @@ public:
     }
 
     Result<> execute(const RunningCommand& command, const std::map<std::string, std::string>& environment,
-                     Fd (&stdio)[3]) override {
+                     Fd (&stdio)[3], bool last) override {
         std::string payload = *command.command.cwd + '\0';
         for (const std::string& argument : command.command.argv) payload += argument + '\0';
         for (const auto& [name, value] : environment) payload += name + "=" + value + '\0';
@@ -63,7 +77,7 @@ public:
         init::Request request{};
         request.verb = init::Verb::run;
         request.command = static_cast<uint32_t>(command.number);
-        request.flags = command.command.pty ? init::flag_pty : 0;
+        request.flags = (command.command.pty ? init::flag_pty : 0) | (last ? init::flag_last : 0);
         request.argument_count = static_cast<uint32_t>(command.command.argv.size());
         request.environment_count = static_cast<uint32_t>(environment.size());
         request.rows = static_cast<uint16_t>(*command.command.rows);
@@ -72,8 +86,9 @@ public:
         std::vector<int> descriptors{file.get()};
         if (!command.command.pty)
             for (const Fd& each : stdio) descriptors.push_back(each.get());
-        return send_packet(m_launched.control.get(),
-                           std::string_view(reinterpret_cast<const char*>(&request), sizeof request), descriptors);
+        auto sent = send_packet(m_launched.control.get(),
+                                std::string_view(reinterpret_cast<const char*>(&request), sizeof request), descriptors);
+        return m_settled ? std::move(sent) : explain(std::move(sent));
     }
 
     void signal(int64_t number, int signal) override {
@@ -91,45 +106,55 @@ public:
         if (m_launched.process.is_open()) kernel::signal_process(m_launched.process.get(), SIGKILL);
     }
 
+    void release() override { m_launched.mount_namespace.reset(); }
+
     pid_t pid() const override { return m_launched.process.is_open() ? m_launched.pid : 0; }
     int scratch() const override { return m_launched.scratch.get(); }
     const std::vector<Fd>& listeners() const override { return m_launched.listeners; }
 
     Result<Fd> workspace() const override {
         if (m_plan.volume != nullptr) return Fd(::fcntl(m_plan.volume->files.get(), F_DUPFD_CLOEXEC, 0));
-        Fd directory = kernel::open_beneath(m_launched.scratch.get(), "upper/workspace", O_RDONLY | O_DIRECTORY);
+        Fd directory;
+        for (const char* place : {"own-upper/workspace", "root-upper/workspace"})
+            if (!directory.is_open())
+                directory = kernel::open_beneath(m_launched.scratch.get(), place, O_RDONLY | O_DIRECTORY);
         if (!directory.is_open()) return not_found("anything in /workspace");
         return directory;
     }
 
 private:
-    Result<EnterPlan> enter_plan() const {
+    Claim make_claim(const RootLayers& layers, bool plain) const {
         const SandboxSpec& spec = m_plan.spec;
-        const Machine& machine = m_plan.machine;
-        EnterPlan plan;
-        plan.maker = machine.as_root ? MountMaker::shim : MountMaker::child;
-        const RootLayers layers = TRY(root_layers(m_plan.store, spec));
-        for (const std::string& directory : layers.directories)
-            plan.lowers.push_back({directory, "", true, machine.as_root, false});
-        if (spec.capture) plan.capture.push_back({*spec.capture, "", false, machine.as_root, false});
+        const bool as_root = m_plan.machine.as_root;
+        Claim claim;
         if (m_plan.volume != nullptr)
-            plan.others.push_back({m_plan.volume->directory, "workspace", false, machine.as_root, false});
-        const auto add = [&](std::vector<TreeMount> mounts) {
-            for (TreeMount& mount : mounts) plan.others.push_back(std::move(mount));
-        };
-        add(device_mounts());
-        if (layers.host) add(host_mounts());
+            claim.others.push_back({m_plan.volume->directory, "workspace", false, as_root, false});
+        if (!plain) {
+            for (const std::string& directory : layers.directories)
+                claim.lowers.push_back({directory, "", true, as_root, false});
+            if (spec.capture) claim.capture.push_back({*spec.capture, "", false, as_root, false});
+            for (TreeMount& mount : device_mounts()) claim.others.push_back(std::move(mount));
+            if (layers.host)
+                for (TreeMount& mount : host_mounts()) claim.others.push_back(std::move(mount));
+        }
         for (const Mount& mount : *spec.mounts)
-            plan.others.push_back(
-                {mount.source, mount.target.substr(1), mount.read_only, machine.as_root && !mount.read_only, false});
-        plan.masks = machine.masks;
-        plan.limits = *spec.limits;
-        plan.limits_by = machine.cgroups.keeper();
-        plan.network = spec.network;
-        plan.landlock_version = machine.landlock_version;
-        plan.filter = spec.allow_ptrace ? &*machine.filter_with_ptrace : &*machine.filter;
-        plan.init_program = machine.init_program.get();
-        return plan;
+            claim.others.push_back(
+                {mount.source, mount.target.substr(1), mount.read_only, as_root && !mount.read_only, false});
+        claim.limits = *spec.limits;
+        claim.network = spec.network;
+        claim.allow_ptrace = spec.allow_ptrace;
+        return claim;
+    }
+
+    // A child that ends while it is set up closes its socket, and may have said why just before.
+    Result<> explain(Result<> outcome) {
+        if (outcome.ok()) return outcome;
+        if (outcome.error().code == Code::unavailable && m_launched.control.is_open()) {
+            auto why = await_ready(m_launched);
+            if (!why.ok() && why.error().message.starts_with("could not")) outcome = std::move(why);
+        }
+        abandon(m_launched);
+        return outcome;
     }
 
     void hear() {
@@ -179,12 +204,15 @@ private:
     const BodyPlan m_plan;
     BodyListener& m_listener;
     Launched m_launched;
+    bool m_slot = false;    // prepared before it was claimed
+    bool m_settled = false; // hone-init runs
 };
 
 } // namespace
 
-std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener) {
-    return std::make_unique<NamespaceBody>(plan, listener);
+std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener,
+                                          std::optional<Launched> launched) {
+    return std::make_unique<NamespaceBody>(plan, listener, std::move(launched));
 }
 
 Result<RootLayers> root_layers(const Store& store, const SandboxSpec& spec) {

@@ -43,31 +43,35 @@ int64_t memory_files(const std::string& directory, std::set<ino_t>& counted) {
     return sum;
 }
 
-void add_children(const std::string& directory, std::vector<std::string>& waiting) {
+// Returns the number of threads.
+int64_t add_children(const std::string& directory, std::vector<std::string>& waiting) {
+    int64_t count = 0;
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir((directory + "/task").c_str()), ::closedir);
-    if (!threads) return;
+    if (!threads) return 0;
     while (const dirent* thread = ::readdir(threads.get())) {
         if (thread->d_name[0] == '.') continue;
+        ++count;
         const auto children = read_file(directory + "/task/" + thread->d_name + "/children", 1 << 20);
         if (!children.ok()) continue;
         for (const std::string_view pid : split(trim(children.value()), ' '))
             if (!pid.empty()) waiting.push_back("/proc/" + std::string(pid));
     }
+    return count;
 }
 
 } // namespace
 
-int64_t process_tree_memory(pid_t root) {
-    int64_t sum = 0;
+TreeUse process_tree_use(pid_t root) {
+    TreeUse use;
     std::set<ino_t> counted;
     std::vector<std::string> waiting{"/proc/" + std::to_string(root)};
     while (!waiting.empty()) {
         const std::string directory = std::move(waiting.back());
         waiting.pop_back();
-        sum += process_memory(directory) + memory_files(directory, counted);
-        add_children(directory, waiting);
+        use.memory_bytes += process_memory(directory) + memory_files(directory, counted);
+        use.tasks += add_children(directory, waiting);
     }
-    return sum;
+    return use;
 }
 
 } // namespace hone::sandbox

@@ -1,4 +1,4 @@
-// Memory of a process and all its descendants, for machines without a cgroup that could tell. Any thread.
+// What a process and all its descendants use, for machines without a cgroup that could tell. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,11 @@
 
 namespace hone::sandbox {
 
-// Proportional set size in bytes, summed. Processes that end meanwhile are left out.
-int64_t process_tree_memory(pid_t root);
+struct TreeUse {
+    int64_t memory_bytes = 0; // proportional set size, summed
+    int64_t tasks = 0;        // processes and threads
+};
+// Processes that end meanwhile are left out.
+TreeUse process_tree_use(pid_t root);
 
 } // namespace hone::sandbox

@@ -15,7 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const auto again = json::read<SpawnerRequest>(written);
         if (!again.ok() || json::write(again.value()) != written) std::abort();
     }
-    if (const auto request = json::read<ShimRequest>(text); request.ok() && request.value().command)
-        (void)validate(*request.value().command).ok();
+    if (const auto request = json::read<ShimRequest>(text); request.ok()) {
+        if (request.value().command) (void)validate(*request.value().command).ok();
+        if (request.value().spec) (void)validate(*request.value().spec).ok();
+    }
     return 0;
 }

@@ -8,13 +8,15 @@ namespace hone::sandbox {
 
 enum class SpawnerVerb {
     create,    // `spec`; the reply brings the id and a channel to the new shim, which speaks first
+    prepare,   // the reply brings the id of a slot and a channel to its shim, which says when it can be claimed
     attach,    // `id`; the reply brings a new channel to its shim
     list,      // the ids of all live sandboxes
     reconcile, // cleans up after dead shims; `id`: after this one only
 };
 constexpr auto enum_names(SpawnerVerb) {
-    return std::array{EnumName{SpawnerVerb::create, "create"}, EnumName{SpawnerVerb::attach, "attach"},
-                      EnumName{SpawnerVerb::list, "list"}, EnumName{SpawnerVerb::reconcile, "reconcile"}};
+    return std::array{EnumName{SpawnerVerb::create, "create"}, EnumName{SpawnerVerb::prepare, "prepare"},
+                      EnumName{SpawnerVerb::attach, "attach"}, EnumName{SpawnerVerb::list, "list"},
+                      EnumName{SpawnerVerb::reconcile, "reconcile"}};
 }
 
 struct SpawnerRequest {
@@ -44,6 +46,7 @@ struct SpawnerReply {
 };
 
 enum class ShimVerb {
+    claim, // `spec`, to a slot, once; the reply is that of a new sandbox
     view,
     execute, // `command`; the reply has its number
     wait,    // until command `number` has ended, or the sandbox has (`number` absent); at most `timeout_ms`
@@ -61,18 +64,27 @@ enum class ShimVerb {
     destroy,   // stop, and forget everything
 };
 constexpr auto enum_names(ShimVerb) {
-    return std::array{EnumName{ShimVerb::view, "view"},           EnumName{ShimVerb::execute, "execute"},
-                      EnumName{ShimVerb::wait, "wait"},           EnumName{ShimVerb::output, "output"},
-                      EnumName{ShimVerb::signal, "signal"},       EnumName{ShimVerb::resize, "resize"},
-                      EnumName{ShimVerb::input, "input"},         EnumName{ShimVerb::close_input, "close_input"},
-                      EnumName{ShimVerb::freeze, "freeze"},       EnumName{ShimVerb::thaw, "thaw"},
-                      EnumName{ShimVerb::listeners, "listeners"}, EnumName{ShimVerb::workspace, "workspace"},
-                      EnumName{ShimVerb::stop, "stop"},           EnumName{ShimVerb::destroy, "destroy"}};
+    return std::array{EnumName{ShimVerb::claim, "claim"},
+                      EnumName{ShimVerb::view, "view"},
+                      EnumName{ShimVerb::execute, "execute"},
+                      EnumName{ShimVerb::wait, "wait"},
+                      EnumName{ShimVerb::output, "output"},
+                      EnumName{ShimVerb::signal, "signal"},
+                      EnumName{ShimVerb::resize, "resize"},
+                      EnumName{ShimVerb::input, "input"},
+                      EnumName{ShimVerb::close_input, "close_input"},
+                      EnumName{ShimVerb::freeze, "freeze"},
+                      EnumName{ShimVerb::thaw, "thaw"},
+                      EnumName{ShimVerb::listeners, "listeners"},
+                      EnumName{ShimVerb::workspace, "workspace"},
+                      EnumName{ShimVerb::stop, "stop"},
+                      EnumName{ShimVerb::destroy, "destroy"}};
 }
 
 struct ShimRequest {
     ShimVerb verb = ShimVerb::view;
     std::optional<int64_t> number; // of a command
+    std::optional<SandboxSpec> spec;
     std::optional<Command> command;
     std::optional<int64_t> offset;
     std::optional<int64_t> timeout_ms;
@@ -82,6 +94,7 @@ struct ShimRequest {
     static constexpr std::tuple fields{
         Field{"verb", &ShimRequest::verb, "What to do."},
         Field{"number", &ShimRequest::number, "Which command."},
+        Field{"spec", &ShimRequest::spec, "What the sandbox is for."},
         Field{"command", &ShimRequest::command, "What to run."},
         Field{"offset", &ShimRequest::offset, "Position in the spool."},
         Field{"timeout_ms", &ShimRequest::timeout_ms, "How long to wait."},

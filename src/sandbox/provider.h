@@ -85,6 +85,8 @@ public:
     virtual Result<std::vector<SandboxId>> list() = 0;
     // Alive, dead or unknown: afterwards it is gone.
     virtual Result<> destroy(const SandboxId& id) = 0;
+    // Waits until as many sandboxes are prepared as should be; false after `timeout_ms`. For measuring.
+    virtual bool await_ready(int64_t timeout_ms) = 0;
     // Cleans up what crashes left; returns how many.
     virtual Result<int64_t> reconcile() = 0;
 };

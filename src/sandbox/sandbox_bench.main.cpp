@@ -91,6 +91,7 @@ SandboxSpec spec_of(std::vector<std::string> argv) {
 
 // From asking for a sandbox to knowing its result with every process gone.
 double run_once(Provider& provider, const SandboxSpec& spec) {
+    if (!provider.await_ready(10'000)) die("no sandbox is prepared"); // nothing for a provider that prepares none
     const double begin = now_ms();
     auto sandbox = must(provider.start(spec));
     const SandboxView view = must(sandbox->wait_stopped());
@@ -102,7 +103,7 @@ double run_once(Provider& provider, const SandboxSpec& spec) {
 
 // A bundle for crun and runsc with the host's /usr.
 void write_bundle(const std::string& directory) {
-    must(make_directories(directory + "/rootfs/usr"));
+    for (const char* name : {"usr", "dev", "proc"}) must(make_directories(directory + "/rootfs/" + name));
     for (const char* name : {"bin", "lib", "lib64"})
         if (::symlink((std::string("usr/") + name).c_str(), (directory + "/rootfs/" + name).c_str()) != 0 &&
             errno != EEXIST)
@@ -121,7 +122,13 @@ void hide_unified() {
     ::umount2("/sys/fs/cgroup/unified", MNT_DETACH);
 }
 
-json::Object start_times(Provider& provider, const std::string& folder, int runs) {
+// A provider that keeps sandboxes prepared, as the server's does, and one that does not.
+struct Providers {
+    Provider& warm;
+    Provider& cold;
+};
+
+json::Object start_times(const Providers& providers, const std::string& hone, const std::string& folder, int runs) {
     write_bundle(folder + "/bundle");
     int serial = 0;
     const std::vector<std::pair<std::string, std::function<double()>>> ways{
@@ -131,7 +138,15 @@ json::Object start_times(Provider& provider, const std::string& folder, int runs
              run_host({"/bin/true"});
              return now_ms() - begin;
          }},
-        {"hone_ns", [&] { return run_once(provider, spec_of({"/bin/true"})); }},
+        {"hone_ns", [&] { return run_once(providers.warm, spec_of({"/bin/true"})); }},
+        {"hone_ns_unprepared", [&] { return run_once(providers.cold, spec_of({"/bin/true"})); }},
+        {"hone_command",
+         [&] {
+             const double begin = now_ms();
+             return run_host({hone, "sandbox", "run", "--data-dir", folder + "/command", "--", "/bin/true"}) == 0
+                        ? now_ms() - begin
+                        : -1;
+         }},
         {"bwrap",
          [&] {
              const double begin = now_ms();
@@ -164,6 +179,8 @@ json::Object start_times(Provider& provider, const std::string& folder, int runs
     for (int i = 0; i < runs; ++i)
         for (const auto& [name, way] : ways) {
             if (name == "runsc" && i % 8 != 0) continue; // a hundred times slower: fewer runs
+            // What the one before left to do in the background must not be paid by the next.
+            if (!providers.warm.await_ready(10'000)) die("no sandbox is prepared");
             const double took = way();
             if (took > 0) times[name].push_back(took);
         }
@@ -261,7 +278,7 @@ json::Object many(Provider& provider, const Store& store, int count) {
         // The shim is the parent; its tree is everything of this sandbox.
         const std::string after_name = status.substr(status.rfind(')') + 2);
         const auto parent = must(parse_integer(split(after_name, ' ')[1]));
-        process_bytes += process_tree_memory(static_cast<pid_t>(parent));
+        process_bytes += process_tree_use(static_cast<pid_t>(parent)).memory_bytes;
         group_bytes += view.peak_memory_bytes;
     }
     const double down_begin = now_ms();
@@ -293,6 +310,23 @@ json::Object many(Provider& provider, const Store& store, int count) {
             {"left", left}};
 }
 
+// One after the other as fast as they go: the pool cannot keep up, and should not make it worse.
+json::Object back_to_back(Provider& provider, int runs) {
+    Clocked times;
+    const double begin = now_ms();
+    for (int i = 0; i < runs; ++i) {
+        const double start = now_ms();
+        auto sandbox = must(provider.start(spec_of({"/bin/true"})));
+        must(sandbox->wait_stopped());
+        times.push_back(now_ms() - start);
+        must(sandbox->destroy());
+    }
+    const double took = now_ms() - begin;
+    json::Object result = summary(times);
+    result["starts_per_second"] = runs * 1000 / took;
+    return result;
+}
+
 int bench(int argc, char** argv) {
     if (argc < 2) die("usage: hone-sandbox-bench HONE [--runs N] …");
     std::map<std::string, int> options{
@@ -301,21 +335,25 @@ int bench(int argc, char** argv) {
     crypto::start();
     char folder[] = "/var/tmp/hone-bench-XXXXXX";
     if (::mkdtemp(folder) == nullptr) die("mkdtemp");
-    auto provider = must(open_local_provider({folder, argv[1]}));
+    const std::string hone = argv[1];
+    auto cold = must(open_local_provider({std::string(folder) + "/cold", hone}));
+    auto warm = must(open_local_provider({folder, hone, SpawnerKind::executed, 2}));
     const Store store = must(Store::open(folder));
-    for (int i = 0; i < 10; ++i) run_once(*provider, spec_of({"/bin/true"})); // warm
+    const Store cold_store = must(Store::open(std::string(folder) + "/cold"));
+    for (int i = 0; i < 10; ++i) run_once(*warm, spec_of({"/bin/true"})); // warm
     json::Object report;
-    report["many"] = many(*provider, store, options["--many"]);
-    report["fork"] = fork_time(*provider, store, options["--layer-mb"]);
-    report["layer"] = layer_times(*provider, store, std::max(20, options["--runs"] / 4), options["--layer-files"],
-                                  options["--layer-mb"]);
-    hide_unified(); // after the spawner has started: only what runs from here is affected
-    const json::Object times = start_times(*provider, folder, options["--runs"]);
+    report["many"] = many(*cold, cold_store, options["--many"]);
+    report["fork"] = fork_time(*cold, cold_store, options["--layer-mb"]);
+    report["layer"] =
+        layer_times(*warm, store, std::max(20, options["--runs"] / 4), options["--layer-files"], options["--layer-mb"]);
+    hide_unified(); // after the spawners have started: only what runs from here is affected
+    const json::Object times = start_times({*warm, *cold}, hone, folder, options["--runs"]);
     report["start"] = times;
+    report["back_to_back"] = back_to_back(*warm, options["--runs"] / 2);
     {
         std::vector<char> ballast(static_cast<size_t>(options["--ballast-mb"]) << 20, 1);
         Clocked list;
-        for (int i = 0; i < options["--runs"] / 2; ++i) list.push_back(run_once(*provider, spec_of({"/bin/true"})));
+        for (int i = 0; i < options["--runs"] / 2; ++i) list.push_back(run_once(*warm, spec_of({"/bin/true"})));
         report["start_from_big_server"] = summary(list);
         report["ballast_mb"] = static_cast<int64_t>(ballast.size() >> 20);
     }
@@ -324,9 +362,12 @@ int bench(int argc, char** argv) {
         return x && y ? p50(x->as_object()) / p50(y->as_object()) : 0.0;
     };
     report["hone_to_bwrap"] = ratio("hone_ns", "bwrap");
+    report["hone_unprepared_to_bwrap"] = ratio("hone_ns_unprepared", "bwrap");
+    report["hone_command_to_bwrap"] = ratio("hone_command", "bwrap");
     report["hone_to_crun"] = ratio("hone_ns", "crun");
     report["runsc_to_hone"] = ratio("runsc", "hone_ns");
-    provider.reset();
+    warm.reset();
+    cold.reset();
     (void)remove_tree(folder).ok();
     std::fputs(json::print_pretty(report).c_str(), stdout);
     return 0;

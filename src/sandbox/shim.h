@@ -19,17 +19,20 @@ struct Machine {
     std::string gvisor_program; // empty: not available
     Fd init_program;
     std::optional<SyscallFilter> filter;
-    std::optional<SyscallFilter> filter_with_ptrace;
 };
+
+// Whether this machine can do what the spec asks for.
+Result<> check_policy(const Machine& machine, const SandboxSpec& spec);
 
 struct ShimBirth {
     const Machine* machine = nullptr;
     const Store* store = nullptr;
-    SandboxSpec spec;
+    std::optional<SandboxSpec> spec; // none: a slot, which waits for its claim
     Journal journal;
     Tier tier = Tier::ns;
     unsigned host_uid = 0;
     Fd lock;
+    Fd lifeline; // of a slot: at its end when the spawner has gone
     Channel creator;
 };
 

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -43,7 +44,6 @@ Result<Machine> probe_machine() {
         return unavailable("this kernel has no Landlock, or it is off (boot with lsm=landlock,…)");
     if (!kernel_has_seccomp()) return unavailable("this kernel has no seccomp filters");
     machine.filter = TRY(SyscallFilter::build(SyscallFilter::Ptrace::refused));
-    machine.filter_with_ptrace = TRY(SyscallFilter::build(SyscallFilter::Ptrace::allowed));
     machine.masks = masked_proc_entries();
     if (::access("/usr/bin/runsc", X_OK) == 0) machine.gvisor_program = "/usr/bin/runsc";
     const std::string path = TRY(find_init_program());
@@ -56,35 +56,45 @@ Result<Machine> probe_machine() {
 Result<Spawner> Spawner::open(const std::string& data_directory) {
     Store store = TRY(Store::open(data_directory));
     Machine machine = TRY(probe_machine());
+    // A worker keeps the further groups of whoever made it, whatever its uid is: be in none. Only root can.
+    if (machine.as_root && ::setgroups(0, nullptr) != 0) return system_error("leave the groups of root", errno);
     TRY(make_base_roots(store.base(), machine.as_root ? static_cast<int>(inside_uid) : -1));
-    return Spawner(std::move(store), std::move(machine));
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("create a pipe", errno);
+    return Spawner(std::move(store), std::move(machine), {Fd(ends[0]), Fd(ends[1])});
 }
 
-Result<ShimBirth> Spawner::conceive(const SandboxSpec& spec) {
+Result<> check_policy(const Machine& machine, const SandboxSpec& spec) {
     TRY(validate(spec));
-    if (*spec.uid_policy == UidPolicy::unique && !m_machine.as_root)
+    if (*spec.uid_policy == UidPolicy::unique && !machine.as_root)
         return unavailable("uid_policy unique needs a spawner that runs as root");
-    if (*spec.uid_policy == UidPolicy::caller && m_machine.as_root)
+    if (*spec.uid_policy == UidPolicy::caller && machine.as_root)
         return invalid("uid_policy caller would make the worker root of the host");
-    if (*spec.minimum_tier == Tier::gvisor && m_machine.gvisor_program.empty())
+    if (*spec.minimum_tier == Tier::gvisor && machine.gvisor_program.empty())
         return unavailable("minimum_tier gvisor: runsc is not installed (apt install runsc)");
+    return {};
+}
+
+Result<ShimBirth> Spawner::conceive(std::optional<SandboxSpec> spec) {
+    if (spec) TRY(check_policy(m_machine, *spec));
     ShimBirth birth;
     birth.machine = &m_machine;
     birth.store = &m_store;
-    birth.spec = spec;
-    birth.tier = *spec.minimum_tier;
+    birth.tier = spec ? *spec->minimum_tier : Tier::ns;
     birth.host_uid = m_machine.as_root ? random_uid() : ::geteuid();
+    if (!spec) birth.lifeline = Fd(::fcntl(m_lifeline.first.get(), F_DUPFD_CLOEXEC, 3));
+    birth.spec = std::move(spec);
     const SystemClock clock;
     birth.journal.id = make_id<SandboxTag>(clock);
     birth.journal.created = clock.now();
-    birth.journal.cgroups = Cgroup::plan(m_machine.cgroups, birth.journal.id, *spec.limits);
+    birth.journal.cgroups = Cgroup::plan(m_machine.cgroups, birth.journal.id);
     if (birth.tier == Tier::gvisor) birth.journal.container = birth.journal.id.text();
     birth.lock = TRY(m_store.begin(birth.journal));
     return birth;
 }
 
-Result<SpawnerReply> Spawner::create(const SandboxSpec& spec, std::vector<Fd>& descriptors) {
-    ShimBirth birth = TRY(conceive(spec));
+Result<SpawnerReply> Spawner::create(std::optional<SandboxSpec> spec, std::vector<Fd>& descriptors) {
+    ShimBirth birth = TRY(conceive(std::move(spec)));
     auto [ours, theirs] = TRY(Channel::make_pair());
     birth.creator = std::move(theirs);
     SpawnerReply reply;
@@ -154,7 +164,9 @@ Result<SpawnerReply> Spawner::act(const SpawnerRequest& request, std::vector<Fd>
     switch (request.verb) {
     case SpawnerVerb::create:
         if (!request.spec) return invalid("create needs a spec");
-        return create(*request.spec, descriptors);
+        return create(request.spec, descriptors);
+    case SpawnerVerb::prepare:
+        return create(std::nullopt, descriptors);
     case SpawnerVerb::attach: {
         if (!request.id) return invalid("attach needs an id");
         Channel channel = TRY(connect_to_shim(m_store, *request.id));
@@ -165,7 +177,9 @@ Result<SpawnerReply> Spawner::act(const SpawnerRequest& request, std::vector<Fd>
         reply.sandboxes.emplace();
         for (const SandboxId& id : m_store.sandboxes()) {
             const auto dead = m_store.lock_dead(id);
-            if (!dead.ok() && dead.error().code == Code::busy) reply.sandboxes->push_back(id);
+            // A slot has no socket yet: it is nobody's sandbox.
+            if (!dead.ok() && dead.error().code == Code::busy && file_exists(m_store.live(id) + "/shim.sock"))
+                reply.sandboxes->push_back(id);
         }
         return reply;
     case SpawnerVerb::reconcile:
@@ -179,7 +193,7 @@ void Spawner::serve(Channel client) {
     ::prctl(PR_SET_NAME, "hone-spawner");
     ::signal(SIGCHLD, SIG_IGN);                                                   // shims are nobody's to wait for
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN); // ends with its server, not before
-    for (;;) {
+    for (bool reconciled = false;;) {
         auto message = client.receive();
         if (!message.ok()) return;
         auto request = json::read<SpawnerRequest>(message.value().text);
@@ -189,7 +203,19 @@ void Spawner::serve(Channel client) {
         for (const Fd& descriptor : descriptors) numbers.push_back(descriptor.get());
         if (!client.send(json::write(reply.ok() ? reply.value() : refusal<SpawnerReply>(reply.error())), numbers).ok())
             return;
+        // Once, when whoever came first has been served: a server asks for it, a command should not have to wait.
+        if (!reconciled && request.ok() && request.value().verb != SpawnerVerb::reconcile)
+            (void)reconcile(std::nullopt).ok();
+        reconciled = true;
     }
+}
+
+void run_spawner(const std::string& data_directory, Channel client) {
+    auto spawner = Spawner::open(data_directory);
+    if (spawner.ok()) return spawner.value().serve(std::move(client));
+    // Every request gets the reason: refusing is the only way to go on.
+    while (client.receive().ok())
+        if (!client.send(json::write(refusal<SpawnerReply>(spawner.error()))).ok()) break;
 }
 
 } // namespace hone::sandbox

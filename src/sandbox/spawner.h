@@ -25,18 +25,25 @@ public:
     // What a dead shim left behind: processes, cgroups, folders. Returns how many sandboxes were cleaned up.
     Result<int64_t> reconcile(const std::optional<SandboxId>& only);
 
-    // Everything before the fork: checks, id, journal, lock.
-    Result<ShimBirth> conceive(const SandboxSpec& spec);
+    // Everything before the fork: checks, id, journal, lock. Without a spec: for a slot.
+    Result<ShimBirth> conceive(std::optional<SandboxSpec> spec);
 
 private:
-    Spawner(Store store, Machine machine) : m_store(std::move(store)), m_machine(std::move(machine)) {}
+    Spawner(Store store, Machine machine, std::pair<Fd, Fd> lifeline)
+        : m_store(std::move(store)),
+          m_machine(std::move(machine)),
+          m_lifeline(std::move(lifeline)) {}
     Result<SpawnerReply> act(const SpawnerRequest& request, std::vector<Fd>& descriptors);
-    Result<SpawnerReply> create(const SandboxSpec& spec, std::vector<Fd>& descriptors);
+    Result<SpawnerReply> create(std::optional<SandboxSpec> spec, std::vector<Fd>& descriptors);
     Result<> clean_up(const SandboxId& id);
 
     Store m_store;
     Machine m_machine;
+    std::pair<Fd, Fd> m_lifeline; // slots read the first end; the second is open as long as this process lives
 };
+
+// The whole life of a spawner process.
+void run_spawner(const std::string& data_directory, Channel client);
 
 // A connection to a live shim; Code::not_found when there is none.
 Result<Channel> connect_to_shim(const Store& store, const SandboxId& id);

@@ -104,6 +104,7 @@ Result<> validate(const SandboxSpec& spec) {
     }
     if (spec.thread && (spec.thread->empty() || spec.thread->size() > 4096))
         return invalid("thread must be 1 to 4096 bytes");
+    if (spec.capture && !is_clean_absolute_path(*spec.capture)) return invalid("capture must be a clean absolute path");
     if (spec.thread && spec.capture) return invalid("a layer is built without a thread");
     return {};
 }

@@ -192,6 +192,7 @@ struct SandboxView {
     State state = State::starting;
     Tier tier = Tier::ns;
     LimitKeeper limits_by = LimitKeeper::rlimit;
+    std::vector<std::string> not_limited;
     std::string disk_by;
     Time created{};
     Time deadline{};
@@ -211,6 +212,7 @@ struct SandboxView {
         Field{"state", &SandboxView::state, "Where it is in its life."},
         Field{"tier", &SandboxView::tier, "The wall that was used."},
         Field{"limits_by", &SandboxView::limits_by, "What keeps memory, CPU and pids in bounds."},
+        Field{"not_limited", &SandboxView::not_limited, "Limits of the spec that nothing on this machine keeps."},
         Field{"disk_by", &SandboxView::disk_by, "What keeps the writable places in bounds."},
         Field{"created", &SandboxView::created, "Start."},
         Field{"deadline", &SandboxView::deadline, "When it is ended at the latest."},

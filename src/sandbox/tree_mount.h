@@ -3,6 +3,7 @@
 // inside the sandbox's own namespaces. Single-threaded callers.
 #pragma once
 
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/result.h"
 
@@ -17,6 +18,13 @@ struct TreeMount {
     bool read_only = true;
     bool idmapped = false; // on disk the files belong to uid 1000; inside too, whatever the host uid is
     bool device = false;   // may be used as a device
+    static constexpr std::tuple fields{
+        Field{"source", &TreeMount::source, "Path on the host."},
+        Field{"target", &TreeMount::target, "Path below the sandbox's root."},
+        Field{"read_only", &TreeMount::read_only, "Whether it cannot be written."},
+        Field{"idmapped", &TreeMount::idmapped, "Whether ids are mapped."},
+        Field{"device", &TreeMount::device, "Whether it is a device node."},
+    };
 };
 
 // `user_namespace` maps ids when the mount asks for it; -1 leaves them.

@@ -107,6 +107,8 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     TRY(make_directories(m_config.data_dir, 0700));
     m_lock = TRY(sql::DirectoryLock::acquire(m_config.data_dir));
     remove_leftovers(m_config.data_dir);
+    // First of all: the spawner is a child of a process that is still small and has no thread.
+    m_sandboxes = open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes);
     TRY(open_master_key());
     sql::Options options;
     options.url = database_url(m_config);
@@ -117,6 +119,8 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     policy.invite_lifetime = m_config.invite_lifetime;
     m_access.emplace(*m_database, m_clock, policy);
     m_first_start = TRY(m_access->first_start(admin_password));
+    m_sandbox_audit.emplace(m_access->audit, m_config.data_dir + "/sandbox");
+    m_sandbox_audit->start(std::chrono::seconds(5));
     return {};
 }
 

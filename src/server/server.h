@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "server/otlp_edge.h"
 #include "server/otlp_grpc.h"
+#include "server/sandbox_audit.h"
 #include "server/span_duties.h"
 #include "sql/directory_lock.h"
 
@@ -93,8 +94,11 @@ private:
     std::optional<access::FirstStart> m_first_start;
 
     std::optional<sql::DirectoryLock> m_lock;
+    std::unique_ptr<sandbox::Provider> m_sandboxes; // null: `m_no_sandboxes` says why
+    std::string m_no_sandboxes;
     std::unique_ptr<sql::Database> m_database;
     std::optional<access::Access> m_access;
+    std::optional<SandboxAudit> m_sandbox_audit;
     std::optional<api::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<api::Spans> m_spans;

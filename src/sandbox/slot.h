@@ -1,0 +1,26 @@
+// A slot: a sandbox made up to the point where one must know what it is for. It sits in its groups and namespaces with
+// the plain root mounted, so that a start costs only the rest. Used once; ends when its creator or the spawner goes,
+// when it is not claimed for an hour, or when anything about it is odd. In the shim's process, single-threaded.
+#pragma once
+
+#include "sandbox/cgroup.h"
+#include "sandbox/launch.h"
+#include "sandbox/shim.h"
+
+#include <optional>
+
+namespace hone::sandbox {
+
+struct Slot {
+    Cgroup cgroup;
+    Launched launched;
+};
+
+// The part of every sandbox of tier `ns` that no spec changes. `plain_root`: with the root over the host's /usr.
+LaunchPlan ground_plan(const Machine& machine, const Store& store, unsigned host_uid, bool plain_root);
+
+// Prepares, tells the creator so, and waits. Fills birth.spec; none when it was not claimed: then nothing is left of
+// it.
+std::optional<Slot> wait_for_claim(ShimBirth& birth);
+
+} // namespace hone::sandbox
