@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "crypto/crypto.h"
 #include "net/url.h"
+#include "otlp/encode.h"
 
 namespace hone::api {
 
@@ -19,7 +20,7 @@ bool is_safe(std::string_view method) {
 }
 
 bool is_api(std::string_view path) {
-    return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json";
+    return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json" || path == "/arize_phoenix_version";
 }
 
 bool is_health(std::string_view path) {
@@ -50,9 +51,43 @@ net::Response refusal(const Error& error, const net::RequestHead& head) {
     return response;
 }
 
+// google.rpc.Code of a refusal.
+int rpc_code(int status) {
+    switch (status) {
+    case 401:
+        return 16;
+    case 403:
+        return 7;
+    case 404:
+        return 5;
+    case 429:
+        return 8;
+    case 503:
+        return 14;
+    default:
+        return status >= 500 ? 13 : 3;
+    }
+}
+
 bool is_json(std::string_view content_type) {
     const std::string_view type = trim(content_type.substr(0, content_type.find(';')));
     return equals_ignoring_case(type, "application/json");
+}
+
+// Senders of traces read a refusal as google.rpc.Status in the encoding they send in. What ingest itself refuses is
+// one already.
+net::Response as_rpc_status(net::Response response, const net::RequestHead& head) {
+    if (response.status < 400 || !is_json(response.content_type)) return response;
+    const auto body = json::parse(response.body);
+    const json::Value* error =
+        body.ok() && body.value().is_object() ? body.value().get_object().if_contains("error") : nullptr;
+    const json::Value* message = error && error->is_object() ? error->get_object().if_contains("message") : nullptr;
+    if (message == nullptr || !message->is_string()) return response;
+    const bool json = is_json(head.header("Content-Type"));
+    response.content_type = json ? "application/json" : "application/x-protobuf";
+    response.body = otlp::encode_status(json ? otlp::Encoding::json : otlp::Encoding::protobuf,
+                                        rpc_code(response.status), std::string(message->get_string()));
+    return response;
 }
 
 } // namespace
@@ -108,6 +143,7 @@ net::Response Api::handle(net::Request&& request) {
     const Match& match = std::get<Match>(found);
     const Duration start = m_services.clock.steady();
     net::Response response = answer(request, match);
+    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), request);
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return dressed(std::move(response));
 }
@@ -119,6 +155,7 @@ net::Response Api::handle_as(net::Request&& request, const access::Caller& calle
     const Duration start = m_services.clock.steady();
     const auto allowed = authorize(caller, request, m_routes[match.route].need);
     net::Response response = allowed.ok() ? call(request, match, caller) : refusal(allowed.error(), request);
+    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), request);
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return dressed(std::move(response));
 }
@@ -233,6 +270,7 @@ net::Response Api::call(const net::Request& request, const Match& match, const a
     const Call call{request, caller, m_services, match.path, {}, request.body_stream.get()};
     auto outcome = m_routes[match.route].handle(call, request.body);
     net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);
+    if (!outcome.ok() && outcome.error().code == Code::invalid) response.status = m_routes[match.route].invalid_status;
     for (auto& header : call.answer_headers) response.set_header(header.name, std::move(header.value));
     return response;
 }

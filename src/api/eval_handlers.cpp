@@ -1,10 +1,12 @@
+#include "api/route.h"
 #include "api/span_handlers.h"
 
 namespace hone::api {
 
 namespace {
 
-constexpr size_t most_evals = 1000;
+constexpr size_t most_evals = 100'000;
+constexpr size_t most_shown = 1000; // more are answered with their ids only
 
 telemetry::Eval eval_of(const NewEval& wanted, const access::Project& project, const access::Caller& caller) {
     telemetry::Eval eval;
@@ -24,17 +26,23 @@ telemetry::Eval eval_of(const NewEval& wanted, const access::Project& project, c
 
 } // namespace
 
-Result<List<EvalView>> write_evals(const Call& call, const InSpace& query, const WriteEvals& body) {
+Result<net::Response> write_evals(const Call& call, const HowToWriteEvals& query, const WriteEvals& body) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::eval_write));
     if (body.data.empty() || body.data.size() > most_evals)
         return invalid("data must hold 1 to " + std::to_string(most_evals) + " evals");
     TRY(store_of(call));
     std::vector<telemetry::Eval> evals;
+    evals.reserve(body.data.size());
     for (const NewEval& wanted : body.data) evals.push_back(eval_of(wanted, project, call.caller));
-    List<EvalView> list;
-    for (const auto& eval : TRY(TRY(spans_of(call))->evals.upsert(std::move(evals))))
-        list.data.push_back(view_of(eval));
-    return list;
+    const auto written = TRY(TRY(spans_of(call))->evals.upsert(std::move(evals)));
+    if (!query.brief.value_or(false) && written.size() <= most_shown) {
+        List<EvalView> list;
+        for (const auto& eval : written) list.data.push_back(view_of(eval));
+        return detail::respond(std::move(list));
+    }
+    std::string ids = R"({"data":[)";
+    for (const auto& eval : written) ids += (ids.back() == '[' ? "{\"id\":" : ",{\"id\":") + quote_json(eval.id) + "}";
+    return net::json_response(200, ids + R"(],"next_cursor":null})");
 }
 
 Result<List<EvalView>> list_evals(const Call& call, const ListEvalViews& query) {

@@ -57,6 +57,7 @@ Result<One<access::Project>> update_project(const Call& call, const InSpace& que
 Result<NoContent> delete_project(const Call& call, const InSpace& query) {
     const auto id = TRY(id_in_path(call, query, access::Permission::project_delete));
     TRY(call.access().projects.remove(call.caller, id));
+    call.services.installation.wake_duties();
     return NoContent{};
 }
 

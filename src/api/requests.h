@@ -1,6 +1,7 @@
 // Bodies and query strings of requests, declared once. Answers are access/views.h and answers.h.
 #pragma once
 
+#include "access/page.h"
 #include "access/views.h"
 
 namespace hone::api {
@@ -24,6 +25,7 @@ inline Result<access::PageRequest> page_of(const std::optional<int64_t>& limit,
                                            const std::optional<std::string>& cursor) {
     if (limit && (*limit < 1 || *limit > access::largest_page))
         return invalid("query parameter limit must be between 1 and " + std::to_string(access::largest_page));
+    if (cursor && cursor->empty()) return invalid("query parameter cursor must not be empty");
     return access::PageRequest{limit.value_or(access::default_page), cursor};
 }
 

@@ -40,7 +40,9 @@ struct Route {
     std::string_view content_type = ""; // of a raw answer
     bool takes_raw_body = false;
     bool streams_body = false; // the handler pulls it; no idempotency key, because the body is not known before
-    size_t body_limit = 0; // 0: the usual one
+    size_t body_limit = 0;     // 0: the usual one
+    int invalid_status = 400;  // of a request that is not understood
+    bool is_otlp = false;      // refusals are google.rpc.Status, as senders of traces expect
 
     constexpr Route secret() const {
         return with([](Route& row) { row.secret_answer = true; });
@@ -50,6 +52,13 @@ struct Route {
     }
     constexpr Route with_body_limit(size_t bytes) const {
         return with([&](Route& row) { row.body_limit = bytes; });
+    }
+    // Phoenix' clients know 422, where the rest of the API says 400.
+    constexpr Route like_phoenix() const {
+        return with([](Route& row) { row.invalid_status = 422; });
+    }
+    constexpr Route otlp() const {
+        return with([](Route& row) { row.is_otlp = true; });
     }
     constexpr Route on(net::Lane wanted) const {
         return with([&](Route& row) { row.lane = wanted; });

@@ -31,6 +31,7 @@ Result<One<access::Space>> update_space(const Call& call, const UpdateSpace& bod
 Result<Nothing> delete_space(const Call& call, const DeleteSpace& query) {
     const auto space = TRY(space_in_path(call));
     TRY(call.access().spaces.remove(call.caller, space, query.confirm.value_or("")));
+    call.services.installation.wake_duties();
     return Nothing{};
 }
 

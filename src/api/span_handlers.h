@@ -12,6 +12,9 @@ Result<Spans*> spans_of(const Call& call);
 // Starts the engine if it sleeps; unavailable when it does not start.
 Result<telemetry::SpanStore*> store_of(const Call& call);
 
+// Whole spans; a page that would be too large is a shorter one.
+Result<telemetry::PayloadPage> payload_page(const Call& call, telemetry::ListSpans request);
+
 // Project, time and filter of a question; checks that the caller may read the project.
 template <class Query>
 Result<telemetry::Scope> scope_of(const Call& call, const Query& query) {
@@ -31,7 +34,6 @@ Result<List<TraceRow>> list_trace_rows(const Call&, const ListTraceRows&);
 Result<List<SessionRow>> list_session_rows(const Call&, const ListSessionRows&);
 Result<One<TraceSkeleton>> get_trace_skeleton(const Call&, const InSpace&);
 Result<One<SpanPayload>> get_span_payload(const Call&, const InSpace&);
-Result<NoContent> delete_trace(const Call&, const InSpace&);
 
 // transfer_handlers.cpp
 Result<net::Response> export_spans(const Call&, const ExportSpans&);
@@ -53,8 +55,12 @@ Result<net::Response> run_sql(const Call&, const InSpace&, const RunSql&);
 Result<One<LedgerView>> get_ledger(const Call&, const InSpace&);
 Result<One<DiskView>> get_disk(const Call&, const InSpace&);
 
+// compare_handlers.cpp
+Result<One<ComparisonView>> get_comparison(const Call&, const AskComparison&);
+Result<List<SearchHit>> search_spans(const Call&, const AskSearch&);
+
 // eval_handlers.cpp
-Result<List<EvalView>> write_evals(const Call&, const InSpace&, const WriteEvals&);
+Result<net::Response> write_evals(const Call&, const HowToWriteEvals&, const WriteEvals&);
 Result<List<EvalView>> list_evals(const Call&, const ListEvalViews&);
 Result<List<EvalView>> get_eval_history(const Call&, const AskEvalHistory&);
 

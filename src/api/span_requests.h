@@ -202,7 +202,7 @@ struct NewEval {
 
 struct WriteEvals {
     std::vector<NewEval> data;
-    static constexpr std::tuple fields{Field{"data", &WriteEvals::data, "At most 1000."}};
+    static constexpr std::tuple fields{Field{"data", &WriteEvals::data, "At most 100000."}};
 };
 
 struct ListEvalViews {
@@ -232,6 +232,60 @@ struct AskEvalHistory {
         Field{"space", &AskEvalHistory::space, "Id or name of the space; the caller's first one if not given."},
         Field{"target", &AskEvalHistory::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &AskEvalHistory::target_id, "Of what."},
+    };
+};
+
+struct AskComparison {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<Time> baseline_after;
+    std::optional<Time> baseline_before;
+    std::optional<std::string> group_by;
+    std::optional<int64_t> groups;
+    static constexpr std::tuple fields{
+        Field{"space", &AskComparison::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &AskComparison::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"after", &AskComparison::after, "Begin of the window; a day before its end if not given."},
+        Field{"before", &AskComparison::before, "End of the window; now if not given."},
+        Field{"baseline_after", &AskComparison::baseline_after,
+              "Begin of the window to compare with; as long as the other if not given."},
+        Field{"baseline_before", &AskComparison::baseline_before,
+              "Its end; the begin of the other window if not given."},
+        Field{"group_by", &AskComparison::group_by, "A filter field like model or name, or attributes[\"key\"]."},
+        Field{"groups", &AskComparison::groups, "The largest groups, 1 to 200; 20 if not given."},
+    };
+};
+
+struct AskSearch {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> text;
+    std::optional<std::string> filter;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &AskSearch::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"text", &AskSearch::text, "Words of the input or the output; * at an end looks inside words."},
+        Field{"filter", &AskSearch::filter, "Only spans that match this too; GET /v1/filter_fields lists fields."},
+        Field{"after", &AskSearch::after, "Started at or after this time."},
+        Field{"before", &AskSearch::before, "Started before this time."},
+        Field{"limit", &AskSearch::limit, "1 to 1000; 100 if not given. Large spans may make a page shorter."},
+        Field{"cursor", &AskSearch::cursor, "next_cursor of the answer before."},
+    };
+};
+
+struct HowToWriteEvals {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<bool> brief;
+    static constexpr std::tuple fields{
+        Field{"space", &HowToWriteEvals::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"brief", &HowToWriteEvals::brief, "Answer with no more than the ids; always so above 1000 evals."},
     };
 };
 

@@ -332,6 +332,60 @@ struct EvalView {
     };
 };
 
+struct MetricChange {
+    std::string metric;
+    std::optional<double> baseline;
+    std::optional<double> current;
+    std::optional<double> difference;
+    std::optional<double> ratio;
+    static constexpr std::tuple fields{
+        Field{"metric", &MetricChange::metric, "Latencies are nanoseconds, costs dollars, rates 0 to 1."},
+        Field{"baseline", &MetricChange::baseline, "Null where there is none."},
+        Field{"current", &MetricChange::current, "Null where there is none."},
+        Field{"difference", &MetricChange::difference, "current - baseline."},
+        Field{"ratio", &MetricChange::ratio, "current / baseline; null when the baseline is 0."},
+    };
+};
+
+struct GroupChange {
+    std::string group;
+    std::vector<MetricChange> metrics;
+    static constexpr std::tuple fields{
+        Field{"group", &GroupChange::group, "Empty for the whole."},
+        Field{"metrics", &GroupChange::metrics, ""},
+    };
+};
+
+struct ComparisonView {
+    Time baseline_after{};
+    Time baseline_before{};
+    Time after{};
+    Time before{};
+    GroupChange all;
+    std::vector<GroupChange> groups;
+    bool is_cut = false;
+    static constexpr std::tuple fields{
+        Field{"baseline_after", &ComparisonView::baseline_after, ""},
+        Field{"baseline_before", &ComparisonView::baseline_before, ""},
+        Field{"after", &ComparisonView::after, ""},
+        Field{"before", &ComparisonView::before, ""},
+        Field{"all", &ComparisonView::all, "All spans."},
+        Field{"groups", &ComparisonView::groups, "The largest first; none without group_by."},
+        Field{"is_cut", &ComparisonView::is_cut, "There are more groups."},
+    };
+};
+
+struct SearchHit {
+    SpanRow span;
+    std::string field;
+    std::string snippet;
+    static constexpr std::tuple fields{
+        Field{"span", &SearchHit::span, ""},
+        Field{"field", &SearchHit::field, "input or output."},
+        Field{"snippet", &SearchHit::snippet, "The words around the first place."},
+    };
+};
+
 SpanRow view_of(const telemetry::SpanRow& row);
 TraceRow view_of(const telemetry::TraceRow& row);
 SessionRow view_of(const telemetry::SessionRow& row);

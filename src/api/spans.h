@@ -6,8 +6,10 @@
 #include "base/mutex.h"
 #include "telemetry/evals.h"
 #include "telemetry/retention.h"
+#include "telemetry/span_lookup.h"
 #include "telemetry/sql_guard.h"
 #include "telemetry/telemetry.h"
+#include "telemetry/trace_list.h"
 #include "telemetry/trace_settings.h"
 
 #include <string>
@@ -75,12 +77,16 @@ struct Spans {
           projects(directory),
           evals(all.engine(), clock),
           retention(all.engine(), clock),
+          lookup(all.engine()),
+          lists(all.engine()),
           sql(all.engine()) {}
 
     telemetry::Telemetry& telemetry;
     TraceProjects& projects;
     telemetry::Evals evals;
     telemetry::Retention retention;
+    telemetry::SpanLookup lookup;
+    telemetry::TraceList lists;
     telemetry::SqlGuard sql;
 };
 

@@ -2,6 +2,12 @@
 
 namespace hone::api {
 
+namespace {
+
+constexpr size_t most_page_bytes = 16 << 20;
+
+} // namespace
+
 Result<Spans*> spans_of(const Call& call) {
     if (call.services.spans == nullptr) return unavailable("this server keeps no spans");
     return call.services.spans;
@@ -9,6 +15,16 @@ Result<Spans*> spans_of(const Call& call) {
 
 Result<telemetry::SpanStore*> store_of(const Call& call) {
     return TRY(spans_of(call))->telemetry.store();
+}
+
+Result<telemetry::PayloadPage> payload_page(const Call& call, telemetry::ListSpans request) {
+    telemetry::SpanStore& store = *TRY(store_of(call));
+    for (;;) {
+        const bool last_try = request.limit <= 1;
+        auto page = store.list_payloads(request, last_try ? 8 * most_page_bytes : most_page_bytes);
+        if (page.ok() || page.error().code != Code::too_large || last_try) return page;
+        request.limit = std::max<size_t>(1, request.limit / 4);
+    }
 }
 
 namespace {
@@ -88,18 +104,6 @@ Result<One<SpanPayload>> get_span_payload(const Call& call, const InSpace& query
     const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
     auto found = TRY(TRY(store_of(call))->span_payload(project.id.text(), call.at("trace"), call.at("span")));
     return One<SpanPayload>{view_of(std::move(found))};
-}
-
-Result<NoContent> delete_trace(const Call& call, const InSpace& query) {
-    const auto project = TRY(project_in_path(call, query.space, access::Permission::trace_delete));
-    TRY(store_of(call));
-    const int64_t spans =
-        TRY(TRY(spans_of(call))->retention.delete_traces(project.id.text(), {std::string(call.at("trace"))}));
-    if (spans == 0) return not_found("trace " + std::string(truncate_utf8(call.at("trace"), 100)));
-    TRY(call.access().audit.record(
-        call.caller,
-        {"trace_delete", project.space_id, project.id.text(), {{"trace", call.at("trace")}, {"spans", spans}}}));
-    return NoContent{};
 }
 
 } // namespace hone::api

@@ -82,6 +82,7 @@ private:
     std::string not_ready() const override;
     std::string metrics() const override;
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
+    void wake_duties() override { m_sweeper->wake(); }
 
     const config::Loaded m_loaded;
     const config::Config& m_config;

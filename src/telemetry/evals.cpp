@@ -168,8 +168,8 @@ Result<EvalPage> Evals::list(const ListEvals& request) {
     if (!request.names.empty()) query.bind("names", request.names).sql += " AND name IN {names:Array(String)}";
     if (!request.excluded_names.empty())
         query.bind("excluded", request.excluded_names).sql += " AND name NOT IN {excluded:Array(String)}";
-    if (request.identifier)
-        query.bind("identifier", *request.identifier).sql += " AND identifier = {identifier:String}";
+    if (!request.identifiers.empty())
+        query.bind("identifiers", request.identifiers).sql += " AND identifier IN {identifiers:Array(String)}";
     if (!request.cursor.empty()) {
         auto id = from_base64url(request.cursor);
         if (!id.ok()) return invalid("the cursor is not one of ours");
@@ -204,6 +204,7 @@ Result<int64_t> Evals::remove(const DeleteEvals& request) {
     if (request.name) query.bind("name", *request.name).sql += " AND name = {name:String}";
     if (request.identifier)
         query.bind("identifier", *request.identifier).sql += " AND identifier = {identifier:String}";
+    if (request.annotator) query.bind("annotator", *request.annotator).sql += " AND annotator = {annotator:String}";
     if (request.kind) query.bind("kind", name_of(*request.kind)).sql += " AND kind = {kind:String}";
     if (request.from_ns) query.bind("from", *request.from_ns).sql += " AND created_ns >= {from:Int64}";
     if (request.to_ns) query.bind("to", *request.to_ns).sql += " AND created_ns < {to:Int64}";

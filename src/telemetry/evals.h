@@ -52,7 +52,7 @@ struct ListEvals {
     std::vector<std::string> target_ids; // empty: all
     std::vector<std::string> names;      // empty: all
     std::vector<std::string> excluded_names;
-    std::optional<std::string> identifier;
+    std::vector<std::string> identifiers; // empty: all
     size_t limit = 100;
     std::string cursor;
 };
@@ -65,7 +65,7 @@ struct EvalPage {
 struct DeleteEvals {
     std::string project;
     EvalTarget target = EvalTarget::span;
-    std::optional<std::string> name, identifier;
+    std::optional<std::string> name, identifier, annotator;
     std::optional<EvalKind> kind;
     std::optional<int64_t> from_ns, to_ns; // by the time of creation
     bool all = false;

@@ -3,6 +3,7 @@
 #include "telemetry/binary.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hone::telemetry {
 
@@ -19,6 +20,14 @@ std::string list_of(const std::vector<std::string>& projects) {
         if (std::all_of(project.begin(), project.end(), [](char letter) { return letter != '\'' && letter != '\\'; }))
             list += (list.empty() ? "'" : ", '") + project + "'";
     return list;
+}
+
+// Others cannot be there, and the engine refuses to compare with what is longer.
+std::vector<std::string> with_length(const std::vector<std::string>& ids, size_t length) {
+    std::vector<std::string> fitting;
+    std::copy_if(ids.begin(), ids.end(), std::back_inserter(fitting),
+                 [&](const std::string& id) { return id.size() == length; });
+    return fitting;
 }
 
 std::string with_projects(std::string sql, const std::vector<std::string>& projects) {
@@ -60,7 +69,7 @@ Result<std::vector<Found>> SpanLookup::spans(const std::vector<std::string>& pro
                                              const std::vector<std::string>& span_ids) {
     return find("SELECT toString(span_id) AS id, toString(project) AS place, toString(trace_id) FROM hone.spans WHERE "
                 "project IN {projects} AND span_id IN {ids:Array(String)} ORDER BY start_ns DESC",
-                projects, span_ids);
+                projects, with_length(span_ids, 16));
 }
 
 // The place is asked for and the spans are looked at: what was deleted leaves its place behind.
@@ -71,7 +80,7 @@ Result<std::vector<Found>> SpanLookup::traces(const std::vector<std::string>& pr
                 "FROM hone.trace_times WHERE project IN {projects} AND trace_id IN {ids:Array(String)}) "
                 "AND start_ns <= (SELECT max(last_ns) FROM hone.trace_times WHERE project IN {projects} "
                 "AND trace_id IN {ids:Array(String)}) GROUP BY id, place ORDER BY max(start_ns) DESC",
-                projects, trace_ids);
+                projects, with_length(trace_ids, 32));
 }
 
 Result<std::vector<Found>> SpanLookup::chat_sessions(const std::vector<std::string>& projects,
