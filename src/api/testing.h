@@ -104,8 +104,11 @@ inline std::string code_of(const net::Response& response) {
     const auto* error = body.as_object().if_contains("error");
     return error == nullptr ? "" : std::string(error->as_object().at("code").as_string());
 }
+// Of our own refusals, and of those that are google.rpc.Status.
 inline std::string message_of(const net::Response& response) {
-    return std::string(body_of(response).as_object().at("error").as_object().at("message").as_string());
+    const auto body = body_of(response);
+    const auto* error = body.as_object().if_contains("error");
+    return std::string((error == nullptr ? body : *error).as_object().at("message").as_string());
 }
 inline std::vector<net::Header> plus(std::vector<net::Header> headers, net::Header more) {
     headers.push_back(std::move(more));
