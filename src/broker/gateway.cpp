@@ -65,18 +65,18 @@ void Gateway::RunState::keep_idle(const std::string& key, Channel channel, Durat
     if (m_idle.size() > most_idle) m_idle.pop_back();
 }
 
-Result<std::shared_ptr<const crypto::SecretBytes>>
+Result<std::shared_ptr<const GatewayCredential>>
 Gateway::RunState::credential(Session& session, const std::string& secret_id, Duration lifetime) {
     const Duration now = session.clock().steady();
     {
         const Lock lock(m_mutex);
         const auto known = m_opened.find(secret_id);
-        if (known != m_opened.end() && known->second.until > now) return known->second.value;
+        if (known != m_opened.end() && known->second.until > now) return known->second.credential;
     }
-    auto opened = std::make_shared<const crypto::SecretBytes>(TRY(session.open_secret(secret_id)));
+    auto opened = std::make_shared<const GatewayCredential>(TRY(session.open_secret(secret_id)));
     const Lock lock(m_mutex);
     m_opened[secret_id] = {opened, now + lifetime};
-    return std::shared_ptr<const crypto::SecretBytes>(std::move(opened));
+    return opened;
 }
 
 bool Gateway::RunState::is_noted(const std::string& use) {

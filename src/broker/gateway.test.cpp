@@ -1,5 +1,4 @@
 #include "broker/gateway.h"
-#include "broker/gateway_mask.h"
 #include "crypto/crypto.h"
 #include "net/client.h"
 #include "sql/testing.h"
@@ -477,15 +476,4 @@ TEST_CASE("calls are told with their texts to whoever traces them") {
     CHECK(call.request == shots[1].body);
     CHECK(call.answer.find("message_stop") != std::string::npos);
     CHECK(call.request.find(secret_value) == std::string::npos);
-}
-
-TEST_CASE("a secret is masked also when it comes in pieces") {
-    for (const size_t step : {size_t{1}, size_t{4}, size_t{100}}) {
-        SecretMask mask("12345678");
-        std::string out;
-        const std::string text = "a1234 12345678 1234567 12345678";
-        for (size_t at = 0; at < text.size(); at += step) mask.feed(std::string_view(text).substr(at, step), out);
-        mask.finish(out);
-        CHECK(out == "a1234 ******** 1234567 ********");
-    }
 }

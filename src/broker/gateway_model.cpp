@@ -1,7 +1,6 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "broker/gateway_mask.h"
 #include "broker/gateway_pipe.h"
 #include "broker/gateway_state.h"
 #include "broker/model_request.h"
@@ -154,11 +153,11 @@ Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const s
     sent.framing = Framing::length;
     sent.length = length;
     std::string text = write_request_head(sent, m_address.target(m_route));
-    if (!m_secret) return text;
+    if (!m_credential) return text;
 
     const size_t hole = endpoint.format.find("{}");
     if (endpoint.header.empty() || hole == std::string::npos) return invalid("the model skill names no header");
-    const std::string_view value = m_secret->reveal();
+    const std::string_view value = m_credential->value.reveal();
     if (std::any_of(value.begin(), value.end(), [](char c) { return c < ' ' || c == 0x7f; }))
         return forbidden("the secret " + endpoint.secret_name + " cannot stand in a header");
     text.reserve(text.size() + endpoint.header.size() + endpoint.format.size() + value.size() + 8 + length);
@@ -194,7 +193,7 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
     m_address = TRY(parse_model_address(endpoint.base_url));
     m_call.provider = m_address.host.host;
     if (!endpoint.secret_id.empty())
-        m_secret = TRY(m_run.credential(m_session, endpoint.secret_id, options.secret_lifetime));
+        m_credential = TRY(m_run.credential(m_session, endpoint.secret_id, options.secret_lifetime));
     m_idle_key = m_address.host.text() + (m_address.tls ? " tls" : " plain");
     TRY(note_use(endpoint));
 
@@ -229,7 +228,8 @@ ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
     remove_hop_headers(passed.headers);
     remove_header(passed.headers, "set-cookie");
     remove_header(passed.headers, "content-length");
-    for (Header& header : passed.headers) m_mask->mask_all(header.value);
+    if (m_credential)
+        for (Header& header : passed.headers) m_credential->redactor.redact(header.value);
     if (answer.framing == Framing::until_close || m_filter) passed.framing = Framing::chunked;
     if (m_client_is_old && passed.framing == Framing::chunked) passed.framing = Framing::until_close;
     if (!m_client_keeps) passed.headers.push_back({"connection", "close"});
@@ -239,18 +239,22 @@ ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
 // One piece of the answer's body on its way to the client.
 bool ModelExchange::take_piece(std::string_view piece, bool last, std::string& out) {
     if (!m_call.first_byte) m_call.first_byte = m_gateway.m_clock.steady() - m_began;
-    std::string masked;
-    m_mask->feed(piece, masked);
-    if (last) m_mask->finish(masked);
-    if (m_meter) m_meter->observe(masked);
+    std::string blanked;
+    if (m_blanked) {
+        m_blanked->feed(piece, blanked);
+        if (last) m_blanked->finish(blanked);
+    } else {
+        blanked = piece;
+    }
+    if (m_meter) m_meter->observe(blanked);
     const size_t kept = m_call.answer.size(), most = m_gateway.m_options.captured_bytes;
     if (m_gateway.m_sink && m_run.run.capture == Capture::full && kept < most)
-        m_call.answer.append(masked, 0, most - kept);
+        m_call.answer.append(blanked, 0, most - kept);
     if (m_filter) {
-        m_filter->feed(masked, out);
+        m_filter->feed(blanked, out);
         if (last) m_filter->finish(out);
     } else {
-        out = std::move(masked);
+        out = std::move(blanked);
     }
     if (last) { // before the client can see the end: its next call finds this one counted
         if (m_meter) m_meter->finish(true);
@@ -271,7 +275,7 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
     m_call.form = answer_form(net::header_value(answer.headers, "content-type"));
     if (is_success(answer.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
     if (m_drops_usage && m_meter && m_call.form == AnswerForm::events) m_filter.emplace();
-    m_mask.emplace(m_secret ? m_secret->reveal() : std::string_view());
+    if (m_credential) m_blanked.emplace(m_credential->redactor);
 
     const ResponseHead passed = client_head(answer);
     PipeEnd end = PipeEnd::client_gone;

@@ -3,15 +3,24 @@
 #pragma once
 
 #include "broker/gateway.h"
-#include "broker/gateway_mask.h"
 #include "broker/model_protocol.h"
 #include "broker/model_request.h"
+#include "broker/redactor.h"
 #include "broker/usage_filter.h"
 
 #include <list>
 #include <set>
 
 namespace hone::broker {
+
+// An opened credential, and what finds it in answers.
+struct GatewayCredential {
+    explicit GatewayCredential(crypto::SecretBytes opened)
+        : value(std::move(opened)),
+          redactor(std::array{value.reveal()}) {}
+    const crypto::SecretBytes value;
+    const Redactor redactor;
+};
 
 struct Gateway::RunState {
     explicit RunState(GatewayRun given) : run(std::move(given)) {}
@@ -22,8 +31,8 @@ struct Gateway::RunState {
 
     // The credential of an endpoint, opened at most once per `lifetime`. Shared: a call in flight keeps the value it
     // started with.
-    Result<std::shared_ptr<const crypto::SecretBytes>> credential(Session& session, const std::string& secret_id,
-                                                                  Duration lifetime);
+    Result<std::shared_ptr<const GatewayCredential>> credential(Session& session, const std::string& secret_id,
+                                                                Duration lifetime);
     // Which uses of secrets are in the audit log already.
     bool is_noted(const std::string& use);
     void note(const std::string& use);
@@ -39,7 +48,7 @@ private:
         Duration until;
     };
     struct Opened {
-        std::shared_ptr<const crypto::SecretBytes> value;
+        std::shared_ptr<const GatewayCredential> credential;
         Duration until;
     };
     static constexpr size_t most_idle = 16;
@@ -82,11 +91,11 @@ private:
     Channel& m_client;
     ModelRoute m_route;
     ModelAddress m_address;
-    std::shared_ptr<const crypto::SecretBytes> m_secret;
+    std::shared_ptr<const GatewayCredential> m_credential; // null: the endpoint wants none
     std::optional<Channel> m_other;
     std::optional<UsageMeter> m_meter;
     std::optional<UsageChunkFilter> m_filter; // when the client did not ask for the usage chunk
-    std::optional<SecretMask> m_mask;
+    std::optional<RedactedStream> m_blanked;  // the answer without the credential
     ModelCall m_call;
     Duration m_began{};
     bool m_drops_usage = false; // the client did not ask for the usage chunk
