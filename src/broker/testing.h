@@ -63,6 +63,7 @@ private:
                     Channel channel(net::Socket(std::move(*socket)), m_stop);
                     if (m_context && !channel.start_tls(m_context->accept(descriptor).value(), soon()).ok()) return;
                     m_serve(channel);
+                    channel.close();
                 });
         }
     }
