@@ -96,6 +96,7 @@ std::vector<Command> member_commands();
 std::vector<Command> user_commands();
 std::vector<Command> key_commands();
 std::vector<Command> skill_commands();
+std::vector<Command> broker_commands();
 std::vector<Command> usage_commands();
 std::vector<Command> audit_commands();
 std::vector<Command> backup_commands();
