@@ -58,8 +58,31 @@ Result<Archive> pack_directory(const std::string& directory) {
     return archive;
 }
 
+// An unpacker that hangs up must not end this process: writing says so by its error.
+class NoPipeSignal {
+public:
+    NoPipeSignal() {
+        sigemptyset(&m_pipe);
+        sigaddset(&m_pipe, SIGPIPE);
+        ::pthread_sigmask(SIG_BLOCK, &m_pipe, &m_before);
+    }
+    ~NoPipeSignal() {
+        const timespec now{};
+        while (::sigtimedwait(&m_pipe, nullptr, &now) < 0 && errno == EINTR) {
+        }
+        ::pthread_sigmask(SIG_SETMASK, &m_before, nullptr);
+    }
+    NoPipeSignal(const NoPipeSignal&) = delete;
+    NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+private:
+    sigset_t m_pipe{};
+    sigset_t m_before{};
+};
+
 // Copies the archive to the unpacker, which may hang up when it has seen enough; then its digest does not matter.
 Result<> pour(const Archive& archive, int input) {
+    const NoPipeSignal quiet;
     crypto::Sha256 digest;
     std::vector<char> buffer(256 << 10);
     for (;;) {
