@@ -20,12 +20,12 @@ struct AttributeCondition {
 
 // All of them must hold; an empty list asks for nothing.
 struct SpanConditions {
-    std::vector<std::string> trace_ids;
-    std::optional<std::string> parent_id; // empty: roots
-    std::vector<std::string> names;
-    std::vector<SpanKind> kinds;
-    std::vector<otlp::StatusCode> statuses;
-    std::vector<AttributeCondition> attributes;
+    std::vector<std::string> trace_ids{};
+    std::optional<std::string> parent_id{}; // empty: roots
+    std::vector<std::string> names{};
+    std::vector<SpanKind> kinds{};
+    std::vector<otlp::StatusCode> statuses{};
+    std::vector<AttributeCondition> attributes{};
 };
 
 // " AND … AND …", or nothing.
