@@ -205,9 +205,26 @@ private:
             view.name = unique();
             return must(world.access.saved_views.put(world.admin, m_project, view)).name;
         }
+        if (what == "preset")
+            return must(desk.runs.presets.create(world.admin, space, unique(), "", testing::a_command())).name;
+        if (what == "run" || what == "ended run") {
+            const auto run = must(desk.runs.runs.start(
+                world.admin, space, {.project = project().text(), .prompt = "look", .settings = testing::a_command()}));
+            if (what == "ended run") must(desk.runs.runs.cancel(world.admin, run.id));
+            return run.id.text();
+        }
+        if (what == "artifact") {
+            const auto run = must(desk.runs.runs.start(
+                world.admin, space, {.project = project().text(), .prompt = "look", .settings = testing::a_command()}));
+            return must(desk.runs.artifacts.save({space, run.project_id, run.id.text(), review::ArtifactKind::file,
+                                                  unique(), "", "content", false}))
+                .id.text();
+        }
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
         if (what == "span") return "00f067aa0ba902b7";
         if (what == "session") return "chat-1";
+        if (what.ends_with("skill")) return skill(what);
+        if (what == "secret_name") return "GH_TOKEN";
         if (what == "key") return desk.service_key(space, Role::viewer, {"read"}).id.text();
         if (what == "login") {
             const auto user = who.person && who.user ? *who.user : world.admin.user;
@@ -219,6 +236,17 @@ private:
         if (what == "token") return World::token_of(invite);
         FAIL("examples.test.h uses {", what, "}: say in matrix.test.cpp how to make one");
         return "";
+    }
+    std::string skill(std::string_view what) {
+        const bool of_space = what == "skill" || what == "custom_skill";
+        skill::NewSkill wanted{"skill " + unique(),
+                               what == "custom_skill" ? skill::SkillType::custom : skill::SkillType::github};
+        skill::Secrets secrets;
+        if (what != "custom_skill") secrets.emplace("GH_TOKEN", crypto::SecretBytes("ghp_secret"));
+        const auto made =
+            must(desk.skills.create(desk.world.admin, of_space ? std::optional(space) : std::nullopt, wanted, secrets));
+        if (what == "shared_skill") must(desk.skills.share(desk.world.admin, made.id, space));
+        return made.id.text();
     }
     access::ProjectId project() {
         m_project = desk.world.add_project(desk.world.admin, space, "project " + unique()).id;
@@ -292,7 +320,8 @@ TEST_CASE("every route answers every kind of caller as the tables say") {
 TEST_CASE("a refused write changes nothing") {
     sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
     Matrix matrix(fresh.database());
-    const char* const tables[] = {"users", "spaces", "members", "projects", "api_keys", "invites", "bindings"};
+    const char* const tables[] = {"users",   "spaces",   "members", "projects", "api_keys",
+                                  "invites", "bindings", "presets", "runs",     "artifacts"};
     const auto counts = [&] {
         std::vector<int64_t> all;
         for (const char* table : tables) all.push_back(matrix.desk.world.count(table));

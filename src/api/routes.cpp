@@ -1,8 +1,13 @@
 #include "api/routes.h"
 
+#include "api/broker_handlers.h"
+#include "api/mcp.h"
 #include "api/phoenix_handlers.h"
+#include "api/run_handlers.h"
+#include "api/skill_handlers.h"
 #include "api/span_handlers.h"
 #include "api/tail_handlers.h"
+#include "api/usage_handlers.h"
 
 namespace hone::api {
 
@@ -37,6 +42,12 @@ const Route table[] = {
                          "Invite somebody; the link is shown once.")
         .secret(),
     route<revoke_invite>("DELETE", "/v1/spaces/{space}/invites/{invite}", need(member_manage), "Revoke an invite."),
+    route<get_space_budget>("GET", "/v1/spaces/{space}/budget", need(space_read),
+                            "What model calls of a space may use a day."),
+    route<put_space_budget>("PUT", "/v1/spaces/{space}/budget", need(space_update),
+                            "Limit what model calls of a space may use a day."),
+    route<list_model_usage>("GET", "/v1/model_usage", need(space_read),
+                            "Tokens and cost of model calls by day, model, run, automation or project."),
     route<list_users>("GET", "/v1/users", need(user_manage), "All users."),
     route<update_user>("PATCH", "/v1/users/{user}", need(user_manage), "Rename, disable, or make installation owner."),
 
@@ -94,6 +105,12 @@ const Route table[] = {
     route<delete_view>("DELETE", "/v1/projects/{project}/views/{view}", need(project_update), "Delete a saved view."),
     route<get_series>("GET", "/v1/projects/{project}/series", need(project_read), "Numbers of spans over time.")
         .on(net::Lane::query),
+    route<get_comparison>("GET", "/v1/projects/{project}/compare", need(project_read),
+                          "Two windows of time side by side.")
+        .on(net::Lane::query),
+    route<search_spans>("GET", "/v1/projects/{project}/search", need(project_read),
+                        "Spans whose input or output holds these words, newest first.")
+        .on(net::Lane::query),
     route<get_facets>("GET", "/v1/projects/{project}/facets", need(project_read),
                       "The most frequent values of a field.")
         .on(net::Lane::query),
@@ -126,15 +143,11 @@ const Route table[] = {
                             "Every version of the evals of one target.")
         .on(net::Lane::query),
 
-    route<get_comparison>("GET", "/v1/projects/{project}/compare", need(project_read),
-                          "Two windows of time side by side.")
-        .on(net::Lane::query),
-    route<search_spans>("GET", "/v1/projects/{project}/search", need(project_read),
-                        "Spans whose input or output holds these words, newest first.")
-        .on(net::Lane::query),
     route<delete_spans>("POST", "/v1/projects/{project}/delete_spans", need(trace_delete),
                         "Delete the spans that a filter finds, with their evals.")
         .on(net::Lane::query),
+
+    // As Arize Phoenix has them.
     route<list_spans>("GET", "/v1/projects/{project}/spans", need(project_read), "Whole spans, newest first.")
         .on(net::Lane::query)
         .like_phoenix(),
@@ -232,13 +245,77 @@ const Route table[] = {
                       "Replace a key by a new one with the same rights.")
         .secret(),
 
+    route<list_presets>("GET", "/v1/presets", need(preset_read), "Presets of a space."),
+    route<create_preset>("POST", "/v1/presets", need(preset_write), "Create a preset."),
+    route<get_preset>("GET", "/v1/presets/{preset}", need(preset_read), "A preset by id or name."),
+    route<update_preset>("PATCH", "/v1/presets/{preset}", need(preset_write),
+                         "Change a preset; new settings make a version."),
+    route<delete_preset>("DELETE", "/v1/presets/{preset}", need(preset_write), "Delete a preset; its runs stay."),
+    route<list_preset_versions>("GET", "/v1/presets/{preset}/versions", need(preset_read),
+                                "Every version, newest first, with what changed."),
+    route<list_harnesses>("GET", "/v1/harnesses", login, "Harnesses, and whether this server can run them."),
+    route<list_runs>("GET", "/v1/runs", need(run_read), "Runs of a space, newest first."),
+    route<start_run>("POST", "/v1/runs", need(run_start), "Start a session."),
+    route<get_run>("GET", "/v1/runs/{run}", need(run_read), "A run."),
+    route<get_run_manifest>("GET", "/v1/runs/{run}/manifest", need(run_read), "Everything a run was made of."),
+    route<get_run_events>("GET", "/v1/runs/{run}/events", need(run_read),
+                          "The transcript: JSON, or live with Accept: text/event-stream.")
+        .raw("application/json"),
+    route<get_run_event>("GET", "/v1/runs/{run}/events/{seq}", need(run_read), "One event with its whole text."),
+    route<say_to_run>("POST", "/v1/runs/{run}/messages", need(run_start),
+                      "Send a follow-up; wakes a finished session."),
+    route<interrupt_run>("POST", "/v1/runs/{run}/interrupt", need(run_start),
+                         "End the running turn; the session goes on."),
+    route<cancel_run>("POST", "/v1/runs/{run}/cancel", need(run_start), "Stop a run for good."),
+    route<repeat_run>("POST", "/v1/runs/{run}/repeat", need(run_start), "Start again from the manifest."),
+    route<fork_run>("POST", "/v1/runs/{run}/fork", need(run_start),
+                    "A new session from the end of a finished one, on a copy of its workspace."),
+    route<list_artifacts>("GET", "/v1/artifacts", need(run_read), "What runs left, newest first."),
+    route<get_artifact>("GET", "/v1/artifacts/{artifact}", need(run_read), "An artifact and its review."),
+    route<get_artifact_content>("GET", "/v1/artifacts/{artifact}/content", need(run_read), "Its content.")
+        .raw("application/octet-stream"),
+    route<review_artifact>("POST", "/v1/artifacts/{artifact}/review", need(artifact_review),
+                           "Approve, reject, or ask for changes."),
+    route<talk_mcp>("POST", "/mcp", need(project_read), "Model Context Protocol over streamable HTTP.")
+        .raw("application/json")
+        .on(net::Lane::query),
+    route<refuse_mcp_stream>("GET", "/mcp", need(project_read), "Answers 405: the server sends nothing unasked.")
+        .raw("application/json"),
+    route<end_mcp>("DELETE", "/mcp", need(project_read), "Nothing to end: there are no sessions."),
+
+    route<list_skill_types>("GET", "/v1/skill_types", login, "Types of skills: their variables and hosts."),
+    route<list_skills>("GET", "/v1/skills", need(skill_read), "Skills of a space, its own and those shared with it."),
+    route<create_skill>("POST", "/v1/skills", need(skill_write), "Create a skill; secrets need secret_write too."),
+    route<get_skill>("GET", "/v1/skills/{skill}", need(skill_read), "A skill by id or name."),
+    route<update_skill>("PATCH", "/v1/skills/{skill}", need(skill_write), "Change a skill: a new version."),
+    route<delete_skill>("DELETE", "/v1/skills/{skill}", need(skill_write), "Delete a skill with its secrets."),
+    route<list_skill_versions>("GET", "/v1/skills/{skill}/versions", need(skill_read), "Every version, newest first."),
+    route<list_skill_files>("GET", "/v1/skills/{skill}/folder", need(skill_read), "Files of a custom skill."),
+    route<put_skill_folder>("PUT", "/v1/skills/{skill}/folder", need(skill_write),
+                            "Upload a custom skill's folder: tar.gz, or JSON with files.")
+        .with_body_limit(8 << 20),
+    route<set_skill_secret>("PUT", "/v1/skills/{skill}/secrets/{name}", need(secret_write),
+                            "Set or replace a secret; it is never shown."),
+    route<delete_skill_secret>("DELETE", "/v1/skills/{skill}/secrets/{name}", need(secret_write), "Delete a secret."),
+    route<share_skill>("PUT", "/v1/skills/{skill}/shares/{space}", need(skill_share),
+                       "Share a skill of the installation with a space."),
+    route<unshare_skill>("DELETE", "/v1/skills/{skill}/shares/{space}", need(skill_share), "Stop sharing it."),
+    route<preview_env>("POST", "/v1/skill_env", need(skill_write), "What a .env file would set; nothing is stored."),
+    route<list_secrets>("GET", "/v1/secrets", need(skill_read), "Names of secrets, their age and last use."),
+    route<list_reach>("GET", "/v1/reach", need(skill_read), "What skills may reach, and with which secret."),
+    route<explain_request>("GET", "/v1/broker/explain", need(skill_read),
+                           "Whether a run could send a request, why, and with which secret."),
+    route<get_encryption>("GET", "/v1/encryption", need(secret_rotate), "The keys that encrypt secrets."),
+    route<rotate_encryption>("POST", "/v1/encryption/rotate", need(secret_rotate),
+                             "Rotate the master key or data keys, without downtime."),
+
     route<list_audit>("GET", "/v1/audit", need(audit_read), "Audit log, newest first."),
     route<export_audit>("GET", "/v1/audit/export", need(audit_read), "Audit log as JSON lines, oldest first.")
         .raw("application/x-ndjson"),
     route<verify_audit>("GET", "/v1/audit/verify", need(audit_verify), "Check the hash chain of the audit log."),
     route<get_server>("GET", "/v1/server", login, "Version, roles, permissions; settings for installation owners."),
     route<get_backup>("GET", "/v1/backup", need(backup_create),
-                      "A backup of the database (not of spans), for `hone restore`.")
+                      "A backup of the database, spans and evals, for `hone restore`.")
         .raw("application/zstd"),
     route<get_openapi>("GET", "/openapi.json", guest, "This description.").raw("application/json"),
 };

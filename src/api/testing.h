@@ -4,7 +4,12 @@
 
 #include "access/testing.h"
 #include "api/api.h"
+#include "api/run_services.h"
+#include "skill/skills.h"
 #include "json/json.h"
+
+#include <cstdlib>
+#include <filesystem>
 
 namespace hone::api::testing {
 
@@ -43,6 +48,41 @@ private:
     const Clock& m_clock;
 };
 
+// Lets every worker's settings pass: there are no skills here.
+class AnySettings final : public run::SettingsCheck {
+public:
+    Result<> check(const access::Caller&, const access::SpaceId&, const run::Settings&) override { return {}; }
+};
+
+inline run::Settings a_command() {
+    run::Settings settings;
+    settings.harness = "command";
+    settings.command = std::vector<std::string>{"/bin/cat"};
+    return settings;
+}
+
+// A folder that goes with the test.
+class Folder {
+public:
+    Folder() : m_path(make()) {}
+    ~Folder() { std::filesystem::remove_all(m_path); }
+    const std::string& path() const { return m_path; }
+
+private:
+    static std::string make() {
+        std::string pattern = std::filesystem::temp_directory_path() / "hone-test-api-XXXXXX";
+        return ::mkdtemp(pattern.data());
+    }
+    std::string m_path;
+};
+
+inline std::unique_ptr<secret::MasterKeys> master_keys_in(const std::string& directory) {
+    secret::MasterKeyOptions options;
+    options.file = directory + "/master.key";
+    options.create_file = true;
+    return must(secret::MasterKeys::open(std::move(options)));
+}
+
 struct Ask {
     std::string method;
     std::string target;
@@ -56,7 +96,13 @@ public:
     explicit Desk(sql::Database& database, ApiOptions options = {})
         : world(database),
           installation(world.clock),
-          api(Services{world.access, database, world.clock, installation}, net::StaticFiles::embedded({}), options) {}
+          runs(database, world.clock, world.access, any_settings, folder.path()),
+          master_keys(master_keys_in(folder.path())),
+          vault(database, world.clock, world.access.audit, *master_keys),
+          skills(database, world.clock, world.access, vault),
+          api(Services{world.access, database, world.clock, installation, nullptr, &runs, &skills, &vault, nullptr,
+                       nullptr},
+              net::StaticFiles::embedded({}), options) {}
 
     // A body is JSON unless the headers say otherwise.
     net::Response send(const Ask& ask) {
@@ -92,6 +138,12 @@ public:
 
     World world;
     TestInstallation installation;
+    Folder folder;
+    AnySettings any_settings;
+    RunServices runs;
+    std::unique_ptr<secret::MasterKeys> master_keys;
+    secret::Vault vault;
+    skill::Skills skills;
     Api api;
 };
 
