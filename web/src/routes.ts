@@ -29,6 +29,8 @@ export interface Route {
 
 const telemetry = (name: keyof typeof import("./pages/telemetry")) =>
   lazy_page(() => import("./pages/telemetry"), name);
+const skills = (name: keyof typeof import("./pages/skill_pages")) =>
+  lazy_page(() => import("./pages/skill_pages"), name);
 const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
 
 export const routes: Route[] = [
@@ -79,6 +81,20 @@ export const routes: Route[] = [
     page: telemetry("Sql"),
     nav: { group: "project", icon: "database", keys: "g q" },
     permission: "project_read",
+  },
+  {
+    path: "/s/:space/skills",
+    title: "Skills",
+    page: skills("Skills"),
+    nav: { group: "main", icon: "tool", keys: "g l" },
+    permission: "skill_read",
+  },
+  {
+    path: "/s/:space/skills/:skill",
+    title: "Skill",
+    page: skills("SkillPage"),
+    under: "/s/:space/skills",
+    permission: "skill_read",
   },
   {
     path: "/s/:space/settings/general",

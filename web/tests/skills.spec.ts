@@ -1,0 +1,75 @@
+import { expect, test, unique } from "./fixtures";
+
+const canary = "ghp_canary_9f3a7c51e2d84b60";
+
+test("a skill is made from the gallery; its secret never comes back", async ({ page, admin }) => {
+  const name = unique("forge");
+  await page.goto("/s/default/skills?new=1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: /^GitHub/ }).click();
+  await dialog.getByLabel("Name", { exact: true }).fill(name);
+  await dialog.getByLabel("GH_TOKEN").fill(canary);
+  await dialog.getByRole("button", { name: "Create skill" }).click();
+
+  await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+  const row = page.getByRole("row").filter({ hasText: "GH_TOKEN" });
+  await expect(row).toContainText("set");
+  await expect(row).toContainText("api.github.com");
+  expect(await page.content()).not.toContain(canary);
+  await page.reload();
+  await expect(row).toContainText("set");
+  expect(await page.content()).not.toContain(canary);
+  const skills = await admin.send<{ name: string }[]>("GET", "/v1/skills");
+  expect(JSON.stringify(skills)).not.toContain(canary);
+});
+
+test("putting a secret into the environment is warned of and noted as a version", async ({ page, admin }) => {
+  const name = unique("env");
+  const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "github" });
+  await page.goto(`/s/default/skills/${id}`);
+  await expect(page.getByText("Runs cannot use this skill yet")).toBeVisible();
+  await page.getByRole("button", { name: "Set GH_TOKEN" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("GH_TOKEN").fill(canary);
+  await dialog.getByLabel("Exposure").selectOption("env");
+  await expect(dialog.getByText("Workers can read this secret")).toBeVisible();
+  await dialog.getByRole("button", { name: "Set", exact: true }).click();
+  await expect(page.getByText("workers see it")).toBeVisible();
+  await expect(page.getByRole("row").filter({ hasText: "GH_TOKEN is now env" })).toBeVisible();
+});
+
+test("a pasted .env is looked at before it is stored", async ({ page, admin }) => {
+  const name = unique("dd");
+  const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "datadog" });
+  await page.goto(`/s/default/skills/${id}`);
+  await page.getByRole("button", { name: "Paste .env…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(".env").fill("DD_API_KEY=a1\nDATADOG_APP_KEY=b2\nDD_SITE=datadoghq.eu\nOTHER=1\n");
+  await dialog.getByRole("button", { name: "Look" }).click();
+  await expect(dialog.getByText("Leaves out OTHER.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Store these" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole("row").filter({ hasText: "DD_APP_KEY" })).toContainText("api.datadoghq.eu");
+});
+
+test("secrets and reach say what is exposed", async ({ page, admin }) => {
+  const name = unique("reach");
+  await admin.send("POST", "/v1/skills", { name, type: "github", secrets: { GH_TOKEN: canary } });
+  await page.goto("/s/default/skills?tab=secrets");
+  await expect(page.getByRole("row").filter({ hasText: name })).toContainText("brokered");
+  await page.goto("/s/default/skills?tab=reach");
+  await expect(page.getByRole("row").filter({ hasText: "uploads.github.com" }).first()).toContainText("GH_TOKEN");
+});
+
+test("deleting a skill wants its name", async ({ page, admin }) => {
+  const name = unique("gone");
+  const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "custom" });
+  await page.goto(`/s/default/skills/${id}`);
+  await page.getByRole("button", { name: "Delete…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("button", { name: "Delete" })).toBeDisabled();
+  await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("heading", { name: "Skills", level: 1 })).toBeVisible();
+  await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
+});
