@@ -1,5 +1,5 @@
-#include "broker/model_answer.h"
 #include "broker/model_spans.h"
+#include "broker/model_answer.h"
 #include "crypto/crypto.h"
 #include "telemetry/normalise.h"
 
@@ -33,7 +33,8 @@ ModelCall sample_call() {
         "tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"hi"},
         {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"made.txt"}]}]})";
-    call.answer = R"({"content":[{"type":"text","text":"One file."},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]})";
+    call.answer =
+        R"({"content":[{"type":"text","text":"One file."},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]})";
     return call;
 }
 
@@ -65,7 +66,8 @@ TEST_CASE("a call becomes an LLM span that telemetry reads back to the token") {
     CHECK(span.output == "One file.");
     CHECK(attribute(raw, "llm.input_messages.0.message.role") == "system");
     CHECK(attribute(raw, "llm.input_messages.1.message.content") == "hi");
-    CHECK(attribute(raw, "llm.input_messages.2.message.tool_calls.0.tool_call.function.arguments") == R"({"command":"ls"})");
+    CHECK(attribute(raw, "llm.input_messages.2.message.tool_calls.0.tool_call.function.arguments") ==
+          R"({"command":"ls"})");
     CHECK(attribute(raw, "llm.input_messages.3.message.role") == "tool");
     CHECK(attribute(raw, "llm.input_messages.3.message.tool_call_id") == "t1");
     CHECK(attribute(raw, "llm.tools.0.tool.json_schema") == R"({"name":"Bash"})");
@@ -114,23 +116,33 @@ TEST_CASE("streams of all formats give the text and the tool calls") {
                "event: x\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"thinking\":\"hm\"}}\n\n"
                "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"text\":\"a\"}}\n\n"
                "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"text\":\"b\"}}\n\n"
-               "data: {\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"tool_use\",\"name\":\"T\"}}\n\n"
+               "data: "
+               "{\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"tool_use\",\"name\":\"T\"}}"
+               "\n\n"
                "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"partial_json\":\"{}\"}}\n\n") ==
           "hm|ab|T {}");
-    CHECK(told(ModelApi::chat,
-               "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
-               "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"T\",\"arguments\":\"\"}}]}}]}\n\n"
-               "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{}\"}}]}}]}\n\n"
-               "data: [DONE]\n\n") == "|a|T {}");
+    CHECK(
+        told(
+            ModelApi::chat,
+            "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+            "data: "
+            "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"T\",\"arguments\":\"\"}}]}"
+            "}]}\n\n"
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{}\"}}]}}]}\n\n"
+            "data: [DONE]\n\n") == "|a|T {}");
     CHECK(told(ModelApi::responses,
                "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"message\",\"role\":\"assistant\","
                "\"content\":[{\"type\":\"output_text\",\"text\":\"ab\"}]}}\n\n"
                "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"name\":\"T\","
                "\"arguments\":\"{}\"}}\n\n") == "|ab|T {}");
-    CHECK(told(ModelApi::gemini,
-               "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},{\"text\":\"a\"}]}}]}\r\n\r\n"
-               "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"T\",\"args\":{}}}]}}]}\r\n\r\n") ==
-          "hm|a|T {}");
+    CHECK(
+        told(
+            ModelApi::gemini,
+            "data: "
+            "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},{\"text\":\"a\"}]}}]}\r\n\r\n"
+            "data: "
+            "{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"T\",\"args\":{}}}]}}]}\r\n\r\n") ==
+        "hm|a|T {}");
 }
 
 TEST_CASE("a long history keeps its beginning and its end") {

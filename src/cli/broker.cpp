@@ -11,8 +11,7 @@ Result<> explain(Context& context) {
     for (const char* name : {"method", "mode"})
         if (const auto value = context.parsed.value("--" + std::string(name))) query.emplace_back(name, *value);
     for (const char* name : {"skill", "allow"})
-        for (const std::string& value : context.parsed.all("--" + std::string(name)))
-            query.emplace_back(name, value);
+        for (const std::string& value : context.parsed.all("--" + std::string(name))) query.emplace_back(name, value);
     const json::Value told = TRY(context.remote.get("/v1/broker/explain", query));
     return show_record(context, told,
                        {{.title = "request", .field = "method"},

@@ -177,8 +177,8 @@ constexpr Setting list[] = {
         "ClickHouse that holds the spans (http://host:8123). Empty: the engine in the data directory.", "URL"),
     text<&Config::clickhouse_user>("clickhouse_user", "User at clickhouse_url.", "NAME"),
     secret(text<&Config::clickhouse_password>("clickhouse_password", "Password at clickhouse_url.", "TEXT")),
-    text<&Config::clickhouse_ca_file>(
-        "clickhouse_ca_file", "Certificates (PEM) that vouch for clickhouse_url. Empty: the system's.", "FILE"),
+    text<&Config::clickhouse_ca_file>("clickhouse_ca_file",
+                                      "Certificates (PEM) that vouch for clickhouse_url. Empty: the system's.", "FILE"),
     text<&Config::engine_library>(
         "engine_library", "The span engine's library. Empty: HONE_CHDB_LIBRARY, or libchdb.so beside the program.",
         "FILE"),
