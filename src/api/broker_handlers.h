@@ -9,14 +9,14 @@ namespace hone::api {
 struct ExplainQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
-    std::string url;
+    std::optional<std::string> url;
     std::optional<std::string> method;
     std::optional<broker::EgressMode> mode;
     std::vector<std::string> skill;
     std::vector<std::string> allow;
     static constexpr std::tuple fields{
         Field{"space", &ExplainQuery::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"url", &ExplainQuery::url, "Where the request would go."},
+        Field{"url", &ExplainQuery::url, "Where the request would go; needed."},
         Field{"method", &ExplainQuery::method, "GET if not given."},
         Field{"mode", &ExplainQuery::mode, "allowlist if not given."},
         Field{"skill", &ExplainQuery::skill, "Id of a skill that the run has; may be repeated."},
