@@ -26,6 +26,12 @@ struct Config {
     std::string listen = "127.0.0.1:7070";
     std::string database_url;
     std::string master_key_file;
+    std::string master_key_command;
+    int64_t secret_old_days = 90;
+    int64_t secret_unused_days = 30;
+    int64_t run_places = 8;
+    int64_t run_places_per_space = 4;
+    std::string egress_ca_file;
     std::string ui_dir;
     std::string tls_certificate_file;
     std::string tls_key_file;

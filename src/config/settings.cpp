@@ -122,6 +122,18 @@ constexpr Setting list[] = {
     text<&Config::master_key_file>(
         "master_key_file",
         "File with the key that encrypts secrets. Empty: DIR/master.key, created (0600) at first start.", "FILE"),
+    text<&Config::master_key_command>(
+        "master_key_command",
+        "Command that prints the master key, run by /bin/sh at the start and when it is rotated; instead of a file.",
+        "COMMAND"),
+    number<&Config::secret_old_days>("secret_old_days",
+                                     "Days after which a secret that was not replaced is called old.", 1, 36'500),
+    number<&Config::secret_unused_days>("secret_unused_days",
+                                        "Days after which a secret that no run used is called unused.", 1, 36'500),
+    number<&Config::run_places>("run_places", "Runs that may work at once on this server; others wait.", 1, 1000),
+    number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that may work at once.", 1, 1000),
+    text<&Config::egress_ca_file>(
+        "egress_ca_file", "PEM certificates that are trusted, beside the system's, by what workers reach.", "FILE"),
     text<&Config::ui_dir>(
         "ui_dir", "Serve the web UI from this directory instead of the built-in one; for working on the UI.", "DIR"),
     text<&Config::tls_certificate_file>("tls_certificate_file",

@@ -183,13 +183,13 @@ Result<std::vector<PresetVersion>> Presets::versions(const Caller& caller, const
     return versions;
 }
 
-Result<std::vector<std::string>> Presets::using_skill(const std::string& skill_id) const {
+Result<std::vector<Presets::Named>> Presets::using_skill(const std::string& skill_id) const {
     // Few presets exist, and ids are unique text: a search in the JSON finds exactly them.
-    const auto rows = TRY(m_database.query("SELECT name FROM presets WHERE settings LIKE ? ORDER BY name LIMIT 100",
+    const auto rows = TRY(m_database.query("SELECT id, name FROM presets WHERE settings LIKE ? ORDER BY name LIMIT 100",
                                            "%\"" + skill_id + "\"%"));
-    std::vector<std::string> names;
-    for (const auto& row : rows) names.push_back(row.text(0));
-    return names;
+    std::vector<Named> presets;
+    for (const auto& row : rows) presets.push_back({row.id<PresetTag>(0), row.text(1)});
+    return presets;
 }
 
 } // namespace hone::run

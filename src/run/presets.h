@@ -72,8 +72,12 @@ public:
     // Newest first.
     Result<std::vector<PresetVersion>> versions(const access::Caller& caller, const access::SpaceId& space,
                                                 std::string_view id_or_name) const;
-    // Names of the presets of a space that use a skill; for the guard before a skill is deleted.
-    Result<std::vector<std::string>> using_skill(const std::string& skill_id) const;
+    // Presets that use a skill; for the guard before a skill is deleted.
+    struct Named {
+        PresetId id;
+        std::string name;
+    };
+    Result<std::vector<Named>> using_skill(const std::string& skill_id) const;
 
 private:
     sql::Database& m_database;

@@ -154,7 +154,7 @@ TEST_CASE("presets: versions, differences, names, who may") {
         REQUIRE(versions[0].changed.size() == 2);
         CHECK(versions[0].changed[0].find("skills") != std::string::npos);
         CHECK(versions[0].changed[1].find("sandbox.cpus: 2") != std::string::npos);
-        CHECK(must(shop.presets.using_skill("skl_x")) == std::vector<std::string>{"q"});
+        CHECK(must(shop.presets.using_skill("skl_x")).front().name == "q");
         CHECK(must(shop.presets.using_skill("skl_")).empty());
         more.skills.value = {"skl_gone"};
         CHECK(outcome(shop.presets.update(world.admin, world.space, "q", {}, {}, more)) == "invalid");

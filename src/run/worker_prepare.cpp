@@ -9,7 +9,6 @@
 #include "sandbox/tree.h"
 #include "sandbox/volume.h"
 
-#include <algorithm>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,9 +21,8 @@ namespace {
 constexpr std::string_view config_mount = "/hone";
 constexpr std::string_view home_inside = "/workspace/.hone/home";
 constexpr std::string_view search_path = "/hone/bin:/opt/harness/node_modules/.bin:/usr/local/bin:/usr/bin:/bin";
-// Where the broker's files of authorities go. They are mounted empty and filled once the broker knows the run.
-constexpr std::string_view trust_files[] = {"/etc/hone/ca-bundle.pem", "/etc/ssl/certs/ca-certificates.crt",
-                                            "/etc/hone/ca-bundle.jks"};
+// Where a file of authorities goes beside those below /hone. Mounted empty, filled once the broker knows the run.
+constexpr std::string_view system_trust_file = "/etc/ssl/certs/ca-certificates.crt";
 constexpr int64_t clone_timeout_ms = 10 * 60 * 1000;
 
 // A UUID that is always the same for a run: harnesses want one they can be given beforehand.
@@ -156,7 +154,7 @@ Result<> Worker::prepare_sandbox() {
     const SandboxSettings& wanted = *settings.sandbox;
     const std::string config = m_means.data_directory + "/runs/" + m_id.text();
     (void)sandbox::remove_tree(config);
-    for (const char* folder : {"", "/hone", "/hone/bin", "/hone/skills", "/hone/repos", "/files", "/trust"})
+    for (const char* folder : {"", "/hone", "/hone/bin", "/hone/skills", "/hone/repos", "/files"})
         TRY(make_directories(config + folder, 0755));
     if (m_work.fork_of && m_work.run.turns == 0) {
         const sandbox::Volumes volumes(m_means.store, m_means.mounts_volumes);
@@ -182,11 +180,8 @@ Result<> Worker::prepare_sandbox() {
         TRY(fill_file(config + "/hone/bin/hone", ""));
         spec.mounts.value.push_back({m_means.tool_program, "/hone/bin/hone", true});
     }
-    for (size_t i = 0; i < std::size(trust_files); ++i) {
-        const std::string file = config + "/trust/" + std::to_string(i);
-        TRY(fill_file(file, ""));
-        spec.mounts.value.push_back({file, std::string(trust_files[i]), true});
-    }
+    TRY(fill_file(config + "/trust", ""));
+    spec.mounts.value.push_back({config + "/trust", std::string(system_trust_file), true});
     harness::Setup setup = TRY(setup_of());
     if (settings.harness == "playbook") spec.mounts.value.push_back({m_means.playbooks, "/opt/playbooks", true});
     if (!m_harness->package.empty()) {
@@ -320,11 +315,11 @@ Result<> Worker::prepare_network() {
     access.secrets = m_means.skills.opener(run.space_id, m_id);
     m_session = TRY(m_means.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
     const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*m_session));
+    const std::string config = m_means.data_directory + "/runs/" + m_id.text();
     for (const broker::MountedFile& file : environment.files) {
-        const auto place = std::find(std::begin(trust_files), std::end(trust_files), file.path);
-        if (place == std::end(trust_files)) return internal("no place for " + file.path);
-        const auto index = std::to_string(place - std::begin(trust_files));
-        TRY(fill_file(m_means.data_directory + "/runs/" + m_id.text() + "/trust/" + index, file.content));
+        const bool in_folder = file.path.starts_with("/hone/") && sandbox::is_clean_absolute_path(file.path);
+        if (!in_folder && file.path != system_trust_file) return internal("no place for " + file.path);
+        TRY(fill_file(config + (in_folder ? file.path : "/trust"), file.content));
     }
     m_environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
     for (const auto& [name, value] : *settings.sandbox.value.env) m_environment[name] = value;

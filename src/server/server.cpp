@@ -6,6 +6,8 @@
 #include "sql/migrate.h"
 #include "ui/ui.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -27,6 +29,7 @@ void Sweeper::step() {
     note("logins", m_access.logins.sweep());
     note("idempotent answers", m_idempotency.sweep());
     note("retention of spans", m_spans.step());
+    note("use of secrets", m_vault.flush_used());
 }
 
 void Sweeper::start(std::chrono::seconds every) {
@@ -72,6 +75,16 @@ bool wants_otlp_tls(const config::Config& config, std::string_view address) {
            !address.starts_with("localhost:");
 }
 
+// The value lies in the memory that /proc/PID/environ shows: it is overwritten there, not only forgotten.
+crypto::SecretBytes take_from_environment(const char* name) {
+    char* value = std::getenv(name);
+    if (value == nullptr) return {};
+    crypto::SecretBytes taken{std::string_view(value)};
+    explicit_bzero(value, std::strlen(value));
+    ::unsetenv(name);
+    return taken;
+}
+
 // What a server that was killed left behind: its address, and half a backup as large as the database.
 void remove_leftovers(const std::string& data_dir) {
     ::unlink((data_dir + "/addresses.json").c_str());
@@ -97,8 +110,10 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     std::unique_ptr<Server> server(new Server(std::move(loaded), clock));
     TRY(server->open_data(admin_password));
     TRY(server->open_spans());
+    TRY(server->open_workshop());
     TRY(server->open_edge());
     TRY(server->open_otlp());
+    TRY(server->m_workshop->start(server->m_edge->addresses().back()));
     TRY(server->write_addresses());
     return server;
 }
@@ -107,9 +122,11 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     TRY(make_directories(m_config.data_dir, 0700));
     m_lock = TRY(sql::DirectoryLock::acquire(m_config.data_dir));
     remove_leftovers(m_config.data_dir);
+    // Before the first child: none of them inherits the key.
+    m_environment_key = take_from_environment("HONE_MASTER_KEY");
+    m_environment_old_key = take_from_environment("HONE_MASTER_KEY_OLD");
     // First of all: the spawner is a child of a process that is still small and has no thread.
     m_sandboxes = open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes);
-    TRY(open_master_key());
     sql::Options options;
     options.url = database_url(m_config);
     m_database = TRY(sql::Database::open(options));
@@ -118,28 +135,39 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     policy.login = {m_config.login_session_lifetime, m_config.login_attempts, m_config.login_lockout};
     policy.invite_lifetime = m_config.invite_lifetime;
     m_access.emplace(*m_database, m_clock, policy);
+    TRY(open_secrets());
     m_first_start = TRY(m_access->first_start(admin_password));
     m_sandbox_audit.emplace(m_access->audit, m_config.data_dir + "/sandbox");
     m_sandbox_audit->start(std::chrono::seconds(5));
     return {};
 }
 
-// The key that will encrypt secrets. It is made at the first start, so that a backup of it can be taken before it
-// protects anything, and is refused when others could read it.
-Result<> Server::open_master_key() {
-    const bool own = m_config.master_key_file.empty();
-    const std::string path = own ? m_config.data_dir + "/master.key" : m_config.master_key_file;
-    if (!file_exists(path)) {
-        if (!own) return not_found("master_key_file " + path);
-        return write_file(path, crypto::random_token(32) + "\n", 0600);
-    }
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return system_error("open " + path, errno);
-    if ((status.st_mode & 077) != 0)
-        return forbidden(path + " can be read by others; make it private: chmod 600 " + path);
-    const auto content = TRY(read_file(path, 4096));
-    const auto key = from_base64url(trim(content));
-    if (!key.ok() || key.value().size() != 32) return corrupt(path + " is not a master key (43 base64url characters)");
+// The key that encrypts secrets is made at the first start, so that a backup of it can be taken before it protects
+// anything, and is refused when others could read it.
+Result<> Server::open_secrets() {
+    secret::MasterKeyOptions options;
+    options.create_file = m_config.master_key_file.empty();
+    options.file = options.create_file ? m_config.data_dir + "/master.key" : m_config.master_key_file;
+    options.command = m_config.master_key_command;
+    options.value = std::move(m_environment_key);
+    options.old_value = std::move(m_environment_old_key);
+    m_master_keys = TRY(secret::MasterKeys::open(std::move(options)));
+    m_vault.emplace(*m_database, m_clock, m_access->audit, *m_master_keys);
+    TRY(m_vault->start());
+    skill::Hygiene hygiene;
+    hygiene.old_after = std::chrono::hours(24 * m_config.secret_old_days);
+    hygiene.unused_after = std::chrono::hours(24 * m_config.secret_unused_days);
+    m_skills.emplace(*m_database, m_clock, *m_access, *m_vault, hygiene);
+    return {};
+}
+
+Result<> Server::open_workshop() {
+    WorkshopParts parts{*m_database, m_clock, *m_access, *m_telemetry};
+    parts.provider = m_sandboxes.get();
+    parts.data_directory = m_config.data_dir;
+    parts.extra_ca_file = m_config.egress_ca_file;
+    parts.places = {m_config.run_places, m_config.run_places_per_space};
+    m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
     return {};
 }
 
@@ -189,11 +217,15 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
-    m_api.emplace(api::Services{*m_access, *m_database, m_clock, *this, &*m_spans}, std::move(ui), api_options);
-    m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties);
+    m_api.emplace(api::Services{*m_access, *m_database, m_clock, *this, &*m_spans, &m_workshop->runs(), &*m_skills,
+                                &*m_vault, &m_workshop->usage(), &m_workshop->budgets()},
+                  std::move(ui), api_options);
+    m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault);
 
     net::ServerOptions options = edge_options();
     options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
+    // Workers reach the API through the gateway, which speaks plain HTTP to this machine only.
+    if (!m_config.tls_key_file.empty()) options.listen.push_back({"127.0.0.1:0", "", ""});
     m_edge = TRY(net::Server::start(std::move(options), *m_api));
     m_url = (m_config.tls_key_file.empty() ? "http://" : "https://") + m_edge->addresses().front();
     m_sweeper->start(std::chrono::seconds(60));
@@ -332,7 +364,12 @@ std::string Server::metrics() const {
     add("counter", "sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);
     add("gauge", "control_queue_length", "API requests waiting for a thread.",
         counts.lanes[static_cast<size_t>(net::Lane::control)].queued);
-    return out + m_span_duties->metrics();
+    if (const auto secrets = m_skills->hygiene(); secrets.ok())
+        out += fmt::format("# HELP hone_secrets Secrets by what somebody should look at.\n# TYPE hone_secrets gauge\n"
+                           "hone_secrets{{state=\"all\"}} {}\nhone_secrets{{state=\"old\"}} {}\n"
+                           "hone_secrets{{state=\"unused\"}} {}\nhone_secrets{{state=\"env\"}} {}\n",
+                           secrets.value().secrets, secrets.value().old, secrets.value().unused, secrets.value().env);
+    return out + m_span_duties->metrics() + m_workshop->metrics();
 }
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {

@@ -8,6 +8,7 @@
 #include "server/otlp_grpc.h"
 #include "server/sandbox_audit.h"
 #include "server/span_duties.h"
+#include "server/workshop.h"
 #include "sql/directory_lock.h"
 
 #include <condition_variable>
@@ -22,10 +23,11 @@ extern const char* const version;
 // A background duty that runs now and then. step() is what tests call; the thread only calls it.
 class Sweeper {
 public:
-    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans)
+    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault)
         : m_access(access),
           m_idempotency(idempotency),
-          m_spans(spans) {}
+          m_spans(spans),
+          m_vault(vault) {}
     void step();
     void start(std::chrono::seconds every);
     // Runs a step soon, without waiting for its time.
@@ -37,6 +39,7 @@ private:
     access::Access& m_access;
     api::Idempotency& m_idempotency;
     SpanDuties& m_spans;
+    secret::Vault& m_vault;
     std::mutex m_mutex;
     std::condition_variable_any m_changed;
     bool m_wanted = false;
@@ -63,7 +66,8 @@ public:
 private:
     Server(config::Loaded loaded, const Clock& clock);
     Result<> open_data(const std::optional<std::string>& admin_password);
-    Result<> open_master_key();
+    Result<> open_secrets();
+    Result<> open_workshop();
     Result<> open_spans();
     Result<> open_edge();
     Result<> open_otlp();
@@ -100,10 +104,16 @@ private:
     std::unique_ptr<sql::Database> m_database;
     std::optional<access::Access> m_access;
     std::optional<SandboxAudit> m_sandbox_audit;
+    crypto::SecretBytes m_environment_key; // HONE_MASTER_KEY, until the keys are open
+    crypto::SecretBytes m_environment_old_key;
+    std::unique_ptr<secret::MasterKeys> m_master_keys;
+    std::optional<secret::Vault> m_vault;
+    std::optional<skill::Skills> m_skills;
     std::optional<api::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<api::Spans> m_spans;
     std::optional<SpanDuties> m_span_duties;
+    std::unique_ptr<Workshop> m_workshop;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

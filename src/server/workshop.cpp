@@ -1,0 +1,175 @@
+#include "server/workshop.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "harness/catalog.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace hone::server {
+
+namespace {
+
+// What lies beside the program, or where a package puts it.
+std::string beside_program(const std::string& name) {
+    std::error_code failed;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+    const std::filesystem::path here = program.parent_path();
+    for (const std::filesystem::path& place :
+         {here / name, here / ".." / "share" / "hone" / name, here / ".." / ".." / name})
+        if (std::filesystem::exists(place, failed)) return std::filesystem::weakly_canonical(place, failed);
+    return {};
+}
+
+// Opens secrets for one run.
+class RunSecrets final : public broker::SecretOpener {
+public:
+    RunSecrets(secret::Vault& vault, access::SpaceId space, run::RunId run)
+        : m_vault(vault),
+          m_space(std::move(space)),
+          m_run(std::move(run)) {}
+    Result<crypto::SecretBytes> open(const std::string& secret_id) override {
+        return m_vault.open(m_space, secret_id, m_run.text());
+    }
+
+private:
+    secret::Vault& m_vault;
+    const access::SpaceId m_space;
+    const run::RunId m_run;
+};
+
+// Writes each decision into the audit log before anything leaves; what cannot be written down does not happen.
+class AuditedDecisions final : public broker::Decisions {
+public:
+    AuditedDecisions(const access::AuditLog& audit, access::SpaceId space)
+        : m_audit(audit),
+          m_space(std::move(space)) {}
+    Result<> decided(const broker::Decision& decision) override {
+        json::Array secrets;
+        for (const std::string& name : decision.secret_names) secrets.emplace_back(name);
+        return m_audit.record(access::Caller::system(), {decision.allowed ? "egress_allowed" : "egress_refused",
+                                                         m_space,
+                                                         decision.run_id,
+                                                         {{"method", decision.method},
+                                                          {"target", decision.target.text()},
+                                                          {"path", std::string(truncate_utf8(decision.path, 500))},
+                                                          {"rule", decision.rule},
+                                                          {"reason", decision.reason},
+                                                          {"secrets", std::move(secrets)}}});
+    }
+    void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
+        log(Level::debug, "egress finished",
+            {{"run", decision.run_id}, {"target", decision.target.text()}, {"status", outcome.status}});
+    }
+
+private:
+    const access::AuditLog& m_audit;
+    const access::SpaceId m_space;
+};
+
+} // namespace
+
+Workshop::Workshop(const WorkshopParts& parts, skill::Skills& skills, secret::Vault& vault)
+    : m_parts(parts),
+      m_skills(skills),
+      m_vault(vault),
+      m_ledger(parts.database),
+      m_budgets(parts.database, m_ledger, parts.access.audit, parts.clock),
+      m_prices(telemetry::Prices::built_in()),
+      m_model_spans(parts.telemetry.ingester()),
+      m_services(parts.database, parts.clock, parts.access, *this, parts.data_directory),
+      m_book(parts.database, parts.clock, m_services.transcript) {}
+
+Workshop::~Workshop() = default;
+
+Result<std::unique_ptr<Workshop>> Workshop::open(const WorkshopParts& parts, skill::Skills& skills,
+                                                 secret::Vault& vault) {
+    std::unique_ptr<Workshop> workshop(new Workshop(parts, skills, vault));
+    skills.add_use(*workshop);
+    return workshop;
+}
+
+Result<> Workshop::start(const std::string& address) {
+    if (m_parts.provider == nullptr) return {};
+    m_store = TRY(sandbox::Store::open(m_parts.data_directory));
+    m_upstream = TRY(broker::local_upstream(address));
+    m_gateway = std::make_unique<broker::Gateway>(broker::GatewayOptions{}, m_budgets, m_prices, m_parts.clock,
+                                                  &m_model_spans, m_upstream.get());
+    broker::DialerOptions options;
+    options.extra_ca_file = m_parts.extra_ca_file;
+    m_dialer = TRY(broker::Dialer::create(options));
+    m_broker = TRY(broker::Broker::start({}, *m_dialer, m_parts.clock, m_gateway.get()));
+    m_means.emplace(run::Means{m_parts.clock, m_parts.access, m_book, *m_parts.provider, *m_store, *m_broker,
+                               *m_gateway, m_ledger, *this, *this, *this, m_services.harnesses, m_parts.data_directory,
+                               beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0});
+    m_workforce = std::make_unique<run::Workforce>(run::WorkforceOptions{"local", m_parts.places}, *m_means);
+    m_services.runs.set_attention(*m_workforce);
+    return m_workforce->start();
+}
+
+std::string Workshop::metrics() const {
+    std::string out;
+    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
+        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
+    };
+    const run::Workforce::Count count = m_workforce ? m_workforce->count() : run::Workforce::Count{};
+    add("gauge", "runs_live", "Runs that have a worker now.", count.live);
+    add("gauge", "run_queue_looked_at_seconds", "When the queue of runs was last looked at.",
+        static_cast<double>(to_ns(count.last_look)) / 1e9);
+    add("counter", "model_usage_rows_lost_total", "Model calls whose usage could not be kept.", m_ledger.lost());
+    return out;
+}
+
+Result<> Workshop::check(const access::Caller& caller, const access::SpaceId& space, const run::Settings& settings) {
+    const skill::Grant grant = TRY(m_skills.resolve(caller, space, *settings.skills));
+    const harness::Harness* harness = harness::find(settings.harness);
+    if (harness == nullptr || harness->protocols.empty()) return {};
+    for (const skill::ModelEndpoint& endpoint : grant.models)
+        if (harness::speaks(*harness, endpoint.protocol)) return {};
+    return invalid(fmt::format("harness {} needs a model skill with an endpoint that speaks {}", harness->name,
+                               harness->protocols));
+}
+
+Result<skill::Grant> Workshop::grant(const access::SpaceId& space, const std::vector<std::string>& skills) {
+    return m_skills.resolve(access::Caller::system(), space, skills);
+}
+
+Result<std::vector<run::SkillFolder>> Workshop::folders(const access::SpaceId& space,
+                                                        const std::vector<std::string>& skills) {
+    std::vector<run::SkillFolder> folders;
+    for (const std::string& id : skills) {
+        const skill::Skill found = TRY(m_skills.find(access::Caller::system(), space, id));
+        if (!found.folder) continue;
+        run::SkillFolder folder;
+        folder.name = found.folder->name;
+        for (const skill::FolderFile& file : TRY(m_skills.folder_files(found.folder->hash)))
+            folder.files.push_back({file.path, file.content, file.executable});
+        folders.push_back(std::move(folder));
+    }
+    return folders;
+}
+
+std::shared_ptr<broker::SecretOpener> Workshop::opener(const access::SpaceId& space, const run::RunId& run) {
+    return std::make_shared<RunSecrets>(m_vault, space, run);
+}
+
+std::shared_ptr<broker::Decisions> Workshop::of(const access::SpaceId& space, const run::RunId&) {
+    return std::make_shared<AuditedDecisions>(m_parts.access.audit, space);
+}
+
+void Workshop::take(otlp::Batch& batch, const access::SpaceId& space) {
+    const auto taken = m_parts.telemetry.ingester().take(batch, space.text(), run::runs_project);
+    if (!taken.ok()) log(Level::warning, "spans of a run were not kept", {{"why", taken.error().message}});
+}
+
+Result<std::vector<skill::Use>> Workshop::uses_of(const std::string& skill_id) const {
+    std::vector<skill::Use> uses;
+    for (const run::Presets::Named& preset : TRY(m_services.presets.using_skill(skill_id)))
+        uses.push_back({"preset", preset.id.text(), preset.name});
+    return uses;
+}
+
+} // namespace hone::server
