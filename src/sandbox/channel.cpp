@@ -81,8 +81,10 @@ Result<Message> receive_packet(int socket, size_t limit) {
     message.msg_control = control;
     message.msg_controllen = sizeof control;
     ssize_t count;
+    // A peer that ended with something unread is reported first, once; what it said before is still there.
+    bool reset = false;
     do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    while (count < 0 && errno == EINTR);
+    while (count < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
     if (count < 0 && (errno == ECONNRESET || errno == ENOTCONN)) return unavailable("the other side has gone");
     if (count < 0 && errno == EAGAIN) return busy("no message yet");
     if (count < 0) return system_error("receive message", errno);

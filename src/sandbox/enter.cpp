@@ -391,9 +391,13 @@ void close_others(int control, int init_program) {
 
 void enter_sandbox(const Ground& ground, int control) {
     ::prctl(PR_SET_NAME, "hone-entering");
-    close_others(control, ground.init_program);
+    Ground mine = ground;
+    mine.init_program = ::fcntl(ground.init_program, F_DUPFD_CLOEXEC, 50);
+    close_others(control, mine.init_program);
+    // Nothing that is opened on the way may get hone-init's numbers: they are replaced at the very end.
+    for (int number : {init::control_descriptor, init::control_descriptor + 1}) ::dup2(0, number);
     // Keep the socket reachable for a last word even after it was moved to its final number.
-    const Result<> outcome = build_and_enter(ground, control);
+    const Result<> outcome = build_and_enter(mine, control);
     init::Reply reply{};
     reply.event = init::Event::broken;
     std::strncpy(reply.stage, outcome.error().message.c_str(), sizeof reply.stage - 1);

@@ -91,7 +91,7 @@ Result<Message> next_packet(Launched& launched) {
     pollfd wait{launched.control.get(), POLLIN, 0};
     if (::poll(&wait, 1, set_up_timeout_ms) == 0) return unavailable("the sandbox was not set up in time");
     auto received = receive_packet(launched.control.get(), sizeof(init::Reply));
-    if (!received.ok()) return unavailable("the sandbox ended while it was set up");
+    if (!received.ok()) return unavailable("the sandbox ended while it was set up: " + received.error().message);
     init::Reply reply{};
     if (received.value().text.size() != sizeof reply) return received;
     std::memcpy(&reply, received.value().text.data(), sizeof reply);
