@@ -220,7 +220,7 @@ Result<Skill> Skills::find(const Caller& caller, const SpaceId& space, std::stri
     const auto rows = TRY(m_database.query(
         std::string(select_skill) + " WHERE name = ? AND (space_id = ? OR (space_id IS NULL AND EXISTS (SELECT 1 FROM "
                                     "skill_shares WHERE skill_shares.skill_id = skills.id AND skill_shares.space_id = "
-                                    "?))) ORDER BY space_id IS NULL LIMIT 1",
+                                    "?))) ORDER BY CASE WHEN space_id IS NULL THEN 1 ELSE 0 END LIMIT 1",
         id_or_name, space, space));
     if (rows.empty()) return not_found("skill \"" + std::string(truncate_utf8(id_or_name, 100)) + "\"");
     const auto stored = TRY(stored_of(rows.front()));

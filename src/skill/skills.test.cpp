@@ -204,6 +204,18 @@ TEST_CASE("only installation owners let a model be on a private address") {
     });
 }
 
+TEST_CASE("a name means the skill of the space before one that is shared with it") {
+    for_each_shop([](Shop& shop) {
+        const Skill all = must(shop.skills.create(shop.world.admin, {}, {"forge", SkillType::github}, {}));
+        const auto found = [&] { return shop.skills.find(shop.world.admin, shop.world.space, "forge"); };
+        CHECK(outcome(found()) == "not_found");
+        must(shop.skills.share(shop.world.admin, all.id, shop.world.space));
+        CHECK(must(found()).id == all.id);
+        const Skill own = shop.github();
+        CHECK(must(found()).id == own.id);
+    });
+}
+
 TEST_CASE("members read, admins write, strangers see nothing") {
     for_each_shop([](Shop& shop) {
         const Skill made = shop.github();

@@ -294,7 +294,7 @@ function Share({ skill, on_close }: { skill: SkillView; on_close: () => void }) 
 
 function Folder({ skill }: { skill: SkillView }) {
   const load = use_load(`skill_files/${skill.id}/${skill.version}`, (signal) =>
-    api.list<SkillFile>(`${skill_address(skill.id)}/folder`, {}, signal),
+    api.get<SkillFile[]>(`${skill_address(skill.id)}/folder`, {}, signal),
   );
   if (skill.type !== "custom") return null;
   return (
@@ -332,7 +332,7 @@ const version_columns: Column<SkillVersionView>[] = [
 
 function Versions({ skill }: { skill: SkillView }) {
   const load = use_load(`skill_versions/${skill.id}/${skill.version}`, (signal) =>
-    api.list<SkillVersionView>(`${skill_address(skill.id)}/versions`, {}, signal),
+    api.get<SkillVersionView[]>(`${skill_address(skill.id)}/versions`, {}, signal),
   );
   return (
     <Section title="Versions">

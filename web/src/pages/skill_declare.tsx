@@ -97,7 +97,7 @@ function DeclareForm({ skill, known, on_close }: { skill: SkillView; known: Decl
 
 export function DeclareVariable({ skill, on_close }: { skill: SkillView; on_close: () => void }) {
   const load = use_load(`skill_setup/${skill.id}/${skill.version}`, async (signal) => {
-    const versions = await api.list<{ setup: { declared: Declared[] } }>(
+    const versions = await api.get<{ setup: { declared: Declared[] } }[]>(
       `${skill_address(skill.id)}/versions`,
       {},
       signal,

@@ -176,7 +176,7 @@ function Details({
 }
 
 export function CreateSkill({ on_close, on_done }: { on_close: () => void; on_done: (skill: SkillView) => void }) {
-  const load = use_load("skill_types", (signal) => api.list<SkillTypeView>("/v1/skill_types", {}, signal));
+  const load = use_load("skill_types", (signal) => api.get<SkillTypeView[]>("/v1/skill_types", {}, signal));
   const [type, set_type] = useState<SkillTypeView | null>(null);
   return (
     <Dialog title={type ? `New ${type.title} skill` : "What should workers be able to use?"} wide on_close={on_close}>

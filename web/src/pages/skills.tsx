@@ -169,7 +169,7 @@ const secret_columns: Column<SecretView>[] = [
 
 function SecretList() {
   const load = use_load(`skill_secrets/${space.value?.id}`, (signal) =>
-    api.list<SecretView>("/v1/secrets", { space: space.value?.id }, signal),
+    api.get<SecretView[]>("/v1/secrets", { space: space.value?.id }, signal),
   );
   return (
     <Data load={load} retry={() => void reload("skill_secrets/")}>
@@ -234,7 +234,7 @@ const reach_columns: Column<ReachView>[] = [
 function ReachList({ ids }: { ids: string[] }) {
   const search = ids.map((id) => `skill=${segment(id)}`).join("&");
   const load = use_load(`skill_reach/${space.value?.id}/${search}`, (signal) =>
-    api.list<ReachView>(`/v1/reach?space=${segment(space.value?.id ?? "")}&${search}`, {}, signal),
+    api.get<ReachView[]>(`/v1/reach?space=${segment(space.value?.id ?? "")}&${search}`, {}, signal),
   );
   return (
     <Data load={load} retry={() => void reload("skill")}>
