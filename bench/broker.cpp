@@ -29,6 +29,8 @@ namespace {
 using Steady = std::chrono::steady_clock;
 constexpr int tokens_per_stream = 400;
 constexpr size_t bulk_bytes = 256 << 20;
+constexpr size_t paced_bytes = 20 << 20; // in one stream of 4 MB/s: some 30,000 tokens per second
+constexpr auto pace = std::chrono::milliseconds(16);
 constexpr int streams_at_once = 500;
 constexpr size_t piece_bytes = 64 << 10;
 
@@ -39,6 +41,12 @@ T must(Result<T> result, const char* what) {
         std::exit(1);
     }
     return std::move(result).value();
+}
+
+void check(bool is_fine, const char* what) {
+    if (is_fine) return;
+    std::perror(what);
+    std::exit(1);
 }
 
 Deadline soon() {
@@ -107,16 +115,16 @@ private:
             }
             channel.buffer().erase(0, decoder.feed(channel.buffer(), body));
         }
-        const std::string_view model = body.find("\"model\":\"tokens\"") != std::string::npos ? "tokens"
-                                       : body.find("\"model\":\"bulk\"") != std::string::npos ? "bulk"
-                                       : body.find("\"model\":\"slow\"") != std::string::npos ? "slow"
-                                                                                              : "whole";
+        std::string_view model = "whole";
+        for (const std::string_view known : {"tokens", "bulk", "paced", "slow"})
+            if (body.find("\"model\":\"" + std::string(known)) != std::string::npos) model = known;
         if (model == "whole") return answer_whole(channel);
         const std::string start =
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         if (!channel.write(start, soon()).ok()) return false;
         if (model == "tokens" && !stream_tokens(channel)) return false;
-        if (model == "bulk" && !stream_bulk(channel)) return false;
+        if (model == "bulk" && !stream_bulk(channel, bulk_bytes, {})) return false;
+        if (model == "paced" && !stream_bulk(channel, paced_bytes, pace)) return false;
         if (model == "slow") {
             if (!channel.write(chunk("data: {\"type\":\"ping\"}\n\n"), soon()).ok()) return false;
             ++open;
@@ -146,15 +154,19 @@ private:
         return true;
     }
 
-    static bool stream_bulk(Channel& channel) {
+    // At full speed, or a piece each `every` by the clock: a late piece is followed by the next at once.
+    static bool stream_bulk(Channel& channel, size_t bytes, std::chrono::milliseconds every) {
         std::string piece;
         while (piece.size() < piece_bytes)
             piece +=
                 R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some words that a model says in one delta"}})"
                 "\n\n";
         const std::string framed = chunk(piece);
-        for (size_t sent = 0; sent < bulk_bytes; sent += piece.size())
+        auto due = Steady::now();
+        for (size_t sent = 0; sent < bytes; sent += piece.size()) {
+            std::this_thread::sleep_until(due += every);
             if (!channel.write(framed, soon()).ok()) return false;
+        }
         return true;
     }
 
@@ -194,10 +206,7 @@ public:
                               soon()),
              "send");
         const auto head = must(read_response(*m_channel, "POST", soon()), "answer");
-        if (!head || head->status != 200) {
-            std::fprintf(stderr, "answer %d\n", head ? head->status : 0);
-            std::exit(1);
-        }
+        check(head && head->status == 200, "an answer with status 200");
         net::BodyDecoder decoder(head->framing, head->length);
         std::string content;
         while (!decoder.is_done()) {
@@ -256,11 +265,11 @@ Percentiles time_tokens(const std::string& address, const std::string& path, int
     return of(std::move(took));
 }
 
-double megabytes_per_second(const std::string& address, const std::string& path) {
+double megabytes_per_second(const std::string& address, const std::string& path, std::string_view model) {
     Client client(address, path);
     size_t received = 0;
     const auto begin = Steady::now();
-    client.send(request_body("bulk", 100), [&](std::string_view piece) { received += piece.size(); });
+    client.send(request_body(model, 100), [&](std::string_view piece) { received += piece.size(); });
     return static_cast<double>(received) / 1e6 / std::chrono::duration<double>(Steady::now() - begin).count();
 }
 
@@ -355,7 +364,7 @@ struct Accuracy {
 // The scripted provider keeps its own count; every format, whole, streamed and cut.
 Accuracy count_tokens(const std::string& directory, const std::string& script, int calls) {
     int out[2];
-    if (::pipe(out) != 0) std::exit(1);
+    check(::pipe(out) == 0, "pipe");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
@@ -363,7 +372,8 @@ Accuracy count_tokens(const std::string& directory, const std::string& script, i
     std::string program = "python3", file = script;
     char* arguments[] = {program.data(), file.data(), nullptr};
     pid_t process = 0;
-    if (::posix_spawnp(&process, "python3", &actions, nullptr, arguments, environ) != 0) std::exit(1);
+    check(::posix_spawnp(&process, "python3", &actions, nullptr, arguments, environ) == 0, "start the scripted model");
+    posix_spawn_file_actions_destroy(&actions);
     ::close(out[1]);
     std::string line;
     for (char c = 0; ::read(out[0], &c, 1) == 1 && c != '\n';) line += c;
@@ -428,8 +438,10 @@ int main(int argc, char** argv) {
         const Percentiles through = time_requests(house.address, gateway_path, requests);
         const Percentiles direct_token = time_tokens(provider.address, direct_path, 5);
         const Percentiles token = time_tokens(house.address, gateway_path, 5);
-        const double direct_speed = megabytes_per_second(provider.address, direct_path);
-        const double speed = megabytes_per_second(house.address, gateway_path);
+        const double direct_paced = megabytes_per_second(provider.address, direct_path, "paced");
+        const double paced = megabytes_per_second(house.address, gateway_path, "paced");
+        const double direct_speed = megabytes_per_second(provider.address, direct_path, "bulk");
+        const double speed = megabytes_per_second(house.address, gateway_path, "bulk");
         const ManyStreams direct_many = hold_streams(provider, provider.address, direct_path);
         const ManyStreams many = hold_streams(provider, house.address, gateway_path);
         const Accuracy accuracy = count_tokens(directory, script, calls);
@@ -438,16 +450,18 @@ int main(int argc, char** argv) {
             "\"added_p50\":%.3f,\"added_p99\":%.3f},\n"
             " \"token_ms\":{\"direct_p50\":%.3f,\"direct_p99\":%.3f,\"gateway_p50\":%.3f,\"gateway_p99\":%.3f,"
             "\"added_p50\":%.3f,\"added_p99\":%.3f},\n"
-            " \"stream_mb_per_second\":{\"direct\":%.0f,\"gateway\":%.0f,\"ratio\":%.2f},\n"
+            " \"stream_mb_per_second\":{\"direct\":%.2f,\"gateway\":%.2f,\"ratio\":%.2f},\n"
+            " \"saturated_mb_per_second\":{\"direct\":%.0f,\"gateway\":%.0f,\"ratio\":%.2f},\n"
             " \"streams_at_once\":{\"asked\":%d,\"completed\":%d,\"kb_per_connection\":%lld,"
             "\"direct_kb_per_connection\":%lld},\n"
             " \"tokens\":{\"calls\":%d,\"cut\":%lld,\"provider\":%lld,\"recorded\":%lld,\"difference\":%lld}}\n",
             direct.p50, direct.p99, through.p50, through.p99, through.p50 - direct.p50, through.p99 - direct.p99,
             direct_token.p50, direct_token.p99, token.p50, token.p99, token.p50 - direct_token.p50,
-            token.p99 - direct_token.p99, direct_speed, speed, speed / direct_speed, streams_at_once, many.completed,
-            static_cast<long long>(many.kb_per_connection), static_cast<long long>(direct_many.kb_per_connection),
-            accuracy.calls, static_cast<long long>(accuracy.cut), static_cast<long long>(accuracy.told),
-            static_cast<long long>(accuracy.recorded), static_cast<long long>(accuracy.recorded - accuracy.told));
+            token.p99 - direct_token.p99, direct_paced, paced, paced / direct_paced, direct_speed, speed,
+            speed / direct_speed, streams_at_once, many.completed, static_cast<long long>(many.kb_per_connection),
+            static_cast<long long>(direct_many.kb_per_connection), accuracy.calls, static_cast<long long>(accuracy.cut),
+            static_cast<long long>(accuracy.told), static_cast<long long>(accuracy.recorded),
+            static_cast<long long>(accuracy.recorded - accuracy.told));
     }
     std::filesystem::remove_all(directory);
     return 0;

@@ -20,6 +20,40 @@ int64_t length_of(std::optional<std::string_view> text) {
     return text && text->size() >= 2 && text->front() == '"' ? static_cast<int64_t>(text->size() - 2) : 0;
 }
 
+// The length of the string that is the value of `key` in an event of known shape, without reading all of it.
+int64_t string_bytes_after(std::string_view data, std::string_view quoted_key) {
+    const size_t key = data.find(quoted_key);
+    if (key == std::string_view::npos) return 0;
+    size_t at = skip_json_space(data, key + quoted_key.size());
+    if (at >= data.size() || data[at] != ':') return 0;
+    at = skip_json_space(data, at + 1);
+    const size_t end = at < data.size() && data[at] == '"' ? end_of_json_value(data, at) : std::string_view::npos;
+    return end == std::string_view::npos ? 0 : static_cast<int64_t>(end - at - 2);
+}
+
+bool has(std::string_view data, std::string_view part) {
+    return data.find(part) != std::string_view::npos;
+}
+
+// Nearly all events of a stream are small pieces of text. They are recognised by their beginning, or by what they lack;
+// in a text each quote has a backslash, so that no text can look like a key.
+std::optional<int64_t> text_of_plain_delta(ModelApi api, std::string_view data) {
+    const std::string_view start = data.substr(0, 64);
+    if (api == ModelApi::messages && has(start, "\"content_block_delta\"")) {
+        if (const int64_t text = string_bytes_after(data, "\"text\"")) return text;
+        if (const int64_t json = string_bytes_after(data, "\"partial_json\"")) return json;
+        return string_bytes_after(data, "\"thinking\"");
+    }
+    if (api == ModelApi::responses && has(start, "\"type\"") && has(start, ".delta\""))
+        return string_bytes_after(data, "\"delta\"");
+    if (api == ModelApi::chat && has(data, "\"delta\"") && !has(data, "\"error\"") && !has(data, "\"tool_calls\"") &&
+        !has(data, "\"reasoning_content\"") &&
+        (has(data, "\"finish_reason\":null") || has(data, "\"finish_reason\": null")) &&
+        (!has(data, "\"usage\"") || has(data, "\"usage\":null") || has(data, "\"usage\": null")))
+        return string_bytes_after(data, "\"content\"");
+    return std::nullopt;
+}
+
 } // namespace
 
 AnswerForm answer_form(std::string_view content_type) {
@@ -84,6 +118,11 @@ void UsageMeter::take_line(std::string_view line) {
 }
 
 void UsageMeter::take_data(std::string_view data) {
+    if (!m_usage.answer_id.empty()) // the first events say what answers
+        if (const auto bytes = text_of_plain_delta(m_api, data)) {
+            m_text_bytes += *bytes;
+            return;
+        }
     switch (m_api) {
     case ModelApi::messages:
         return take_message(data);

@@ -141,3 +141,31 @@ TEST_CASE("the form of an answer is told by its content type") {
     CHECK(answer_form("application/json") == AnswerForm::json);
     CHECK(answer_form("") == AnswerForm::json);
 }
+
+TEST_CASE("plain deltas are recognised without being parsed, and count the same") {
+    // 12 bytes of text in each stream, written tightly and with blanks; quotes inside do not mislead.
+    const std::string text = R"(a\"usage\"b)";
+    const auto estimated = [](ModelApi api, const std::string& first, const std::string& delta) {
+        return meter(api, AnswerForm::events, "data: " + first + "\n\ndata: " + delta + "\n\n", false).estimated_output;
+    };
+    CHECK(estimated(ModelApi::messages, R"({"type":"message_start","message":{"id":"m"}})",
+                    R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + text +
+                        "\"}}") == 3);
+    CHECK(estimated(ModelApi::messages, R"({"type":"message_start","message":{"id":"m"}})",
+                    R"({"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": ")" +
+                        text + "\"}}") == 3);
+    CHECK(estimated(ModelApi::responses, R"({"type":"response.created","response":{"id":"m"}})",
+                    R"({"type":"response.output_text.delta","item_id":"x","delta":")" + text + "\",\"logprobs\":[]}") ==
+          3);
+    CHECK(estimated(ModelApi::chat, R"({"id":"m","choices":[]})",
+                    R"({"id":"m","choices":[{"delta":{"content":")" + text +
+                        R"("},"finish_reason":null}],"usage":null})") == 3);
+    // A chunk that does tell its usage is always read.
+    CHECK(
+        meter(
+            ModelApi::chat, AnswerForm::events,
+            "data: {\"id\":\"m\"}\n\ndata: "
+            R"({"choices":[{"delta":{"content":"x"},"finish_reason":null}],"usage":{"prompt_tokens":4,"completion_tokens":1}})"
+            "\n\n")
+            .tokens == Tokens{4, 0, 0, 1, 0});
+}
