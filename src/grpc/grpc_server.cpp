@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "net/lane.h"
 
+#undef GUARDED_BY // grpc++ brings one of its own, with the same meaning
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
