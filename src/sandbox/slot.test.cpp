@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "sandbox/layer.h"
 #include "sandbox/local_provider.h"
 #include "sandbox/store.h"
 #include "sandbox/test_folder.h"
@@ -105,6 +106,16 @@ TEST_CASE("layers, threads, a network and a debugger work in a prepared sandbox"
         spec.limits.value.disk_bytes = int64_t{8} << 20;
         CHECK(output_of(*provider.value(), spec) == (i == 0 ? "1\n" : "x\n2\n"));
     }
+    Preparation preparation;
+    preparation.script = "mkdir -p /opt/made; echo prepared > /opt/made/it";
+    REQUIRE(provider.value()->await_ready(long_enough_ms));
+    auto layer = prepare_layer(*provider.value(), Store::open(folder.path).value(), preparation);
+    REQUIRE_MESSAGE(layer.ok(), layer.error().message);
+    REQUIRE(provider.value()->await_ready(long_enough_ms));
+    SandboxSpec layered = shell("cat /opt/made/it; ls /proc/self/fd | wc -l");
+    layered.layers.value = {layer.value().key};
+    CHECK(output_of(*provider.value(), layered) == "prepared\n4\n"); // 0, 1, 2 and the folder itself
+
     REQUIRE(provider.value()->await_ready(long_enough_ms));
     SandboxSpec own = shell("echo never");
     own.root = folder.path + "/no-such-root";
