@@ -66,10 +66,11 @@ bool is_sampled(std::string_view trace_id, double share) {
 // One request on its way to the log.
 class Intake {
 public:
-    Intake(otlp::Batch& batch, const Prices& prices, Quotas& quotas, int64_t now_ns)
+    Intake(otlp::Batch& batch, const Prices& prices, Quotas& quotas, int64_t now_ns, int64_t received_ns)
         : m_batch(batch),
           m_prices(prices),
           m_quotas(quotas),
+          m_received_ns(received_ns),
           m_now_ns(now_ns) {}
 
     Result<> resolve(ProjectDirectory& directory, std::string_view space, std::string_view header) {
@@ -153,7 +154,7 @@ private:
         LedgerCounts& counts = m_ledger[project.id];
         const int64_t redacted = project.redactor ? project.redactor->apply(m_batch, raw) : 0;
         const size_t begin = m_rows.size();
-        append_span_row(m_rows, normalise(m_batch, raw, m_prices), project.id, m_now_ns);
+        append_span_row(m_rows, normalise(m_batch, raw, m_prices), project.id, m_received_ns);
         if (const std::string reason = over_quota(project, static_cast<int64_t>(m_rows.size() - begin));
             !reason.empty()) {
             m_rows.resize(begin);
@@ -180,7 +181,8 @@ private:
     otlp::Batch& m_batch;
     const Prices& m_prices;
     Quotas& m_quotas;
-    const int64_t m_now_ns;
+    const int64_t m_received_ns;
+    const int64_t m_now_ns;             // the clock's, which may have jumped back
     std::vector<ProjectRef> m_projects; // one per resource
     Ledger m_ledger;
     std::vector<Accepted::Refusal> m_refusals;
@@ -197,7 +199,7 @@ Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::s
     int64_t last = m_last_received.load(), received = 0;
     do received = std::max(now, last + 1);
     while (!m_last_received.compare_exchange_weak(last, received));
-    Intake intake(batch, m_prices, m_quotas, received);
+    Intake intake(batch, m_prices, m_quotas, now, received);
     TRY(intake.resolve(projects ? *projects : m_projects, space, project));
     intake.take();
     Accepted accepted = intake.accepted();

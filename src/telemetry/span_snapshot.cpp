@@ -30,6 +30,14 @@ Result<std::string> table_directory(ClickHouse& engine, const std::string& table
     return path;
 }
 
+Result<bool> has_parts(ClickHouse& engine, const std::string& table) {
+    ClickHouseQuery query(
+        "SELECT count() FROM system.parts WHERE database = 'hone' AND table = {table:String} AND active "
+        "FORMAT RowBinary");
+    query.bind("table", table);
+    return BinaryReader(TRY(engine.query(query))).number<uint64_t>() > 0;
+}
+
 Result<std::vector<std::string>> detached_parts(ClickHouse& engine, const std::string& table) {
     ClickHouseQuery query("SELECT name FROM system.detached_parts WHERE database = 'hone' AND table = {table:String} "
                           "AND reason = '' FORMAT RowBinary");
@@ -86,8 +94,7 @@ Result<> SpanSnapshot::add_parts(const std::string& table, const std::string& di
         if (!is_snapshot_file_name(file.name)) return internal("a part has a file with an unusual name: " + below);
         m_files.push_back(std::move(file));
     }
-    if (failed && failed != std::errc::no_such_file_or_directory) // a table without rows has no parts
-        return internal("list " + directory, failed.message());
+    if (failed) return internal("list " + directory, failed.message());
     return {};
 }
 
@@ -98,6 +105,7 @@ Result<> SpanSnapshot::freeze_tables(Telemetry& telemetry, const std::string& na
         ClickHouseQuery freeze("ALTER TABLE hone." + std::string(table) + " FREEZE WITH NAME '" + name + "'");
         freeze.deadline = std::chrono::minutes(2);
         TRY(telemetry.engine().query(freeze));
+        if (!TRY(has_parts(telemetry.engine(), table))) continue; // then there are no links either
         const std::string path = TRY(table_directory(telemetry.engine(), table));
         if (!path.starts_with(data + "/")) return internal("the engine keeps its tables elsewhere", path);
         TRY(add_parts(table, data + "/shadow/" + name + path.substr(data.size())));
@@ -107,8 +115,8 @@ Result<> SpanSnapshot::freeze_tables(Telemetry& telemetry, const std::string& na
 
 Result<std::unique_ptr<SpanSnapshot>> SpanSnapshot::take(Telemetry& telemetry) {
     std::unique_ptr<SpanSnapshot> snapshot(new SpanSnapshot);
-    const std::string name = "backup-" + make_ulid(SystemClock().now());
-    const std::string links = telemetry.directory() + "/" + name;
+    const std::string name = make_ulid(SystemClock().now()); // letters and digits: the engine escapes others
+    const std::string links = telemetry.directory() + "/backup-" + name;
     TRY(make_directories(links));
     snapshot->m_directories.push_back(links);
     // While the loader stands still, the mark, the log behind it and the tables belong together.

@@ -1,7 +1,11 @@
+#include "telemetry/evals.h"
 #include "telemetry/import_lines.h"
 #include "telemetry/span_export.h"
 #include "telemetry/span_import.h"
+#include "telemetry/span_snapshot.h"
 #include "telemetry/store_fixture.h"
+
+#include <filesystem>
 
 #include <zlib.h>
 
@@ -220,6 +224,74 @@ TEST_CASE("a data frame of Phoenix in Parquet is read") {
     CHECK(payload.value().row.tokens.input == 21);
     CHECK(payload.value().row.duration_ns == 750'000'000);
     CHECK(payload.value().attributes.find(R"("llm.input_messages.0.message.content":"hello")") != std::string::npos);
+}
+
+TEST_CASE("a snapshot taken while spans come in holds all that was acknowledged before, and opens elsewhere") {
+    const auto count = [](Fixture& f) {
+        ClickHouseQuery query("SELECT count(), uniqExact(trace_id, span_id) FROM hone.spans FORMAT RowBinary");
+        REQUIRE(f.telemetry->store().ok());
+        auto bytes = f.telemetry->engine().query(query);
+        REQUIRE(bytes.ok());
+        BinaryReader reader(bytes.value());
+        const auto all = reader.number<uint64_t>();
+        CHECK(all == reader.number<uint64_t>());
+        return all;
+    };
+    const auto send = [](Fixture& f, uint64_t first, uint64_t spans) {
+        std::vector<TestSpan> made;
+        for (uint64_t i = first; i < first + spans; ++i) made.push_back({i, i});
+        REQUIRE(f.send_json("kept", request(made)).status == 200);
+    };
+    Fixture first;
+    send(first, 1, 50);
+    first.wait();
+    Evals evals(first.telemetry->engine(), first.clock);
+    Eval eval;
+    eval.project = "project_kept";
+    eval.target_id = hex_number(1, 16);
+    eval.name = "correct";
+    eval.label = "yes";
+    REQUIRE(evals.upsert({eval}).ok());
+    send(first, 100, 30); // perhaps still in the log only
+    auto snapshot = SpanSnapshot::take(*first.telemetry);
+    REQUIRE_MESSAGE(snapshot.ok(), (snapshot.ok() ? "" : snapshot.error().message + snapshot.error().trail));
+    send(first, 200, 10); // too late for it
+    first.wait();
+
+    Fixture second;
+    second.telemetry.reset();
+    namespace fs = std::filesystem;
+    fs::remove_all(second.directory.path());
+    for (const SpanSnapshot::File& file : snapshot.value()->files()) {
+        CHECK(is_snapshot_file_name(file.name));
+        const std::string target = second.directory / file.name;
+        fs::create_directories(fs::path(target).parent_path());
+        fs::copy_file(file.path, target);
+        fs::resize_file(target, static_cast<uintmax_t>(file.bytes));
+    }
+    snapshot.value().reset();
+    for (const auto& entry : fs::directory_iterator(first.directory / "engine/data/shadow"))
+        CHECK(!entry.is_directory());         // the links are gone
+    for (int times = 0; times < 2; ++times) { // the second time everything is in place
+        second.open();
+        second.wait();
+        CHECK(count(second) == 80);
+        CHECK(!file_exists(second.directory / "engine/restore"));
+        const auto listed = Evals(second.telemetry->engine(), second.clock)
+                                .list({"project_kept", EvalTarget::span, {}, {}, {}, {}, 10, ""});
+        REQUIRE(listed.ok());
+        CHECK(listed.value().evals.size() == 1);
+        const LedgerCounts ledger = second.ledger("kept");
+        CHECK(ledger.received == 80);
+        check_balance(ledger);
+    }
+    send(second, 100, 40); // thirty of them are there
+    second.wait();
+    CHECK(count(second) == 90);
+    CHECK(count(first) == 90);
+    for (const char* bad : {"../hone.db", "wal/../x.wal", "engine/data/x", "engine/restore/spans/../../x",
+                            "/etc/passwd", "engine/restore/other/a/b", "wal/a/b.wal", ""})
+        CHECK(!is_snapshot_file_name(bad));
 }
 
 } // namespace hone::telemetry::testing
