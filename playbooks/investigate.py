@@ -50,8 +50,8 @@ def hone(tool, **arguments):
     return json.loads(answer)
 
 
-def sql(query, limit=200):
-    rows = hone("query_sql", sql=query, limit=limit, max_bytes=200000)
+def sql(query):
+    rows = hone("query_sql", sql=query, limit=10000, max_bytes=250000)
     return rows.get("data", [])
 
 
@@ -149,7 +149,7 @@ def find_errors(total):
         "SELECT name, kind, tool_name, if(exception_message != '', exception_message, status_message) AS message, "
         "count() AS spans, uniqExact(trace_id) AS traces, min(start_ns) AS first, max(start_ns) AS last, "
         "groupArray(3)(concat(trace_id, ' ', span_id)) AS examples "
-        "FROM spans WHERE status = 'error' GROUP BY name, kind, tool_name, message ORDER BY traces DESC LIMIT 500", 500)
+        "FROM spans WHERE status = 'error' GROUP BY name, kind, tool_name, message ORDER BY traces DESC LIMIT 500")
     clusters = {}
     for row in rows:
         key = (row["name"], template(row["message"]))
@@ -182,7 +182,7 @@ def find_slow_versions(total):
     rows = sql(
         "SELECT name, version, count() AS spans, quantile(0.5)(duration_ns) AS p50, quantile(0.95)(duration_ns) AS p95, "
         "min(start_ns) AS first, groupArray(3)(concat(trace_id, ' ', span_id)) AS examples FROM spans "
-        "WHERE version != '' AND status != 'error' GROUP BY name, version HAVING spans >= 50 ORDER BY name, first", 500)
+        "WHERE version != '' AND status != 'error' GROUP BY name, version HAVING spans >= 50 ORDER BY name, first")
     by_name = {}
     for row in rows:
         by_name.setdefault(row["name"], []).append(row)
@@ -211,7 +211,7 @@ def find_loops(total):
         "SELECT name, count() AS traces, max(calls) AS most, groupArray(3)(example) AS examples FROM ("
         "SELECT trace_id, name, count() AS calls, uniqExact(input) AS inputs, any(concat(trace_id, ' ', span_id)) AS example "
         "FROM spans WHERE kind = 'tool' GROUP BY trace_id, name HAVING calls >= 6 AND inputs * 3 <= calls) "
-        "GROUP BY name ORDER BY traces DESC LIMIT 20", 20)
+        "GROUP BY name ORDER BY traces DESC LIMIT 20")
     findings = []
     for row in rows:
         if int(row["traces"]) < 3:
@@ -231,7 +231,7 @@ def find_empty_retrieval(total):
     rows = sql(
         "SELECT name, countIf(documents = 0) AS empty, count() AS spans, uniqExactIf(trace_id, documents = 0) AS traces, "
         "groupArrayIf(3)(concat(trace_id, ' ', span_id), documents = 0) AS examples FROM spans WHERE kind = 'retriever' "
-        "GROUP BY name HAVING empty >= 5 ORDER BY empty DESC LIMIT 20", 20)
+        "GROUP BY name HAVING empty >= 5 ORDER BY empty DESC LIMIT 20")
     findings = []
     for row in rows:
         if int(row["empty"]) / max(1, int(row["spans"])) < 0.02:
@@ -249,7 +249,7 @@ def find_cut_answers(total):
     rows = sql(
         "SELECT name, model, count() AS spans, uniqExact(trace_id) AS traces, groupArray(3)(concat(trace_id, ' ', span_id)) AS examples "
         "FROM spans WHERE kind = 'llm' AND lower(finish_reason) IN ('length', 'max_tokens') GROUP BY name, model "
-        "HAVING spans >= 5 ORDER BY spans DESC LIMIT 20", 20)
+        "HAVING spans >= 5 ORDER BY spans DESC LIMIT 20")
     return [Finding(
         "cut", f"Answers of {row['model']} are cut off in {row['name']}", int(row["traces"]),
         int(row["traces"]) / max(1, total["traces"]),
@@ -321,7 +321,7 @@ def main():
     findings.sort(key=lambda finding: (-finding.traces, finding.title))
 
     hours = sql("SELECT intDiv(start_ns, 3600000000000) AS hour, countIf(status = 'error') AS errors FROM spans "
-                "GROUP BY hour ORDER BY hour", 400)
+                "GROUP BY hour ORDER BY hour")
     hone("save_file", name="errors-over-time.svg", summary="Failed spans per hour",
          text=time_chart("Failed spans per hour", [(moment(int(row["hour"]) * 3600 * 10**9)[5:], float(row["errors"])) for row in hours]))
     hone("save_file", name="problems.svg", summary="Problems by the traces they touch",

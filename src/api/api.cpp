@@ -20,7 +20,8 @@ bool is_safe(std::string_view method) {
 }
 
 bool is_api(std::string_view path) {
-    return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json" || path == "/arize_phoenix_version";
+    return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json" || path == "/mcp" ||
+           path == "/arize_phoenix_version";
 }
 
 bool is_health(std::string_view path) {

@@ -156,7 +156,8 @@ Result<> Worker::carry_out(harness::Output output, int64_t offset) {
 
 // As much as the pipe takes; the rest with the next round.
 void Worker::write_input() {
-    while (!m_pending_input.empty() && m_input.is_open()) {
+    if (!m_input.is_open()) m_pending_input.clear(); // nobody reads
+    while (!m_pending_input.empty()) {
         const ssize_t written = ::write(m_input.get(), m_pending_input.data(), m_pending_input.size());
         if (written < 0 && errno == EINTR) continue;
         if (written < 0 && errno == EAGAIN) return;

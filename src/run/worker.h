@@ -103,6 +103,7 @@ private:
     Result<> prepare_network();
     Result<> prepare_repos();
     Result<> start_harness();
+    void open_input();
     Result<harness::Setup> setup_of();
     Result<> write_files(const harness::Launch& launch, sandbox::SandboxSpec& spec);
     Result<> run_inside(std::string_view step, const std::vector<std::string>& argv, int64_t timeout_ms);

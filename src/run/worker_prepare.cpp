@@ -378,18 +378,25 @@ Result<> Worker::start_harness() {
     m_command = TRY(m_sandbox->execute(command));
     m_offset = 0;
     TRY(m_means.book.harness_started(m_id, m_command));
-    m_input = TRY(m_sandbox->input(m_command));
-    ::fcntl(m_input.get(), F_SETFL, O_NONBLOCK);
     m_pending_input.clear();
     m_close_input = false;
+    open_input();
     start_reading();
     harness::Output output;
     m_driver->begin(output);
     TRY(carry_out(std::move(output), 0));
     TRY(m_means.book.step(m_id, "harness", std::string(m_harness->title) + " started."));
-    return m_means.book.move(m_id, m_state, State::running, "", "Running.").ok()
-               ? (m_state = State::running, Result<>())
-               : Result<>(conflict("cancelled"));
+    if (m_state != State::running) TRY(m_means.book.move(m_id, m_state, State::running, "", "Running."));
+    m_state = State::running;
+    return tell_inputs();
+}
+
+// A command that has ended, or was told that nothing more will come, has no input: its end will tell the rest.
+void Worker::open_input() {
+    auto input = m_sandbox->input(m_command);
+    if (!input.ok()) return;
+    m_input = std::move(input).value();
+    ::fcntl(m_input.get(), F_SETFL, O_NONBLOCK);
 }
 
 // After a restart of the server: the harness has gone on without us. The driver reads its output once more up to where
@@ -427,8 +434,7 @@ std::optional<Worker::End> Worker::take_up() {
         }
         m_offset = m_work.spool_offset;
         TRY(prepare_network());
-        m_input = TRY(m_sandbox->input(m_command));
-        ::fcntl(m_input.get(), F_SETFL, O_NONBLOCK);
+        open_input();
         start_reading();
         return m_means.book.step(m_id, "harness", "The server was restarted; the run goes on.");
     };
