@@ -92,11 +92,12 @@ std::vector<const Command*> commands_of(const Tree& tree, std::string_view topic
     return found;
 }
 
-// As they come first in the table.
+// As they come first in the table; what has no topic of its own is last.
 std::vector<std::string_view> topics_of(const Tree& tree) {
     std::vector<std::string_view> topics;
     for (const auto& command : tree.commands)
         if (std::find(topics.begin(), topics.end(), command.topic) == topics.end()) topics.push_back(command.topic);
+    std::stable_partition(topics.begin(), topics.end(), [](auto topic) { return topic != Command{}.topic; });
     return topics;
 }
 
