@@ -1,5 +1,9 @@
 #include "broker/placeholder.h"
 #include "broker/testing.h"
+#include "broker/trust_store.h"
+
+#include <cstdlib>
+#include <unistd.h>
 
 using namespace hone;
 using namespace hone::broker;
@@ -174,4 +178,19 @@ TEST_CASE("a replaced secret is used after its time in memory") {
     secrets.set("sec_api", "bad\r\nX-Evil: 1");
     clock.advance(Placeholders::secret_lifetime);
     CHECK(sent() == "the secret cannot stand in a header");
+}
+
+TEST_CASE("Java reads the run's authorities") {
+    if (!file_exists("/usr/bin/keytool")) {
+        MESSAGE("keytool is not installed");
+        return;
+    }
+    crypto::start();
+    const auto authority = Authority::create("run_java", SystemClock().now()).value();
+    const std::string file = "/var/tmp/hone-test-" + crypto::random_token(8) + ".jks";
+    REQUIRE(write_file(file, make_java_trust_store(authority->certificate(), "changeit").value()).ok());
+    const std::string list = "/usr/bin/keytool -list -keystore " + file + " -storepass changeit";
+    CHECK(std::system((list + " 2>&1 | grep -q 'authority-0.*trustedCertEntry'").c_str()) == 0);
+    CHECK(std::system((list + "x >/dev/null 2>&1").c_str()) != 0); // the seal is looked at
+    ::unlink(file.c_str());
 }

@@ -1,5 +1,6 @@
 #include "broker/policy.h"
 #include "broker/dial.h"
+#include "broker/explain.h"
 #include "net/url.h"
 
 #include <doctest/doctest.h>
@@ -213,4 +214,44 @@ TEST_CASE("this machine's own addresses are known") {
     const auto [host, port] = net::parse_host_port("127.0.0.1:80").value();
     CHECK(is_own_address(net::resolve(host, port).value().front()));
     CHECK_FALSE(is_own_address(net::resolve("8.8.8.8", 80).value().front()));
+}
+
+TEST_CASE("an explanation says what would happen, without sending anything") {
+    skill::Grant grant;
+    grant.credentials.push_back({"TOKEN",
+                                 "sec_1",
+                                 "github token",
+                                 true,
+                                 {{"api.github.com", 443, true, {}, "/repos", false}},
+                                 "authorization",
+                                 "Bearer {}"});
+    const auto rules = policy(EgressMode::allowlist, {{parse_host_rule("pypi.org").value(), false, "preset"}}, grant);
+    const auto told = [&](std::string_view url, std::string_view method = "GET") {
+        return explain(*rules, method, url).value();
+    };
+    const Explanation with_secret = told("https://API.github.com/repos/a/b?x=1#y");
+    CHECK(with_secret.allowed);
+    CHECK(with_secret.inspected);
+    CHECK(with_secret.url == "https://api.github.com/repos/a/b");
+    CHECK(with_secret.secrets == std::vector<std::string>{"github token"});
+    CHECK_FALSE(told("https://api.github.com/gists", "POST").allowed);
+    CHECK(told("https://api.github.com/gists").reason.find("the host is allowed, but not") == 0);
+    CHECK(told("https://pypi.org").allowed);
+    CHECK_FALSE(told("https://pypi.org").inspected);
+    CHECK_FALSE(told("http://pypi.org/").allowed);
+    CHECK_FALSE(told("https://api.github.com/repos", "TRACE").allowed);
+    for (const char* url : {"", "pypi.org", "ftp://pypi.org", "https://", "https://a b/", "https://u@pypi.org/"}) {
+        INFO(url);
+        CHECK_FALSE(explain(*rules, "GET", url).ok());
+    }
+}
+
+TEST_CASE("hosts of rules are written as people write them") {
+    CHECK(parse_host_rule("*.Example.com:8443").value() ==
+          skill::HostRule{"*.example.com", 8443, true, {}, "/", false});
+    CHECK(parse_host_rule("http://mirror.test/simple").value() ==
+          skill::HostRule{"mirror.test", 80, false, {}, "/simple", false});
+    CHECK(parse_host_rule("wss://live.test").value().websocket);
+    CHECK_FALSE(parse_host_rule("*").ok());
+    CHECK_FALSE(parse_host_rule("a.test/x?y").ok());
 }
