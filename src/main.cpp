@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
     using namespace hone;
     static constexpr cli::LocalCommand local[] = {
         {"serve", "Run the server: API, web UI and everything behind them", server::serve_main},
+        {"demo", "Run the server with a generated project and an investigation of it", server::demo_main},
+        {"harness", "Install, list and remove harness programs", server::harness_main},
         {"check", "Report what this machine offers, with advice", server::check_main},
         {"restore", "Unpack a backup into a new data directory", server::restore_main},
         {"sandbox", "Run commands in sandboxes of this machine, without a server", whole<sandbox::sandbox_cli_main>},

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -59,20 +60,10 @@ Result<config::Loaded> load(int argc, char** argv) {
     return config::load(flags, environment);
 }
 
-} // namespace
-
-int serve_main(int argc, char** argv) {
-    if (wants_help(argc, argv)) {
-        std::printf(
-            "Usage: hone serve [options]\n\nRuns the server: API, web UI and everything behind them, in one process.\n"
-            "Each option is also a variable (HONE_LISTEN) and a key in DIR/hone.toml (listen).\n\n%s"
-            "\nHONE_ADMIN_PASSWORD sets the password of admin@localhost at the first start.\nSIGTERM stops gracefully, "
-            "SIGHUP reads the TLS certificate again.\n",
-            config::flags_help().c_str());
-        return 0;
-    }
+int run_server(int argc, char** argv, bool demo) {
     auto loaded = load(argc, argv);
     if (!loaded.ok()) return fail(loaded.error());
+    const std::string data_dir = loaded.value().config.data_dir;
     set_log_from(loaded.value().config);
     crypto::start();
 
@@ -87,6 +78,16 @@ int serve_main(int argc, char** argv) {
     auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"));
     if (!server.ok()) return fail(server.error());
     greet(*server.value());
+    if (demo) {
+        const auto say = [](const std::string& line) {
+            std::printf("%s\n", line.c_str());
+            std::fflush(stdout);
+        };
+        if (const auto opened = server.value()->open_demo(say); !opened.ok()) return fail(opened.error());
+        std::printf("Look at it: %s   (Ctrl-C ends the demo; its data stay in %s)\n", server.value()->url().c_str(),
+                    data_dir.c_str());
+        std::fflush(stdout);
+    }
     for (;;) {
         int signal = 0;
         if (sigwait(&signals, &signal) != 0) continue;
@@ -102,6 +103,35 @@ int serve_main(int argc, char** argv) {
         server.value()->drain();
         return 0;
     }
+}
+
+} // namespace
+
+int serve_main(int argc, char** argv) {
+    if (wants_help(argc, argv)) {
+        std::printf(
+            "Usage: hone serve [options]\n\nRuns the server: API, web UI and everything behind them, in one process.\n"
+            "Each option is also a variable (HONE_LISTEN) and a key in DIR/hone.toml (listen).\n\n%s"
+            "\nHONE_ADMIN_PASSWORD sets the password of admin@localhost at the first start.\nSIGTERM stops gracefully, "
+            "SIGHUP reads the TLS certificate again.\n",
+            config::flags_help().c_str());
+        return 0;
+    }
+    return run_server(argc, argv, false);
+}
+
+int demo_main(int argc, char** argv) {
+    if (wants_help(argc, argv)) {
+        std::printf(
+            "Usage: hone demo [options of hone serve]\n\nRuns the server with a generated project that has known "
+            "faults, and an analyst that looks\ninto them in a sandbox. Needs no key and no network. --data-dir "
+            "is ./hone-demo if not given.\n");
+        return 0;
+    }
+    std::error_code failed;
+    const std::string folder = std::filesystem::absolute("hone-demo", failed);
+    ::setenv("HONE_DATA_DIR", folder.c_str(), 0); // a flag wins over it
+    return run_server(argc, argv, true);
 }
 
 int restore_main(int argc, char** argv) {

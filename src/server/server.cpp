@@ -166,6 +166,7 @@ Result<> Server::open_workshop() {
     parts.provider = m_sandboxes.get();
     parts.data_directory = m_config.data_dir;
     parts.extra_ca_file = m_config.egress_ca_file;
+    if (!m_config.prices_file.empty()) parts.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     parts.places = {m_config.run_places, m_config.run_places_per_space};
     m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
     return {};

@@ -12,6 +12,7 @@
 #include "sql/directory_lock.h"
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -59,6 +60,9 @@ public:
     const std::string& otlp_url() const { return m_otlp_url; }
     // Set when this start created the installation.
     const std::optional<access::FirstStart>& first_start() const { return m_first_start; }
+    // Loads the demo project and lets the playbook look at it, once; tells each step to `say`. Returns when the
+    // investigation is there.
+    Result<> open_demo(const std::function<void(const std::string&)>& say);
     // Finishes running requests, then stops serving. Destroying without it cuts them.
     void drain();
     Result<> reload();
@@ -124,6 +128,8 @@ private:
 
 // Sub-commands of the binary that run without a server, or are one.
 int serve_main(int argc, char** argv);
+int demo_main(int argc, char** argv);
+int harness_main(int argc, char** argv);
 int check_main(int argc, char** argv);
 int restore_main(int argc, char** argv);
 int print_main(int argc, char** argv);

@@ -88,6 +88,7 @@ Workshop::~Workshop() = default;
 Result<std::unique_ptr<Workshop>> Workshop::open(const WorkshopParts& parts, skill::Skills& skills,
                                                  secret::Vault& vault) {
     std::unique_ptr<Workshop> workshop(new Workshop(parts, skills, vault));
+    TRY(workshop->m_prices.add(parts.price_lines));
     skills.add_use(*workshop);
     return workshop;
 }

@@ -22,6 +22,7 @@ struct WorkshopParts {
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate
     std::string data_directory = {};
     std::string extra_ca_file = {};
+    std::string price_lines = {}; // telemetry/prices.h; beside the built-in ones
     run::Places places = {};
 };
 
@@ -64,7 +65,7 @@ private:
     secret::Vault& m_vault;
     broker::UsageLedger m_ledger;
     broker::Budgets m_budgets;
-    const telemetry::Prices m_prices;
+    telemetry::Prices m_prices; // as they are after `open`
     broker::ModelSpans m_model_spans;
     api::RunServices m_services;
     run::WorkBook m_book;

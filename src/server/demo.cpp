@@ -1,0 +1,75 @@
+// `hone demo`: the main job on the embedded default, without a key and without a network.
+#include "demo/demo_traces.h"
+
+#include "server/server.h"
+
+#include <fmt/format.h>
+#include <thread>
+
+namespace hone::server {
+
+namespace {
+
+constexpr size_t traces_at_once = 500;
+constexpr std::string_view prompt =
+    "What goes wrong most in this project, since when, and what should be done about it?";
+
+} // namespace
+
+Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
+    const access::Caller caller = access::Caller::system();
+    const auto rows = TRY(m_database->query("SELECT id FROM spaces WHERE name = 'default'"));
+    if (rows.empty()) return conflict("the demo needs the space default; use a new --data-dir");
+    const auto space = rows.front().id<access::SpaceTag>(0);
+    run::Runs& runs = m_workshop->runs().runs;
+    if (!TRY(runs.list(caller, space, {}, {.limit = 1, .cursor = {}})).data.empty()) {
+        say("The demo is loaded already.");
+        return {};
+    }
+    const Time now = m_clock.now();
+    int64_t spans = 0;
+    for (size_t at = 0; at < demo::trace_count; at += traces_at_once) {
+        otlp::Batch batch = demo::make_traces(now, at, at + traces_at_once);
+        spans += TRY(m_telemetry->ingester().take(batch, space.text(), demo::project_name)).accepted;
+    }
+    say(fmt::format("Loaded {} spans of three days into the project {}.", spans, demo::project_name));
+    if (!m_sandboxes) return unavailable("no sandbox can be made here: " + m_no_sandboxes);
+    // Questions see acknowledged spans within a second; the analyst should see them all.
+    const auto project = TRY(m_access->projects.find(caller, space, demo::project_name));
+    const auto seen = [&]() -> Result<int64_t> {
+        telemetry::Series series;
+        series.scope.project = project.id.text();
+        series.metrics = {telemetry::Metric::count};
+        series.bucket = Duration(0);
+        const auto points = TRY(TRY(m_telemetry->store())->series(series));
+        return points.empty() ? 0 : static_cast<int64_t>(points.front().values.front());
+    };
+    for (int i = 0; i < 600; ++i) {
+        const auto count = seen();
+        if (count.ok() && count.value() >= spans) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    run::StartRun start;
+    start.project = std::string(demo::project_name);
+    start.prompt = std::string(prompt);
+    start.title = "What goes wrong most?";
+    start.settings.emplace().harness = "playbook";
+    const run::Run run = TRY(runs.start(caller, space, start));
+    say(fmt::format("Started an investigation in a sandbox: {}/runs/{}", m_url, run.id.text()));
+    int64_t told = 0;
+    for (;;) {
+        for (const run::RunEvent& event : TRY(runs.events(caller, run.id, told, 100))) {
+            told = event.seq;
+            if (event.kind == harness::EventKind::message || event.step || event.failed) say("  " + event.text);
+        }
+        const run::Run now_at = TRY(runs.find(caller, run.id));
+        if (run::is_over(now_at.state)) {
+            say(fmt::format("The investigation {}.{}", name_of(now_at.state),
+                            now_at.reason.empty() ? "" : " " + now_at.reason));
+            return {};
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+}
+
+} // namespace hone::server
