@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -22,6 +24,20 @@ namespace {
 
 constexpr int spawner_socket = 3;
 constexpr size_t output_step = 1 << 20;
+
+// A fork shows the arguments and the environment of whoever made it, and a shim lives long: what was typed, values of
+// variables among it, must not stand in the process list for all that time.
+void forget_origin(const std::string& title) {
+    const auto shown = read_file("/proc/self/cmdline", 8 << 20);
+    char* const start = program_invocation_name; // argv[0], unless somebody moved it
+    if (!shown.ok() || shown.value().size() < 2 || std::strcmp(start, shown.value().c_str()) != 0) return;
+    const size_t room = shown.value().size();
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
+        if (*entry > start && *entry < start + (8 << 20)) std::memset(*entry, 0, std::strlen(*entry));
+    std::memset(start, 0, room);
+    std::memcpy(start, title.data(), std::min(title.size(), room - 1));
+    ::clearenv();
+}
 
 class LocalSandbox final : public Sandbox {
 public:
@@ -333,7 +349,7 @@ private:
             if (m_spawner < 0) return system_error("start the spawner", errno);
             if (m_spawner == 0) {
                 ours.close();
-                ::clearenv();
+                forget_origin("hone spawner --data-dir " + m_options.data_directory);
                 run_spawner(m_options.data_directory, std::move(theirs));
                 ::_exit(0);
             }
