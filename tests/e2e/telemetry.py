@@ -265,10 +265,15 @@ class Sender(threading.Thread):
 
 
 def engine_of(server):
-    children = pathlib.Path(f"/proc/{server.process.pid}/task")
-    for task in children.glob("*/children"):
+    """The server may have other children."""
+    for task in pathlib.Path(f"/proc/{server.process.pid}/task").glob("*/children"):
         for pid in task.read_text().split():
-            return int(pid)
+            try:
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"--memory-bytes" in words:
+                return int(pid)
     return None
 
 
