@@ -47,6 +47,8 @@ TEST_CASE("a wrong value says where and what") {
     CHECK(error_of("keep_alive = \"soon\"").starts_with("hone.toml, line 1: not a duration"));
     CHECK(error_of("listen = [1]") == "hone.toml, line 1: listen must be text or a number");
     CHECK(error_of("listen = ").starts_with("hone.toml, line 1: "));
+    CHECK(error_of("\nlisten = \"a:1\" é").starts_with("hone.toml, line 2: "));
+    CHECK(error_of("Їx = 1").starts_with("hone.toml"));
     CHECK(error_of("[!]") == "hone.toml: not valid TOML");
     CHECK(error_of("[\v\n\b") == "hone.toml: not valid TOML");
     CHECK(error_of("data_dir = \"/x\"").find("unknown setting data_dir") != std::string::npos);
