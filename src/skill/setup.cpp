@@ -124,6 +124,10 @@ std::vector<Variable> variables_of(SkillType type, const Setup& setup) {
         take_value(setup, variable);
         variables.push_back(std::move(variable));
     }
+    // A provider wants its key; an endpoint of one's own may not.
+    if (type == SkillType::model && value_of(variables, "BASE_URL").empty())
+        for (auto& variable : variables)
+            if (variable.name == "API_KEY") variable.required = true;
     if (type == SkillType::custom)
         for (const auto& row : setup.declared) {
             Variable variable{row.name, row.secret, row.required, row.default_value,

@@ -217,11 +217,15 @@ Result<Skill> Skills::find(const Caller& caller, const SkillId& id) const {
 Result<Skill> Skills::find(const Caller& caller, const SpaceId& space, std::string_view id_or_name) const {
     if (const auto id = parse_id<SkillTag>(id_or_name); id.ok()) return find(caller, id.value());
     TRY(caller.require(Permission::skill_read, space));
-    const auto rows = TRY(m_database.query(
-        std::string(select_skill) + " WHERE name = ? AND (space_id = ? OR (space_id IS NULL AND EXISTS (SELECT 1 FROM "
-                                    "skill_shares WHERE skill_shares.skill_id = skills.id AND skill_shares.space_id = "
-                                    "?))) ORDER BY CASE WHEN space_id IS NULL THEN 1 ELSE 0 END LIMIT 1",
-        id_or_name, space, space));
+    // Owners of the installation also name what is shared with nobody yet.
+    const bool owner = caller.permissions_of_installation().has(Permission::skill_share);
+    const auto rows =
+        TRY(m_database.query(std::string(select_skill) +
+                                 " WHERE name = ? AND (space_id = ? OR (space_id IS NULL AND (CAST(? AS BIGINT) = 1 OR "
+                                 "EXISTS (SELECT 1 FROM skill_shares WHERE skill_shares.skill_id = skills.id AND "
+                                 "skill_shares.space_id = ?)))) ORDER BY CASE WHEN space_id IS NULL THEN 1 ELSE 0 "
+                                 "END LIMIT 1",
+                             id_or_name, space, owner, space));
     if (rows.empty()) return not_found("skill \"" + std::string(truncate_utf8(id_or_name, 100)) + "\"");
     const auto stored = TRY(stored_of(rows.front()));
     return view_of(caller, stored);

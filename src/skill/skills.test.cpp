@@ -201,14 +201,19 @@ TEST_CASE("only installation owners let a model be on a private address") {
         CHECK(grant.models[0].allow_private);
         CHECK(grant.models[0].secret_id.empty());
         CHECK(grant.plain.empty());
+        // A provider of its own asks for a key.
+        const Skill claude = must(shop.skills.create(owner, shop.world.space, {"claude", SkillType::model}, {}));
+        CHECK(claude.missing == std::vector<std::string>{"API_KEY"});
     });
 }
 
 TEST_CASE("a name means the skill of the space before one that is shared with it") {
     for_each_shop([](Shop& shop) {
         const Skill all = must(shop.skills.create(shop.world.admin, {}, {"forge", SkillType::github}, {}));
-        const auto found = [&] { return shop.skills.find(shop.world.admin, shop.world.space, "forge"); };
+        const auto member = shop.world.join(shop.world.space, "m@example.com", Role::member);
+        const auto found = [&] { return shop.skills.find(member, shop.world.space, "forge"); };
         CHECK(outcome(found()) == "not_found");
+        CHECK(must(shop.skills.find(shop.world.admin, shop.world.space, "forge")).id == all.id);
         must(shop.skills.share(shop.world.admin, all.id, shop.world.space));
         CHECK(must(found()).id == all.id);
         const Skill own = shop.github();
