@@ -39,10 +39,11 @@ std::string escape(std::string_view text) {
     return out;
 }
 
+// An element of a list: the list itself is not escaped once more.
 std::string quote(std::string_view text) {
     std::string out = "'";
-    for (const char letter : text) {
-        if (letter == '\'' || letter == '\\') out += '\\';
+    for (const char letter : escape(text)) {
+        if (letter == '\'') out += '\\';
         out += letter;
     }
     return out + "'";
@@ -73,7 +74,7 @@ ClickHouseQuery& ClickHouseQuery::bind(std::string name, double number) {
 ClickHouseQuery& ClickHouseQuery::bind(std::string name, const std::vector<std::string>& texts) {
     std::string list = "[";
     for (const std::string& text : texts) list += (list.size() > 1 ? "," : "") + quote(text);
-    parameters.emplace_back(std::move(name), escape(list + "]"));
+    parameters.emplace_back(std::move(name), list + "]");
     return *this;
 }
 

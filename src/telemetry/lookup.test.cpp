@@ -81,7 +81,7 @@ TEST_CASE("conditions on spans hold all together and know the types of attribute
 }
 
 TEST_CASE("spans, traces and sessions are found by their ids in the projects that are allowed, and in no other") {
-    const std::string session = text_attribute("session.id", "it's a \"chat\"");
+    const std::string session = text_attribute("session.id", "it's a \\ \"chat\"\n\t");
     send("found a", {{.trace = 70, .id = 700, .attributes = session}});
     send("found b", {{.trace = 70, .id = 700, .start_ns = base_ns + 1000, .attributes = session}});
     SpanLookup lookup(engine());
@@ -93,8 +93,8 @@ TEST_CASE("spans, traces and sessions are found by their ids in the projects tha
     CHECK(good(lookup.spans({"project_found a"}, {hex_number(700, 16)})).size() == 1);
     CHECK(good(lookup.spans({}, {hex_number(700, 16)})).empty());
     CHECK(good(lookup.traces(both, {hex_number(70, 32), std::string(40, 'a')})).size() == 2);
-    CHECK(good(lookup.chat_sessions({"project_found a"}, {"it's a \"chat\""})).size() == 1);
-    CHECK(good(lookup.traces_of_sessions("project_found a", {"it's a \"chat\""})) == Names{hex_number(70, 32)});
+    CHECK(good(lookup.chat_sessions({"project_found a"}, {"it's a \\ \"chat\"\n\t"})).size() == 1);
+    CHECK(good(lookup.traces_of_sessions("project_found a", {"it's a \\ \"chat\"\n\t"})) == Names{hex_number(70, 32)});
 }
 
 TEST_CASE("traces are listed by their own start or latency, with all their tokens, page by page") {
