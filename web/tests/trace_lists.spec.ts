@@ -137,12 +137,12 @@ test("settings show what is on disk and limit what comes", async ({ page, reques
   await page.goto(`/s/default/projects/${project}?tab=settings`);
   await expect(page.getByRole("region", { name: "Storage" })).toContainText("4 spans");
   const limits = page.getByRole("region", { name: "Limits" });
-  await limits.getByLabel("Spans a day").fill("1000");
+  await limits.getByRole("spinbutton", { name: "Spans a day" }).fill("1000");
   await limits.getByLabel("Disk for spans").fill("2 GiB");
   await limits.getByRole("button", { name: "Save limits" }).click();
   await expect(page.getByText("Limits saved")).toBeVisible();
   await page.reload();
-  await expect(limits.getByLabel("Spans a day")).toHaveValue("1000");
+  await expect(limits.getByRole("spinbutton", { name: "Spans a day" })).toHaveValue("1000");
   await expect(limits.getByLabel("Disk for spans")).toHaveValue("2 GiB");
 });
 
