@@ -145,7 +145,7 @@ size_t model_call(Writer& writer, Dice& dice, size_t parent, std::string_view na
     writer.text(span, "llm.input_messages.1.message.content", question);
     writer.text(span, "llm.output_messages.0.message.role", "assistant");
     writer.text(span, "llm.output_messages.0.message.content", answer);
-    writer.text(span, "llm.output_messages.0.message.finish_reason", cut ? "length" : "stop");
+    writer.text(span, "llm.finish_reason", cut ? "length" : "stop");
     writer.text(span, "input.value", question);
     writer.text(span, "output.value", answer);
     writer.number(span, "llm.token_count.prompt", input_tokens);

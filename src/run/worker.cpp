@@ -252,11 +252,11 @@ Result<> Worker::tell_inputs() {
         // One that takes a prompt only at its start gets the next one in its next process.
         if (!m_harness->live_follow_up && m_driver->busy()) return {};
         const bool opens_turn = !m_driver->busy();
-        TRY(m_means.book.told(m_id, said.seq, m_sandbox->id().text(), m_offset, opens_turn));
         if (m_state == State::waiting) {
             TRY(m_means.book.move(m_id, State::waiting, State::running, "", "Running."));
             m_state = State::running;
         }
+        TRY(m_means.book.told(m_id, said.seq, m_sandbox->id().text(), m_offset, opens_turn));
         if (opens_turn) m_spans->turn_started(++m_work.run.turns, said.text);
         harness::Output output;
         m_driver->say(said.text, output);

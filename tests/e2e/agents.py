@@ -1,0 +1,121 @@
+"""Real coding agents from npm in real sandboxes, with a scripted model behind the gateway: Claude Code and Codex do a task,
+use Hone's tools, hear follow-ups, are counted and stopped by their budget, and never see the key."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+from runs import OVER, Shop
+from server import wait_until
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+KEY = "sk-canary-7f3a9e21c4d8b650"
+PLAY = {
+    "task": [
+        {"say": "I write a file.", "tool": "shell", "arguments": {"command": "echo hello > made.txt; env"}},
+        {"tool": "mcp:describe_project", "arguments": {}},
+        {"tool": "mcp:save_file", "arguments": {"name": "found.txt", "text": "what was found"}},
+        {"say": "The file is written and the project is described."},
+        {"say": "That is the answer to the second message."},
+    ],
+    "endless": [{"tool": "shell", "arguments": {"command": "true"}, "usage": {"input": 4000, "output": 1000}}],
+}
+
+
+class Model:
+    """The scripted provider."""
+
+    def __init__(self, stack):
+        plays = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".json"))
+        json.dump(PLAY, plays)
+        plays.flush()
+        self.process = subprocess.Popen(
+            [sys.executable, str(ROOT / "tests/scripted_model/scripted_model.py"), "--port", "0", "--plays", plays.name],
+            stdout=subprocess.PIPE, text=True)
+        stack.callback(self.process.wait)
+        stack.callback(self.process.kill)
+        self.url = self.process.stdout.readline().split()[-1]
+
+    def count(self):
+        with urllib.request.urlopen(self.url + "/_count") as answer:
+            return json.load(answer)
+
+
+class Agents(Shop):
+    def __init__(self, binary, stack, harness, protocol, package):
+        super().__init__(binary, stack)
+        self.model = Model(stack)
+        self.harness, self.protocol = harness, protocol
+        version = json.loads((ROOT / "tests/package.json").read_text())["devDependencies"][package]
+        done = subprocess.run(
+            [str(binary), "harness", "install", f"{harness}@{version}", "--data-dir", str(self.server.data_dir)],
+            capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+
+    def session(self, play, prompt, **more):
+        suffix = "" if self.protocol == "anthropic" else "/v1"
+        skill = self.client.must("POST", "/v1/skills", {
+            "name": play, "type": "model",
+            "variables": {"PROTOCOL": self.protocol, "BASE_URL": f"{self.model.url}/play/{play}{suffix}", "ALLOW_PRIVATE": "true"},
+            "secrets": {"API_KEY": KEY}}).data
+        settings = {"harness": self.harness, "model": "scripted-1", "skills": [skill["id"]]} | more
+        return self.client.must("POST", "/v1/runs", {"project": "shop", "prompt": prompt, "settings": settings}).data["id"]
+
+    def until_waiting(self, id, turns):
+        def reached():
+            run = self.run(id)
+            assert run["state"] not in OVER, (run, self.texts(id)[-12:])
+            return run["state"] == "waiting" and run["turns"] >= turns
+        wait_until(reached, f"{self.harness} finishes turn {turns}", 180)
+
+
+def check_task(agents):
+    id = agents.session("task", "write a file and describe the project")
+    agents.until_waiting(id, 1)
+    events = agents.events(id)
+    calls = [event["tool"] for event in events if event["kind"] == "tool_call"]
+    assert "hone.describe_project" in calls and "hone.save_file" in calls and len(calls) == 3, calls
+    assert any(event["kind"] == "result" and not event["failed"] for event in events), agents.texts(id)
+    names = [one["name"] for one in agents.client.must("GET", f"/v1/artifacts?run={id}").data]
+    assert names == ["found.txt"], names
+    # A second message in the same live session.
+    agents.client.must("POST", f"/v1/runs/{id}/messages", {"text": "and now?"})
+    agents.until_waiting(id, 2)
+    assert "That is the answer to the second message." in agents.texts(id, "message"), agents.texts(id, "message")
+    # What the gateway counted is what the provider told.
+    told, run = agents.model.count()["tokens"], agents.run(id)
+    assert run["usage"] == {name: told.get(name, 0) for name in run["usage"]}, (run["usage"], told)
+    # The worker never held the key; nothing we keep or show has it.
+    shown = json.dumps(events)
+    assert KEY not in shown and "made.txt" in shown
+    agents.client.must("POST", f"/v1/runs/{id}/cancel")
+    assert agents.until(id)["state"] == "cancelled"
+    # After the end: a new sandbox on the same workspace, the same conversation.
+    agents.client.must("POST", f"/v1/runs/{id}/messages", {"text": "once more"})
+    agents.until_waiting(id, 3)
+    agents.client.must("POST", f"/v1/runs/{id}/cancel")
+    agents.until(id)
+    for path in agents.server.data_dir.rglob("*"):
+        if path.is_file() and not path.is_symlink() and "harnesses" not in path.parts:
+            assert KEY.encode() not in path.read_bytes(), f"{path} holds the key"
+
+
+def check_budget(agents):
+    id = agents.session("endless", "go on for ever", budget={"tokens": 30000})
+    run = agents.until(id)
+    assert run["state"] == "budget_stopped" and "budget" in run["reason"], (run, agents.texts(id)[-10:])
+
+
+def test_claude_code_works_in_a_session(binary, stack):
+    agents = Agents(binary, stack, "claude-code", "anthropic", "@anthropic-ai/claude-code")
+    check_task(agents)
+    check_budget(agents)
+
+
+def test_codex_works_in_a_session(binary, stack):
+    agents = Agents(binary, stack, "codex", "openai", "@openai/codex")
+    check_task(agents)
+    check_budget(agents)
