@@ -152,7 +152,7 @@ inline constexpr Example examples[] = {
     {"GET /v1/runs/{run}"},
     {"GET /v1/runs/{run}/manifest"},
     {"GET /v1/runs/{run}/events"},
-    {"GET /v1/runs/{run}/events/1"},
+    {"GET /v1/runs/{run}/events/{seq}"},
     {"POST /v1/runs/{run}/messages", "", R"({"text":"and then?"})"},
     {.route = "POST /v1/runs/{run}/interrupt", .allowed = 409}, // nothing runs here
     {"POST /v1/runs/{run}/cancel"},
