@@ -21,6 +21,8 @@ test("more errors are worse, more spans are only more", () => {
   expect(verdict("latency_p95", 100, 102)).toBe("same");
   expect(verdict("count", 1, 5)).toBe("other");
   expect(verdict("errors", null, 5)).toBe("other");
+  expect(verdict("errors", 0, 5)).toBe("worse");
+  expect(verdict("cost", 0, 5)).toBe("other");
 });
 
 test("a window is compared with the one before it, or with the same time earlier", () => {

@@ -11,7 +11,8 @@ export function verdict(metric: string, baseline: number | null, current: number
   if (baseline === null || current === null) return "other";
   const scale = Math.max(Math.abs(baseline), Math.abs(current));
   if (scale === 0 || Math.abs(current - baseline) / scale < notable) return "same";
-  if (!worse_when_more.includes(metric)) return "other";
+  // What was not there before has nothing to be compared with; only errors out of nowhere are bad by themselves.
+  if (!worse_when_more.includes(metric) || (baseline === 0 && !metric.startsWith("error"))) return "other";
   return current > baseline ? "worse" : "better";
 }
 

@@ -47,13 +47,11 @@ function Change({ metric, change }: { metric: string; change: MetricChange | und
   return (
     <>
       <span title={`before: ${value_text(metric, baseline)}`}>{value_text(metric, current)}</span>
-      {text !== "" && text !== "same" && (
-        <span class={`change ${tone}`}>
-          {text}
-          {tone === "worse" && <span class="off-screen"> (worse)</span>}
-          {tone === "better" && <span class="off-screen"> (better)</span>}
-        </span>
-      )}
+      <span class={`change ${tone}`}>
+        {text === "same" ? "" : text}
+        {tone === "worse" && <span class="off-screen"> (worse)</span>}
+        {tone === "better" && <span class="off-screen"> (better)</span>}
+      </span>
     </>
   );
 }
@@ -70,7 +68,7 @@ function Select({
   on_change: (value: string) => void;
 }) {
   return (
-    <label class="levels">
+    <label class="compare-choice">
       {label}
       <select value={value} onChange={(event) => on_change(event.currentTarget.value)}>
         {options.map(([id, title]) => (

@@ -51,23 +51,21 @@ function Value({ operand, value }: { operand: string; value: string }) {
 }
 
 function columns_of(project: string, longest: number, evals: ReadonlyMap<string, EvalView[]>): Column<TraceRow>[] {
+  const judged = [...evals.values()].some((found) => found.length > 0);
   return [
     {
       id: "name",
       title: "Trace",
       cell: (row) => (
-        <span class="titled-cell">
-          <a class="cell-link" href={trace_address(project, row.trace_id)}>
-            {row.root_name || "(no root span)"}
-          </a>
-          <EvalChips evals={evals.get(row.trace_id) ?? []} most={2} />
-        </span>
+        <a class="cell-link" href={trace_address(project, row.trace_id)}>
+          {row.root_name || "(no root span)"}
+        </a>
       ),
     },
     {
       id: "status",
       title: "Status",
-      width: "104px",
+      width: "92px",
       cell: (row) =>
         row.errors > 0 ? (
           <State tone="failed" text={plural(row.errors, "error")} />
@@ -78,7 +76,7 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
     {
       id: "duration",
       title: "Duration",
-      width: "150px",
+      width: "116px",
       wide: true,
       cell: (row) => (
         <span class="meter" title={`${exact_count(row.duration_ns)} ns`}>
@@ -92,7 +90,7 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
     {
       id: "spans",
       title: "Spans",
-      width: "68px",
+      width: "58px",
       align: "right",
       wide: true,
       cell: (row) => <span title={exact_count(row.spans)}>{short_count(row.spans)}</span>,
@@ -100,7 +98,7 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
     {
       id: "tokens",
       title: "Tokens",
-      width: "76px",
+      width: "66px",
       align: "right",
       wide: true,
       cell: (row) => <Amount value={row.tokens} text={short_count} exact={exact_count(row.tokens)} />,
@@ -108,15 +106,26 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
     {
       id: "cost",
       title: "Cost",
-      width: "80px",
+      width: "76px",
       align: "right",
       wide: true,
       cell: (row) => <Amount value={row.cost_micro_usd} text={money} exact={`$${row.cost_micro_usd / 1e6}`} />,
     },
+    ...(judged
+      ? [
+          {
+            id: "evals",
+            title: "Evals",
+            width: "132px",
+            wide: true,
+            cell: (row: TraceRow) => <EvalChips evals={evals.get(row.trace_id) ?? []} most={1} />,
+          },
+        ]
+      : []),
     {
       id: "session",
       title: "Session",
-      width: "120px",
+      width: "92px",
       wide: true,
       cell: (row) => <Value operand="session" value={row.session_id} />,
     },
@@ -148,7 +157,7 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
         </span>
       ),
     },
-    { id: "ago", title: "When", width: "98px", align: "right", cell: (row) => <Time time={row.start_time} /> },
+    { id: "ago", title: "When", width: "92px", align: "right", cell: (row) => <Time time={row.start_time} /> },
   ];
 }
 
@@ -339,7 +348,8 @@ export function Traces({ params }: { params: Params }) {
       }
       aside={
         open &&
-        id && (
+        id &&
+        session === "" && (
           <div class="facets wide-only">
             {facet_fields.map((field) => (
               <FacetList
