@@ -93,6 +93,7 @@ TEST_CASE("text that is not JSON is refused with its place") {
     CHECK(json::parse("{\"a\":").error().message == "the JSON text ends too early");
     CHECK(json::parse("{} x").error().message.find("not valid JSON") == 0);
     CHECK(json::parse("\"\xff\"").error().message == "the JSON text is not valid UTF-8");
+    CHECK(json::parse("0e1001").error().message == "a number in the JSON text is out of range");
     CHECK(json::parse("{\"a\":[1e10010]}").error().message == "a number in the JSON text is out of range");
     CHECK(json::parse(std::string(100, '[')).error().message == "the JSON is nested deeper than 64 levels");
     CHECK(json::parse(R"({"a":{"b":1,"b":2}})").error().message == "the key \"b\" appears twice in one JSON object");

@@ -141,6 +141,7 @@ void Shim::command_started(int64_t number, Fd terminal) {
             ::fcntl(terminal.get(), F_SETFL, O_NONBLOCK);
             command.input = Fd(::fcntl(terminal.get(), F_DUPFD_CLOEXEC, 0));
             command.out = std::move(terminal);
+            return;
         }
 }
 
