@@ -3,6 +3,7 @@
 using namespace hone;
 using namespace hone::broker;
 using namespace hone::broker::testing;
+using namespace std::string_literals;
 
 namespace {
 
@@ -101,7 +102,7 @@ TEST_CASE("T26: proxies are asked in one way only") {
     CHECK(run.plain("GET http://WEB.test./ HTTP/1.1\r\nHost: web.test\r\n\r\n") == 200);
     CHECK(run.plain("GET http://user@web.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n") == 400);
     CHECK(run.plain("GET http://web.test@evil.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n") == 400);
-    CHECK(run.plain(std::string("GET http://evil.test\0.web.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n", 62)) == 400);
+    CHECK(run.plain("GET http://evil.test\0.web.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n"s) == 400);
     CHECK(run.plain("GET http://evil.test%00.web.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n") == 400);
     CHECK(run.plain("GET http://w\xc3\xa9.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n") == 400);
     CHECK(run.plain("GET http://web.test/ HTTP/1.1\r\nHost: web.test\r\nX: a\r\n b\r\n\r\n") == 400);
