@@ -31,6 +31,7 @@ const telemetry = (name: keyof typeof import("./pages/telemetry")) =>
   lazy_page(() => import("./pages/telemetry"), name);
 const skills = (name: keyof typeof import("./pages/skill_pages")) =>
   lazy_page(() => import("./pages/skill_pages"), name);
+const runs = (name: keyof typeof import("./pages/run_pages")) => lazy_page(() => import("./pages/run_pages"), name);
 const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
 
 export const routes: Route[] = [
@@ -81,6 +82,48 @@ export const routes: Route[] = [
     page: telemetry("Sql"),
     nav: { group: "project", icon: "database", keys: "g q" },
     permission: "project_read",
+  },
+  {
+    path: "/s/:space/inbox",
+    title: "Inbox",
+    page: runs("Inbox"),
+    nav: { group: "main", icon: "mail", keys: "g b" },
+    permission: "run_read",
+  },
+  {
+    path: "/s/:space/studio",
+    title: "Studio",
+    page: runs("Studio"),
+    nav: { group: "main", icon: "spark", keys: "g d" },
+    permission: "run_start",
+  },
+  {
+    path: "/s/:space/swarm",
+    title: "Swarm",
+    page: runs("Swarm"),
+    nav: { group: "main", icon: "spaces", keys: "g w" },
+    permission: "run_read",
+  },
+  {
+    path: "/s/:space/runs/:run",
+    title: "Run",
+    page: runs("RunPage"),
+    under: "/s/:space/swarm",
+    permission: "run_read",
+  },
+  {
+    path: "/s/:space/presets",
+    title: "Presets",
+    page: runs("Presets"),
+    nav: { group: "main", icon: "agent", keys: "g v" },
+    permission: "preset_read",
+  },
+  {
+    path: "/s/:space/presets/:preset",
+    title: "Preset",
+    page: runs("PresetPage"),
+    under: "/s/:space/presets",
+    permission: "preset_read",
   },
   {
     path: "/s/:space/skills",

@@ -69,6 +69,10 @@ function commands(params: Params, projects: Project[]): Command[] {
       run: () => navigate(`/s/${encodeURIComponent(other.name)}`),
     });
   }
+  if (can("run_start"))
+    action("Start a session", "play", () => navigate(at("/s/:space/studio")), undefined, "new run worker agent task");
+  if (can("preset_write"))
+    action("Create a preset", "plus", () => navigate(at("/s/:space/presets/new")), undefined, "new add worker");
   if (can("project_create"))
     action("Create a project", "plus", () => navigate(`${at("/s/:space/projects")}?new=1`), undefined, "new add");
   if (can("key_create"))

@@ -1,0 +1,216 @@
+// One run: what it is doing, what it left, what it was made of. Stop is always in sight.
+
+import { useEffect, useState } from "preact/hooks";
+import { api, to_api_error } from "../api";
+import type { Artifact, Manifest, Run } from "../api_types";
+import { exact_count, money, short_count } from "../lib/number";
+import { reload, use_load } from "../load";
+import { Id } from "../parts/copy";
+import { Field, Form } from "../parts/form";
+import { JsonValue } from "../parts/json_view";
+import { PageHeader } from "../parts/page";
+import { Facts } from "../parts/slide_over";
+import { Data, Note, State } from "../parts/state";
+import { current_tab, Tabs } from "../parts/tabs";
+import { Time } from "../parts/time";
+import { toast_done, toast_failed } from "../parts/toast";
+import { navigate } from "../router";
+import { can } from "../session";
+import { ArtifactList } from "./run_artifacts";
+import {
+  is_over,
+  list_artifacts,
+  preset_page,
+  project_name,
+  run_address,
+  run_page,
+  run_time,
+  run_tokens,
+  run_tones,
+  run_words,
+  trace_page,
+  use_projects,
+} from "./run_data";
+import { TranscriptView, use_transcript } from "./run_transcript";
+
+export function cost_text(run: Run): string {
+  return run.cost_micro_usd === null ? (run_tokens(run) === 0 ? "$0" : "unknown") : money(run.cost_micro_usd);
+}
+
+function use_clock(ticks: boolean): number {
+  const [now, set_now] = useState(Date.now());
+  useEffect(() => {
+    if (!ticks) return;
+    const timer = setInterval(() => set_now(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [ticks]);
+  return now;
+}
+
+export function RunFacts({ run }: { run: Run }) {
+  const now = use_clock(!is_over(run.state));
+  const projects = use_projects().data;
+  const project = project_name(projects, run.project_id);
+  const tokens = run_tokens(run);
+  return (
+    <Facts
+      rows={[
+        ["State", <State key="state" tone={run_tones[run.state]} text={run_words[run.state]} />],
+        ["Time", run_time(run, now)],
+        [
+          "Tokens",
+          <span key="tokens" title={exact_count(tokens)}>
+            {short_count(tokens)}
+          </span>,
+        ],
+        ["Cost", cost_text(run)],
+        ["Harness", run.model === "" ? run.harness : `${run.harness}, ${run.model}`],
+        [
+          "Preset",
+          run.preset_id ? (
+            <a href={preset_page(run.preset_id)}>{run.preset_name}</a>
+          ) : (
+            <span key="none" class="soft">
+              none
+            </span>
+          ),
+        ],
+        ["Project", project],
+        ["Started by", run.started_by],
+        ["Asked for", <Time key="time" time={run.created_at} />],
+        ["Id", <Id key="id" id={run.id} />],
+      ]}
+    />
+  );
+}
+
+/** What can be done to a run right now. */
+export function RunActions({ run }: { run: Run }) {
+  if (!can("run_start")) return null;
+  const act = (what: string, done: string) => async () => {
+    try {
+      const answer = await api.post<Run>(`${run_address(run.id)}/${what}`, {});
+      toast_done(done);
+      await reload("run");
+      if (what === "repeat") navigate(run_page(answer.id));
+    } catch (error) {
+      toast_failed("Not done", to_api_error(error));
+    }
+  };
+  return (
+    <>
+      {run.state === "running" && (
+        <button type="button" onClick={() => void act("interrupt", "Turn ended")()}>
+          Interrupt
+        </button>
+      )}
+      {is_over(run.state) ? (
+        <button type="button" onClick={() => void act("repeat", "Started again")()}>
+          Run again
+        </button>
+      ) : (
+        <button type="button" class="danger" onClick={() => void act("cancel", "Stopped")()}>
+          Stop
+        </button>
+      )}
+    </>
+  );
+}
+
+function FollowUp({ run }: { run: Run }) {
+  const [text, set_text] = useState("");
+  if (!can("run_start") || !run.takes_follow_ups) return null;
+  return (
+    <div class="follow-up">
+      <Form
+        title="Send"
+        busy_title="Sending…"
+        disabled={text.trim() === ""}
+        submit={async () => {
+          await api.post(`${run_address(run.id)}/messages`, { text: text.trim() });
+          set_text("");
+          await reload(`run/${run.id}`);
+        }}
+      >
+        <Field
+          label="Follow-up"
+          hint={is_over(run.state) ? "Wakes the session in a new sandbox on the same workspace." : undefined}
+          rows={2}
+          value={text}
+          on_input={set_text}
+        />
+      </Form>
+    </div>
+  );
+}
+
+function ManifestView({ run }: { run: string }) {
+  const load = use_load(`run_manifest/${run}`, (signal) =>
+    api.get<Manifest>(`${run_address(run)}/manifest`, {}, signal),
+  );
+  return (
+    <Data load={load} retry={() => void reload("run_manifest/")}>
+      {(manifest) => <JsonValue value={manifest} open={3} />}
+    </Data>
+  );
+}
+
+function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
+  const transcript = use_transcript(run.id, (event) => {
+    void reload(`run/${run.id}`);
+    if (event.artifact || event.state) void reload("artifacts/");
+  });
+  const tabs = [
+    { id: "transcript", title: "Transcript" },
+    { id: "artifacts", title: artifacts.length === 0 ? "Artifacts" : `Artifacts ${artifacts.length}` },
+    { id: "manifest", title: "Manifest" },
+  ];
+  const tab = current_tab(tabs);
+  return (
+    <>
+      <Tabs label="Run" tabs={tabs} />
+      {transcript.reconnecting && (
+        <p class="faint" role="status">
+          Reconnecting…
+        </p>
+      )}
+      {tab === "transcript" && (
+        <>
+          <TranscriptView run={run.id} events={transcript.events} artifacts={artifacts} />
+          <FollowUp run={run} />
+        </>
+      )}
+      {tab === "artifacts" && <ArtifactList artifacts={artifacts} />}
+      {tab === "manifest" && <ManifestView run={run.id} />}
+    </>
+  );
+}
+
+export function RunPage({ params }: { params: Record<string, string> }) {
+  const id = params.run ?? "";
+  const load = use_load(`run/${id}`, (signal) => api.get<Run>(run_address(id), {}, signal));
+  const artifacts = use_load(`artifacts/run/${id}`, (signal) => list_artifacts({ run: id }, signal));
+  return (
+    <div class="page run-page">
+      <Data load={load} retry={() => void reload("run/")}>
+        {(run) => (
+          <>
+            <PageHeader title={run.title}>
+              {run.trace_id !== "" && (
+                <a class="button" href={trace_page(run.trace_id)}>
+                  View traces
+                </a>
+              )}
+              <RunActions run={run} />
+            </PageHeader>
+            <RunFacts run={run} />
+            {run.reason !== "" && (
+              <Note kind={is_over(run.state) && run.state !== "succeeded" ? "failed" : "plain"}>{run.reason}</Note>
+            )}
+            <Body run={run} artifacts={artifacts.data ?? []} />
+          </>
+        )}
+      </Data>
+    </div>
+  );
+}

@@ -1,0 +1,171 @@
+// What a run left: investigations to read, pictures, files, labels; each with its review.
+
+import { useState } from "preact/hooks";
+import { api, segment, to_api_error } from "../api";
+import type { Artifact, ReviewState } from "../api_types";
+import { byte_size } from "../lib/number";
+import { reload, use_load } from "../load";
+import { Dialog } from "../parts/dialog";
+import { Field, Form } from "../parts/form";
+import { Icon } from "../parts/icon";
+import { JsonValue, parsed_container } from "../parts/json_view";
+import { Markdown } from "../parts/markdown";
+import { Data, Empty, State } from "../parts/state";
+import { Time } from "../parts/time";
+import { toast_done, toast_failed } from "../parts/toast";
+import { can } from "../session";
+import { artifacts_changed, content_address, review_tones, review_words } from "./run_data";
+
+const largest_preview = 1 << 20;
+
+async function fetch_text(address: string, signal: AbortSignal): Promise<string> {
+  const answer = await fetch(address, { signal, credentials: "same-origin" });
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}`);
+  return answer.text();
+}
+
+function TextContent({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+  const load = use_load(`artifact_text/${artifact.id}/${artifact.digest}`, (signal) =>
+    fetch_text(content_address(artifact.id), signal),
+  );
+  // `file:NAME` is another artifact of the same run; nothing else is ever fetched for a text.
+  const image = (source: string): string | null => {
+    const name = source.startsWith("file:") ? decodeURI(source.slice(5)) : null;
+    const found = siblings.find((other) => other.kind === "file" && other.name === name);
+    return found?.media_type.startsWith("image/") ? content_address(found.id) : null;
+  };
+  return (
+    <Data load={load} retry={() => void reload("artifact_text/")}>
+      {(text) => {
+        const held = artifact.media_type === "application/json" ? parsed_container(text) : undefined;
+        if (held !== undefined) return <JsonValue value={held} />;
+        if (artifact.kind === "investigation" || artifact.media_type === "text/markdown")
+          return <Markdown text={text} image={image} />;
+        return (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
+          <pre class="artifact-text" tabIndex={0}>
+            {text}
+          </pre>
+        );
+      }}
+    </Data>
+  );
+}
+
+function Content({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+  if (artifact.media_type.startsWith("image/"))
+    return <img src={content_address(artifact.id)} alt={artifact.summary || artifact.name} />;
+  const readable = artifact.media_type.startsWith("text/") || artifact.media_type === "application/json";
+  if (!readable || artifact.bytes > largest_preview) return <p class="faint">Download it to look inside.</p>;
+  return <TextContent artifact={artifact} siblings={siblings} />;
+}
+
+async function decide(artifact: Artifact, decision: ReviewState, comment?: string): Promise<void> {
+  await api.post(`/v1/artifacts/${segment(artifact.id)}/review`, { decision, ...(comment ? { comment } : {}) });
+  await artifacts_changed();
+  toast_done(`${artifact.name}: ${review_words[decision]}`);
+}
+
+/** Approve at once; the other answers want words. */
+export function ReviewButtons({ artifact }: { artifact: Artifact }) {
+  const [asked, set_asked] = useState<"rejected" | "changes_requested" | null>(null);
+  const [comment, set_comment] = useState("");
+  if (artifact.review !== "pending" || !can("artifact_review")) return null;
+  return (
+    <>
+      <span class="review-buttons">
+        <button
+          type="button"
+          class="primary"
+          onClick={() =>
+            void decide(artifact, "approved").catch((error) => toast_failed("Not approved", to_api_error(error)))
+          }
+        >
+          Approve
+        </button>
+        <button type="button" onClick={() => set_asked("changes_requested")}>
+          Request changes
+        </button>
+        <button type="button" onClick={() => set_asked("rejected")}>
+          Reject
+        </button>
+      </span>
+      {asked && (
+        <Dialog
+          title={asked === "rejected" ? `Reject ${artifact.name}` : `Request changes to ${artifact.name}`}
+          on_close={() => set_asked(null)}
+        >
+          <Form
+            title={asked === "rejected" ? "Reject" : "Request changes"}
+            dangerous={asked === "rejected"}
+            disabled={asked === "changes_requested" && comment.trim() === ""}
+            on_cancel={() => set_asked(null)}
+            submit={async () => {
+              await decide(artifact, asked, comment.trim());
+              set_asked(null);
+            }}
+          >
+            <Field
+              label="Comment"
+              hint={asked === "rejected" ? "Kept with the artifact." : "Sent to the session as a follow-up."}
+              rows={4}
+              value={comment}
+              on_input={set_comment}
+              first
+            />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function ArtifactView({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+  return (
+    <section class="artifact" aria-label={artifact.name}>
+      <header class="artifact-head">
+        <div>
+          <h2>{artifact.name}</h2>
+          <p class="soft">
+            {artifact.kind} · {byte_size(artifact.bytes)} · <Time time={artifact.created_at} />
+            {artifact.summary !== "" && ` · ${artifact.summary}`}
+          </p>
+        </div>
+        <span class="spring" />
+        <State tone={review_tones[artifact.review]} text={review_words[artifact.review]} />
+        <a class="button quiet icon-only" href={content_address(artifact.id)} download={artifact.name}>
+          <Icon name="download" />
+          <span class="off-screen">Download {artifact.name}</span>
+        </a>
+      </header>
+      {artifact.comment !== "" && (
+        <p class="soft">
+          {artifact.reviewer}: {artifact.comment}
+        </p>
+      )}
+      <ReviewButtons artifact={artifact} />
+      <Content artifact={artifact} siblings={siblings} />
+    </section>
+  );
+}
+
+const kind_order = { investigation: 0, labels: 1, file: 2 };
+
+export function ArtifactList({ artifacts }: { artifacts: Artifact[] }) {
+  if (artifacts.length === 0)
+    return (
+      <Empty
+        icon="download"
+        title="Nothing yet"
+        text="Investigations, labels and files appear here as the worker saves them."
+      />
+    );
+  const ordered = [...artifacts].sort((a, b) => kind_order[a.kind] - kind_order[b.kind]);
+  return (
+    <>
+      {ordered.map((artifact) => (
+        <ArtifactView key={artifact.id} artifact={artifact} siblings={artifacts} />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,237 @@
+// What happened in a run, as it happens: messages, folded tool calls, steps, artifacts.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { api, to_api_error } from "../api";
+import type { Artifact, RunEvent } from "../api_types";
+import { duration } from "../lib/number";
+import { to_milliseconds } from "../lib/time";
+import { follow } from "../live";
+import { CopyButton } from "../parts/copy";
+import { Icon } from "../parts/icon";
+import { JsonValue, parsed_container } from "../parts/json_view";
+import { Markdown } from "../parts/markdown";
+import { State } from "../parts/state";
+import { toast_failed } from "../parts/toast";
+import { content_address, run_address, run_tones, run_words } from "./run_data";
+
+export interface Transcript {
+  events: RunEvent[];
+  reconnecting: boolean;
+}
+
+/** Every event so far and each new one; `on_change` hears of those that change the run or its artifacts. */
+export function use_transcript(run: string, on_change: (event: RunEvent) => void): Transcript {
+  const [events, set_events] = useState<RunEvent[]>([]);
+  const [reconnecting, set_reconnecting] = useState(false);
+  useEffect(() => {
+    let arrived: RunEvent[] = [];
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    // Old transcripts come in one burst: drawn together, not one by one.
+    const flush = () => {
+      timer = null;
+      const fresh = arrived;
+      arrived = [];
+      set_events((known) => [...known, ...fresh]);
+      const last = fresh
+        .filter((event) => event.state !== null || event.artifact !== null || event.usage !== null)
+        .pop();
+      if (last) on_change(last);
+    };
+    const live = follow(`${run_address(run)}/events`, "", (message) => {
+      const event = JSON.parse(message.data) as RunEvent;
+      if (typeof event.seq !== "number") return;
+      arrived.push(event);
+      timer ??= setTimeout(flush, 50);
+    });
+    const stop = live.state.subscribe((state) => set_reconnecting(state === "reconnecting"));
+    return () => {
+      stop();
+      live.close();
+      if (timer !== null) clearTimeout(timer);
+      set_events([]);
+    };
+  }, [run]);
+  return { events, reconnecting };
+}
+
+/** Texts are cut in the stream; the whole one is fetched when asked for. */
+function WholeText({ run, event, field }: { run: string; event: RunEvent; field: "text" | "input" }) {
+  const [whole, set_whole] = useState<string | null>(null);
+  const text = whole ?? event[field] ?? "";
+  const held = parsed_container(text);
+  const load = () =>
+    api.get<RunEvent>(`${run_address(run)}/events/${event.seq}`).then(
+      (full) => set_whole(full[field] ?? ""),
+      (error) => toast_failed("Not loaded", to_api_error(error)),
+    );
+  return (
+    <div class="tool-text">
+      {held === undefined ? <ToolText text={text} /> : <JsonValue value={held} />}
+      {event.truncated && whole === null && (
+        <button type="button" class="quiet more-button" onClick={() => void load()}>
+          Show all of it
+        </button>
+      )}
+    </div>
+  );
+}
+
+function ToolText({ text }: { text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
+    <pre tabIndex={0}>
+      <code>{text === "" ? "(nothing)" : text}</code>
+    </pre>
+  );
+}
+
+/** Code a tool was given reads better as lines than as a JSON string. */
+function CallInput({ run, event }: { run: string; event: RunEvent }) {
+  const held = parsed_container(event.input ?? "") as Record<string, unknown> | undefined;
+  const code = held?.command ?? held?.code ?? held?.sql;
+  if (typeof code === "string" && Object.keys(held ?? {}).length <= 3) return <ToolText text={code} />;
+  return <WholeText run={run} event={event} field="input" />;
+}
+
+function call_summary(event: RunEvent): string {
+  const held = parsed_container(event.input ?? "");
+  if (held === undefined || Array.isArray(held)) return (event.input ?? "").slice(0, 160);
+  const values = Object.values(held).filter((value) => typeof value === "string" || typeof value === "number");
+  return values.join(" ").replace(/\s+/g, " ").slice(0, 160);
+}
+
+function ToolCall({ run, call, result }: { run: string; call: RunEvent; result: RunEvent | undefined }) {
+  const [open, set_open] = useState(false);
+  return (
+    <details class="run-tool" onToggle={(event) => event.currentTarget.open && set_open(true)}>
+      <summary>
+        <Icon name="tool" />
+        <b>{call.tool}</b>
+        <code class="run-tool-words">{call_summary(call)}</code>
+        <span class="spring" />
+        {result?.failed && <State tone="failed" text="failed" />}
+        <span class="faint">
+          {result ? duration(Math.max(0, to_milliseconds(result.time) - to_milliseconds(call.time))) : "…"}
+        </span>
+      </summary>
+      {open && (
+        <div class="run-tool-body">
+          <h3>Call</h3>
+          <CallInput run={run} event={call} />
+          <h3>Result</h3>
+          {result ? <WholeText run={run} event={result} field="text" /> : <p class="faint">Not there yet.</p>}
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Said({ event, who }: { event: RunEvent; who: string }) {
+  return (
+    <div class={`run-said ${event.kind}`}>
+      <div class="message-head">
+        <span class="message-role">{who}</span>
+        <span class="spring" />
+        <CopyButton text={event.text} label="Copy message" small />
+      </div>
+      <Markdown text={event.text} />
+    </div>
+  );
+}
+
+function ArtifactLine({ event, artifacts }: { event: RunEvent; artifacts: Artifact[] }) {
+  const artifact = artifacts.find((candidate) => candidate.id === event.artifact);
+  return (
+    <div class="run-artifact">
+      <p>
+        <Icon name="download" /> <b>{artifact?.kind ?? "artifact"}</b>{" "}
+        <a href="?tab=artifacts">{artifact?.name ?? event.text}</a> <span class="soft">{artifact?.summary}</span>
+      </p>
+      {artifact?.media_type.startsWith("image/") && (
+        <img src={content_address(artifact.id)} alt={artifact.summary || artifact.name} />
+      )}
+    </div>
+  );
+}
+
+function Line({ run, event, results, artifacts }: LineProps) {
+  switch (event.kind) {
+    case "follow_up":
+      return <Said event={event} who={event.author ?? "you"} />;
+    case "message":
+    case "result":
+      return event.text === "" ? null : <Said event={event} who={event.kind === "result" ? "result" : "worker"} />;
+    case "thinking":
+      return (
+        <details class="run-tool">
+          <summary>
+            <Icon name="spark" /> <span class="soft">Thinking</span>
+          </summary>
+          <div class="run-tool-body">
+            <Markdown text={event.text} />
+          </div>
+        </details>
+      );
+    case "tool_call":
+      return <ToolCall run={run} call={event} result={results.get(event.call_id ?? "")} />;
+    case "artifact":
+      return <ArtifactLine event={event} artifacts={artifacts} />;
+    case "error":
+      return (
+        <div class="note failed">
+          <Icon name="warning" />
+          <p>{event.text}</p>
+        </div>
+      );
+    case "status":
+      return (
+        <p class="run-step">
+          {event.state ? (
+            <State tone={run_tones[event.state]} text={run_words[event.state]} />
+          ) : (
+            <span class="tag">{event.step}</span>
+          )}
+          <span class={event.failed ? "strong" : "soft"}>{event.text}</span>
+        </p>
+      );
+    default:
+      return null;
+  }
+}
+
+interface LineProps {
+  run: string;
+  event: RunEvent;
+  results: Map<string, RunEvent>;
+  artifacts: Artifact[];
+}
+
+/** The last message says what the result says: shown once. */
+function shown_events(events: RunEvent[]): RunEvent[] {
+  return events.filter((event, index) => {
+    if (event.kind === "tool_result" || event.kind === "usage") return false;
+    if (event.kind !== "result") return true;
+    const before = events
+      .slice(0, index)
+      .filter((other) => other.kind === "message")
+      .pop();
+    return before?.text.trim() !== event.text.trim();
+  });
+}
+
+export function TranscriptView({ run, events, artifacts }: { run: string; events: RunEvent[]; artifacts: Artifact[] }) {
+  const results = useMemo(() => {
+    const found = new Map<string, RunEvent>();
+    for (const event of events) if (event.kind === "tool_result" && event.call_id) found.set(event.call_id, event);
+    return found;
+  }, [events]);
+  return (
+    <ol class="run-lines" aria-label="Transcript">
+      {shown_events(events).map((event) => (
+        <li key={event.seq}>
+          <Line run={run} event={event} results={results} artifacts={artifacts} />
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,214 @@
+// Starting a session: ready-made tasks above, below them a sentence: use a worker on a project to do something.
+
+import { useState } from "preact/hooks";
+import { api } from "../api";
+import type { HarnessView, Preset, Project, Run } from "../api_types";
+import { reload, use_load } from "../load";
+import { Choice, Field, Form } from "../parts/form";
+import { PageHeader } from "../parts/page";
+import { Data, Empty, Note } from "../parts/state";
+import { navigate, query } from "../router";
+import { can, space } from "../session";
+import { run_page, use_projects } from "./run_data";
+import { list_skills, type SkillView } from "./skill_data";
+
+interface Task {
+  purpose: string;
+  title: string;
+  prompt: string;
+}
+
+const tasks: Task[] = [
+  {
+    purpose: "Investigate",
+    title: "What goes wrong most?",
+    prompt: "What goes wrong most in this project, since when, and what should be done about it?",
+  },
+  {
+    purpose: "Investigate",
+    title: "What changed?",
+    prompt:
+      "Compare the last 24 hours with the week before: errors, latency, tokens, cost. Which version or model explains the difference?",
+  },
+  {
+    purpose: "Evaluate",
+    title: "Label bad answers",
+    prompt:
+      "Read a sample of 50 answers. Label those that do not answer the question, with a reason for each, and save the labels.",
+  },
+  {
+    purpose: "SRE",
+    title: "Find the slowest path",
+    prompt:
+      "Which step makes the slowest traces slow? Show p50 and p95 over time in a chart, and name the first version that was slower.",
+  },
+  {
+    purpose: "Security",
+    title: "Look for injected instructions",
+    prompt:
+      "Search retrieved documents and tool results for instructions aimed at the model. Label each span in which the model followed one.",
+  },
+  {
+    purpose: "Fix",
+    title: "Propose a fix",
+    prompt:
+      "Take the most frequent error, find its cause in the traces, and write down the smallest change that would prevent it, with evidence.",
+  },
+];
+
+interface WorkerProps {
+  harness: HarnessView | undefined;
+  skills: SkillView[];
+  model: string;
+  skill: string;
+  command: string;
+  set_model: (value: string) => void;
+  set_skill: (value: string) => void;
+  set_command: (value: string) => void;
+}
+
+/** What a worker without a preset needs to be told. */
+function WorkerFields({ harness, skills, model, skill, command, set_model, set_skill, set_command }: WorkerProps) {
+  if (!harness) return null;
+  if (!harness.ready) return <Note kind="warning">{harness.advice ?? "This harness is not ready."}</Note>;
+  if (harness.name === "command")
+    return (
+      <Field
+        label="Command"
+        hint="Program and arguments; the prompt comes on its standard input."
+        value={command}
+        on_input={set_command}
+        required
+      />
+    );
+  if (harness.protocols.length === 0) return null;
+  return (
+    <div class="field-row">
+      <Choice
+        label="Model skill"
+        value={skill}
+        on_change={set_skill}
+        options={[
+          { value: "", title: "choose…" },
+          ...skills.filter((entry) => entry.type === "model").map((entry) => ({ value: entry.id, title: entry.name })),
+        ]}
+        hint={`Speaks ${harness.protocols.join(" or ")}.`}
+      />
+      <Field label="Model" hint="As its provider calls it." value={model} on_input={set_model} />
+    </div>
+  );
+}
+
+interface ComposerProps {
+  projects: Project[];
+  presets: Preset[];
+  harnesses: HarnessView[];
+  prompt: string;
+  set_prompt: (prompt: string) => void;
+}
+
+function Composer({ projects, presets, harnesses, prompt, set_prompt }: ComposerProps) {
+  const [worker, set_worker] = useState(presets[0] ? `preset:${presets[0].id}` : "harness:playbook");
+  const [project, set_project] = useState(query.value.get("project") ?? projects[0]?.name ?? "");
+  const [model, set_model] = useState("");
+  const [skill, set_skill] = useState("");
+  const [command, set_command] = useState("");
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
+  const [kind, name = ""] = worker.split(":", 2);
+  const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
+  const ready = prompt.trim() !== "" && project !== "" && harness?.ready !== false;
+  async function start(): Promise<void> {
+    const settings = {
+      harness: name,
+      model,
+      command: name === "command" ? command.split(/\s+/).filter((part) => part !== "") : [],
+      skills: skill === "" ? [] : [skill],
+    };
+    const run = await api.post<Run>(
+      "/v1/runs",
+      { project, prompt: prompt.trim(), ...(kind === "preset" ? { preset: name } : { settings }) },
+      { space: space.value?.id },
+    );
+    await reload("runs/");
+    navigate(run_page(run.id));
+  }
+  return (
+    <Form title="Start session" busy_title="Starting…" disabled={!ready} submit={start}>
+      <div class="field-row">
+        <Choice
+          label="Use"
+          value={worker}
+          on_change={set_worker}
+          options={[
+            ...presets.map((preset) => ({ value: `preset:${preset.id}`, title: preset.name })),
+            ...harnesses.map((entry) => ({
+              value: `harness:${entry.name}`,
+              title: entry.ready ? entry.title : `${entry.title} (not installed)`,
+            })),
+          ]}
+        />
+        <Choice
+          label="on"
+          value={project}
+          on_change={set_project}
+          options={projects.map((entry) => ({ value: entry.name, title: entry.name }))}
+        />
+      </div>
+      <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
+      <Field
+        label="to"
+        rows={5}
+        value={prompt}
+        on_input={set_prompt}
+        placeholder="What should be done?"
+        required
+        first
+      />
+    </Form>
+  );
+}
+
+export function Studio() {
+  const [prompt, set_prompt] = useState(query.value.get("prompt") ?? "");
+  const projects = use_projects();
+  const parts = use_load(`studio/${space.value?.id}`, async (signal) => ({
+    presets: can("preset_read") ? await api.list<Preset>("/v1/presets", { space: space.value?.id }, signal) : [],
+    harnesses: await api.get<HarnessView[]>("/v1/harnesses", {}, signal),
+  }));
+  return (
+    <div class="page narrow">
+      <PageHeader
+        title="Studio"
+        text="A worker in a sandbox of its own reads the project's traces and leaves what it found."
+      />
+      <ul class="skill-gallery" aria-label="Ready-made tasks">
+        {tasks.map((task) => (
+          <li key={task.title}>
+            <button type="button" aria-pressed={prompt === task.prompt} onClick={() => set_prompt(task.prompt)}>
+              <span class="caps faint">{task.purpose}</span>
+              <b>{task.title}</b>
+              <span class="soft">{task.prompt}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Data load={projects} retry={() => void reload("projects/")}>
+        {(known) =>
+          known.length === 0 ? (
+            <Empty
+              icon="project"
+              title="No project yet"
+              text="A session reads the traces of a project. Create one and send it a trace first."
+            />
+          ) : (
+            <Data load={parts} retry={() => void reload("studio/")}>
+              {({ presets, harnesses }) => (
+                <Composer {...{ projects: known, presets, harnesses, prompt, set_prompt }} />
+              )}
+            </Data>
+          )
+        }
+      </Data>
+    </div>
+  );
+}

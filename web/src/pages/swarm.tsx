@@ -1,0 +1,255 @@
+// All runs of the last 48 hours at one look: cells grouped by preset, coloured by state, and the list below.
+
+import { useEffect } from "preact/hooks";
+import { api } from "../api";
+import type { Run, State as RunState } from "../api_types";
+import { money, plural, short_count } from "../lib/number";
+import { to_milliseconds } from "../lib/time";
+import { reload, use_load } from "../load";
+import { PageHeader } from "../parts/page";
+import { SearchField } from "../parts/search_field";
+import { SlideOver } from "../parts/slide_over";
+import { Data, Empty, State } from "../parts/state";
+import { type Column, Table } from "../parts/table";
+import { Time } from "../parts/time";
+import { query, set_query } from "../router";
+import { space } from "../session";
+import { cost_text, RunActions, RunFacts } from "./run";
+import { is_over, run_page, run_time, run_tokens, run_tones, run_words } from "./run_data";
+
+const hours = 48;
+const refresh = 2000;
+
+const group_of = (run: Run) => run.preset_name ?? run.harness;
+
+/** Reads again while the page is seen. */
+function use_refresh(prefix: string): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void reload(prefix);
+    }, refresh);
+    return () => clearInterval(timer);
+  }, [prefix]);
+}
+
+function Cells({ runs }: { runs: Run[] }) {
+  const groups = new Map<string, Run[]>();
+  // Newest right.
+  for (const run of [...runs].reverse()) groups.set(group_of(run), [...(groups.get(group_of(run)) ?? []), run]);
+  return (
+    <dl class="swarm">
+      {[...groups].map(([name, members]) => (
+        <div key={name}>
+          <dt>
+            {name} <span class="faint">{members.length}</span>
+          </dt>
+          <dd>
+            {members.map((run) => (
+              <button
+                type="button"
+                key={run.id}
+                class={`swarm-cell ${run_tones[run.state]}`}
+                aria-label={`${run.title}, ${run_words[run.state]}`}
+                aria-pressed={query.value.get("open") === run.id}
+                title={`${run.title}\n${run_words[run.state]} · ${run_time(run, Date.now())} · ${cost_text(run)}`}
+                onClick={() => set_query({ open: run.id })}
+              />
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Totals({ runs }: { runs: Run[] }) {
+  const count = (states: RunState[]) => runs.filter((run) => states.includes(run.state)).length;
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const today = runs.filter((run) => to_milliseconds(run.created_at) >= midnight);
+  const spent = today.reduce((sum, run) => sum + (run.cost_micro_usd ?? 0), 0);
+  return (
+    <p class="swarm-totals">
+      <State tone="running" text={`${count(["queued", "preparing", "running"])} at work`} />
+      <State tone="waiting" text={`${count(["waiting"])} waiting`} />
+      <State tone="failed" text={`${count(["failed", "lost"])} failed`} />
+      <span class="soft">{money(spent)} today</span>
+    </p>
+  );
+}
+
+const columns: Column<Run>[] = [
+  {
+    id: "title",
+    title: "Run",
+    sort: (run) => run.title,
+    cell: (run) => (
+      <a class="strong" href={run_page(run.id)}>
+        {run.title}
+      </a>
+    ),
+  },
+  {
+    id: "state",
+    title: "State",
+    width: "140px",
+    sort: (run) => run.state,
+    cell: (run) => <State tone={run_tones[run.state]} text={run_words[run.state]} />,
+  },
+  { id: "preset", title: "Preset", width: "150px", wide: true, sort: group_of, cell: group_of },
+  {
+    id: "by",
+    title: "Started by",
+    width: "150px",
+    wide: true,
+    sort: (run) => run.started_by,
+    cell: (run) => run.started_by,
+  },
+  {
+    id: "tokens",
+    title: "Tokens",
+    width: "80px",
+    align: "right",
+    wide: true,
+    sort: run_tokens,
+    cell: (run) => short_count(run_tokens(run)),
+  },
+  {
+    id: "cost",
+    title: "Cost",
+    width: "80px",
+    align: "right",
+    wide: true,
+    sort: (run) => run.cost_micro_usd,
+    cell: cost_text,
+  },
+  { id: "time", title: "Time", width: "90px", align: "right", wide: true, cell: (run) => run_time(run, Date.now()) },
+  {
+    id: "created_at",
+    title: "Asked for",
+    width: "96px",
+    align: "right",
+    sort: (run) => run.created_at,
+    cell: (run) => <Time time={run.created_at} />,
+  },
+];
+
+const state_filters = [
+  { id: "", title: "All" },
+  { id: "live", title: "Live" },
+  { id: "succeeded", title: "Succeeded" },
+  { id: "failed", title: "Ended badly" },
+];
+
+function fits(run: Run, filter: string): boolean {
+  if (filter === "live") return !is_over(run.state);
+  if (filter === "failed") return is_over(run.state) && run.state !== "succeeded";
+  return filter === "" || run.state === filter;
+}
+
+function shown_rows(runs: Run[]): Run[] {
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const filter = query.value.get("state") ?? "";
+  return runs.filter(
+    (run) => fits(run, filter) && `${run.title} ${group_of(run)} ${run.started_by}`.toLowerCase().includes(text),
+  );
+}
+
+function StateFilter() {
+  const filter = query.value.get("state") ?? "";
+  return (
+    <>
+      {state_filters.map((choice) => (
+        <button
+          type="button"
+          class="quiet"
+          key={choice.id}
+          aria-pressed={filter === choice.id}
+          onClick={() => set_query({ state: choice.id || null }, { replace: true })}
+        >
+          {choice.title}
+        </button>
+      ))}
+    </>
+  );
+}
+
+function Overview({ runs }: { runs: Run[] }) {
+  return (
+    <>
+      <Totals runs={runs} />
+      <Cells runs={runs} />
+      <Table
+        label="Runs"
+        rows={shown_rows(runs)}
+        columns={columns}
+        row_id={(run) => run.id}
+        row_title={(run) => run.title}
+        order="-created_at"
+        on_open={(run) => set_query({ open: run.id })}
+        open_id={query.value.get("open")}
+        bar={
+          <>
+            <SearchField label="Filter runs" />
+            <StateFilter />
+          </>
+        }
+      />
+    </>
+  );
+}
+
+function Detail({ run, rows }: { run: Run; rows: Run[] }) {
+  const at = rows.findIndex((other) => other.id === run.id);
+  const go = (step: number) => {
+    const next = at < 0 ? undefined : rows[at + step];
+    return next && (() => set_query({ open: next.id }, { replace: true }));
+  };
+  return (
+    <SlideOver title={run.title} on_close={() => set_query({ open: null })} on_previous={go(-1)} on_next={go(1)}>
+      <RunFacts run={run} />
+      {run.reason !== "" && <p class="soft">{run.reason}</p>}
+      <div class="page-actions">
+        <a class="button primary" href={run_page(run.id)}>
+          Open the run
+        </a>
+        <RunActions run={run} />
+      </div>
+    </SlideOver>
+  );
+}
+
+export function Swarm() {
+  const key = `runs/${space.value?.id}`;
+  const load = use_load(key, (signal) =>
+    api.list<Run>(
+      "/v1/runs",
+      { space: space.value?.id, after: new Date(Date.now() - hours * 3_600_000).toISOString() },
+      signal,
+    ),
+  );
+  use_refresh(key);
+  const open = load.data?.find((run) => run.id === query.value.get("open"));
+  const count = load.data ? `: ${plural(load.data.length, "run")}` : "";
+  return (
+    <div class="beside">
+      <div class="page list-page">
+        <PageHeader title="Swarm" text={`The last ${hours} hours${count}.`} />
+        <Data load={load} retry={() => void reload(key)}>
+          {(runs) =>
+            runs.length === 0 ? (
+              <Empty
+                icon="spaces"
+                title="No runs yet"
+                text="Every worker of the last two days is a cell here. Start one in Studio."
+                command="hone session start --project NAME --harness playbook 'What goes wrong most?'"
+              />
+            ) : (
+              <Overview runs={runs} />
+            )
+          }
+        </Data>
+      </div>
+      {open && <Detail run={open} rows={shown_rows(load.data ?? [])} />}
+    </div>
+  );
+}
