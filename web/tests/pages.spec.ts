@@ -1,30 +1,9 @@
 // Every page in both themes: no accessibility finding, nothing against the content security policy.
 
-import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
+import { check_page } from "./axe";
 import { expect, stranger, test, unique } from "./fixtures";
 import { new_span_id, send_spans } from "./spans";
-
-const axe = createRequire(import.meta.url)("axe-core") as { source: string };
-
-interface Finding {
-  id: string;
-  nodes: { html: string; failureSummary?: string }[];
-}
-
-type Runner = { run: (options: object) => Promise<{ violations: Finding[] }> };
-
-async function check_page(page: Page, options: object = {}): Promise<void> {
-  await page.evaluate(axe.source);
-  const findings = await page.evaluate(async (chosen) => {
-    const runner = (window as unknown as { axe: Runner }).axe;
-    return (await runner.run(chosen)).violations.map((finding) => ({
-      rule: finding.id,
-      where: finding.nodes.slice(0, 3).map((node) => `${node.html} ${node.failureSummary ?? ""}`),
-    }));
-  }, options);
-  expect(findings).toEqual([]);
-}
 
 /** Counts what the browser refuses, and scripts that fail. */
 async function watch(page: Page): Promise<() => Promise<void>> {
@@ -55,6 +34,11 @@ const pages: Record<string, string> = {
   "a trace that is not there": `/s/default/projects/checked/traces/${"ab".repeat(16)}`,
   Sessions: "/s/default/projects/checked/sessions",
   SQL: "/s/default/projects/checked/sql?sql=SELECT+1+AS+one",
+  Inbox: "/s/default/inbox",
+  Studio: "/s/default/studio",
+  Swarm: "/s/default/swarm",
+  Presets: "/s/default/presets",
+  "a new preset": "/s/default/presets/new",
   General: "/s/default/settings/general",
   Members: "/s/default/settings/members",
   Roles: "/s/default/settings/roles",

@@ -128,7 +128,7 @@ function ToolCall({ run, call, result }: { run: string; call: RunEvent; result: 
 
 function Said({ event, who }: { event: RunEvent; who: string }) {
   return (
-    <div class={`run-said ${event.kind}`}>
+    <div class={`run-said said-${event.kind}`}>
       <div class="message-head">
         <span class="message-role">{who}</span>
         <span class="spring" />

@@ -176,7 +176,7 @@ export function Studio() {
     harnesses: await api.get<HarnessView[]>("/v1/harnesses", {}, signal),
   }));
   return (
-    <div class="page narrow">
+    <div class="page narrow studio">
       <PageHeader
         title="Studio"
         text="A worker in a sandbox of its own reads the project's traces and leaves what it found."
