@@ -88,6 +88,9 @@ Tree make_tree(std::span<const LocalCommand> local) {
     tree.global_options = make_global_options();
     tree.groups = {
         {"project", "The observed applications: their traces, evals and settings."},
+        {"session", "Workers on a project's traces: start, watch, talk to and stop them."},
+        {"preset", "Workers with a name: harness, model, skills, sandbox, budget."},
+        {"artifact", "What sessions left, and its review."},
         {"space", "Spaces hold projects and members."},
         {"member", "Who belongs to a space, and with which role."},
         {"user", "The accounts of this installation."},
@@ -99,10 +102,10 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"audit", "The tamper-evident record of every change."},
     };
     for (auto* family :
-         {login_commands,   project_commands,    span_commands,     trace_commands, series_commands, sql_commands,
-          tail_commands,    annotate_commands,   transfer_commands, space_commands, member_commands, user_commands,
-          key_commands,     skill_commands,      broker_commands,   usage_commands, audit_commands,  backup_commands,
-          version_commands, completion_commands, help_commands})
+         {login_commands, project_commands, span_commands,   trace_commands,    series_commands,     sql_commands,
+          tail_commands,  session_commands, preset_commands, artifact_commands, annotate_commands,   transfer_commands,
+          space_commands, member_commands,  user_commands,   key_commands,      skill_commands,      broker_commands,
+          usage_commands, audit_commands,   backup_commands, version_commands,  completion_commands, help_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }
