@@ -77,7 +77,6 @@ export function Presets() {
               icon="agent"
               title="No presets yet"
               text="A preset names a harness, its model, skills, prompt, limits and budget, so that a session needs only a task."
-              command="hone preset apply preset.yaml"
             />
           ) : (
             <Table

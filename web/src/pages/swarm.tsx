@@ -241,7 +241,6 @@ export function Swarm() {
                 icon="spaces"
                 title="No runs yet"
                 text="Every worker of the last two days is a cell here. Start one in Studio."
-                command="hone session start --project NAME --harness playbook 'What goes wrong most?'"
               />
             ) : (
               <Overview runs={runs} />
