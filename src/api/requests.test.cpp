@@ -27,7 +27,18 @@ std::string some_path(const Route& route) {
     return path;
 }
 
-// visit(name, names of the required ones) for every declared field of a body or query string.
+// A text that a field takes: the first of its names for an enum, else a word.
+std::string some_text(const json::Value& property, const json::Schemas& schemas) {
+    if (const auto* reference = property.as_object().if_contains("$ref")) {
+        const std::string path(reference->as_string());
+        const auto& named = schemas.named.at(path.substr(path.rfind('/') + 1)).as_object();
+        if (const auto* names = named.if_contains("enum")) return json::print(names->as_array()[0]);
+    }
+    return "\"viewer\"";
+}
+
+// visit(name, names of the required ones, members of the other required ones: `"role":"viewer",`) for every declared
+// field of a body or query string.
 template <class Visit>
 void for_each_property(json::Value (*schema_of)(json::Schemas&), Visit visit) {
     json::Schemas schemas;
@@ -37,11 +48,17 @@ void for_each_property(json::Value (*schema_of)(json::Schemas&), Visit visit) {
         if (!root.ends_with("/" + name)) continue; // what lies deeper inside
         const auto* properties = schema.as_object().if_contains("properties");
         if (properties == nullptr) continue;
-        std::vector<std::string> required;
-        if (const auto* names = schema.as_object().if_contains("required"))
-            for (const auto& each : names->as_array()) required.emplace_back(each.as_string());
         for (const auto& property : properties->as_object()) {
-            visit(std::string(property.key()), required);
+            std::string others;
+            std::vector<std::string> required;
+            if (const auto* names = schema.as_object().if_contains("required"))
+                for (const auto& each : names->as_array()) {
+                    required.emplace_back(each.as_string());
+                    if (required.back() == std::string_view(property.key())) continue;
+                    others += json::print(each) + ":" +
+                              some_text(properties->as_object().at(each.as_string()), schemas) + ",";
+                }
+            visit(std::string(property.key()), required, others);
             ++properties_seen;
         }
     }
@@ -175,11 +192,8 @@ TEST_CASE_FIXTURE(Fixture, "every body must say that it is JSON and be it, and h
         CHECK(unknown.status == route.invalid_status);
         CHECK(message_of(unknown).find("no_such_field") != std::string::npos);
         // Each field with a value of a type that no field has, the others as they should be.
-        for_each_property(route.body_schema, [&](const std::string& field, const std::vector<std::string>& required) {
-            std::string body = "{";
-            for (const auto& other : required)
-                if (other != field) body += "\"" + other + "\":\"viewer\",";
-            const auto wrong = send(body + "\"" + field + "\":{\"deep\":[1.5]}}");
+        for_each_property(route.body_schema, [&](const std::string& field, const auto&, const std::string& others) {
+            const auto wrong = send("{" + others + "\"" + field + "\":{\"deep\":[1.5]}}");
             INFO(field, " -> ", wrong.body);
             CHECK(wrong.status == route.invalid_status);
             CHECK(message_of(wrong).find(field) != std::string::npos);
@@ -213,7 +227,7 @@ TEST_CASE_FIXTURE(Fixture, "every query string is as strict as a body") {
         CHECK(response.status == route.invalid_status);
         if (route.query_schema == nullptr) continue;
         CHECK(message_of(response).find("no_such_parameter") != std::string::npos);
-        for_each_property(route.query_schema, [&](const std::string& parameter, const auto& lists) {
+        for_each_property(route.query_schema, [&](const std::string& parameter, const auto& lists, const auto&) {
             // Every parameter may be left out; those declared as a list (and so always there) may be repeated.
             if (std::find(lists.begin(), lists.end(), parameter) != lists.end()) return;
             const std::string query = "?" + parameter + "=1&" + parameter + "=1";
@@ -279,7 +293,7 @@ TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused or harmles
     for (const Route& route : routes()) {
         if (route.answer_kind != AnswerKind::list || route.query_schema == nullptr) continue;
         bool in_pages = false;
-        for_each_property(route.query_schema, [&](const std::string& parameter, const auto&) {
+        for_each_property(route.query_schema, [&](const std::string& parameter, const auto&, const auto&) {
             in_pages = in_pages || parameter == "cursor";
         });
         if (!in_pages || route.lane == net::Lane::query) continue; // spans are not here: tests/e2e asks for them

@@ -276,12 +276,12 @@ const Route table[] = {
         .raw("application/octet-stream"),
     route<review_artifact>("POST", "/v1/artifacts/{artifact}/review", need(artifact_review),
                            "Approve, reject, or ask for changes."),
-    route<talk_mcp>("POST", "/mcp", need(project_read), "Model Context Protocol over streamable HTTP.")
+    route<talk_mcp>("POST", "/mcp", login, "Model Context Protocol over streamable HTTP.")
         .raw("application/json")
         .on(net::Lane::query),
-    route<refuse_mcp_stream>("GET", "/mcp", need(project_read), "Answers 405: the server sends nothing unasked.")
+    route<refuse_mcp_stream>("GET", "/mcp", login, "Answers 405: the server sends nothing unasked.")
         .raw("application/json"),
-    route<end_mcp>("DELETE", "/mcp", need(project_read), "Nothing to end: there are no sessions."),
+    route<end_mcp>("DELETE", "/mcp", login, "Nothing to end: there are no sessions."),
 
     route<list_skill_types>("GET", "/v1/skill_types", login, "Types of skills: their variables and hosts."),
     route<list_skills>("GET", "/v1/skills", need(skill_read), "Skills of a space, its own and those shared with it."),

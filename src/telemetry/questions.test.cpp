@@ -149,8 +149,8 @@ TEST_CASE("evals are upserted, listed, filtered by, kept in history and removed"
     CHECK(points.value()[0].values[0] == 1.0);
     CHECK(points.value()[0].values[1] == 0.75);
 
-    CHECK(!evals.remove({"project_judged", EvalTarget::span, {}, {}, {}, {}, {}, false}).ok());
-    CHECK(evals.remove({"project_judged", EvalTarget::span, "tone", {}, {}, {}, {}, false}).value() == 1);
+    CHECK(!evals.remove({"project_judged", EvalTarget::span, {}, {}, {}, {}, {}, {}, false}).ok());
+    CHECK(evals.remove({"project_judged", EvalTarget::span, "tone", {}, {}, {}, {}, {}, false}).value() == 1);
     CHECK(count_matching("judged", "eval[\"tone\"] exists") == 0);
     CHECK(evals.history("project_judged", EvalTarget::span, hex_number(2, 16)).value().size() == 3);
     CHECK(!evals.upsert({label("judged", 1, "", "x")}).ok());
