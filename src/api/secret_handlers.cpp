@@ -45,9 +45,9 @@ Result<List<skill::Reach>> list_reach(const Call& call, const ReachQuery& query)
     return List<skill::Reach>{TRY(skills->reach(call.caller, space, query.skill)), {}};
 }
 
-Result<One<secret::KeyState>> get_encryption(const Call& call) {
+Result<One<secret::EncryptionState>> get_encryption(const Call& call) {
     auto* vault = TRY(vault_of(call));
-    return One<secret::KeyState>{TRY(vault->key_state(call.caller))};
+    return One<secret::EncryptionState>{TRY(vault->key_state(call.caller))};
 }
 
 Result<One<secret::Rotation>> rotate_encryption(const Call& call, const RotateEncryption& body) {

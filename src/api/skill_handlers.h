@@ -25,7 +25,7 @@ Result<One<skill::Skill>> delete_skill_secret(const Call&);
 Result<One<skill::EnvPreview>> preview_env(const Call&, const PreviewEnv&);
 Result<List<skill::SecretRow>> list_secrets(const Call&, const InSpace&);
 Result<List<skill::Reach>> list_reach(const Call&, const ReachQuery&);
-Result<One<secret::KeyState>> get_encryption(const Call&);
+Result<One<secret::EncryptionState>> get_encryption(const Call&);
 Result<One<secret::Rotation>> rotate_encryption(const Call&, const RotateEncryption&);
 
 // unavailable where the server was built without them.

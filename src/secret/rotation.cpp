@@ -162,12 +162,12 @@ Result<Rotation> Vault::rotate_data(const access::Caller& caller, const std::opt
     return done;
 }
 
-Result<KeyState> Vault::key_state(const access::Caller& caller) const {
+Result<EncryptionState> Vault::key_state(const access::Caller& caller) const {
     TRY(caller.require(access::Permission::secret_rotate));
     const auto keys = TRY(m_database.query("SELECT COUNT(*), MIN(created_at) FROM data_keys"));
     const auto secrets = TRY(m_database.query("SELECT COUNT(*) FROM secrets"));
-    return KeyState{m_keys.current_id(), std::string(name_of(m_keys.source())), keys.front().integer(0),
-                    secrets.front().integer(0), keys.front().optional_time(1)};
+    return EncryptionState{m_keys.current_id(), std::string(name_of(m_keys.source())), keys.front().integer(0),
+                           secrets.front().integer(0), keys.front().optional_time(1)};
 }
 
 } // namespace hone::secret

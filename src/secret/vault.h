@@ -51,18 +51,18 @@ struct Rotation {
     };
 };
 
-struct KeyState {
+struct EncryptionState {
     std::string master_key;
     std::string source;
     int64_t data_keys = 0;
     int64_t secrets = 0;
     std::optional<Time> oldest_data_key_at;
     static constexpr std::tuple fields{
-        Field{"master_key", &KeyState::master_key, "Id of the master key; says nothing about the key itself."},
-        Field{"source", &KeyState::source, "Where it comes from: file, environment or command."},
-        Field{"data_keys", &KeyState::data_keys, "One per space that has secrets, and one of the installation."},
-        Field{"secrets", &KeyState::secrets, "Secrets of the whole installation."},
-        Field{"oldest_data_key_at", &KeyState::oldest_data_key_at, "When the oldest data key was made."},
+        Field{"master_key", &EncryptionState::master_key, "Id of the master key; says nothing about the key itself."},
+        Field{"source", &EncryptionState::source, "Where it comes from: file, environment or command."},
+        Field{"data_keys", &EncryptionState::data_keys, "One per space that has secrets, and one of the installation."},
+        Field{"secrets", &EncryptionState::secrets, "Secrets of the whole installation."},
+        Field{"oldest_data_key_at", &EncryptionState::oldest_data_key_at, "When the oldest data key was made."},
     };
 };
 
@@ -106,7 +106,7 @@ public:
     Result<Rotation> rotate_master(const access::Caller& caller);
     // Of one scope, or of all.
     Result<Rotation> rotate_data(const access::Caller& caller, const std::optional<Scope>& scope);
-    Result<KeyState> key_state(const access::Caller& caller) const;
+    Result<EncryptionState> key_state(const access::Caller& caller) const;
 
 private:
     Result<SecretBytes> data_key(sql::Transaction& transaction, const std::string& scope, int64_t version) const;

@@ -248,9 +248,12 @@ def test_a_playbook_investigates_and_everything_is_traced(binary, stack):
     shop.client.must("POST", f"/v1/artifacts/{labels['id']}/review", {"decision": "approved"})
     evals = shop.client.must("GET", "/v1/projects/shop/evals").data
     assert evals and evals[0]["kind"] == "agent" if "kind" in evals[0] else evals, evals
-    rows = wait_until(lambda: shop.client.call("GET", "/v1/projects/hone-runs/span_rows?limit=1000").json.get("data"), "the run is traced")
-    kinds = {row["kind"] for row in rows}
-    assert {"agent", "chain", "tool"} <= kinds, kinds
+
+    def traced():
+        rows = shop.client.call("GET", "/v1/projects/hone-runs/span_rows?limit=1000").json.get("data") or []
+        return rows if {"agent", "chain", "tool"} <= {row["kind"] for row in rows} else None
+
+    rows = wait_until(traced, "the run, its turn and its tools are traced")
     assert {row["trace_id"] for row in rows} == {run["trace_id"]}
 
 

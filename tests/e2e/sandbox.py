@@ -223,11 +223,11 @@ def test_the_server_takes_sandbox_events_into_its_audit_log(binary, stack):
     admin = server.admin()
 
     def kinds():
-        entries = admin.must("GET", "/v1/audit?action=sandbox_*").data
+        entries = admin.must("GET", "/v1/audit?scope=installation&action=sandbox_*").data
         return [entry["action"] for entry in reversed(entries)]
 
     wait_until(lambda: kinds() == ["sandbox_start", "sandbox_command_start", "sandbox_command_end", "sandbox_teardown"], "four entries")
-    answer = admin.must("GET", "/v1/audit?action=sandbox_command_end")
+    answer = admin.must("GET", "/v1/audit?scope=installation&action=sandbox_command_end")
     assert answer.data[0]["details"]["argv"] == ["echo", "hello"] and "do-not-log" not in answer.text
     # What happens while the server is away is taken over when it is back, once.
     server.kill()

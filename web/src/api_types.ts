@@ -190,6 +190,19 @@ export interface Document {
 
 export type EgressMode = "none" | "allowlist" | "open";
 
+export interface EncryptionState {
+  /** Id of the master key; says nothing about the key itself. */
+  master_key: string;
+  /** Where it comes from: file, environment or command. */
+  source: string;
+  /** One per space that has secrets, and one of the installation. */
+  data_keys: number;
+  /** Secrets of the whole installation. */
+  secrets: number;
+  /** When the oldest data key was made. */
+  oldest_data_key_at: string | null;
+}
+
 export interface EnvMatch {
   /** As it stands in the text. */
   name: string;
