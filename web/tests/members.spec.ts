@@ -85,6 +85,7 @@ test("an invitation can be revoked", async ({ page, admin }) => {
   await admin.send("POST", `/v1/spaces/${space?.id}/invites`, { email, role: "member" });
   await page.goto("/s/default/settings/members");
   await expect(page.getByRole("table", { name: "Invitations" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Members" }).getByRole("row").nth(1)).toBeVisible();
   await page.keyboard.press("j");
   await expect(page.getByRole("table", { name: "Members" }).getByRole("row").nth(1)).toBeFocused();
   await page.getByRole("button", { name: `Revoke the invitation of ${email}` }).click();

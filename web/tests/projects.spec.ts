@@ -17,7 +17,7 @@ test("a project is created, renamed and deleted", async ({ page }) => {
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill(`${name}-2`);
   await page.getByLabel("Keep spans for (days)").fill("14");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: `${name}-2` })).toBeVisible();
   await expect(page).toHaveURL(`/s/default/projects/${name}-2?tab=settings`);
   await expect(page.getByLabel("Keep spans for (days)")).toHaveValue("14");
