@@ -74,17 +74,17 @@ def main():
         path for path in commands if root / "src" in path.parents and not path.name.endswith((".fuzz.cpp", ".bench.cpp"))]
     stamps = build / "checked"
     stamps.mkdir(exist_ok=True)
-    todo = {}
+    pending = {}
     for path in sorted(wanted, key=lambda path: (path.name.endswith(".test.cpp"), path)):
         stamp = stamps / str(path.relative_to(root)).replace("/", "-")
         hashed = fingerprint(path, commands[path], common)
         if not stamp.exists() or stamp.read_text() != hashed:
-            todo[path] = (stamp, hashed)
-    print(f"  {len(wanted)} files, {len(wanted) - len(todo)} unchanged since they passed", flush=True)
+            pending[path] = (stamp, hashed)
+    print(f"  {len(wanted)} files, {len(wanted) - len(pending)} unchanged since they passed", flush=True)
     seen, bad = set(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, good, output, trouble in pool.map(check, todo):
-            stamp, hashed = todo[path]
+        for path, good, output, trouble in pool.map(check, pending):
+            stamp, hashed = pending[path]
             if good:
                 stamp.write_text(hashed)
                 continue

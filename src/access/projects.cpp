@@ -76,6 +76,20 @@ Result<Project> Projects::find(const Caller& caller, const SpaceId& space, std::
     return forbidden("this needs the permission " + std::string(name_of(permission)) + " in the project");
 }
 
+Projects::Condition Projects::seen_by(const Caller& caller, const SpaceId& space, std::string_view column) {
+    if (caller.kind == CallerKind::system) return {"1 = 1", {}};
+    Condition condition{std::string(column) +
+                            " IN (SELECT p.id FROM projects p WHERE p.space_id = ? AND (p.restricted = 0 "
+                            "OR EXISTS (SELECT 1 FROM bindings b WHERE b.project_id = p.id AND "
+                            "b.principal = ?)))",
+                        {sql::to_value(space), sql::to_value(caller.principal())}};
+    if (!caller.bound_project.empty()) {
+        condition.sql += " AND " + std::string(column) + " = ?";
+        condition.values.push_back(sql::to_value(caller.bound_project));
+    }
+    return condition;
+}
+
 Result<Page<Project>> Projects::list(const Caller& caller, const SpaceId& space,
                                      const std::optional<std::string>& name_contains, const PageRequest& page) const {
     TRY(caller.require(Permission::project_read, space));

@@ -45,6 +45,14 @@ public:
     Result<Binding> bind(const Caller& caller, const ProjectId& id, const std::string& principal, Role role);
     Result<> unbind(const Caller& caller, const ProjectId& id, const std::string& principal);
 
+    // The condition that `column` names a project of which the caller may read what lies in it: for lists of things
+    // that belong to projects. Always true for the system.
+    struct Condition {
+        std::string sql;
+        std::vector<sql::Value> values;
+    };
+    static Condition seen_by(const Caller& caller, const SpaceId& space, std::string_view column);
+
     // What the caller may do in this project.
     Result<PermissionSet> permissions_in(const Caller& caller, const Project& project) const;
 

@@ -156,7 +156,7 @@ inline constexpr Example examples[] = {
     {"POST /v1/runs/{run}/messages", "", R"({"text":"and then?"})"},
     {.route = "POST /v1/runs/{run}/interrupt", .allowed = 409}, // nothing runs here
     {"POST /v1/runs/{run}/cancel"},
-    {"POST /v1/runs/{run}/repeat", "", "{}"},
+    {"POST /v1/runs/{run}/rerun", "", "{}"},
     {"POST /v1/runs/{ended run}/fork", "", R"({"prompt":"another way"})"},
     {"GET /v1/artifacts", "space={space}"},
     {"GET /v1/artifacts/{artifact}"},

@@ -267,7 +267,7 @@ const Route table[] = {
     route<interrupt_run>("POST", "/v1/runs/{run}/interrupt", need(run_start),
                          "End the running turn; the session goes on."),
     route<cancel_run>("POST", "/v1/runs/{run}/cancel", need(run_start), "Stop a run for good."),
-    route<repeat_run>("POST", "/v1/runs/{run}/repeat", need(run_start), "Start again from the manifest."),
+    route<rerun>("POST", "/v1/runs/{run}/rerun", need(run_start), "Start again from the manifest."),
     route<fork_run>("POST", "/v1/runs/{run}/fork", need(run_start),
                     "A new session from the end of a finished one, on a copy of its workspace."),
     route<list_artifacts>("GET", "/v1/artifacts", need(run_read), "What runs left, newest first."),

@@ -149,8 +149,8 @@ Result<One<run::Run>> cancel_run(const Call& call) {
     return One<run::Run>{TRY(TRY(runs_of(call))->runs.cancel(call.caller, TRY(run_in_path(call))))};
 }
 
-Result<One<run::Run>> repeat_run(const Call& call, const RepeatRun& body) {
-    return One<run::Run>{TRY(TRY(runs_of(call))->runs.repeat(call.caller, TRY(run_in_path(call)), body.prompt))};
+Result<One<run::Run>> rerun(const Call& call, const Rerun& body) {
+    return One<run::Run>{TRY(TRY(runs_of(call))->runs.rerun(call.caller, TRY(run_in_path(call)), body.prompt))};
 }
 
 Result<One<run::Run>> fork_run(const Call& call, const ForkRun& body) {

@@ -24,7 +24,7 @@ Result<One<run::RunEvent>> get_run_event(const Call&);
 Result<One<run::Run>> say_to_run(const Call&, const SayToRun&);
 Result<One<run::Run>> interrupt_run(const Call&);
 Result<One<run::Run>> cancel_run(const Call&);
-Result<One<run::Run>> repeat_run(const Call&, const RepeatRun&);
+Result<One<run::Run>> rerun(const Call&, const Rerun&);
 Result<One<run::Run>> fork_run(const Call&, const ForkRun&);
 
 // artifact_handlers.cpp

@@ -83,10 +83,10 @@ struct SayToRun {
     };
 };
 
-struct RepeatRun {
+struct Rerun {
     std::optional<std::string> prompt;
     static constexpr std::tuple fields{
-        Field{"prompt", &RepeatRun::prompt, "Instead of the first prompt."},
+        Field{"prompt", &Rerun::prompt, "Instead of the first prompt."},
     };
 };
 

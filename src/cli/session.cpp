@@ -99,7 +99,7 @@ Result<> watch_or_show(const Context& context, const json::Value& run, Watch wat
 Result<json::Array> skill_ids(const Context& context) {
     json::Array ids;
     for (const auto& skill : context.parsed.all("--skill")) {
-        if (skill.starts_with("skill_")) {
+        if (skill.starts_with("skl_")) {
             ids.emplace_back(skill);
             continue;
         }
@@ -157,7 +157,7 @@ Result<> fork_session(Context& context) {
 Result<> rerun_session(Context& context) {
     json::Object body;
     if (context.parsed.has("PROMPT")) body["prompt"] = TRY(words_of(context, "PROMPT"));
-    return watch_or_show(context, TRY(context.remote.post(run_path(context, "repeat"), std::move(body))), {});
+    return watch_or_show(context, TRY(context.remote.post(run_path(context, "rerun"), std::move(body))), {});
 }
 
 // The whole text of what the list has cut.

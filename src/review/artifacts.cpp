@@ -159,11 +159,10 @@ Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& spac
     if (filter.project) {
         const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
         where("project_id = ?", sql::to_value(project.id));
-    } else if (caller.kind != access::CallerKind::system) {
-        where("project_id IN (SELECT p.id FROM projects p WHERE p.space_id = artifacts.space_id AND (p.restricted = 0 "
-              "OR EXISTS (SELECT 1 FROM bindings b WHERE b.project_id = p.id AND b.principal = ?)))",
-              sql::to_value(caller.principal()));
-        if (!caller.bound_project.empty()) where("project_id = ?", sql::to_value(caller.bound_project));
+    } else {
+        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
+        sql += " AND " + seen.sql;
+        values.insert(values.end(), seen.values.begin(), seen.values.end());
     }
     if (filter.run) where("run_id = ?", sql::to_value(*filter.run));
     if (filter.kind) where("kind = ?", sql::to_value(name_of(*filter.kind)));

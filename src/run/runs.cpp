@@ -171,12 +171,10 @@ Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const R
     if (filter.project) {
         const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
         where("project_id = ?", sql::to_value(project.id));
-    } else if (caller.kind != access::CallerKind::system) {
-        // As in the list of projects: a restricted one counts only for those who are bound to it.
-        where("project_id IN (SELECT p.id FROM projects p WHERE p.space_id = runs.space_id AND (p.restricted = 0 OR "
-              "EXISTS (SELECT 1 FROM bindings b WHERE b.project_id = p.id AND b.principal = ?)))",
-              sql::to_value(caller.principal()));
-        if (!caller.bound_project.empty()) where("project_id = ?", sql::to_value(caller.bound_project));
+    } else {
+        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
+        sql += " AND " + seen.sql;
+        values.insert(values.end(), seen.values.begin(), seen.values.end());
     }
     if (filter.preset) where("preset_id = ?", sql::to_value(*filter.preset));
     if (filter.automation) where("automation_id = ?", sql::to_value(*filter.automation));
@@ -219,7 +217,7 @@ Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& 
     const Run run = TRY(find(caller, id, Permission::run_start));
     if (trim(text).empty()) return invalid("the message is empty");
     TRY(check_prompt("the message", text));
-    if (run.origin != Origin::session) return conflict("only sessions take follow-ups; repeat the run instead");
+    if (run.origin != Origin::session) return conflict("only sessions take follow-ups; rerun it instead");
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto rows = TRY(transaction.query("SELECT state, ended_at, turns FROM runs WHERE id = ?", id));
@@ -227,7 +225,7 @@ Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& 
         const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
         const auto ended = rows.front().optional_time(1);
         if (is_over(state) && ended && now - *ended >= follow_up_window)
-            return conflict("the session ended more than 30 days ago and its workspace is gone; repeat it instead");
+            return conflict("the session ended more than 30 days ago and its workspace is gone; rerun it instead");
         const auto waiting =
             TRY(transaction.query("SELECT COUNT(*) FROM run_inputs WHERE run_id = ? AND told_at_offset IS NULL", id));
         if (waiting.front().integer(0) >= 20) return conflict("20 messages are waiting already; let it read them");
@@ -283,7 +281,7 @@ Result<Run> Runs::cancel(const Caller& caller, const RunId& id) {
     return wish(caller, id, "cancel");
 }
 
-Result<Run> Runs::repeat(const Caller& caller, const RunId& id, const std::optional<std::string>& prompt) {
+Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::optional<std::string>& prompt) {
     const Run run = TRY(find(caller, id, Permission::run_start));
     New made;
     made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
@@ -302,7 +300,7 @@ Result<Run> Runs::repeat(const Caller& caller, const RunId& id, const std::optio
 
 Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string& prompt) {
     const Run run = TRY(find(caller, id, Permission::run_start));
-    if (run.origin != Origin::session) return conflict("only sessions can be forked; repeat the run instead");
+    if (run.origin != Origin::session) return conflict("only sessions can be forked; rerun it instead");
     if (!is_over(run.state)) return conflict("the session is still going on; cancel it or wait for its end");
     if (!run.takes_follow_ups) return conflict("the session ended more than 30 days ago and its workspace is gone");
     const harness::Harness* harness = harness::find(run.harness);

@@ -1,4 +1,4 @@
-// Runs as people and the API deal with them: start, list, talk to, cancel, repeat. Everything here is a change in the
+// Runs as people and the API deal with them: start, list, talk to, cancel, rerun. Everything here is a change in the
 // database and a word to whoever carries runs out (Attention); nothing here waits for a sandbox. Thread-safe.
 #pragma once
 
@@ -75,7 +75,7 @@ public:
     Result<Run> interrupt(const access::Caller& caller, const RunId& id);
     Result<Run> cancel(const access::Caller& caller, const RunId& id);
     // A new run from the manifest of another, with the versions of now; `prompt` replaces the first prompt.
-    Result<Run> repeat(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
+    Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
     // A new session that goes on from the end of a finished one, on a copy of its workspace.
     Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
 

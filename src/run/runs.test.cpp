@@ -187,7 +187,7 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
         const Caller stranger = world.join(world.add_space("other"), "stranger@example.com", Role::owner);
         CHECK(outcome(shop.runs.find(stranger, run.id)) == "not_found");
         CHECK(outcome(shop.runs.events(stranger, run.id, 0, 10)) == "not_found");
-        CHECK(outcome(shop.runs.repeat(stranger, run.id, {})) == "not_found");
+        CHECK(outcome(shop.runs.rerun(stranger, run.id, {})) == "not_found");
 
         must(shop.runs.say(member, run.id, "and then this"));
         const auto events = must(shop.runs.events(viewer, run.id, 0, 10));
@@ -205,7 +205,7 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
         CHECK_FALSE(must(shop.runs.find(viewer, run.id)).takes_follow_ups);
         CHECK(outcome(shop.runs.say(member, run.id, "go on")) == "conflict");
         CHECK(outcome(shop.runs.fork(member, run.id, "go on")) == "conflict");
-        CHECK(must(shop.runs.repeat(member, run.id, {})).from_run == run.id);
+        CHECK(must(shop.runs.rerun(member, run.id, {})).from_run == run.id);
     });
 }
 

@@ -24,7 +24,7 @@ bool redirects(uint32_t c) {
            (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xE0000 && c <= 0xE007F);
 }
 
-void append_harmless(std::string& out, std::string_view text, uint32_t c, std::string_view as_is) {
+void append_harmless(std::string& out, uint32_t c, std::string_view as_is) {
     static constexpr char digits[] = "0123456789abcdef";
     if (c == '\n' || c == '\t') {
         out += as_is;
@@ -41,7 +41,6 @@ void append_harmless(std::string& out, std::string_view text, uint32_t c, std::s
     } else {
         out += as_is;
     }
-    (void)text;
 }
 
 // Cuts to `most` bytes; true when something was left out.
@@ -51,10 +50,8 @@ bool cut(std::string& text, size_t most) {
     return true;
 }
 
-// The text as one column: NUL is gone already, so both engines take it.
 Result<RunEvent> event_of(const sql::Row& row) {
-    RunEvent event = TRY(json::read<RunEvent>(row.text(0)));
-    return event;
+    return json::read<RunEvent>(row.text(0));
 }
 
 } // namespace
@@ -69,7 +66,7 @@ std::string harmless(std::string_view text) {
     out.reserve(text.size());
     for (size_t at = 0; at < text.size();) {
         const auto [c, length] = code_point(text, at);
-        append_harmless(out, text, c, text.substr(at, length));
+        append_harmless(out, c, text.substr(at, length));
         at += length;
     }
     return out;

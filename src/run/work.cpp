@@ -140,13 +140,11 @@ Result<> WorkBook::set_usage(const RunId& id, const harness::Usage& usage, std::
 }
 
 Result<std::string> WorkBook::take_wish(const RunId& id) {
-    return m_database.write([&](sql::Transaction& transaction) -> Result<std::string> {
-        const auto rows = TRY(transaction.query("SELECT wish FROM runs WHERE id = ?", id));
-        if (rows.empty()) return std::string("cancel"); // deleted with its project or space: nothing to go on for
-        if (rows.front().text(0) == "interrupt")
-            TRY(transaction.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = 'interrupt'", id));
-        return rows.front().text(0);
-    });
+    const auto rows = TRY(m_database.query("SELECT wish FROM runs WHERE id = ?", id));
+    if (rows.empty()) return std::string("cancel"); // deleted with its project or space: nothing to go on for
+    if (rows.front().text(0) == "interrupt")
+        TRY(m_database.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = 'interrupt'", id));
+    return rows.front().text(0);
 }
 
 Result<std::vector<Said>> WorkBook::said(const RunId& id) const {

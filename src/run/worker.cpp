@@ -181,16 +181,16 @@ std::optional<Worker::End> Worker::work() {
     }
 }
 
-void Worker::wait_for_news() {
+bool Worker::wait_for_news() {
     Duration longest = std::chrono::seconds(5);
     if (!m_pending_input.empty()) longest = std::chrono::milliseconds(20);
     const Lock lock(m_mutex);
     if (m_pieces.empty() && !m_nudged && !m_released) m_news.wait_for(m_mutex, longest);
-    m_nudged = false;
+    return std::exchange(m_nudged, false);
 }
 
 std::optional<Worker::End> Worker::work_once() {
-    wait_for_news();
+    const bool nudged = wait_for_news();
     std::vector<Piece> pieces;
     {
         const Lock lock(m_mutex);
@@ -212,6 +212,12 @@ std::optional<Worker::End> Worker::work_once() {
         log(Level::error, "run cannot be written down", {{"run", m_id.text()}, {"why", done.error().message}});
         return End{State::failed, "the server could not write down what happened: " + done.error().message};
     }
+    // People are looked after when somebody says so, when nothing runs, and now and then; not with every line of
+    // output.
+    const Duration now = m_means.clock.steady();
+    const bool look = nudged || ended || !m_driver->busy() || now - m_looked_at >= std::chrono::seconds(1);
+    if (!look) return std::nullopt;
+    m_looked_at = now;
     if (auto end = answer_wishes()) return end;
     if (ended) return harness_ended();
     if (const auto done = tell_inputs(); !done.ok()) return End{State::failed, done.error().message};
@@ -310,12 +316,11 @@ std::optional<Worker::End> Worker::harness_ended() {
     const End end = how_it_ended();
     const bool alive = end.state == State::succeeded || end.state == State::failed;
     // Something was said meanwhile: the next process hears it.
-    const auto said = m_means.book.said(m_id);
-    const bool more = said.ok() && std::any_of(said.value().begin(), said.value().end(),
-                                               [](const Said& one) { return !one.told_at_offset; });
+    const bool more = has_untold();
     const auto view = m_sandbox->view();
-    if (alive && more && !was_busy == m_harness->live_follow_up && view.ok() &&
-        view.value().state == sandbox::State::running) {
+    // One that takes one prompt per process ends after each; another one that ends in its turn has crashed.
+    const bool in_order = !m_harness->live_follow_up || !was_busy;
+    if (alive && more && in_order && view.ok() && view.value().state == sandbox::State::running) {
         stop_reading();
         auto setup = setup_of();
         m_driver = harness::make_driver(*m_harness);
@@ -369,6 +374,16 @@ void Worker::finish(const End& end) {
     if (const auto moved = m_means.book.move(m_id, from, to, reason, text); !moved.ok())
         log(Level::error, "run cannot be ended", {{"run", m_id.text()}, {"why", moved.error().message}});
     log(Level::info, "run ended", {{"run", m_id.text()}, {"state", std::string(name_of(to))}});
+    // Said while it was ending: the next sandbox hears it. A run that never came to its first word is not tried again.
+    const bool came_to_work = from == State::running || from == State::waiting;
+    if (came_to_work && (to == State::succeeded || to == State::failed) && has_untold())
+        (void)m_means.book.move(m_id, to, State::queued, "", "Queued again: something was said.");
+}
+
+bool Worker::has_untold() const {
+    const auto said = m_means.book.said(m_id);
+    return said.ok() &&
+           std::any_of(said.value().begin(), said.value().end(), [](const Said& one) { return !one.told_at_offset; });
 }
 
 // The sandbox first: whatever else takes time, the worker is dead by then.

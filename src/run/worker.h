@@ -111,7 +111,8 @@ private:
 
     std::optional<End> work();
     std::optional<End> work_once();
-    void wait_for_news();
+    bool wait_for_news();
+    bool has_untold() const;
     Result<> hear(std::vector<Piece> pieces);
     std::optional<End> harness_ended();
     std::optional<End> answer_wishes();
@@ -149,6 +150,7 @@ private:
     std::string m_errors; // end of stderr
     std::string m_answer; // last result
     Duration m_waiting_since{};
+    Duration m_looked_at{};
     std::optional<Duration> m_closing_since;
 
     Mutex m_mutex;

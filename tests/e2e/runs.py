@@ -111,7 +111,7 @@ def test_a_follow_up_finds_the_workspace_as_it_was_left(binary, stack):
     shop.client.must("POST", f"/v1/runs/{id}/messages", {"text": "fourth"})
     wait_until(lambda: shop.run(id)["turns"] == 3 and shop.run(id)["state"] == "succeeded", "the follow-up is done")
     assert shop.texts(id, "message")[-3:] == ["first", "second", "fourth"], shop.texts(id, "message")
-    repeated = shop.client.must("POST", f"/v1/runs/{id}/repeat", {}).data["id"]
+    repeated = shop.client.must("POST", f"/v1/runs/{id}/rerun", {}).data["id"]
     assert shop.until(repeated)["state"] == "succeeded"
     assert shop.texts(repeated, "message") == ["first"]
 

@@ -92,7 +92,7 @@ export function RunActions({ run }: { run: Run }) {
       const answer = await api.post<Run>(`${run_address(run.id)}/${what}`, {});
       toast_done(done);
       await reload("run");
-      if (what === "repeat") navigate(run_page(answer.id));
+      if (what === "rerun") navigate(run_page(answer.id));
     } catch (error) {
       toast_failed("Not done", to_api_error(error));
     }
@@ -105,7 +105,7 @@ export function RunActions({ run }: { run: Run }) {
         </button>
       )}
       {is_over(run.state) ? (
-        <button type="button" onClick={() => void act("repeat", "Started again")()}>
+        <button type="button" onClick={() => void act("rerun", "Started again")()}>
           Run again
         </button>
       ) : (
