@@ -56,6 +56,11 @@ public:
 
 struct Spans;       // spans.h
 struct RunServices; // run_services.h
+struct AutomationServices;
+struct MonitorServices;
+struct SignalServices;
+struct ForgeServices;
+struct ReviewServices;
 
 struct Services {
     access::Access& access;
@@ -69,6 +74,11 @@ struct Services {
     secret::Vault* vault = nullptr;
     broker::UsageLedger* usage = nullptr;
     broker::Budgets* budgets = nullptr;
+    AutomationServices* automations = nullptr; // automation_services.h
+    MonitorServices* monitors = nullptr;       // monitor_services.h
+    SignalServices* signal = nullptr;          // signal_services.h
+    ForgeServices* forge = nullptr;            // forge_services.h
+    ReviewServices* reviews = nullptr;         // review_services.h
 };
 
 struct Call {

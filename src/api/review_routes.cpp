@@ -1,0 +1,10 @@
+// Reviews of branches.
+#include "api/routes.h"
+
+namespace hone::api {
+
+std::span<const Route> review_routes() {
+    return {};
+}
+
+} // namespace hone::api

@@ -1,0 +1,10 @@
+// Signal and issues.
+#include "api/routes.h"
+
+namespace hone::api {
+
+std::span<const Route> signal_routes() {
+    return {};
+}
+
+} // namespace hone::api

@@ -1,0 +1,1 @@
+-- Automations, and a row for every moment at which one was due.

@@ -1,0 +1,1 @@
+-- Monitors, their history, and where notices go.

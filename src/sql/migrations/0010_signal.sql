@@ -1,0 +1,1 @@
+-- Signal: settings of projects, scans, issues.

@@ -1,0 +1,1 @@
+-- Repositories, mirrors, branches that runs pushed.

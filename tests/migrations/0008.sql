@@ -1,0 +1,1 @@
+-- Rows as schema 8 would have written them.

@@ -1,0 +1,1 @@
+-- Rows as schema 9 would have written them.

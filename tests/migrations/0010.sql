@@ -1,0 +1,1 @@
+-- Rows as schema 10 would have written them.

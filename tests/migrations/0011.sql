@@ -1,0 +1,1 @@
+-- Rows as schema 11 would have written them.

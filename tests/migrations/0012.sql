@@ -1,0 +1,1 @@
+-- Rows as schema 12 would have written them.
