@@ -82,7 +82,7 @@ def main():
             pending[path] = (stamp, hashed)
     print(f"  {len(wanted)} files, {len(wanted) - len(pending)} unchanged since they passed", flush=True)
     seen, bad = set(), 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for path, good, output, trouble in pool.map(check, pending):
             stamp, hashed = pending[path]
             if good:
