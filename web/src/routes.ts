@@ -32,6 +32,7 @@ const telemetry = (name: keyof typeof import("./pages/telemetry")) =>
 const skills = (name: keyof typeof import("./pages/skill_pages")) =>
   lazy_page(() => import("./pages/skill_pages"), name);
 const runs = (name: keyof typeof import("./pages/run_pages")) => lazy_page(() => import("./pages/run_pages"), name);
+const loop = (name: keyof typeof import("./pages/loop_pages")) => lazy_page(() => import("./pages/loop_pages"), name);
 const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
 
 export const routes: Route[] = [
@@ -164,6 +165,14 @@ export const routes: Route[] = [
     page: settings("Keys"),
     nav: { group: "space", icon: "key", keys: "g k" },
     permission: "key_create",
+  },
+  {
+    path: "/s/:space/settings/usage",
+    title: "Usage",
+    page: loop("Usage"),
+    nav: { group: "space", icon: "overview", keys: "g y" },
+    permission: "space_read",
+    range: "30d",
   },
   {
     path: "/s/:space/settings/audit",

@@ -1,0 +1,3 @@
+// Usage, automations, monitors, notices and Signal in one file for the browser.
+
+export { Usage } from "./usage";

@@ -1,0 +1,28 @@
+import { check_page } from "./axe";
+import { expect, test, unique } from "./fixtures";
+
+test("the budget of a space is set, shown against today, and taken away again", async ({ page, admin }) => {
+  const name = unique("thrifty");
+  await admin.send("POST", "/v1/spaces", { name });
+  await page.goto(`/s/${name}/settings/usage`);
+  await expect(page.getByText("No model calls in this range")).toBeVisible();
+  await expect(page.getByText("no limit").first()).toBeVisible();
+
+  await page.getByLabel("US dollars a day").fill("2.5");
+  await page.getByLabel("Tokens a day").fill("100000");
+  await page.getByRole("button", { name: "Save budget" }).click();
+  await expect(page.getByText("of $2.50 spent today")).toBeVisible();
+  await expect(page.getByRole("meter", { name: "tokens today" })).toHaveAttribute("aria-valuemax", "100000");
+  await check_page(page);
+  const budget = await admin.send<{ cost_micro_usd_per_day: number }>("GET", `/v1/spaces/${name}/budget`);
+  expect(budget.cost_micro_usd_per_day).toBe(2_500_000);
+
+  await page.getByLabel("Ask to finish at, %").fill("250");
+  await page.getByRole("button", { name: "Save budget" }).click();
+  await expect(page.getByRole("alert")).toContainText("soft_percent");
+
+  await page.getByLabel("Ask to finish at, %").fill("90");
+  await page.getByLabel("US dollars a day").fill("");
+  await page.getByRole("button", { name: "Save budget" }).click();
+  await expect(page.getByText("of $2.50 spent today")).toHaveCount(0);
+});
