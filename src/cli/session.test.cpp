@@ -1,0 +1,231 @@
+// The commands about sessions, presets and artifacts against a scripted server: what they ask, and what a person sees.
+#include "cli/testing/scripted_server.h"
+
+using namespace hone;
+using namespace hone::cli::testing;
+
+namespace {
+
+constexpr const char* run_id = "run_1";
+
+std::string run_in(const std::string& state, int last_event) {
+    return R"({"data":{"id":"run_1","space_id":"space_1","project_id":"project_1","origin":"session","title":"look",
+ "harness":"playbook","model":"","state":")" +
+           state + R"(","reason":"out of luck","turns":1,"last_event":)" + std::to_string(last_event) +
+           R"(,"usage":{"input":1200,"cache_read":0,"cache_write":0,"output":300,"reasoning":0},"cost_micro_usd":4200}})";
+}
+
+std::string event(int seq, const std::string& rest) {
+    return R"({"seq":)" + std::to_string(seq) + R"(,"time":"2026-11-15T11:59:01Z","turn":1,)" + rest + "}";
+}
+
+struct World {
+    ScriptedServer server;
+    Client client;
+    std::atomic<int> connections{0};
+    World() {
+        client.log_in_to(server);
+        client.environment["HONE_PROJECT"] = "shop";
+    }
+
+    // Each connection gets one list of events, then is closed.
+    void stream(std::vector<std::vector<std::string>> lists, std::vector<std::string> resumed_after) {
+        server.on("GET /v1/runs/run_1/events", [=, this](const net::Request& request) {
+            const size_t connection = static_cast<size_t>(connections++);
+            net::Response response;
+            CHECK(request.header("Last-Event-ID") == resumed_after.at(connection));
+            response.on_events = [events = lists.at(connection)](std::shared_ptr<net::EventStream> out) {
+                for (const auto& one : events)
+                    out->send("event", std::to_string(json::parse(one).value().at("seq").as_int64()), one);
+                out->close();
+            };
+            return response;
+        });
+    }
+};
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+const std::string preparing = event(1, R"("kind":"status","text":"Preparing.","state":"preparing")");
+const std::string step = event(2, R"("kind":"status","text":"Made the sandbox.","step":"provision")");
+const std::string call = event(3, R"("kind":"tool_call","text":"","tool":"Bash","input":"{\"command\":\"ls\"}")");
+const std::string output = event(4, R"("kind":"tool_result","text":"a\u001b[2J\nb\nc\n")");
+const std::string words = event(5, R"("kind":"message","text":"It is the cache.")");
+const std::string result = event(6, R"("kind":"result","text":"It is the cache.")");
+const std::string waiting = event(7, R"("kind":"status","text":"Waiting.","state":"waiting")");
+
+} // namespace
+
+TEST_CASE("a started session is shown as it works, across a lost connection, until its turn is over") {
+    World world;
+    world.server.on("POST /v1/runs", 200, run_in("queued", 0));
+    world.server.on("GET /v1/runs/run_1", 200, run_in("waiting", 7));
+    world.server.on("GET /v1/skills/claude", 200, R"({"data":{"id":"skill_9","name":"claude"}})");
+    world.stream({{preparing, step, call}, {call, output, words, result, waiting}}, {"0", "3"});
+    const Outcome outcome = world.client.run({"session", "start", "--harness", "command", "--command", "bash",
+                                              "--command=-c", "--model", "m", "--skill", "claude", "look"});
+    CHECK(outcome.exit == 0);
+    CHECK(outcome.out == "● Preparing.\n· provision: Made the sandbox.\n▸ Bash {\"command\":\"ls\"}\n"
+                         "  └ a\\x1b[2J (+2 lines)\n\nIt is the cache.\n\n✓ Done.\n● Waiting.\n");
+    CHECK(contains(outcome.err, "run_1 · waiting · 1.5k tokens · $0.0042"));
+    const auto seen = world.server.seen();
+    REQUIRE(seen.at(1).method == "POST");
+    const json::Value body = json::parse(seen.at(1).body).value();
+    CHECK(
+        json::print(body) ==
+        R"({"prompt":"look","project":"shop","settings":{"harness":"command","model":"m","command":["bash","-c"],"skills":["skill_9"]}})");
+}
+
+TEST_CASE("a session that fails makes the command fail, and says why") {
+    World world;
+    world.client.input = "from a pipe\n";
+    world.server.on("POST /v1/runs", 200, run_in("queued", 0));
+    world.server.on("GET /v1/runs/run_1", 200, run_in("failed", 2));
+    world.stream({{preparing, event(2, R"("kind":"status","text":"Failed.","state":"failed","failed":true)")}}, {"0"});
+    const Outcome outcome = world.client.run({"session", "start", "--preset", "analyst", "-"});
+    CHECK(outcome.exit == 1);
+    CHECK(contains(outcome.out, "✗ Failed.\n"));
+    CHECK(contains(outcome.err, "the session is failed: out of luck"));
+    CHECK(json::parse(world.server.seen().at(0).body).value().at("prompt") == "from a pipe\n");
+}
+
+TEST_CASE("a turn that failed counts, though the session waits for more") {
+    World world;
+    world.server.on("POST /v1/runs", 200, run_in("queued", 0));
+    world.server.on("GET /v1/runs/run_1", 200, run_in("waiting", 7));
+    world.stream({{event(6, R"("kind":"result","text":"no model","failed":true)"), waiting}}, {"0"});
+    const Outcome outcome = world.client.run({"session", "start", "--preset", "analyst", "look"});
+    CHECK(outcome.exit == 1);
+    CHECK(contains(outcome.err, "the last turn failed"));
+}
+
+TEST_CASE("what to start must be clear, and a detached start only says the id") {
+    World world;
+    world.server.on("POST /v1/runs", 200, run_in("queued", 0));
+    CHECK(world.client.run({"session", "start", "look"}).exit == 2);
+    CHECK(world.client.run({"session", "start", "--preset", "a", "--model", "m", "look"}).exit == 2);
+    CHECK(world.server.seen().empty());
+    const Outcome outcome = world.client.run({"session", "start", "--preset", "a", "--detach", "look"});
+    CHECK(outcome.exit == 0);
+    CHECK(contains(outcome.out, "hone session events run_1 -f"));
+    CHECK(world.client.run({"session", "start", "--preset", "a", "-d", "look", "--json"}).json().at("id") == run_id);
+    CHECK(world.connections == 0);
+}
+
+TEST_CASE("the end of an earlier turn does not end the watching of a follow-up") {
+    World world;
+    world.server.on("GET /v1/runs/run_1", 200, run_in("running", 5));
+    world.server.on("POST /v1/runs/run_1/messages", 200, run_in("running", 8));
+    world.stream({{result, waiting, event(8, R"("kind":"follow_up","text":"and now?","author":"ann")"),
+                   event(9, R"("kind":"message","text":"Now too.")"),
+                   event(10, R"("kind":"status","text":"Waiting.","state":"waiting")")}},
+                 {"5"});
+    const Outcome outcome = world.client.run({"session", "send", "run_1", "and now?"});
+    CHECK(outcome.exit == 0);
+    CHECK(contains(outcome.out, "› ann: and now?\n\nNow too.\n"));
+    CHECK(json::parse(world.server.seen().at(1).body).value().at("text") == "and now?");
+}
+
+TEST_CASE("a transcript is printed page by page, and followed to its real end") {
+    World world;
+    world.server.on("GET /v1/runs/run_1", 200, run_in("succeeded", 4));
+    world.server.on("GET /v1/runs/run_1/events/4", 200,
+                    R"({"data":)" + event(4, R"("kind":"tool_result","text":"a\nb")") + "}");
+    world.server.on("GET /v1/runs/run_1/events", [](const net::Request& request) {
+        const std::string cut = event(4, R"("kind":"tool_result","text":"a","truncated":true)");
+        if (contains(request.target, "after=2")) return net::json_response(200, R"({"data":[)" + cut + "]}");
+        if (contains(request.target, "after=4")) return net::json_response(200, R"({"data":[]})");
+        return net::json_response(200, R"({"data":[)" + preparing + "," + step + "]}");
+    });
+    CHECK(world.client.run({"session", "events", "run_1", "--full"}).out ==
+          "● Preparing.\n· provision: Made the sandbox.\n    a\n    b\n");
+    CHECK(world.client.run({"session", "events", "run_1", "--json"}).json().as_array().size() == 3);
+    world.stream({{event(2, R"("kind":"status","text":"Failed.","state":"failed")"),
+                   event(3, R"("kind":"follow_up","text":"again","author":"ann")"),
+                   event(4, R"("kind":"status","text":"Over.","state":"succeeded")")}},
+                 {"1"});
+    const Outcome followed = world.client.run({"session", "events", "run_1", "-f", "--after", "1", "--json"});
+    CHECK(followed.exit == 0);
+    CHECK(std::count(followed.out.begin(), followed.out.end(), '\n') == 3);
+    CHECK(world.client.run({"session", "events", "run_1", "-f", "--after", "4"}).out.empty());
+    CHECK(world.connections == 1);
+}
+
+TEST_CASE("sessions are listed by what they are, stopped, forked and run again") {
+    World world;
+    world.server.on("GET /v1/runs", 200, R"({"data":[],"next_cursor":null})");
+    world.server.on("GET /v1/presets/analyst", 200, R"({"data":{"id":"preset_1"}})");
+    for (const char* verb : {"cancel", "interrupt", "fork", "rerun"})
+        world.server.on("POST /v1/runs/run_1/" + std::string(verb), 200, run_in("queued", 0));
+    CHECK(contains(
+        world.client.run({"session", "list", "--state", "running", "--state", "waiting", "--preset", "analyst"}).out,
+        "No sessions"));
+    CHECK(world.server.seen().at(1).target == "/v1/runs?preset=preset_1&state=running%2Cwaiting&limit=100");
+    CHECK(world.client.run({"session", "cancel", "run_1"}).exit == 0);
+    CHECK(world.client.run({"session", "interrupt", "run_1"}).exit == 0);
+    CHECK(world.client.run({"session", "fork", "run_1", "other", "-d"}).exit == 0);
+    CHECK(world.client.run({"session", "rerun", "run_1", "-d"}).exit == 0);
+    const auto seen = world.server.seen();
+    REQUIRE(seen.size() == 4);
+    CHECK(seen[2].body == R"({"prompt":"other"})");
+    CHECK(seen[3].body == "{}");
+}
+
+TEST_CASE("artifacts are saved under names that stay in the directory") {
+    World world;
+    world.server.on("GET /v1/runs/run_1", 200, run_in("succeeded", 4));
+    world.server.on("GET /v1/artifacts", 200,
+                    R"({"data":[{"id":"artifact_1","name":"../../x"},{"id":"artifact_2","name":"../../x"},
+                    {"id":"artifact_3","name":".bashrc"}],"next_cursor":null})");
+    for (const char* id : {"artifact_1", "artifact_2", "artifact_3"})
+        world.server.on("GET /v1/artifacts/" + std::string(id) + "/content",
+                        [=](const net::Request&) { return net::text_response(200, id); });
+    const std::string directory = world.client.home() + "/left";
+    const Outcome outcome = world.client.run({"session", "artifacts", "run_1", "--save", directory, "--json"});
+    CHECK(outcome.exit == 0);
+    CHECK(outcome.json().as_array().size() == 3);
+    CHECK(read_file(directory + "/_.._.._x").value() == "artifact_1");
+    CHECK(read_file(directory + "/artifact_2-_.._.._x").value() == "artifact_2");
+    CHECK(read_file(directory + "/_.bashrc").value() == "artifact_3");
+    CHECK(contains(world.server.seen().at(1).target, "run=run_1&space=space_1"));
+}
+
+TEST_CASE("an artifact is shown safely and decided about") {
+    World world;
+    world.server.on("GET /v1/artifacts/artifact_1", 200,
+                    R"({"data":{"id":"artifact_1","name":"why","kind":"investigation","media_type":"text/markdown"}})");
+    world.server.on("GET /v1/artifacts/artifact_1/content",
+                    [](const net::Request&) { return net::text_response(200, "# Why\x1b[2J\n"); });
+    world.server.on("POST /v1/artifacts/artifact_1/review", 200, R"({"data":{"id":"artifact_1"}})");
+    CHECK(contains(world.client.run({"artifact", "show", "artifact_1"}).out, "\n# Why\\x1b[2J\n"));
+    world.server.seen();
+    CHECK(world.client.run({"artifact", "approve", "artifact_1"}).out == "Approved.\n");
+    CHECK(world.client.run({"artifact", "reject", "artifact_1", "--comment", "no"}).exit == 0);
+    CHECK(world.client.run({"artifact", "request-changes", "artifact_1"}).exit == 2);
+    CHECK(world.client.run({"artifact", "request-changes", "artifact_1", "more"}).exit == 0);
+    const auto seen = world.server.seen();
+    CHECK(seen.at(0).body == R"({"decision":"approved"})");
+    CHECK(seen.at(1).body == R"({"decision":"rejected","comment":"no"})");
+    CHECK(seen.at(2).body == R"({"decision":"changes_requested","comment":"more"})");
+}
+
+TEST_CASE("a preset goes to a file and back") {
+    World world;
+    world.server.on("GET /v1/presets/analyst", 200,
+                    R"({"data":{"id":"preset_1","name":"analyst","description":"d","version":3,
+                    "settings":{"harness":"playbook"},"created_at":"2026-11-15T11:59:01Z"}})");
+    const std::string file = world.client.home() + "/analyst.json";
+    CHECK(world.client.run({"preset", "export", "analyst", "-o", file}).exit == 0);
+    CHECK(json::print(json::parse(read_file(file).value()).value()) ==
+          R"({"name":"analyst","description":"d","settings":{"harness":"playbook"}})");
+    world.server.on("PATCH /v1/presets/preset_1", 200, R"({"data":{"id":"preset_1","name":"analyst","version":4}})");
+    CHECK(world.client.run({"preset", "apply", file}).out == "Preset analyst is now version 4.\n");
+    world.server.on("GET /v1/presets/analyst", 404, R"({"error":{"code":"not_found","message":"no"}})");
+    world.server.on("POST /v1/presets", 200, R"({"data":{"id":"preset_1","name":"analyst","version":1}})");
+    CHECK(world.client.run({"preset", "apply", file}).out == "Created preset analyst.\n");
+    REQUIRE(write_file(file, "[]").ok());
+    CHECK(world.client.run({"preset", "apply", file}).exit == 2);
+    CHECK(world.client.run({"preset", "create", "x"}).exit == 2);
+}
