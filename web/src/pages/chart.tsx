@@ -15,6 +15,10 @@ export interface Line {
   colour: string;
   values: (number | null)[];
   bars?: boolean;
+  /** What hover and table say, where the drawn values are sums of a stack. */
+  shown?: (number | null)[];
+  /** A limit or an expectation, not a measurement. */
+  dashed?: boolean;
 }
 
 interface ChartProps {
@@ -23,8 +27,11 @@ interface ChartProps {
   lines: Line[];
   /** For the axis, hover and table. */
   text: (value: number) => string;
-  on_range: (from: number, to: number) => void;
+  /** Absent: the range cannot be chosen here. */
+  on_range?: (from: number, to: number) => void;
   height?: number;
+  /** Fills what lies between two lines, named by their places in `lines`. */
+  band?: { upper: number; lower: number; colour: string };
 }
 
 const usual_height = 148;
@@ -66,7 +73,12 @@ function options_of(
     height: props.height ?? usual_height,
     legend: { show: false },
     padding: [8, 4, 0, 0],
-    cursor: { y: false, sync: { key: "overview" }, points: { size: 6 }, drag: { x: true, y: false } },
+    cursor: {
+      y: false,
+      sync: { key: "overview" },
+      points: { size: 6 },
+      drag: { x: props.on_range !== undefined, y: false },
+    },
     axes: [
       {
         ...axis,
@@ -83,7 +95,10 @@ function options_of(
         values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
       },
     ],
-    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    scales: { y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] } },
+    bands: props.band && [
+      { series: [props.band.upper + 1, props.band.lower + 1], fill: resolved(host, props.band.colour) },
+    ],
     series: [
       {},
       ...props.lines.map((line) => {
@@ -94,7 +109,8 @@ function options_of(
           width: line.bars ? 0 : 1.6,
           fill: line.bars ? stroke : undefined,
           paths: line.bars ? bars : undefined,
-          points: { show: line.bars ? false : undefined, size: 4 },
+          dash: line.dashed ? [5, 4] : undefined,
+          points: { show: line.bars || line.dashed ? false : undefined, size: 4 },
         };
       }),
     ],
@@ -104,7 +120,7 @@ function options_of(
         (plot) => {
           if (plot.select.width < 8) return;
           const at = (pixel: number) => plot.posToVal(pixel, "x") * 1000;
-          props.on_range(at(plot.select.left), at(plot.select.left + plot.select.width));
+          props.on_range?.(at(plot.select.left), at(plot.select.left + plot.select.width));
         },
       ],
     },
@@ -141,7 +157,7 @@ function ChartTable({ title, times, lines, text }: ChartProps) {
 }
 
 function value_text(line: Line, index: number, text: (value: number) => string): string {
-  const value = line.values[index];
+  const value = (line.shown ?? line.values)[index];
   return value === null || value === undefined ? "–" : text(value);
 }
 

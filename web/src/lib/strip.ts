@@ -1,0 +1,77 @@
+// Many moments on a short line: marks counted into columns of equal length, so that a week of minutes still fits.
+
+export interface Mark {
+  /** Milliseconds since 1970. */
+  time: number;
+  kind: string;
+  why: string;
+}
+
+export interface StripColumn {
+  from: number;
+  to: number;
+  /** How many of each kind. */
+  counts: Record<string, number>;
+  total: number;
+  reasons: string[];
+}
+
+export function to_strip(marks: Mark[], from: number, to: number, columns: number): StripColumn[] {
+  const length = (to - from) / columns;
+  const strip: StripColumn[] = Array.from({ length: columns }, (_, index) => ({
+    from: from + index * length,
+    to: from + (index + 1) * length,
+    counts: {},
+    total: 0,
+    reasons: [],
+  }));
+  for (const { time, kind, why } of marks) {
+    if (time < from || time > to) continue;
+    const column = strip[Math.min(columns - 1, Math.floor((time - from) / length))];
+    if (!column) continue;
+    column.counts[kind] = (column.counts[kind] ?? 0) + 1;
+    column.total += 1;
+    if (why !== "" && !column.reasons.includes(why)) column.reasons.push(why);
+  }
+  return strip;
+}
+
+export interface Stretch {
+  state: string;
+  from: number;
+  to: number;
+}
+
+/** States over time out of their changes (oldest first): each lasts until the next. Clipped to the window. */
+export function to_stretches(changes: { time: number; state: string }[], from: number, to: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (const [index, change] of changes.entries()) {
+    const start = Math.max(from, change.time);
+    const end = Math.min(to, changes[index + 1]?.time ?? to);
+    if (end <= start) continue;
+    const last = stretches[stretches.length - 1];
+    if (last && last.state === change.state && last.to === start) last.to = end;
+    else stretches.push({ state: change.state, from: start, to: end });
+  }
+  return stretches;
+}
+
+/** Points of an SVG polyline in a box; equal values lie on the ground. */
+export function spark_points(values: number[], width: number, height: number): string {
+  const most = Math.max(...values, 0);
+  const step = values.length > 1 ? width / (values.length - 1) : 0;
+  const at = (value: number) => (most > 0 ? height - (height * value) / most : height);
+  return values.map((value, index) => `${(index * step).toFixed(1)},${at(value).toFixed(1)}`).join(" ");
+}
+
+/** Lines of a stacked chart, the tallest first so that later ones are drawn over it; the sums replace the values. */
+export function stacked(lines: (number | null)[][]): (number | null)[][] {
+  const sums: (number | null)[][] = [];
+  let below: (number | null)[] = [];
+  for (const values of lines) {
+    const from = below;
+    below = values.map((value, index) => (value ?? 0) + (from[index] ?? 0));
+    sums.unshift(below);
+  }
+  return sums;
+}
