@@ -1,0 +1,113 @@
+// What people should hear of: written down first (the outbox), delivered by the Sender afterwards, kept as the list of
+// notices in the UI. Everybody who has something to tell calls say(). Thread-safe.
+//   notices.say({space, project, Kind::run_finished, "Run finished: nightly look", "…", "/runs/run_01…", "run_01…"})
+#pragma once
+
+#include "access/page.h"
+#include "access/projects.h"
+
+#include <functional>
+
+namespace hone::notice {
+
+enum class Kind {
+    monitor_triggered,
+    monitor_recovered,
+    issue_new,
+    run_finished,
+    review_waiting,
+    automation_paused,
+    budget_near,
+    budget_spent,
+};
+constexpr auto enum_names(Kind) {
+    return std::array{EnumName{Kind::monitor_triggered, "monitor_triggered"},
+                      EnumName{Kind::monitor_recovered, "monitor_recovered"},
+                      EnumName{Kind::issue_new, "issue_new"},
+                      EnumName{Kind::run_finished, "run_finished"},
+                      EnumName{Kind::review_waiting, "review_waiting"},
+                      EnumName{Kind::automation_paused, "automation_paused"},
+                      EnumName{Kind::budget_near, "budget_near"},
+                      EnumName{Kind::budget_spent, "budget_spent"}};
+}
+
+struct NoticeTag {
+    static constexpr std::string_view kind = "notice";
+};
+using NoticeId = Id<NoticeTag>;
+
+// Something to tell. Texts are plain: whoever shows them escapes them. They are made harmless (control characters, bad
+// UTF-8) and cut (title 200 bytes, body 4 KB) by say().
+struct Notice {
+    access::SpaceId space;
+    std::optional<access::ProjectId> project{}; // absent: concerns the whole space
+    Kind kind = Kind::run_finished;
+    std::string title{}; // one line
+    std::string body{};  // may have several lines
+    std::string link{};  // path in the UI: "/projects/shop/monitors/mon_01…"
+    std::string key{};   // the same key in the same space is told once; empty: never the same
+};
+
+struct NoticeView {
+    NoticeId id;
+    access::SpaceId space_id;
+    std::optional<access::ProjectId> project_id;
+    Kind kind = Kind::run_finished;
+    std::string title;
+    std::string body;
+    std::string link;
+    Time created_at{};
+    bool unread = false;
+    static constexpr std::tuple fields{
+        Field{"id", &NoticeView::id, ""},
+        Field{"space_id", &NoticeView::space_id, ""},
+        Field{"project_id", &NoticeView::project_id, "Null when it concerns the whole space."},
+        Field{"kind", &NoticeView::kind, ""},
+        Field{"title", &NoticeView::title, "One line of plain text."},
+        Field{"body", &NoticeView::body, "Plain text, may have several lines."},
+        Field{"link", &NoticeView::link, "Path of the page it is about; may be empty."},
+        Field{"created_at", &NoticeView::created_at, ""},
+        Field{"unread", &NoticeView::unread, "Not yet marked as read by the caller."},
+    };
+};
+
+struct NoticeFilter {
+    std::optional<access::ProjectId> project{};
+    std::optional<Kind> kind{};
+    bool unread_only = false;
+};
+
+class Notices {
+public:
+    Notices(sql::Database& database, const Clock& clock) : m_database(database), m_clock(clock) {}
+
+    // Writes the notice and a delivery for each destination that wants it. True: new; false: this key was told before.
+    Result<bool> say(const Notice& notice);
+    // The same within the transaction of what happened: both are there or neither is. Call wake() after the commit to
+    // have it delivered at once rather than within seconds.
+    Result<bool> say(sql::Transaction& transaction, const Notice& notice) const;
+    void wake() const {
+        if (m_wake) m_wake();
+    }
+
+    // Newest first; needs project_read in the space, and shows only notices of projects that the caller may read.
+    Result<access::Page<NoticeView>> list(const access::Caller& caller, const access::SpaceId& space,
+                                          const NoticeFilter& filter, const access::PageRequest& page) const;
+    Result<int64_t> count_unread(const access::Caller& caller, const access::SpaceId& space) const;
+    // Everything up to and with this one; absent: everything there is. Returns how many are still unread.
+    Result<int64_t> mark_read(const access::Caller& caller, const access::SpaceId& space,
+                              const std::optional<NoticeId>& up_to);
+
+    // Notices that are older go, with their deliveries; called by a background duty.
+    Result<int64_t> sweep(Duration keep = std::chrono::hours(24 * 90));
+
+    // Whoever delivers is told that there is something new. Set once at start, before notices come.
+    void set_wake(std::function<void()> wake) { m_wake = std::move(wake); }
+
+private:
+    sql::Database& m_database;
+    const Clock& m_clock;
+    std::function<void()> m_wake;
+};
+
+} // namespace hone::notice
