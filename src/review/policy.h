@@ -1,0 +1,86 @@
+// What a preset says about the review of the branches its runs push: who must agree, what is protected, how the fix is
+// verified, how it is delivered. Part of run::Settings; declared once. Values only, any thread.
+#pragma once
+
+#include "access/permission.h"
+#include "base/result.h"
+#include "json/json.h"
+
+#include <string>
+#include <vector>
+
+namespace hone::review {
+
+using json::Defaulted;
+
+// keep: the worker's commits are pushed as reviewed. squash: one commit with the same tree, written by Hone.
+enum class CommitStyle { keep, squash };
+constexpr auto enum_names(CommitStyle) {
+    return std::array{EnumName{CommitStyle::keep, "keep"}, EnumName{CommitStyle::squash, "squash"}};
+}
+
+struct VerificationCommand {
+    std::string name;
+    std::string command;
+    Defaulted<int64_t> timeout_seconds = int64_t{600};
+    static constexpr std::tuple fields{
+        Field{"name", &VerificationCommand::name, "Short name, such as tests."},
+        Field{"command", &VerificationCommand::command,
+              "Shell command, run at the top of the repository in a fresh sandbox without network; exit 0 is green."},
+        Field{"timeout_seconds", &VerificationCommand::timeout_seconds, "1 to 3600."},
+    };
+};
+
+struct ReviewPolicy {
+    Defaulted<int64_t> approvals = int64_t{1};
+    Defaulted<bool> not_starter = false;
+    Defaulted<access::Role> role = access::Role::member;
+    Defaulted<std::vector<std::string>> protected_paths;
+    Defaulted<bool> protect_lock_files = false;
+    Defaulted<std::vector<VerificationCommand>> verification;
+    Defaulted<bool> require_verified = false;
+    Defaulted<bool> open_pull_request = true;
+    Defaulted<bool> draft = true;
+    Defaulted<int64_t> open_pull_requests = int64_t{10};
+    Defaulted<std::vector<std::string>> labels;
+    Defaulted<std::vector<std::string>> reviewers;
+    Defaulted<CommitStyle> commits = CommitStyle::keep;
+    Defaulted<std::string> author;
+    Defaulted<std::vector<std::string>> trailers;
+    Defaulted<bool> sign_off = false;
+    Defaulted<bool> follow_forge_comments = false;
+    static constexpr std::tuple fields{
+        Field{"approvals", &ReviewPolicy::approvals, "People who must approve a branch, 1 to 10."},
+        Field{"not_starter", &ReviewPolicy::not_starter, "Whoever started the run cannot approve its branches."},
+        Field{"role", &ReviewPolicy::role, "Least role in the space whose approval counts."},
+        Field{"protected_paths", &ReviewPolicy::protected_paths,
+              "Patterns beside the built-in ones whose change needs an explicit allow: deploy/**, *.tf."},
+        Field{"protect_lock_files", &ReviewPolicy::protect_lock_files, "Lock files of package managers count too."},
+        Field{"verification", &ReviewPolicy::verification, "Commands run on the base and on the branch."},
+        Field{"require_verified", &ReviewPolicy::require_verified,
+              "A branch whose commands are not green cannot be "
+              "approved."},
+        Field{"open_pull_request", &ReviewPolicy::open_pull_request, "false only pushes the branch."},
+        Field{"draft", &ReviewPolicy::draft, "Pull requests are opened as drafts."},
+        Field{"open_pull_requests", &ReviewPolicy::open_pull_requests,
+              "Most open pull requests of Hone in one "
+              "repository, 1 to 100."},
+        Field{"labels", &ReviewPolicy::labels, "Put on pull requests."},
+        Field{"reviewers", &ReviewPolicy::reviewers, "User names on the forge who are asked for a review."},
+        Field{"commits", &ReviewPolicy::commits, "keep the worker's commits, or squash them into one."},
+        Field{"author", &ReviewPolicy::author, "Author of a squashed commit: Name <mail@example.com>."},
+        Field{"trailers", &ReviewPolicy::trailers, "Lines at the end of a squashed commit's message: Key: value."},
+        Field{"sign_off", &ReviewPolicy::sign_off, "Adds Signed-off-by of the author to a squashed commit."},
+        Field{"follow_forge_comments", &ReviewPolicy::follow_forge_comments,
+              "Changes requested on the forge are told to the session."},
+    };
+};
+
+// Ranges, patterns, names; errors name the field ("review.approvals must be …").
+Result<> validate(const ReviewPolicy& policy);
+
+// Whether a path matches a pattern: `*` within one part, `**` across parts, a pattern without `/` matches a file's
+// name anywhere, one that ends with `/` everything below.
+bool matches_path(std::string_view pattern, std::string_view path);
+
+} // namespace hone::review
