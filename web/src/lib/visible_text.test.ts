@@ -1,0 +1,23 @@
+import { expect, test } from "@playwright/test";
+import { has_unseen, turns, visible_pieces, visible_text } from "./visible_text";
+
+test("plain text stays one piece, tabs included", () => {
+  expect(visible_pieces("\tif (a) b(); // größer 你好 🙂\u200d")).toHaveLength(2);
+  expect(visible_pieces("\tplain")).toEqual([{ text: "\tplain", mark: null }]);
+  expect(has_unseen("\tplain text, ünïcode, 你好, 🙂")).toBe(false);
+  expect(visible_pieces("")).toEqual([]);
+});
+
+test("characters that turn the direction are marked", () => {
+  expect(visible_text("access = '\u202e\u2066user\u2069'")).toBe("access = '⟨U+202E⟩⟨U+2066⟩user⟨U+2069⟩'");
+  expect(turns("a\u202eb")).toBe(true);
+  expect(turns("a\u200bb")).toBe(false);
+});
+
+test("characters without width, controls, tags and halves of pairs are marked", () => {
+  expect(visible_text("a\u200bb\u00adc\ufeffd")).toBe("a⟨U+200B⟩b⟨U+00AD⟩c⟨U+FEFF⟩d");
+  expect(visible_text("\u001b[31m\u0000\r")).toBe("⟨U+001B⟩[31m⟨U+0000⟩⟨U+000D⟩");
+  expect(visible_text("\u{e0041}\ud800x\udc00")).toBe("⟨U+E0041⟩⟨U+D800⟩x⟨U+DC00⟩");
+  expect(has_unseen("\u200d")).toBe(true);
+  expect(has_unseen("\u200d")).toBe(true);
+});

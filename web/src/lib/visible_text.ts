@@ -1,0 +1,50 @@
+// Text of a worker made honest: characters that have no shape of their own, or that turn the direction of what
+// follows, become marks that a reader can see. What is copied is still the text itself.
+
+export interface TextPiece {
+  text: string;
+  /** Set for a character that would not be seen: "U+202E". */
+  mark: string | null;
+}
+
+/** Controls, soft hyphen, joiners and other things without width, direction marks, tags. Tabs are left alone. */
+const unseen =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\ufe00-\ufe0d]|\udb40[\udc00-\uddef]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+const turns_direction = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+function code_of(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Whether anything has to be marked; most lines have nothing. */
+export function has_unseen(text: string): boolean {
+  unseen.lastIndex = 0;
+  return unseen.test(text);
+}
+
+/** Whether a text holds characters that make it read in another order than it runs. */
+export function turns(text: string): boolean {
+  return turns_direction.test(text);
+}
+
+export function visible_pieces(text: string): TextPiece[] {
+  const pieces: TextPiece[] = [];
+  let at = 0;
+  for (const found of text.matchAll(unseen)) {
+    if (found.index > at) pieces.push({ text: text.slice(at, found.index), mark: null });
+    pieces.push({ text: found[0], mark: code_of(found[0]) });
+    at = found.index + found[0].length;
+  }
+  if (at < text.length) pieces.push({ text: text.slice(at), mark: null });
+  return pieces;
+}
+
+/** The same as one string, for titles and names: "a\u202eb" → "a⟨U+202E⟩b". */
+export function visible_text(text: string): string {
+  return visible_pieces(text)
+    .map((piece) => (piece.mark === null ? piece.text : `⟨${piece.mark}⟩`))
+    .join("");
+}
