@@ -10,6 +10,11 @@ inline std::string context_of_secret(std::string_view scope, std::string_view sk
     return crypto::seal_context({"secret", scope, skill, name, std::to_string(key_version)});
 }
 
+inline std::string context_of_kept(std::string_view scope, std::string_view owner, std::string_view name,
+                                   int64_t key_version) {
+    return crypto::seal_context({"kept", scope, owner, name, std::to_string(key_version)});
+}
+
 inline std::string context_of_data_key(std::string_view scope, int64_t version) {
     return crypto::seal_context({"data key", scope, std::to_string(version)});
 }

@@ -119,8 +119,10 @@ Result<int64_t> Vault::reseal(const std::string& scope) const {
     int64_t total = 0;
     for (bool more = true; more;) {
         int64_t count = 0;
-        more = TRY(m_database.write(
-            [&](sql::Transaction& transaction) -> Result<bool> { return reseal_some(transaction, scope, count); }));
+        more = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<bool> {
+            if (TRY(reseal_some(transaction, scope, count))) return true;
+            return reseal_some_kept(transaction, scope, count);
+        }));
         total += count;
         reach("resealed some");
     }
@@ -132,7 +134,8 @@ Result<> Vault::drop_unused_data_keys(const std::string& scope) const {
     TRY(m_database.execute(
         "DELETE FROM data_keys WHERE scope = ? AND version < (SELECT MAX(version) FROM data_keys WHERE scope = ?) AND "
         "NOT EXISTS (SELECT 1 FROM secrets WHERE secrets.scope = data_keys.scope AND secrets.key_version = "
-        "data_keys.version)",
+        "data_keys.version) AND NOT EXISTS (SELECT 1 FROM kept_secrets WHERE kept_secrets.scope = data_keys.scope AND "
+        "kept_secrets.key_version = data_keys.version)",
         scope, scope));
     return {};
 }
@@ -165,7 +168,8 @@ Result<Rotation> Vault::rotate_data(const access::Caller& caller, const std::opt
 Result<EncryptionState> Vault::key_state(const access::Caller& caller) const {
     TRY(caller.require(access::Permission::secret_rotate));
     const auto keys = TRY(m_database.query("SELECT COUNT(*), MIN(created_at) FROM data_keys"));
-    const auto secrets = TRY(m_database.query("SELECT COUNT(*) FROM secrets"));
+    const auto secrets =
+        TRY(m_database.query("SELECT (SELECT COUNT(*) FROM secrets) + (SELECT COUNT(*) FROM kept_secrets)"));
     return EncryptionState{m_keys.current_id(), std::string(name_of(m_keys.source())), keys.front().integer(0),
                            secrets.front().integer(0), keys.front().optional_time(1)};
 }

@@ -91,6 +91,15 @@ public:
     // False when there was none.
     Result<bool> remove(sql::Transaction& transaction, const std::string& skill_id, const std::string& name) const;
 
+    // Secrets of things that are not skills, by the id of what owns them: the address of a destination, the key of a
+    // webhook. Who owns one forgets it when it goes; with its space it goes by itself.
+    Result<> keep(sql::Transaction& transaction, const Scope& scope, const std::string& owner_id,
+                  const std::string& name, const SecretBytes& value) const;
+    Result<> forget(sql::Transaction& transaction, const std::string& owner_id) const; // all of them
+    // not_found when there is none. `purpose` goes into the debug log.
+    Result<SecretBytes> reveal(const Scope& scope, const std::string& owner_id, const std::string& name,
+                               std::string_view purpose) const;
+
     // By name, without values. At most 1,000 each.
     Result<std::vector<SecretInfo>> of_skill(const std::string& skill_id) const;
     Result<std::vector<SecretInfo>> of_scope(const Scope& scope) const;
@@ -115,6 +124,7 @@ private:
     Result<int64_t> rewrap_all(sql::Transaction& transaction, const std::string& master_key_id) const;
     Result<int64_t> reseal(const std::string& scope) const;
     Result<bool> reseal_some(sql::Transaction& transaction, const std::string& scope, int64_t& count) const;
+    Result<bool> reseal_some_kept(sql::Transaction& transaction, const std::string& scope, int64_t& count) const;
     Result<> drop_unused_data_keys(const std::string& scope) const;
     Result<std::vector<SecretInfo>> list(const std::string& condition, std::span<const sql::Value> values) const;
     void reach(std::string_view step) const {
