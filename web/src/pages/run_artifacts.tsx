@@ -24,7 +24,7 @@ async function fetch_text(address: string, signal: AbortSignal): Promise<string>
   return answer.text();
 }
 
-function TextContent({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+export function TextContent({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
   const load = use_load(`artifact_text/${artifact.id}/${artifact.digest}`, (signal) =>
     fetch_text(content_address(artifact.id), signal),
   );
