@@ -153,6 +153,7 @@ inline constexpr Example examples[] = {
     {"GET /v1/runs/{run}/manifest"},
     {"GET /v1/runs/{run}/events"},
     {"GET /v1/runs/{run}/events/{seq}"},
+    {"GET /v1/runs/{run}/egress"},
     {"POST /v1/runs/{run}/messages", "", R"({"text":"and then?"})"},
     {.route = "POST /v1/runs/{run}/interrupt", .allowed = 409}, // nothing runs here
     {"POST /v1/runs/{run}/cancel"},

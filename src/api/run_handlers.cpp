@@ -137,6 +137,13 @@ Result<One<run::RunEvent>> get_run_event(const Call& call) {
     return One<run::RunEvent>{TRY(TRY(runs_of(call))->runs.event(call.caller, TRY(run_in_path(call)), seq.value()))};
 }
 
+Result<List<run::EgressRow>> list_run_egress(const Call& call, const ListRunEgress& query) {
+    RunServices& services = *TRY(runs_of(call));
+    const run::Run run = TRY(services.runs.find(call.caller, TRY(run_in_path(call))));
+    const int64_t limit = TRY(page_of(query.limit, {})).limit;
+    return List<run::EgressRow>{TRY(services.egress.after(run.id, query.after.value_or(0), limit)), {}};
+}
+
 Result<One<run::Run>> say_to_run(const Call& call, const SayToRun& body) {
     return One<run::Run>{TRY(TRY(runs_of(call))->runs.say(call.caller, TRY(run_in_path(call)), body.text))};
 }

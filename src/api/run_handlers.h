@@ -21,6 +21,7 @@ Result<One<run::Run>> get_run(const Call&);
 Result<One<run::Manifest>> get_run_manifest(const Call&);
 Result<net::Response> get_run_events(const Call&, const ListRunEvents&);
 Result<One<run::RunEvent>> get_run_event(const Call&);
+Result<List<run::EgressRow>> list_run_egress(const Call&, const ListRunEgress&);
 Result<One<run::Run>> say_to_run(const Call&, const SayToRun&);
 Result<One<run::Run>> interrupt_run(const Call&);
 Result<One<run::Run>> cancel_run(const Call&);

@@ -76,6 +76,16 @@ struct ListRunEvents {
     };
 };
 
+struct ListRunEgress {
+    static constexpr bool is_query = true;
+    std::optional<int64_t> after;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"after", &ListRunEgress::after, "Only requests with a greater number."},
+        Field{"limit", &ListRunEgress::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+    };
+};
+
 struct SayToRun {
     std::string text;
     static constexpr std::tuple fields{

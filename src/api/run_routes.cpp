@@ -28,6 +28,8 @@ const Route table[] = {
                           "The transcript: JSON, or live with Accept: text/event-stream.")
         .raw("application/json"),
     route<get_run_event>("GET", "/v1/runs/{run}/events/{seq}", need(run_read), "One event with its whole text."),
+    route<list_run_egress>("GET", "/v1/runs/{run}/egress", need(run_read),
+                           "What the run asked to send, and what became of it."),
     route<say_to_run>("POST", "/v1/runs/{run}/messages", need(run_start),
                       "Send a follow-up; wakes a finished session."),
     route<interrupt_run>("POST", "/v1/runs/{run}/interrupt", need(run_start),

@@ -3,6 +3,7 @@
 
 #include "api/run_followers.h"
 #include "review/artifacts.h"
+#include "run/egress.h"
 #include "run/harness_store.h"
 #include "run/presets.h"
 #include "run/runs.h"
@@ -15,6 +16,7 @@ struct RunServices {
         : transcript(database, clock),
           presets(database, clock, access.audit, check),
           runs(database, clock, access, presets, check, transcript),
+          egress(database, access.audit),
           artifacts(database, clock, access, data_directory),
           harnesses(data_directory),
           followers(transcript, clock) {}
@@ -22,6 +24,7 @@ struct RunServices {
     run::Transcript transcript;
     run::Presets presets;
     run::Runs runs;
+    run::Egress egress;
     review::Artifacts artifacts;
     run::HarnessStore harnesses;
     RunFollowers followers;

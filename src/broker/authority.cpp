@@ -1,15 +1,17 @@
 #include "broker/authority.h"
 
 #include "base/file.h"
-#include "crypto/secret_bytes.h"
+#include "crypto/crypto.h"
 
 #include <arpa/inet.h>
 #include <array>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
@@ -83,6 +85,41 @@ bool is_address(const std::string& host) {
     return inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
+// A P-256 key that follows from seed and purpose: the private number is 1 + hash mod (order - 1).
+Result<Key> derive_key(const crypto::SecretBytes& seed, std::string_view purpose) {
+    using Number = std::unique_ptr<BIGNUM, Free<BN_clear_free>>;
+    std::string bytes = crypto::keyed_hash(seed.reveal(), purpose);
+    const Number number(
+        BN_bin2bn(reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), nullptr));
+    crypto::wipe(bytes);
+    const std::unique_ptr<EC_GROUP, Free<EC_GROUP_free>> group(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1));
+    const std::unique_ptr<BN_CTX, Free<BN_CTX_free>> room(BN_CTX_secure_new());
+    const Number order(group ? BN_dup(EC_GROUP_get0_order(group.get())) : nullptr);
+    const std::unique_ptr<EC_POINT, Free<EC_POINT_free>> point(group ? EC_POINT_new(group.get()) : nullptr);
+    std::array<unsigned char, 65> public_bytes{};
+    if (!number || !order || !room || !point || BN_sub_word(order.get(), 1) != 1 ||
+        BN_nnmod(number.get(), number.get(), order.get(), room.get()) != 1 || BN_add_word(number.get(), 1) != 1 ||
+        EC_POINT_mul(group.get(), point.get(), number.get(), nullptr, nullptr, room.get()) != 1 ||
+        EC_POINT_point2oct(group.get(), point.get(), POINT_CONVERSION_UNCOMPRESSED, public_bytes.data(),
+                           public_bytes.size(), room.get()) != public_bytes.size())
+        return openssl_error("cannot derive a key");
+    const std::unique_ptr<OSSL_PARAM_BLD, Free<OSSL_PARAM_BLD_free>> builder(OSSL_PARAM_BLD_new());
+    const std::unique_ptr<EVP_PKEY_CTX, Free<EVP_PKEY_CTX_free>> context(
+        EVP_PKEY_CTX_new_from_name(nullptr, "EC", nullptr));
+    if (!builder || !context ||
+        OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) != 1 ||
+        OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, public_bytes.data(),
+                                         public_bytes.size()) != 1 ||
+        OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_PRIV_KEY, number.get()) != 1)
+        return openssl_error("cannot derive a key");
+    const std::unique_ptr<OSSL_PARAM, Free<OSSL_PARAM_free>> parameters(OSSL_PARAM_BLD_to_param(builder.get()));
+    EVP_PKEY* made = nullptr;
+    if (!parameters || EVP_PKEY_fromdata_init(context.get()) != 1 ||
+        EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_KEYPAIR, parameters.get()) != 1)
+        return openssl_error("cannot derive a key");
+    return Key(made);
+}
+
 } // namespace
 
 struct Authority::Keys {
@@ -95,12 +132,13 @@ struct Authority::Keys {
 Authority::Authority() : m_keys(std::make_unique<Keys>()) {}
 Authority::~Authority() = default;
 
-Result<std::unique_ptr<Authority>> Authority::create(const std::string& run_id, Time now) {
+Result<std::unique_ptr<Authority>> Authority::create(const std::string& run_id, const crypto::SecretBytes& seed,
+                                                     Time now) {
     std::unique_ptr<Authority> made(new Authority());
     Keys& keys = *made->m_keys;
     made->m_not_before = now - slack;
-    keys.authority.reset(EVP_EC_gen("P-256"));
-    keys.leaf.reset(EVP_EC_gen("P-256"));
+    keys.authority = TRY(derive_key(seed, "key of the authority"));
+    keys.leaf = TRY(derive_key(seed, "key of the leaves"));
     keys.certificate.reset(X509_new());
     X509* certificate = keys.certificate.get();
     if (!keys.authority || !keys.leaf || !certificate || X509_set_version(certificate, 2) != 1 ||

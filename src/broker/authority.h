@@ -1,9 +1,11 @@
-// A certificate authority for one run: made in memory, trusted by that run's sandbox only, good for a day. Signs leaf
-// certificates for the hosts whose TLS the broker must take apart. Its key never leaves this object. Thread-safe.
+// A certificate authority for one run: trusted by that run's sandbox only, good for a day. Signs leaf certificates for
+// the hosts whose TLS the broker must take apart. Its keys follow from the run's seed, so that programs which have read
+// its certificate go on trusting it after a restart of the server. The keys never leave this object. Thread-safe.
 #pragma once
 
 #include "base/mutex.h"
 #include "base/time.h"
+#include "crypto/secret_bytes.h"
 #include "net/tls.h"
 
 #include <map>
@@ -14,7 +16,8 @@ namespace hone::broker {
 
 class Authority {
 public:
-    static Result<std::unique_ptr<Authority>> create(const std::string& run_id, Time now);
+    static Result<std::unique_ptr<Authority>> create(const std::string& run_id, const crypto::SecretBytes& seed,
+                                                     Time now);
     ~Authority();
     Authority(const Authority&) = delete;
     Authority& operator=(const Authority&) = delete;

@@ -4,6 +4,7 @@
 #include "broker/authority.h"
 #include "broker/placeholder.h"
 #include "broker/proxy.h"
+#include "crypto/seal.h"
 
 #include <array>
 #include <cerrno>
@@ -186,7 +187,8 @@ Broker::~Broker() {
 Result<std::shared_ptr<Session>> Broker::attach(RunAccess access, Listeners listeners) {
     if (!access.decisions) return invalid("a run needs somebody who writes the broker's decisions down");
     auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules));
-    auto authority = TRY(Authority::create(access.run_id, m_state->clock.now()));
+    if (!access.seed) access.seed = std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32));
+    auto authority = TRY(Authority::create(access.run_id, *access.seed, m_state->clock.now()));
     const std::shared_ptr<Session> session(
         new Session(access, std::move(policy), std::move(authority), m_state->dialer, m_state->clock));
     const Lock lock(m_state->mutex);

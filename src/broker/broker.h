@@ -33,6 +33,7 @@ struct Decision {
     std::string rule;
     std::string reason;
     std::vector<std::string> secret_names; // put into this request
+    int64_t number = 0;                    // of whoever wrote it down
 };
 // How an allowed request ended.
 struct Outcome {
@@ -47,8 +48,9 @@ struct Outcome {
 class Decisions {
 public:
     virtual ~Decisions() = default;
-    // Before anything leaves. An error refuses the request: what cannot be written down does not happen.
-    virtual Result<> decided(const Decision& decision) = 0;
+    // Before anything leaves; may number the decision. An error refuses the request: what cannot be written down does
+    // not happen.
+    virtual Result<> decided(Decision& decision) = 0;
     // After an allowed request; must not block for long.
     virtual void finished(const Decision& decision, const Outcome& outcome) = 0;
 };
@@ -78,6 +80,9 @@ struct RunAccess {
     Caps caps;
     std::shared_ptr<Decisions> decisions; // shared: connections that are being cut may still report their end
     std::shared_ptr<SecretOpener> secrets;
+    // 32 bytes that belong to the run's sandbox: its authority and placeholders follow from them, so that they are the
+    // same after a restart of the server. Null: new ones.
+    std::shared_ptr<const crypto::SecretBytes> seed = {};
 };
 
 // As Sandbox::listeners gives them. An empty one is not served.
@@ -140,7 +145,7 @@ public:
     Cancel& cancel() { return m_cancel; }
 
     Result<crypto::SecretBytes> open_secret(const std::string& secret_id) const;
-    Result<> decided(const Decision& decision) const;
+    Result<> decided(Decision& decision) const;
     void finished(const Decision& decision, const Outcome& outcome) const;
     // Counts towards the run's total; too_large when that is used up.
     Result<> count_bytes(int64_t bytes);

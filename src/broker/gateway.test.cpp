@@ -116,7 +116,7 @@ private:
 
 class NoDecisions final : public Decisions {
 public:
-    Result<> decided(const Decision& decision) override {
+    Result<> decided(Decision& decision) override {
         const Lock lock(mutex);
         all.push_back(decision);
         return {};

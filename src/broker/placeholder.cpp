@@ -9,7 +9,7 @@ namespace hone::broker {
 
 namespace {
 
-constexpr size_t random_letters = 32; // 160 bits and more
+constexpr size_t random_letters = 32; // 190 bits
 constexpr size_t most_redactors = 256;
 
 // Beginnings that are public knowledge and that tools look at.
@@ -24,24 +24,47 @@ bool is_hex(std::string_view text) {
                        [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-std::string random_alphanumerics(size_t count) {
-    static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    std::string text;
-    while (text.size() < count)
-        for (const char c : crypto::random_bytes(count))
-            if (const auto byte = static_cast<unsigned char>(c); byte < 248 && text.size() < count)
-                text += letters[byte % letters.size()];
-    return text;
-}
+// Bytes that look random to everybody who does not know the seed.
+class Stream {
+public:
+    Stream(const crypto::SecretBytes& seed, std::string_view purpose) : m_seed(seed), m_purpose(purpose) {}
+    unsigned char next() {
+        if (m_at == m_block.size()) {
+            m_block =
+                crypto::keyed_hash(m_seed.reveal(), "placeholder " + std::to_string(m_blocks++) + " " + m_purpose);
+            m_at = 0;
+        }
+        return static_cast<unsigned char>(m_block[m_at++]);
+    }
+    std::string bytes(size_t count) {
+        std::string text;
+        while (text.size() < count) text += static_cast<char>(next());
+        return text;
+    }
+    std::string alphanumerics(size_t count) {
+        static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        std::string text;
+        while (text.size() < count)
+            if (const auto byte = next(); byte < 248) text += letters[byte % letters.size()];
+        return text;
+    }
 
-std::string make_placeholder(std::string_view secret) {
+private:
+    const crypto::SecretBytes& m_seed;
+    const std::string m_purpose;
+    std::string m_block;
+    size_t m_at = 0;
+    int64_t m_blocks = 0;
+};
+
+std::string make_placeholder(Stream stream, std::string_view secret) {
     if (secret.size() >= 32 && secret.size() <= 128 && is_hex(secret))
-        return to_hex(crypto::random_bytes((secret.size() + 1) / 2)).substr(0, secret.size());
+        return to_hex(stream.bytes((secret.size() + 1) / 2)).substr(0, secret.size());
     for (const std::string_view prefix : known_prefixes)
         if (secret.starts_with(prefix) && secret.size() > prefix.size() + 8)
             return std::string(prefix) + "hone" +
-                   random_alphanumerics(std::clamp(secret.size() - prefix.size() - 4, random_letters, size_t{120}));
-    return "hone" + random_alphanumerics(random_letters);
+                   stream.alphanumerics(std::clamp(secret.size() - prefix.size() - 4, random_letters, size_t{120}));
+    return "hone" + stream.alphanumerics(random_letters);
 }
 
 bool replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -146,7 +169,7 @@ Result<std::string> Placeholders::of(const skill::Credential& credential) {
     }
     const Secret secret = TRY(open(credential.secret_id));
     const Lock lock(m_mutex);
-    return m_placeholders.emplace(key, make_placeholder(secret->reveal())).first->second;
+    return m_placeholders.emplace(key, make_placeholder(Stream(*m_seed, key), secret->reveal())).first->second;
 }
 
 std::string Placeholders::find_placeholder(std::string_view text) const {

@@ -1,6 +1,7 @@
 // What stands for a secret inside a sandbox, and how it becomes the secret on the way out: in headers only, and only in
 // requests that the policy binds it to. On hosts that have a secret, whatever credential the worker brought itself is
-// taken away. One object per run; placeholders are random, so another run's are worth nothing. Thread-safe.
+// taken away. One object per run; placeholders follow from the run's seed: the same after a restart of the server, and
+// another run's are worth nothing. Thread-safe.
 #pragma once
 
 #include "base/mutex.h"
@@ -21,7 +22,10 @@ namespace hone::broker {
 class Placeholders {
 public:
     using Open = std::function<Result<crypto::SecretBytes>(const std::string& secret_id)>;
-    Placeholders(Open open, const Clock& clock) : m_open(std::move(open)), m_clock(clock) {}
+    Placeholders(std::shared_ptr<const crypto::SecretBytes> seed, Open open, const Clock& clock)
+        : m_seed(std::move(seed)),
+          m_open(std::move(open)),
+          m_clock(clock) {}
     Placeholders(const Placeholders&) = delete;
     Placeholders& operator=(const Placeholders&) = delete;
 
@@ -60,6 +64,7 @@ private:
     // The variable whose placeholder the text holds; empty: none.
     std::string find_placeholder(std::string_view text) const;
 
+    const std::shared_ptr<const crypto::SecretBytes> m_seed;
     const Open m_open;
     const Clock& m_clock;
     mutable Mutex m_mutex;

@@ -1,6 +1,7 @@
 #include "broker/placeholder.h"
 #include "broker/testing.h"
 #include "broker/trust_store.h"
+#include "crypto/seal.h"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -23,7 +24,8 @@ struct Credentials {
     SystemClock clock;
     TestSecrets secrets{std::map<std::string, std::string>{{"sec_api", std::string(canary)},
                                                            {"sec_two", "0123456789abcdef0123456789abcdef"}}};
-    Placeholders placeholders{[this](const std::string& id) { return secrets.open(id); }, clock};
+    Placeholders placeholders{std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32)),
+                              [this](const std::string& id) { return secrets.open(id); }, clock};
     skill::Grant grant;
     std::shared_ptr<const Policy> policy;
 
@@ -160,7 +162,9 @@ TEST_CASE("a replaced secret is used after its time in memory") {
     FakeClock clock(from_ns(0));
     TestSecrets secrets(std::map<std::string, std::string>{{"sec_api", "first-value-1"}});
     crypto::start();
-    Placeholders placeholders([&](const std::string& id) { return secrets.open(id); }, clock);
+    Placeholders placeholders(
+        std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32)),
+        [&](const std::string& id) { return secrets.open(id); }, clock);
     skill::Grant grant;
     grant.credentials = {token_for({api})};
     const auto policy = Policy::compile(EgressMode::allowlist, grant, {}).value();
@@ -186,7 +190,7 @@ TEST_CASE("Java reads the run's authorities") {
         return;
     }
     crypto::start();
-    const auto authority = Authority::create("run_java", SystemClock().now()).value();
+    const auto authority = Authority::create("run_java", crypto::random_secret(32), SystemClock().now()).value();
     const std::string file = "/var/tmp/hone-test-" + crypto::random_token(8) + ".jks";
     REQUIRE(write_file(file, make_java_trust_store(authority->certificate(), "changeit").value()).ok());
     const std::string list = "/usr/bin/keytool -list -keystore " + file + " -storepass changeit";

@@ -82,7 +82,7 @@ private:
         if (!m_client.buffer().empty()) return refuse(400, "invalid", "bytes came before the tunnel was open");
         const std::shared_ptr<const Policy> policy = m_session.policy();
         const Verdict verdict = policy->judge_connect(target);
-        const Decision made = decision(request, target, true, verdict);
+        Decision made = decision(request, target, true, verdict);
         // A tunnel that is taken apart is judged request by request; only its refusal is a decision.
         if (!verdict.allowed || !verdict.terminate)
             if (const auto noted = m_session.decided(made); !noted.ok())
@@ -175,7 +175,8 @@ private:
                       "",
                       "tunnel",
                       error.message,
-                      {}};
+                      {},
+                      0};
         // The tunnel ends either way.
         if (const auto noted = m_session.decided(made); !noted.ok()) return;
     }

@@ -221,6 +221,31 @@ TEST_CASE("T27: a change of policy counts at once, a bad one changes nothing") {
     CHECK(kept.read_response().status == 403);
 }
 
+TEST_CASE("a run that is attached again with its seed keeps its authority and placeholders") {
+    Run run;
+    const std::string placeholder = run.placeholder();
+    const std::string trusted = run.ca_file;
+    const std::string certificates = read_file(trusted).value();
+    run.broker->detach("run_1");
+    run.access.seed = nullptr;
+    run.attach();
+    CHECK(run.placeholder() != placeholder);
+    run.broker->detach("run_1");
+
+    run.access.seed =
+        std::make_shared<const crypto::SecretBytes>(std::string_view("a seed of thirty-two bytes ......"));
+    run.attach();
+    const std::string seeded = run.placeholder();
+    const std::string read_before = read_file(run.ca_file).value();
+    run.broker->detach("run_1");
+    run.attach();
+    CHECK(run.placeholder() == seeded);
+    // What a program read before the restart verifies what is signed after it.
+    REQUIRE(write_file(run.ca_file, read_before).ok());
+    TunnelClient inside = run.inside("api.test");
+    CHECK(inside.get("api.test", "/api/x").status == 200);
+}
+
 TEST_CASE("T27: a run that is detached is cut off at once, and its listener refuses") {
     Run run;
     TunnelClient tunnel(run.proxy);

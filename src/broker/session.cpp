@@ -40,7 +40,7 @@ Session::Session(const RunAccess& access, std::shared_ptr<const Policy> policy, 
       m_clock(clock),
       m_authority(std::move(authority)),
       m_placeholders(std::make_unique<Placeholders>(
-          [this](const std::string& secret_id) { return open_secret(secret_id); }, clock)),
+          access.seed, [this](const std::string& secret_id) { return open_secret(secret_id); }, clock)),
       m_decisions(access.decisions),
       m_secrets(access.secrets),
       m_policy(std::move(policy)),
@@ -63,7 +63,7 @@ Result<crypto::SecretBytes> Session::open_secret(const std::string& secret_id) c
     return m_secrets->open(secret_id);
 }
 
-Result<> Session::decided(const Decision& decision) const {
+Result<> Session::decided(Decision& decision) const {
     if (!m_decisions) return internal("nobody writes the broker's decisions down");
     return m_decisions->decided(decision);
 }

@@ -142,7 +142,7 @@ private:
 
 class RecordedDecisions final : public Decisions {
 public:
-    Result<> decided(const Decision& decision) override {
+    Result<> decided(Decision& decision) override {
         const Lock lock(m_mutex);
         if (m_broken) return unavailable("the disk is full");
         m_decisions.push_back(decision);

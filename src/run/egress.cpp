@@ -1,0 +1,109 @@
+#include "run/egress.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "json/json.h"
+
+namespace hone::run {
+
+namespace {
+
+constexpr size_t longest_path = 500;
+
+class Written final : public broker::Decisions {
+public:
+    Written(sql::Database& database, const access::AuditLog& audit, access::SpaceId space, RunId run)
+        : m_database(database),
+          m_audit(audit),
+          m_space(std::move(space)),
+          m_run(std::move(run)) {}
+
+    Result<> decided(broker::Decision& decision) override {
+        const std::string path(truncate_utf8(decision.path, longest_path));
+        json::Array secrets;
+        for (const std::string& name : decision.secret_names) secrets.emplace_back(name);
+        return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+            const auto rows =
+                TRY(transaction.query("SELECT COALESCE(MAX(number), 0) FROM egress WHERE run_id = ?", m_run));
+            decision.number = rows.front().integer(0) + 1;
+            if (decision.number > Egress::most_of_a_run)
+                return unavailable("this run has sent as many requests as are written down for one");
+            TRY(transaction.execute("INSERT INTO egress (run_id, number, at, allowed, method, target, tls, path, rule, "
+                                    "reason, secrets, ended) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                                    m_run, decision.number, decision.time, decision.allowed, decision.method,
+                                    decision.target.text(), decision.tls, path, decision.rule, decision.reason,
+                                    json::print(json::Value(secrets)), !decision.allowed));
+            return m_audit.record(transaction, access::Caller::system(),
+                                  {decision.allowed ? "egress_allowed" : "egress_refused",
+                                   m_space,
+                                   decision.run_id,
+                                   {{"method", decision.method},
+                                    {"target", decision.target.text()},
+                                    {"path", path},
+                                    {"rule", decision.rule},
+                                    {"reason", decision.reason},
+                                    {"secrets", secrets}}});
+        });
+    }
+
+    void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
+        const std::optional<int64_t> status =
+            outcome.status == 0 ? std::nullopt : std::optional<int64_t>(outcome.status);
+        const auto noted = m_database.execute(
+            "UPDATE egress SET ended = 1, status = ?, address = ?, sent_bytes = ?, received_bytes = ?, took_us = ?, "
+            "failure = ? WHERE run_id = ? AND number = ?",
+            status, outcome.address, outcome.sent_bytes, outcome.received_bytes,
+            std::chrono::duration_cast<std::chrono::microseconds>(outcome.took).count(),
+            outcome.error.empty() ? std::nullopt : std::optional<std::string>(outcome.error), m_run, decision.number);
+        if (!noted.ok())
+            log(Level::warning, "the end of a request was not written down",
+                {{"run", m_run.text()}, {"why", noted.error().message}});
+    }
+
+private:
+    sql::Database& m_database;
+    const access::AuditLog& m_audit;
+    const access::SpaceId m_space;
+    const RunId m_run;
+};
+
+Result<EgressRow> row_of(const sql::Row& row) {
+    EgressRow one;
+    one.number = row.integer(0);
+    one.time = row.time(1);
+    one.allowed = row.integer(2) != 0;
+    one.method = row.text(3);
+    one.target = row.text(4);
+    one.tls = row.integer(5) != 0;
+    one.path = row.text(6);
+    one.rule = row.text(7);
+    one.reason = row.text(8);
+    one.secrets = TRY(json::read<std::vector<std::string>>(row.text(9)));
+    one.ended = row.integer(10) != 0;
+    one.status = row.optional_integer(11);
+    one.address = row.optional_text(12);
+    one.sent_bytes = row.optional_integer(13);
+    one.received_bytes = row.optional_integer(14);
+    one.took_us = row.optional_integer(15);
+    one.failure = row.optional_text(16);
+    return one;
+}
+
+} // namespace
+
+std::shared_ptr<broker::Decisions> Egress::of(const access::SpaceId& space, const RunId& run) {
+    return std::make_shared<Written>(m_database, m_audit, space, run);
+}
+
+Result<std::vector<EgressRow>> Egress::after(const RunId& run, int64_t number, int64_t limit) const {
+    std::vector<EgressRow> rows;
+    for (const sql::Row& row :
+         TRY(m_database.query("SELECT number, at, allowed, method, target, tls, path, rule, reason, secrets, ended, "
+                              "status, address, sent_bytes, received_bytes, took_us, failure FROM egress "
+                              "WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
+                              run, number, limit)))
+        rows.push_back(TRY(row_of(row)));
+    return rows;
+}
+
+} // namespace hone::run

@@ -1,0 +1,70 @@
+// What runs ask to send: each decision of the broker is a row and an entry of the audit log before anything leaves, and
+// the row learns how it ended. Thread-safe.
+#pragma once
+
+#include "access/access.h"
+#include "broker/broker.h"
+#include "run/run.h"
+#include "sql/sql.h"
+
+#include <memory>
+
+namespace hone::run {
+
+// One request, as its run's page shows it. Names of secrets, never values; no query strings.
+struct EgressRow {
+    int64_t number = 0;
+    Time time{};
+    bool allowed = false;
+    std::string method;
+    std::string target;
+    bool tls = false;
+    std::string path;
+    std::string rule;
+    std::string reason;
+    std::vector<std::string> secrets;
+    bool ended = false;
+    std::optional<int64_t> status;
+    std::optional<std::string> address;
+    std::optional<int64_t> sent_bytes;
+    std::optional<int64_t> received_bytes;
+    std::optional<int64_t> took_us;
+    std::optional<std::string> failure;
+    static constexpr std::tuple fields{
+        Field{"number", &EgressRow::number, "Counts from 1 within the run."},
+        Field{"time", &EgressRow::time, "When it was decided."},
+        Field{"allowed", &EgressRow::allowed, "Whether it could leave."},
+        Field{"method", &EgressRow::method, "Method; CONNECT for a tunnel that is passed on as it is."},
+        Field{"target", &EgressRow::target, "Host and port."},
+        Field{"tls", &EgressRow::tls, "Whether it was encrypted on the way out."},
+        Field{"path", &EgressRow::path, "Path, without the query."},
+        Field{"rule", &EgressRow::rule, "What decided it."},
+        Field{"reason", &EgressRow::reason, "Why."},
+        Field{"secrets", &EgressRow::secrets, "Names of the secrets that were put in."},
+        Field{"ended", &EgressRow::ended, "Whether it is over."},
+        Field{"status", &EgressRow::status, "Status of the answer; null for a tunnel, or without one."},
+        Field{"address", &EgressRow::address, "Address that was dialled."},
+        Field{"sent_bytes", &EgressRow::sent_bytes, "Bytes of the request."},
+        Field{"received_bytes", &EgressRow::received_bytes, "Bytes of the answer."},
+        Field{"took_us", &EgressRow::took_us, "How long it took."},
+        Field{"failure", &EgressRow::failure, "What went wrong on the way."},
+    };
+};
+
+class Egress {
+public:
+    // A run that asks more often is refused: what cannot be written down does not happen.
+    static constexpr int64_t most_of_a_run = 50'000;
+
+    Egress(sql::Database& database, const access::AuditLog& audit) : m_database(database), m_audit(audit) {}
+
+    std::shared_ptr<broker::Decisions> of(const access::SpaceId& space, const RunId& run);
+    // Oldest first; whoever calls has made sure that the run may be seen.
+    Result<std::vector<EgressRow>> after(const RunId& run, int64_t number, int64_t limit) const;
+
+private:
+    sql::Database& m_database;
+    const access::AuditLog& m_audit;
+};
+
+} // namespace hone::run

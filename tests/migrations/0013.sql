@@ -1,0 +1,11 @@
+-- Rows as schema 13 would have written them: a request of a run that was refused.
+INSERT INTO spaces (id, name, description, created_at) VALUES ('space_1', 'default', '', 1);
+INSERT INTO projects (id, space_id, name, description, restricted, created_at)
+    VALUES ('project_1', 'space_1', 'shop', '', 0, 1);
+INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, started_by,
+    started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, cache_write_tokens,
+    output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, wish, created_at, queued_at)
+    VALUES ('run_1', 'space_1', 'project_1', 'session', 'look', 'playbook', '', '{}', 'succeeded', '', 'user_1',
+    'ada@example.com', '{}', 0, 1, 1, 0, 0, 0, 0, 0, 'run_1', '00', '', 0, '', 1, 1);
+INSERT INTO egress (run_id, number, at, allowed, method, target, tls, path, rule, reason, secrets, ended)
+    VALUES ('run_1', 1, 1, 0, 'GET', 'example.com:443', 1, '/', 'allowlist', 'nothing allows it', '[]', 1);
