@@ -20,23 +20,24 @@ function hunk(...lines: string[]): Hunk {
   let old_line = 10;
   let new_line = 20;
   const read: DiffLine[] = lines.map((text) => {
-    const kind = text.startsWith("-") ? "removed" : text.startsWith("+") ? "added" : "context";
+    const kind = text.startsWith("-") ? "deleted" : text.startsWith("+") ? "added" : "context";
     return {
       kind,
       old_line: kind === "added" ? null : old_line++,
-      new_line: kind === "removed" ? null : new_line++,
-      text: text.slice(1),
+      new_line: kind === "deleted" ? null : new_line++,
+      content: text.slice(1),
       no_newline: false,
+      cut: false,
     };
   });
-  return { old_start: 10, old_lines: old_line - 10, new_start: 20, new_lines: new_line - 20, heading: "", lines: read };
+  return { old_start: 10, old_count: old_line - 10, new_start: 20, new_count: new_line - 20, heading: "", lines: read };
 }
 
 function drawn(rows: DiffRow[]): string[] {
   return rows.map((row) => {
     if (row.kind === "hunk") return "@@";
-    if (row.kind === "unified") return row.view.line.text;
-    return `${row.left?.line.text ?? ""}|${row.right?.line.text ?? ""}`;
+    if (row.kind === "unified") return row.view.line.content;
+    return `${row.left?.line.content ?? ""}|${row.right?.line.content ?? ""}`;
   });
 }
 
@@ -79,7 +80,7 @@ test("a line is cut at colours and changed words, and adds up again", () => {
   const [row] = unified_rows([hunk("-return a + 1;", "+return b + 1;")]).slice(2);
   if (row?.kind !== "unified") throw new Error("row");
   const colours = new HunkColours([row.view.line], language_of("a.ts"));
-  const pieces = line_pieces(row.view.line.text, colours.of(0), changed_words(row.view));
+  const pieces = line_pieces(row.view.line.content, colours.of(0), changed_words(row.view));
   expect(pieces.map((piece) => piece.text).join("")).toBe("return b + 1;");
   expect(pieces.filter((piece) => piece.changed).map((piece) => piece.text)).toEqual(["b"]);
   expect(pieces.filter((piece) => piece.kind === "number").map((piece) => piece.text)).toEqual(["1"]);

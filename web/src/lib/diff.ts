@@ -1,28 +1,30 @@
-// A change as rows to draw: hunks of lines into the rows of the unified and of the split view. Nothing here knows
-// the server; pages turn its answers into these shapes.
+// A change as rows to draw: hunks of lines into the rows of the unified and of the split view. The shapes are those
+// of the API.
 
 import { type Language, type LineState, type Token, tokenize } from "./highlight";
 import { type Range, word_diff } from "./word_diff";
 
-export type LineKind = "context" | "added" | "removed";
+export type LineKind = "context" | "added" | "deleted";
 export type Side = "old" | "new";
 
 export interface DiffLine {
   kind: LineKind;
   /** Number in the file before; null for an added line. */
   old_line: number | null;
-  /** Number in the file after; null for a removed line. */
+  /** Number in the file after; null for a deleted line. */
   new_line: number | null;
-  text: string;
+  content: string;
   /** The file ends here without a line break. */
   no_newline: boolean;
+  /** Longer than what came. */
+  cut: boolean;
 }
 
 export interface Hunk {
   old_start: number;
-  old_lines: number;
+  old_count: number;
   new_start: number;
-  new_lines: number;
+  new_count: number;
   /** What git found to name the place: a function perhaps. */
   heading: string;
   lines: DiffLine[];
@@ -41,17 +43,17 @@ export type DiffRow =
   | { kind: "unified"; hunk_index: number; view: LineView }
   | { kind: "split"; hunk_index: number; left: LineView | null; right: LineView | null };
 
-/** Runs of removed lines and the added ones after them; the first removed goes with the first added, and so on. */
+/** Runs of deleted lines and the added ones after them; the first removed goes with the first added, and so on. */
 function paired(lines: DiffLine[]): Map<number, number> {
   const pairs = new Map<number, number>();
   let at = 0;
   while (at < lines.length) {
-    if (lines[at]?.kind !== "removed") {
+    if (lines[at]?.kind !== "deleted") {
       at++;
       continue;
     }
     const removed = at;
-    while (lines[at]?.kind === "removed") at++;
+    while (lines[at]?.kind === "deleted") at++;
     const added = at;
     while (lines[at]?.kind === "added") at++;
     for (let step = 0; removed + step < added && added + step < at; step++) {
@@ -92,7 +94,7 @@ export function split_rows(hunks: Hunk[]): DiffRow[] {
       const view = view_of(lines, pairs, index);
       if (!view) continue;
       if (view.line.kind === "context") rows.push({ kind: "split", hunk_index, left: view, right: view });
-      else if (view.line.kind === "removed") {
+      else if (view.line.kind === "deleted") {
         const other = pairs.get(index);
         const right = other === undefined ? null : view_of(lines, pairs, other);
         rows.push({ kind: "split", hunk_index, left: view, right });
@@ -104,7 +106,7 @@ export function split_rows(hunks: Hunk[]): DiffRow[] {
 
 /** Where a comment on this line belongs: the new side unless the line is gone. */
 export function place_of(line: DiffLine): { side: Side; line: number } | null {
-  if (line.kind === "removed") return line.old_line === null ? null : { side: "old", line: line.old_line };
+  if (line.kind === "deleted") return line.old_line === null ? null : { side: "old", line: line.old_line };
   return line.new_line === null ? null : { side: "new", line: line.new_line };
 }
 
@@ -142,10 +144,10 @@ export class HunkColours {
     while (this.tokens.length <= index) {
       const line = this.lines[this.tokens.length];
       if (!line) return [];
-      const from = line.kind === "removed" ? this.old_state : this.new_state;
-      const { tokens, state } = tokenize(line.text, this.language, from);
+      const from = line.kind === "deleted" ? this.old_state : this.new_state;
+      const { tokens, state } = tokenize(line.content, this.language, from);
       if (line.kind !== "added") this.old_state = state;
-      if (line.kind !== "removed") this.new_state = state;
+      if (line.kind !== "deleted") this.new_state = state;
       this.tokens.push(tokens);
     }
     return this.tokens[index] ?? [];
@@ -155,9 +157,11 @@ export class HunkColours {
 /** The words of a changed line that differ from its pair. */
 export function changed_words(view: LineView): Range[] {
   if (!view.pair) return [];
-  const removed = view.line.kind === "removed";
-  const found = removed ? word_diff(view.line.text, view.pair.text) : word_diff(view.pair.text, view.line.text);
-  return (removed ? found?.removed : found?.added) ?? [];
+  const gone = view.line.kind === "deleted";
+  const found = gone
+    ? word_diff(view.line.content, view.pair.content)
+    : word_diff(view.pair.content, view.line.content);
+  return (gone ? found?.removed : found?.added) ?? [];
 }
 
 export interface Piece {

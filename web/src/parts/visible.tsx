@@ -1,0 +1,20 @@
+// Words of a worker with marks in place of characters that nobody would see.
+
+import { has_unseen, visible_pieces } from "../lib/visible_text";
+
+export function Visible({ text }: { text: string }) {
+  if (!has_unseen(text)) return <>{text}</>;
+  return (
+    <bdi dir="ltr">
+      {visible_pieces(text).map((piece, index) =>
+        piece.mark === null ? (
+          piece.text
+        ) : (
+          <span key={index} class="unseen" title={`Character ${piece.mark}, which has no shape of its own`}>
+            {piece.mark}
+          </span>
+        ),
+      )}
+    </bdi>
+  );
+}
