@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hone::forge {
@@ -47,6 +48,8 @@ struct GitJob {
     std::string script{};
     std::vector<GitMount> mounts{};
     std::map<std::string, std::string> environment{};
+    // Settings of git beside those that always hold: {"receive.maxInputSize", "1000000"}.
+    std::vector<std::pair<std::string, std::string>> settings{};
     std::string input{};
     std::string directory = "/workspace";
     GitLimits limits{};

@@ -1,0 +1,208 @@
+#include "forge/mirrors.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "sandbox/tree.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace hone::forge {
+
+namespace {
+
+// $1: address. Brings what the mirror lacks, and says what there is.
+constexpr std::string_view fetch_script = R"(
+set -eu
+mkdir -p out/pack
+git init -q --bare --template= r
+cd r
+if [ -e /mirror/packed-refs ]; then
+    echo /mirror/objects > objects/info/alternates
+    cp /mirror/packed-refs packed-refs
+fi
+git ls-remote --symref "$1" HEAD > ../out/head
+git fetch -q --prune --no-tags --no-write-fetch-head --no-recurse-submodules "$1" \
+    '+refs/heads/*:refs/heads/*' '+refs/tags/*:refs/tags/*'
+git for-each-ref --format='%(objectname) %(*objectname) %(refname)' refs/heads refs/tags > ../out/refs
+head=$(sed -n '1s/^ref: \(.*\)	HEAD$/\1/p' ../out/head)
+: > ../out/notes
+if [ -n "$head" ] && git rev-parse -q --verify "$head^{commit}" > /dev/null; then
+    if git cat-file -e "$head:.gitmodules" 2> /dev/null; then echo submodules >> ../out/notes; fi
+    if git cat-file blob "$head:.gitattributes" 2> /dev/null | head -c 1000000 | grep -q 'filter=lfs'; then
+        echo lfs >> ../out/notes
+    fi
+fi
+find objects/pack -name 'pack-*' -exec mv -t ../out/pack {} +
+)";
+
+constexpr std::string_view bare_config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+constexpr size_t largest_ref_list = 32 << 20;
+
+// The last lines of what git said, without its own prefixes.
+std::string last_words(const GitOutput& output) {
+    const std::string text = repair_utf8(trim(output.err));
+    return std::string(truncate_utf8(text.empty() ? fmt::format("exit code {}", output.exit_code) : text, 1500));
+}
+
+std::string note_text(std::string_view note) {
+    if (note == "submodules") return "It has submodules; they are not fetched, their folders stay empty.";
+    if (note == "lfs") return "It uses Git LFS; files kept there stay pointers.";
+    return {};
+}
+
+int64_t size_of_files(const std::string& directory) {
+    std::error_code failed;
+    int64_t bytes = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, failed))
+        bytes += static_cast<int64_t>(entry.file_size(failed));
+    return bytes;
+}
+
+bool is_pack_name(std::string_view name) {
+    if (!name.starts_with("pack-")) return false;
+    name.remove_prefix(5);
+    for (const std::string_view ending : {".pack", ".idx"})
+        if (name.ends_with(ending)) return is_object_name(name.substr(0, name.size() - ending.size()));
+    return false;
+}
+
+} // namespace
+
+Result<> make_bare_repository(const std::string& path, const std::string& alternates) {
+    for (const char* folder :
+         {"", "/objects", "/objects/info", "/objects/pack", "/refs", "/refs/heads", "/refs/tags"}) {
+        TRY(make_directories(path + folder, 0755));
+        ::chmod((path + folder).c_str(), 0755);
+    }
+    if (!file_exists(path + "/config")) TRY(write_file(path + "/config", bare_config, 0644));
+    if (!file_exists(path + "/HEAD")) TRY(write_file(path + "/HEAD", "ref: refs/heads/main\n", 0644));
+    if (!alternates.empty()) TRY(write_file(path + "/objects/info/alternates", alternates + "\n", 0644));
+    return {};
+}
+
+Result<int64_t> take_packs(const std::string& from, const std::string& repository) {
+    std::error_code failed;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(from, failed))
+        if (entry.is_regular_file(failed) && is_pack_name(entry.path().filename().string()))
+            files.push_back(entry.path());
+    // A reader that finds an index looks for its pack: the packs go first.
+    std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.extension() > b.extension(); });
+    int64_t bytes = 0;
+    for (const auto& file : files) {
+        bytes += static_cast<int64_t>(std::filesystem::file_size(file, failed));
+        if (::chmod(file.c_str(), 0444) != 0) return system_error("chmod " + file.string(), errno);
+        const std::string target = repository + "/objects/pack/" + file.filename().string();
+        if (::rename(file.c_str(), target.c_str()) != 0) return system_error("rename to " + target, errno);
+    }
+    return bytes;
+}
+
+int64_t size_of_packs(const std::string& repository) {
+    return size_of_files(repository + "/objects/pack");
+}
+
+Result<Repo> Mirrors::fetch(const RepoId& id) {
+    const Repo repo = TRY(m_repos.find(access::Caller::system(), id));
+    std::shared_ptr<Flight> flight;
+    bool is_pilot = false;
+    {
+        const Lock lock(m_mutex);
+        auto& slot = m_flights[id];
+        is_pilot = slot == nullptr;
+        if (is_pilot) slot = std::make_shared<Flight>();
+        flight = slot;
+        while (!is_pilot && !flight->landed) m_landed.wait(m_mutex);
+    }
+    if (is_pilot) {
+        const auto fetched = fetch_once(repo);
+        if (!fetched.ok()) {
+            flight->error = fetched.error();
+            const auto noted = m_repos.fetch_failed(id, fetched.error().message);
+            if (!noted.ok())
+                log(Level::warning, "fetch not noted", {{"repo", id.text()}, {"why", noted.error().message}});
+            log(Level::warning, "repository could not be fetched",
+                {{"repo", id.text()}, {"why", fetched.error().message}, {"trail", fetched.error().trail}});
+        }
+        const Lock lock(m_mutex);
+        flight->landed = true;
+        m_flights.erase(id);
+        m_landed.notify_all();
+    }
+    if (flight->error) return *flight->error;
+    return m_repos.find(access::Caller::system(), id);
+}
+
+Result<Repo> Mirrors::fetch_if_old(const Repo& repo) {
+    const bool fresh = repo.state == MirrorState::ready && repo.fetched_at &&
+                       m_clock.now() - *repo.fetched_at < m_options.fresh_for && m_clock.now() >= *repo.fetched_at;
+    return fresh ? Result<Repo>(repo) : fetch(repo.id);
+}
+
+Result<> Mirrors::fetch_once(const Repo& repo) {
+    const std::string mirror = path(repo.id);
+    TRY(make_bare_repository(mirror));
+    GitJob job;
+    job.script = fetch_script;
+    job.mounts = {{mirror, "/mirror"}};
+    if (repo.url.starts_with("file://")) {
+        job.mounts.push_back({repo.url.substr(7), "/source"});
+        job.arguments = {"/source"};
+    } else {
+        job.arguments = {repo.url};
+        job.remote = Remote{repo.space_id, repo.url, repo.skill_id.value_or(""), repo.allow_private, repo.id.text()};
+    }
+    job.limits.time = m_options.fetch_time;
+    job.limits.memory_bytes = int64_t{2} << 30;
+    job.limits.disk_bytes = m_options.most_bytes + (int64_t{64} << 20);
+    job.limits.on_disk = true;
+    TRY(make_directories(m_options.directory + "/tmp", 0700));
+    job.export_to = m_options.directory + "/tmp/" + make_ulid(m_clock.now());
+    const auto ended = m_git.run(job);
+    const auto done = [&]() -> Result<> {
+        const GitOutput output = TRY(ended);
+        if (output.exit_code != 0) return unavailable("git could not fetch " + repo.url + ": " + last_words(output));
+        return m_repos.fetched(repo.id, TRY(take_over(repo, job.export_to)));
+    }();
+    (void)sandbox::remove_tree(job.export_to).ok();
+    return done;
+}
+
+Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought) {
+    const std::string mirror = path(repo.id);
+    const RefList list = parse_for_each_ref(TRY(read_file(brought + "/refs", largest_ref_list)));
+    Fetched fetched;
+    fetched.head_ref = parse_head(TRY(read_file(brought + "/head", 1 << 20)));
+    if (fetched.head_ref.empty() || find_ref(list.refs, fetched.head_ref) == nullptr) {
+        const auto branch = std::find_if(list.refs.begin(), list.refs.end(),
+                                         [](const Ref& ref) { return ref.name.starts_with("refs/heads/"); });
+        if (fetched.head_ref.empty()) fetched.head_ref = branch == list.refs.end() ? "refs/heads/main" : branch->name;
+    }
+    for (const std::string_view line : split(TRY(read_file(brought + "/notes", 1 << 10)), '\n'))
+        if (const std::string note = note_text(line); !note.empty()) fetched.notes.push_back(note);
+    if (list.left_out > 0)
+        fetched.notes.push_back(fmt::format("{} refs have names that are not taken over.", list.left_out));
+    if (size_of_packs(mirror) + size_of_files(brought + "/pack") > m_options.most_bytes)
+        return too_large(fmt::format("the repository is larger than {} MiB", m_options.most_bytes >> 20));
+    TRY(take_packs(brought + "/pack", mirror));
+    TRY(write_file(mirror + "/packed-refs", write_packed_refs(list.refs), 0644));
+    TRY(write_file(mirror + "/HEAD", "ref: " + fetched.head_ref + "\n", 0644));
+    fetched.refs = static_cast<int64_t>(list.refs.size());
+    fetched.bytes = size_of_packs(mirror);
+    return fetched;
+}
+
+Result<std::vector<Ref>> Mirrors::refs(const RepoId& id) const {
+    const std::string file = path(id) + "/packed-refs";
+    if (!file_exists(file)) return std::vector<Ref>{};
+    return parse_packed_refs(TRY(read_file(file, largest_ref_list)));
+}
+
+Result<> Mirrors::remove(const RepoId& id) {
+    return sandbox::remove_tree(path(id));
+}
+
+} // namespace hone::forge

@@ -1,0 +1,64 @@
+// A bare copy of every repository in DIR/mirrors, from which workers clone. Git fetches in a sandbox with the forge as
+// its only neighbour; out of it come packs and a list of refs, and those are all that is put into a mirror: the rest of
+// it (HEAD, config) is written here. Thread-safe; one fetch per repository at a time, later callers wait for it.
+#pragma once
+
+#include "base/mutex.h"
+#include "forge/git.h"
+#include "forge/ref_list.h"
+#include "forge/repos.h"
+
+#include <map>
+#include <memory>
+
+namespace hone::forge {
+
+struct MirrorOptions {
+    std::string directory;                          // DIR/mirrors
+    int64_t most_bytes = int64_t{2} << 30;          // of one mirror
+    Duration fetch_time = std::chrono::minutes(15); // of one fetch
+    Duration fresh_for = std::chrono::seconds(60);  // a run that starts fetches what is older
+};
+
+class Mirrors {
+public:
+    Mirrors(Repos& repos, const Git& git, const Clock& clock, MirrorOptions options)
+        : m_repos(repos),
+          m_git(git),
+          m_clock(clock),
+          m_options(std::move(options)) {}
+
+    // Now; or waits for the fetch that is under way. The error is also written down with the repository.
+    Result<Repo> fetch(const RepoId& id);
+    // Unless it was fetched a moment ago.
+    Result<Repo> fetch_if_old(const Repo& repo);
+    Result<std::vector<Ref>> refs(const RepoId& id) const;
+    std::string path(const RepoId& id) const { return m_options.directory + "/" + id.text() + ".git"; }
+    Result<> remove(const RepoId& id);
+
+private:
+    struct Flight {
+        bool landed = false;
+        std::optional<Error> error;
+    };
+    Result<> fetch_once(const Repo& repo);
+    Result<Fetched> take_over(const Repo& repo, const std::string& brought);
+
+    Repos& m_repos;
+    const Git& m_git;
+    const Clock& m_clock;
+    const MirrorOptions m_options;
+    Mutex m_mutex;
+    Condition m_landed;
+    std::map<RepoId, std::shared_ptr<Flight>> m_flights GUARDED_BY(m_mutex);
+};
+
+// Makes an empty bare repository that git recognises, without running git. Existing files stay.
+Result<> make_bare_repository(const std::string& path, const std::string& alternates = {});
+// Moves packs (pack-HASH.pack with its .idx) from a folder that git filled in a sandbox into the repository; files of
+// other names are left. Returns how many bytes came.
+Result<int64_t> take_packs(const std::string& from, const std::string& repository);
+// Bytes of all packs.
+int64_t size_of_packs(const std::string& repository);
+
+} // namespace hone::forge

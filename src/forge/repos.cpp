@@ -1,0 +1,296 @@
+#include "forge/repos.h"
+
+#include "base/text.h"
+#include "forge/git.h"
+#include "sandbox/spec.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace hone::forge {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::SpaceId;
+
+namespace {
+
+constexpr std::string_view select_repo =
+    "SELECT id, space_id, name, url, default_ref, skill_id, path_scope, allow_private, state, head_ref, refs, bytes, "
+    "fetched_at, error, notes, created_by, created_at FROM repos";
+constexpr size_t longest_url = 500;
+constexpr size_t longest_error = 2000;
+
+Repo repo_of(const sql::Row& row) {
+    Repo repo;
+    repo.id = row.id<RepoTag>(0);
+    repo.space_id = row.id<access::SpaceTag>(1);
+    repo.name = row.text(2);
+    repo.url = row.text(3);
+    repo.default_ref = row.text(4);
+    repo.skill_id = row.optional_text(5);
+    repo.path_scope = row.text(6);
+    repo.allow_private = row.flag(7);
+    repo.state = parse_enum<MirrorState>(row.text(8)).value_or(MirrorState::failed);
+    repo.head_ref = row.text(9);
+    repo.refs = row.integer(10);
+    repo.bytes = row.integer(11);
+    repo.fetched_at = row.optional_time(12);
+    repo.error = row.text(13);
+    for (const std::string_view line : split(row.text(14), '\n'))
+        if (!line.empty()) repo.notes.emplace_back(line);
+    repo.created_by = row.text(15);
+    repo.created_at = row.time(16);
+    return repo;
+}
+
+Result<std::string> checked_repo_name(std::string_view name) {
+    if (!sandbox::is_plain_name(name) || name.find('/') != std::string_view::npos || name.front() == '.' ||
+        name.front() == '-' || name.ends_with(".git") || name.size() > 100)
+        return invalid("name: 1 to 100 letters, digits, `.`, `_`, `-`; not `.` or `-` first, not `.git` last");
+    return std::string(name);
+}
+
+Result<std::string> checked_default_ref(std::string_view ref) {
+    if (!ref.empty() && !is_ref_name(ref)) return invalid("default_ref is not the name of a branch, tag or commit");
+    return std::string(ref);
+}
+
+bool is_host(std::string_view host) {
+    return !host.empty() && host.size() <= 253 &&
+           host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string_view::npos;
+}
+
+Result<std::string> checked_web_url(std::string_view rest) {
+    const size_t slash = rest.find('/');
+    std::string_view place = rest.substr(0, slash);
+    std::string_view path = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
+    if (place.find('@') != std::string_view::npos)
+        return invalid("url must not hold a user or a token; attach a skill with the credential instead");
+    std::string host = lowercase_ascii(place.substr(0, place.find(':')));
+    if (!is_host(host)) return invalid("url: the host is malformed");
+    if (const size_t colon = place.find(':'); colon != std::string_view::npos) {
+        const auto port = parse_integer(place.substr(colon + 1));
+        if (!port.ok() || port.value() < 1 || port.value() > 65535) return invalid("url: the port is malformed");
+        if (port.value() != 443) host += ":" + std::to_string(port.value());
+    }
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (path.size() < 2) return invalid("url: the path of the repository is missing");
+    if (path.find_first_of("?#%\\") != std::string_view::npos)
+        return invalid("url must be plain: no query, no fragment, no escapes");
+    for (const std::string_view part : split(path.substr(1), '/'))
+        if (part.empty() || part == "." || part == "..") return invalid("url: the path is ambiguous");
+    return "https://" + host + std::string(path);
+}
+
+} // namespace
+
+Result<std::string> checked_url(std::string_view url, const std::string& local) {
+    if (url.empty()) return invalid("url is missing");
+    if (url.size() > longest_url) return invalid(fmt::format("url is longer than {} characters", longest_url));
+    if (!is_printable_ascii(url) || url.find(' ') != std::string_view::npos)
+        return invalid("url must be printable ASCII without spaces");
+    if (url.starts_with("https://")) return checked_web_url(url.substr(8));
+    if (url.starts_with("file://")) {
+        std::string_view path = url.substr(7);
+        while (path.ends_with('/')) path.remove_suffix(1);
+        if (!sandbox::is_clean_absolute_path(path) || !path.starts_with(local + "/"))
+            return forbidden("local repositories must lie in " + local);
+        return "file://" + std::string(path);
+    }
+    if (url.starts_with("ssh://") || url.find('@') < url.find(':'))
+        return invalid("ssh is not supported: give the https address, and a skill with a token when it is private");
+    if (url.starts_with("http://")) return invalid("plain http is not supported: give the https address");
+    return invalid("url must start with https://");
+}
+
+std::string name_from_url(std::string_view url) {
+    while (url.ends_with('/')) url.remove_suffix(1);
+    url = url.substr(url.rfind('/') + 1);
+    if (url.ends_with(".git")) url.remove_suffix(4);
+    std::string name;
+    for (const char c : url.substr(0, 80))
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+            c == '.')
+            name += c;
+    while (!name.empty() && (name.front() == '.' || name.front() == '-')) name.erase(0, 1);
+    while (name.ends_with(".git")) name.resize(name.size() - 4);
+    return name.empty() ? "repository" : name;
+}
+
+Result<std::string> checked_path_scope(std::string_view path) {
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (path.empty()) return std::string();
+    if (path.size() > 500 || !is_valid_utf8(path) || path.front() == '/' || path.front() == '-')
+        return invalid("path_scope must be a folder of the repository, such as services/shop");
+    for (const std::string_view part : split(path, '/'))
+        if (part.empty() || part == "." || part == ".." || part.find_first_of("*?[\\!\n\r") != std::string_view::npos)
+            return invalid("path_scope must be a plain folder, without wildcards, `.` or `..`");
+    return std::string(path);
+}
+
+Result<Page<Repo>> Repos::list(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
+    TRY(caller.require(Permission::repo_read, space));
+    const auto rows =
+        TRY(m_database.query(std::string(select_repo) + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?", space,
+                             TRY(page.after()), page.limit + 1));
+    std::vector<Repo> repos;
+    for (const auto& row : rows) repos.push_back(repo_of(row));
+    return access::make_page(std::move(repos), page, [](const Repo& repo) { return repo.id.text(); });
+}
+
+Result<Repo> Repos::find(const Caller& caller, const RepoId& id, Permission permission) const {
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
+    const auto rows = TRY(m_database.query(std::string(select_repo) + " WHERE id = ?", id));
+    if (rows.empty()) return not_found("repository " + id.text());
+    Repo repo = repo_of(rows.front());
+    if (caller.kind == access::CallerKind::system) return repo;
+    const auto allowed = caller.require(permission, repo.space_id);
+    if (allowed.ok()) return repo;
+    return allowed.error().code == Code::not_found ? not_found("repository " + id.text()) : allowed.error();
+}
+
+Result<Repo> Repos::find(const Caller& caller, const SpaceId& space, std::string_view id_or_name,
+                         Permission permission) const {
+    if (caller.kind != access::CallerKind::system) TRY(caller.require(permission, space));
+    const auto rows = TRY(m_database.query(std::string(select_repo) + " WHERE space_id = ? AND (id = ? OR name = ?)",
+                                           space, id_or_name, id_or_name));
+    if (rows.empty()) return not_found("repository " + std::string(truncate_utf8(id_or_name, 100)));
+    return repo_of(rows.front());
+}
+
+// The id of a skill of the space, given by id or name.
+Result<std::optional<std::string>> Repos::checked_skill(const Caller& caller, const SpaceId& space,
+                                                        const std::optional<std::string>& skill) const {
+    if (!skill || skill->empty()) return std::optional<std::string>();
+    return std::optional<std::string>(TRY(m_skills.find(caller, space, *skill)).id.text());
+}
+
+Result<Repo> Repos::insert(const Caller& caller, Repo repo, bool name_is_given) {
+    repo.id = make_id<RepoTag>(m_clock);
+    repo.created_at = m_clock.now();
+    const std::string wanted = repo.name;
+    const RepoId id = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<RepoId> {
+        const auto same =
+            TRY(transaction.query("SELECT id FROM repos WHERE space_id = ? AND url = ?", repo.space_id, repo.url));
+        if (!same.empty()) {
+            if (name_is_given) return conflict("this repository is registered already: " + same.front().text(0));
+            return same.front().id<RepoTag>(0);
+        }
+        std::string name = wanted;
+        for (int number = 2;; ++number) {
+            const auto taken =
+                TRY(transaction.query("SELECT 1 FROM repos WHERE space_id = ? AND name = ?", repo.space_id, name));
+            if (taken.empty()) break;
+            if (name_is_given) return conflict("a repository named " + name + " exists already in this space");
+            if (number > 1000) return conflict("too many repositories are named " + wanted);
+            name = wanted + "-" + std::to_string(number);
+        }
+        TRY(transaction.execute("INSERT INTO repos (id, space_id, name, url, default_ref, skill_id, path_scope, "
+                                "allow_private, state, head_ref, refs, bytes, fetched_at, error, notes, created_by, "
+                                "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, NULL, '', '', ?, ?)",
+                                repo.id, repo.space_id, name, repo.url, repo.default_ref, repo.skill_id,
+                                repo.path_scope, repo.allow_private, name_of(MirrorState::created), repo.created_by,
+                                repo.created_at));
+        TRY(m_access.audit.record(transaction, caller,
+                                  {"repo_create", repo.space_id, repo.id.text(), {{"name", name}, {"url", repo.url}}}));
+        return repo.id;
+    }));
+    return find(Caller::system(), id);
+}
+
+Result<Repo> Repos::create(const Caller& caller, const SpaceId& space, const NewRepo& wanted) {
+    TRY(caller.require(Permission::repo_write, space));
+    Repo repo;
+    repo.space_id = space;
+    repo.url = TRY(checked_url(wanted.url, m_local));
+    repo.name = wanted.name.empty() ? name_from_url(repo.url) : TRY(checked_repo_name(wanted.name));
+    repo.default_ref = TRY(checked_default_ref(wanted.default_ref));
+    repo.skill_id = TRY(checked_skill(caller, space, wanted.skill_id));
+    repo.path_scope = TRY(checked_path_scope(wanted.path_scope));
+    repo.allow_private = wanted.allow_private;
+    if (repo.allow_private && !caller.permissions_of_installation().has(Permission::skill_share))
+        return forbidden("only installation owners may let a forge be on a private address");
+    repo.created_by = caller.name;
+    return insert(caller, std::move(repo), true);
+}
+
+Result<Repo> Repos::find_or_create(const SpaceId& space, std::string_view url, std::optional<std::string> skill_id,
+                                   const std::string& who) {
+    Repo repo;
+    repo.space_id = space;
+    repo.url = TRY(checked_url(url, m_local));
+    repo.name = name_from_url(repo.url);
+    repo.skill_id = std::move(skill_id);
+    repo.created_by = who;
+    return insert(Caller::system(), std::move(repo), false);
+}
+
+Result<Repo> Repos::update(const Caller& caller, const RepoId& id, const RepoChange& change) {
+    Repo repo = TRY(find(caller, id, Permission::repo_write));
+    const std::string before = repo.name;
+    if (change.name) repo.name = TRY(checked_repo_name(*change.name));
+    if (change.default_ref) repo.default_ref = TRY(checked_default_ref(*change.default_ref));
+    if (change.skill_id) repo.skill_id = TRY(checked_skill(caller, repo.space_id, *change.skill_id));
+    if (change.path_scope) repo.path_scope = TRY(checked_path_scope(*change.path_scope));
+    if (change.allow_private && *change.allow_private != repo.allow_private) {
+        if (*change.allow_private && !caller.permissions_of_installation().has(Permission::skill_share))
+            return forbidden("only installation owners may let a forge be on a private address");
+        repo.allow_private = *change.allow_private;
+    }
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto taken = TRY(transaction.query("SELECT 1 FROM repos WHERE space_id = ? AND name = ? AND id <> ?",
+                                                 repo.space_id, repo.name, repo.id));
+        if (!taken.empty()) return conflict("a repository named " + repo.name + " exists already in this space");
+        TRY(transaction.execute("UPDATE repos SET name = ?, default_ref = ?, skill_id = ?, path_scope = ?, "
+                                "allow_private = ? WHERE id = ?",
+                                repo.name, repo.default_ref, repo.skill_id, repo.path_scope, repo.allow_private,
+                                repo.id));
+        return m_access.audit.record(transaction, caller,
+                                     {"repo_update", repo.space_id, repo.id.text(), {{"name", repo.name}}});
+    }));
+    return find(caller, id);
+}
+
+Result<> Repos::remove(const Caller& caller, const RepoId& id) {
+    const Repo repo = TRY(find(caller, id, Permission::repo_write));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("DELETE FROM pushed_branches WHERE repo_id = ?", id));
+        TRY(transaction.execute("DELETE FROM run_repos WHERE repo_id = ?", id));
+        TRY(transaction.execute("DELETE FROM repos WHERE id = ?", id));
+        return m_access.audit.record(
+            transaction, caller, {"repo_delete", repo.space_id, id.text(), {{"name", repo.name}, {"url", repo.url}}});
+    });
+}
+
+Result<> Repos::fetched(const RepoId& id, const Fetched& fetched) {
+    std::string notes;
+    for (const std::string& note : fetched.notes) notes += note + "\n";
+    TRY(m_database.execute("UPDATE repos SET state = ?, head_ref = ?, refs = ?, bytes = ?, fetched_at = ?, error = '', "
+                           "notes = ? WHERE id = ?",
+                           name_of(MirrorState::ready), fetched.head_ref, fetched.refs, fetched.bytes, m_clock.now(),
+                           notes, id));
+    return {};
+}
+
+Result<> Repos::fetch_failed(const RepoId& id, const std::string& why) {
+    std::string error = repair_utf8(truncate_utf8(why, longest_error));
+    std::erase(error, '\0');
+    TRY(m_database.execute("UPDATE repos SET state = ?, error = ? WHERE id = ?", name_of(MirrorState::failed), error,
+                           id));
+    return {};
+}
+
+Result<Page<PushedBranch>> Repos::branches(const Caller& caller, const RepoId& id, const PageRequest& page) const {
+    TRY(find(caller, id));
+    const std::string after = TRY(page.after());
+    const auto rows = TRY(m_database.query(
+        "SELECT id, run_id, repo_id, branch, base_commit, head_commit, pushes, created_at, pushed_at FROM "
+        "pushed_branches WHERE repo_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
+        id, after, after, page.limit + 1));
+    std::vector<PushedBranch> branches;
+    for (const auto& row : rows)
+        branches.push_back({row.id<BranchTag>(0), row.text(1), row.id<RepoTag>(2), row.text(3), row.text(4),
+                            row.text(5), row.integer(6), row.time(7), row.time(8)});
+    return access::make_page(std::move(branches), page, [](const PushedBranch& branch) { return branch.id.text(); });
+}
+
+} // namespace hone::forge

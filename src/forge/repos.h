@@ -1,0 +1,174 @@
+// Repositories of spaces: where they come from, whose credential fetches them, and what their mirror holds. Fetching is
+// the business of Mirrors. Thread-safe; state is in the database.
+#pragma once
+
+#include "access/access.h"
+#include "base/fields.h"
+#include "skill/skills.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::forge {
+
+struct RepoTag {
+    static constexpr std::string_view kind = "repo";
+};
+using RepoId = Id<RepoTag>;
+struct BranchTag {
+    static constexpr std::string_view kind = "branch";
+};
+using BranchId = Id<BranchTag>;
+
+// `created`: nothing was fetched yet. `failed`: the last fetch; what came before it stays usable.
+enum class MirrorState { created, ready, failed };
+constexpr auto enum_names(MirrorState) {
+    return std::array{EnumName{MirrorState::created, "new"}, EnumName{MirrorState::ready, "ready"},
+                      EnumName{MirrorState::failed, "failed"}};
+}
+
+struct Repo {
+    RepoId id;
+    access::SpaceId space_id;
+    std::string name;
+    std::string url;
+    std::string default_ref;
+    std::optional<std::string> skill_id;
+    std::string path_scope;
+    bool allow_private = false;
+    MirrorState state = MirrorState::created;
+    std::string head_ref;
+    int64_t refs = 0;
+    int64_t bytes = 0;
+    std::optional<Time> fetched_at;
+    std::string error;
+    std::vector<std::string> notes;
+    std::string created_by;
+    Time created_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &Repo::id, "Id."},
+        Field{"space_id", &Repo::space_id, "Space."},
+        Field{"name", &Repo::name, "Unique in the space; the folder it is cloned into."},
+        Field{"url", &Repo::url, "Where it comes from."},
+        Field{"default_ref", &Repo::default_ref, "Branch, tag or commit that workers get; empty: the forge's choice."},
+        Field{"skill_id", &Repo::skill_id, "Skill whose credential fetches it; null: none is needed."},
+        Field{"path_scope", &Repo::path_scope, "Folder that workers get of a large repository; empty: all of it."},
+        Field{"allow_private", &Repo::allow_private, "The forge may be on a private address."},
+        Field{"state", &Repo::state, "What became of the last fetch."},
+        Field{"head_ref", &Repo::head_ref, "The forge's default branch: refs/heads/main."},
+        Field{"refs", &Repo::refs, "Branches and tags in the mirror."},
+        Field{"bytes", &Repo::bytes, "Size of the mirror."},
+        Field{"fetched_at", &Repo::fetched_at, "Last successful fetch."},
+        Field{"error", &Repo::error, "Why the last fetch failed."},
+        Field{"notes", &Repo::notes, "What a worker does not get: submodules, contents of LFS."},
+        Field{"created_by", &Repo::created_by, "Who, or which run, named it first."},
+        Field{"created_at", &Repo::created_at, "When."},
+    };
+};
+
+// A branch that a run pushed into its quarantine.
+struct PushedBranch {
+    BranchId id;
+    std::string run_id;
+    RepoId repo_id;
+    std::string branch;
+    std::string base_commit;
+    std::string head_commit;
+    int64_t pushes = 0;
+    Time created_at{};
+    Time pushed_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &PushedBranch::id, "Id."},
+        Field{"run_id", &PushedBranch::run_id, "Run that pushed it."},
+        Field{"repo_id", &PushedBranch::repo_id, "Repository that it is for."},
+        Field{"branch", &PushedBranch::branch, "Name in the quarantine: hone/RUN/…"},
+        Field{"base_commit", &PushedBranch::base_commit, "Where it left what was cloned; empty: no shared history."},
+        Field{"head_commit", &PushedBranch::head_commit, "Its newest commit."},
+        Field{"pushes", &PushedBranch::pushes, "How often it was pushed."},
+        Field{"created_at", &PushedBranch::created_at, "First push."},
+        Field{"pushed_at", &PushedBranch::pushed_at, "Last push."},
+    };
+};
+
+struct NewRepo {
+    std::string url{};
+    std::string name{}; // empty: from the address
+    std::string default_ref{};
+    std::optional<std::string> skill_id{};
+    std::string path_scope{};
+    bool allow_private = false;
+};
+
+struct RepoChange {
+    std::optional<std::string> name{};
+    std::optional<std::string> default_ref{};
+    std::optional<std::optional<std::string>> skill_id{};
+    std::optional<std::string> path_scope{};
+    std::optional<bool> allow_private{};
+};
+
+// What a fetch brought.
+struct Fetched {
+    std::string head_ref;
+    int64_t refs = 0;
+    int64_t bytes = 0;
+    std::vector<std::string> notes;
+};
+
+// https://HOST/PATH without user, query or fragment; or file:///… below `local`. Host in lower case, no slash or
+// default port at the end. Errors say what to write instead.
+Result<std::string> checked_url(std::string_view url, const std::string& local);
+// The last part of the address, without .git, as a name for a folder.
+std::string name_from_url(std::string_view url);
+// "" or a folder of the repository: "services/shop".
+Result<std::string> checked_path_scope(std::string_view path);
+
+class Repos {
+public:
+    // `local`: where repositories of the server itself may lie (DIR/repos).
+    Repos(sql::Database& database, const Clock& clock, access::Access& access, const skill::Skills& skills,
+          std::string local)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_skills(skills),
+          m_local(std::move(local)) {}
+
+    Result<access::Page<Repo>> list(const access::Caller& caller, const access::SpaceId& space,
+                                    const access::PageRequest& page) const;
+    Result<Repo> find(const access::Caller& caller, const RepoId& id,
+                      access::Permission permission = access::Permission::repo_read) const;
+    // By id, or by name in the space.
+    Result<Repo> find(const access::Caller& caller, const access::SpaceId& space, std::string_view id_or_name,
+                      access::Permission permission = access::Permission::repo_read) const;
+    Result<Repo> create(const access::Caller& caller, const access::SpaceId& space, const NewRepo& wanted);
+    Result<Repo> update(const access::Caller& caller, const RepoId& id, const RepoChange& change);
+    // The rows; the mirror is removed by Mirrors.
+    Result<> remove(const access::Caller& caller, const RepoId& id);
+
+    // The space's repository with this address, registered when it is new. For runs.
+    Result<Repo> find_or_create(const access::SpaceId& space, std::string_view url, std::optional<std::string> skill_id,
+                                const std::string& who);
+
+    Result<> fetched(const RepoId& id, const Fetched& fetched);
+    Result<> fetch_failed(const RepoId& id, const std::string& why);
+
+    Result<access::Page<PushedBranch>> branches(const access::Caller& caller, const RepoId& id,
+                                                const access::PageRequest& page) const;
+
+    const std::string& local() const { return m_local; }
+
+private:
+    Result<std::optional<std::string>> checked_skill(const access::Caller& caller, const access::SpaceId& space,
+                                                     const std::optional<std::string>& skill) const;
+    Result<Repo> insert(const access::Caller& caller, Repo repo, bool name_is_given);
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    const skill::Skills& m_skills;
+    const std::string m_local;
+};
+
+} // namespace hone::forge
