@@ -5,6 +5,7 @@
 
 #include "broker/channel.h"
 #include "broker/http_head.h"
+#include "net/address_range.h"
 
 #include <functional>
 #include <memory>
@@ -24,16 +25,9 @@ public:
 // The system's own.
 std::unique_ptr<Resolver> system_resolver();
 
-// How far a connection may reach.
-enum class Reach {
-    public_only,
-    also_private, // also private networks and loopback: model servers of one's own. Never link-local or metadata.
-};
-
-// Why this address may not be dialled ("loopback", "private network", …); nothing when it may.
-std::optional<std::string_view> refused_range(const net::Endpoint& endpoint, Reach reach);
-// Whether the address belongs to an interface of this machine.
-bool is_own_address(const net::Endpoint& endpoint);
+using net::is_own_address;
+using net::Reach;
+using net::refused_range;
 
 // Decides about an address; the default is refused_range and is_own_address. Tests that need servers on loopback give
 // another one; no setting does.
