@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/stream_parser.hpp>
+#include <charconv>
 #include <cmath>
 
 namespace hone::json {
@@ -62,7 +63,7 @@ private:
     }
 };
 
-// Boost.JSON reads 1e1001 as infinity and 0e1001 as not a number, which it then prints as no JSON.
+// Boost.JSON reads 1e1001 as infinity, which it then prints as no JSON.
 bool has_odd_number(const Value& value) {
     if (value.is_double()) return !std::isfinite(value.get_double());
     if (value.is_array()) return std::any_of(value.get_array().begin(), value.get_array().end(), has_odd_number);
@@ -70,6 +71,46 @@ bool has_odd_number(const Value& value) {
     for (const auto& entry : value.get_object())
         if (has_odd_number(entry.value())) return true;
     return false;
+}
+
+// The numbers of well-formed JSON, one after the other, as they are written.
+class NumberTexts {
+public:
+    explicit NumberTexts(std::string_view text) : m_text(text) {}
+
+    std::string_view next() {
+        for (; m_at < m_text.size(); ++m_at) {
+            const char c = m_text[m_at];
+            if (c == '"') {
+                for (++m_at; m_text[m_at] != '"'; ++m_at)
+                    if (m_text[m_at] == '\\') ++m_at;
+            } else if (c == '-' || (c >= '0' && c <= '9')) {
+                const size_t start = m_at;
+                m_at = std::min(m_text.find_first_not_of("+-.0123456789eE", start), m_text.size());
+                return m_text.substr(start, m_at - start);
+            }
+        }
+        return {};
+    }
+
+private:
+    std::string_view m_text;
+    size_t m_at = 0;
+};
+
+// Boost.JSON may miss the last place of a fraction, so that what was printed would not read back the same. The tree has
+// its numbers in the order of the text: each fraction is read again, to the nearest double.
+void read_fractions(Value& value, NumberTexts& numbers) {
+    if (value.is_number()) {
+        const std::string_view text = numbers.next();
+        double exact = 0;
+        if (value.is_double() && std::from_chars(text.data(), text.data() + text.size(), exact).ec == std::errc())
+            value = exact;
+    } else if (value.is_array()) {
+        for (auto& item : value.get_array()) read_fractions(item, numbers);
+    } else if (value.is_object()) {
+        for (auto& entry : value.get_object()) read_fractions(entry.value(), numbers);
+    }
 }
 
 void print_pretty_to(const Value& value, std::string& out, size_t indent) {
@@ -118,6 +159,8 @@ Result<Value> parse(std::string_view text) {
     if (auto twice = DuplicateFinder::find(text))
         return invalid("the key \"" + *twice + "\" appears twice in one JSON object");
     Value value = parser.release();
+    NumberTexts numbers(text);
+    read_fractions(value, numbers);
     if (has_odd_number(value)) return invalid("a number in the JSON text is out of range");
     return value;
 }
