@@ -1,6 +1,7 @@
 // The route table: one line is one page. Sidebar, palette, keys and titles all come from it.
 
 import type { ComponentType } from "preact";
+import type { CounterName } from "./counters";
 import { lazy_page } from "./lazy";
 import type { Params } from "./lib/route";
 import { Home } from "./pages/home";
@@ -18,7 +19,7 @@ export interface Route {
   page: ComponentType<{ params: Params }>;
   /** Reachable without a login, and drawn without the frame. */
   guest?: boolean;
-  nav?: { group: NavGroup; icon: IconName; keys?: string };
+  nav?: { group: NavGroup; icon: IconName; keys?: string; counter?: CounterName };
   permission?: string;
   installation_permission?: string;
   /** The path of the page this one belongs to: marked in the sidebar, linked in the top bar. */
@@ -88,7 +89,7 @@ export const routes: Route[] = [
     path: "/s/:space/inbox",
     title: "Inbox",
     page: runs("Inbox"),
-    nav: { group: "main", icon: "mail", keys: "g b" },
+    nav: { group: "main", icon: "mail", keys: "g b", counter: "reviews" },
     permission: "run_read",
   },
   {

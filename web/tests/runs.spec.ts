@@ -1,6 +1,12 @@
 import { check_page } from "./axe";
 import { expect, test, unique } from "./fixtures";
 
+interface Preset {
+  name: string;
+  version: number;
+  settings: object;
+}
+
 test("a session is started in Studio, watched to its end, seen in Swarm", async ({ page, admin }) => {
   test.setTimeout(180_000);
   const project = unique("studied");
@@ -27,15 +33,46 @@ test("a session is started in Studio, watched to its end, seen in Swarm", async 
   await check_page(page);
 });
 
-test("a preset is created and every change is a version", async ({ page }) => {
+test("a preset is created and every change is a version", async ({ page, admin }) => {
   const name = unique("analyst");
   await page.goto("/s/default/presets/new");
   await page.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create preset" }).click();
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
-  await page.getByLabel("Minutes").fill("5");
+  const part = (title: string) => page.locator("summary", { hasText: title }).click();
+  await part("Sandbox");
+  await page.getByLabel("Minutes", { exact: true }).fill("5");
+  await page.getByLabel("Memory").fill("1 GiB");
+  await page.getByLabel("Init script").fill("apt list");
+  await page.getByLabel("Environment").fill("MODE=fast");
+  await part("Network");
+  await page.getByLabel("Further hosts").fill("api.example.com:8443");
+  await part("Repositories");
+  await page.getByRole("button", { name: "Add a repository" }).click();
+  await page.getByLabel("Address").fill("https://git.example.com/shop.git");
+  await page.getByLabel("Folder").fill("services/shop");
+  await part("Outputs");
+  await page.getByLabel("Files").selectOption("review");
+  await part("Budget");
+  await page.getByLabel("US dollars").fill("1.5");
+  await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("wall_clock_minutes", { exact: false })).toBeVisible();
+
+  const [saved] = (await admin.send<Preset[]>("GET", "/v1/presets")).filter((preset) => preset.name === name);
+  expect(saved?.version).toBe(2);
+  expect(saved?.settings).toMatchObject({
+    repos: [{ url: "https://git.example.com/shop.git", ref: "", path: "services/shop" }],
+    sandbox: {
+      wall_clock_minutes: 5,
+      memory_bytes: 2 ** 30,
+      init_script: "apt list",
+      env: { MODE: "fast" },
+      allow_hosts: ["api.example.com:8443"],
+    },
+    outputs: { file: "review", labels: "review", investigation: "auto" },
+    budget: { cost_micro_usd: 1_500_000, soft_percent: 80 },
+  });
 });
 
 test("what a preset holds back is approved by a person", async ({ page, admin }) => {
@@ -56,4 +93,50 @@ test("what a preset holds back is approved by a person", async ({ page, admin })
   await note.getByRole("button", { name: "Approve" }).click();
   await expect(note.getByText("approved", { exact: true })).toBeVisible();
   await check_page(page);
+});
+
+test("a session takes a follow-up, is stopped and forked", async ({ page, admin }) => {
+  test.setTimeout(240_000);
+  const project = unique("talked");
+  await admin.send("POST", "/v1/projects", { name: project });
+  // Says what it is told, once for each turn.
+  const settings = { harness: "command", command: ["/bin/cat"] };
+  const run = await admin.send<{ id: string }>("POST", "/v1/runs", { project, prompt: "Say one", settings });
+  await page.goto(`/s/default/runs/${run.id}`);
+  const transcript = page.getByRole("list", { name: "Transcript" });
+  const facts = page.locator(".facts");
+  await expect(facts.getByText("waiting", { exact: true })).toBeVisible({ timeout: 120_000 });
+
+  await page.getByLabel("Follow-up").fill("Say two");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(transcript.getByText("Say two").nth(1)).toBeVisible({ timeout: 60_000 });
+  await expect(facts.getByText("waiting", { exact: true })).toBeVisible({ timeout: 60_000 });
+
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(facts.getByText("cancelled", { exact: true })).toBeVisible({ timeout: 60_000 });
+  await page.getByRole("link", { name: "Network" }).click();
+  await expect(page.getByRole("heading", { name: "Nothing left the sandbox" })).toBeVisible();
+  await check_page(page);
+
+  await page.getByRole("button", { name: "Fork…" }).click();
+  await page.getByLabel("What the fork is told first").fill("Say three");
+  await page.getByRole("button", { name: "Fork", exact: true }).click();
+  await expect(page).not.toHaveURL(new RegExp(run.id));
+  await expect(page.getByRole("list", { name: "Transcript" }).getByText("Say three").first()).toBeVisible();
+  await expect(page.locator(".facts").getByText("From")).toBeVisible();
+});
+
+test("several runs are stopped at once in Swarm", async ({ page, admin }) => {
+  test.setTimeout(180_000);
+  const project = unique("many");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const settings = { harness: "command", command: ["/bin/sleep", "600"] };
+  const title = unique("Wait");
+  for (const name of ["a", "b"])
+    await admin.send("POST", "/v1/runs", { project, prompt: `${title} ${name}`, settings });
+  await page.goto(`/s/default/swarm?q=${title}`);
+  await page.getByRole("checkbox", { name: `Select ${title} a` }).check();
+  await page.getByRole("checkbox", { name: `Select ${title} b` }).check();
+  await page.getByRole("button", { name: "Stop 2" }).click();
+  await expect(page.getByRole("cell", { name: "cancelled" })).toHaveCount(2, { timeout: 60_000 });
 });

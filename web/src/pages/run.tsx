@@ -1,11 +1,14 @@
 // One run: what it is doing, what it left, what it was made of. Stop is always in sight.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { Artifact, Manifest, Run } from "../api_types";
 import { exact_count, money, short_count } from "../lib/number";
+import { short_id } from "../lib/text";
 import { reload, use_load } from "../load";
 import { Id } from "../parts/copy";
+import { Dialog } from "../parts/dialog";
 import { Field, Form } from "../parts/form";
 import { JsonValue } from "../parts/json_view";
 import { PageHeader } from "../parts/page";
@@ -31,6 +34,7 @@ import {
   trace_page,
   use_projects,
 } from "./run_data";
+import { EgressList } from "./run_egress";
 import { TranscriptView, use_transcript } from "./run_transcript";
 
 export function cost_text(run: Run): string {
@@ -78,14 +82,54 @@ export function RunFacts({ run }: { run: Run }) {
         ["Project", project],
         ["Started by", run.started_by],
         ["Asked for", <Time key="time" time={run.created_at} />],
+        ...(run.from_run
+          ? ([
+              [
+                "From",
+                <a key="from" href={run_page(run.from_run)}>
+                  {short_id(run.from_run)}
+                </a>,
+              ],
+            ] as [string, ComponentChildren][])
+          : []),
         ["Id", <Id key="id" id={run.id} />],
       ]}
     />
   );
 }
 
+function ForkDialog({ run, on_close }: { run: Run; on_close: () => void }) {
+  const [prompt, set_prompt] = useState("");
+  return (
+    <Dialog title={`Fork ${run.title}`} on_close={on_close}>
+      <Form
+        title="Fork"
+        busy_title="Forking…"
+        disabled={prompt.trim() === ""}
+        on_cancel={on_close}
+        submit={async () => {
+          const forked = await api.post<Run>(`${run_address(run.id)}/fork`, { prompt: prompt.trim() });
+          await reload("runs/");
+          on_close();
+          navigate(run_page(forked.id));
+        }}
+      >
+        <Field
+          label="What the fork is told first"
+          hint="A new session on a copy of this one's workspace. This one stays as it is."
+          rows={4}
+          value={prompt}
+          on_input={set_prompt}
+          first
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
 /** What can be done to a run right now. */
 export function RunActions({ run }: { run: Run }) {
+  const [forking, set_forking] = useState(false);
   if (!can("run_start")) return null;
   const act = (what: string, done: string) => async () => {
     try {
@@ -105,14 +149,20 @@ export function RunActions({ run }: { run: Run }) {
         </button>
       )}
       {is_over(run.state) ? (
-        <button type="button" onClick={() => void act("rerun", "Started again")()}>
-          Run again
-        </button>
+        <>
+          <button type="button" onClick={() => set_forking(true)}>
+            Fork…
+          </button>
+          <button type="button" onClick={() => void act("rerun", "Started again")()}>
+            Run again
+          </button>
+        </>
       ) : (
         <button type="button" class="danger" onClick={() => void act("cancel", "Stopped")()}>
           Stop
         </button>
       )}
+      {forking && <ForkDialog run={run} on_close={() => set_forking(false)} />}
     </>
   );
 }
@@ -159,10 +209,12 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
   const transcript = use_transcript(run.id, (event) => {
     void reload(`run/${run.id}`);
     if (event.artifact || event.state) void reload("artifacts/");
+    void reload("run_egress/");
   });
   const tabs = [
     { id: "transcript", title: "Transcript" },
     { id: "artifacts", title: artifacts.length === 0 ? "Artifacts" : `Artifacts ${artifacts.length}` },
+    { id: "network", title: "Network" },
     { id: "manifest", title: "Manifest" },
   ];
   const tab = current_tab(tabs);
@@ -181,6 +233,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
         </>
       )}
       {tab === "artifacts" && <ArtifactList artifacts={artifacts} />}
+      {tab === "network" && <EgressList run={run} />}
       {tab === "manifest" && <ManifestView run={run.id} />}
     </>
   );

@@ -1,7 +1,7 @@
 // All runs of the last 48 hours at one look: cells grouped by preset, coloured by state, and the list below.
 
 import { useEffect } from "preact/hooks";
-import { api } from "../api";
+import { api, to_api_error } from "../api";
 import type { Run, State as RunState } from "../api_types";
 import { money, plural, short_count } from "../lib/number";
 import { to_milliseconds } from "../lib/time";
@@ -12,10 +12,11 @@ import { SlideOver } from "../parts/slide_over";
 import { Data, Empty, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
+import { toast_done, toast_failed } from "../parts/toast";
 import { query, set_query } from "../router";
-import { space } from "../session";
+import { can, space } from "../session";
 import { cost_text, RunActions, RunFacts } from "./run";
-import { is_over, run_page, run_time, run_tokens, run_tones, run_words } from "./run_data";
+import { is_over, run_address, run_page, run_time, run_tokens, run_tones, run_words } from "./run_data";
 
 const hours = 48;
 const refresh = 2000;
@@ -173,6 +174,45 @@ function StateFilter() {
   );
 }
 
+/** The same for several runs, one after the other; the first refusal ends it and is shown. */
+async function act_on(runs: Run[], what: "cancel" | "rerun", done: (count: number) => string): Promise<void> {
+  let count = 0;
+  try {
+    for (const run of runs) {
+      await api.post(`${run_address(run.id)}/${what}`, {});
+      count++;
+    }
+  } catch (error) {
+    toast_failed(`${count} of ${runs.length} done`, to_api_error(error));
+  }
+  if (count > 0) toast_done(done(count));
+  await reload("runs/");
+}
+
+function SelectionActions({ runs, clear }: { runs: Run[]; clear: () => void }) {
+  const live = runs.filter((run) => !is_over(run.state));
+  const over = runs.filter((run) => is_over(run.state));
+  return (
+    <>
+      <button
+        type="button"
+        class="danger"
+        disabled={live.length === 0}
+        onClick={() => void act_on(live, "cancel", (count) => `${plural(count, "run")} stopped`).then(clear)}
+      >
+        Stop {live.length}
+      </button>
+      <button
+        type="button"
+        disabled={over.length === 0}
+        onClick={() => void act_on(over, "rerun", (count) => `${plural(count, "run")} started again`).then(clear)}
+      >
+        Run {over.length} again
+      </button>
+    </>
+  );
+}
+
 function Overview({ runs }: { runs: Run[] }) {
   return (
     <>
@@ -187,6 +227,9 @@ function Overview({ runs }: { runs: Run[] }) {
         order="-created_at"
         on_open={(run) => set_query({ open: run.id })}
         open_id={query.value.get("open")}
+        selection_actions={
+          can("run_start") ? (chosen, clear) => <SelectionActions runs={chosen} clear={clear} /> : undefined
+        }
         bar={
           <>
             <SearchField label="Filter runs" />

@@ -1,6 +1,7 @@
 // The sidebar: pages of the space and of the open project, or, inside settings, the settings pages.
 
 import { to_api_error } from "../api";
+import { use_counter } from "../counters";
 import { fill_path, type Params } from "../lib/route";
 import { navigate } from "../router";
 import { allowed, type NavGroup, type Route, routes, settings_groups } from "../routes";
@@ -22,11 +23,18 @@ interface SidebarProps {
 
 function NavLink({ route, params, current }: { route: Route; params: Params; current: boolean }) {
   const href = fill_path(route.path, params);
+  const waiting = use_counter(route.nav?.counter);
   if (!href || !route.nav) return null;
   return (
     <a class="nav-link" href={href} aria-current={current ? "page" : undefined} title={route.title}>
       <Icon name={route.nav.icon} />
       <span class="nav-title">{route.title}</span>
+      {waiting !== null && (
+        <span class="counter">
+          {waiting}
+          <span class="off-screen"> waiting</span>
+        </span>
+      )}
     </a>
   );
 }

@@ -1,0 +1,165 @@
+// What the form of a preset holds, from the settings and back. Texts as people type them: a list is lines, a size is
+// "2 GiB", a variable is NAME=value.
+
+import type { Settings } from "../api_types";
+import { byte_size } from "../lib/number";
+import { parse_size } from "../lib/size";
+
+export interface RepoDraft {
+  url: string;
+  ref: string;
+  path: string;
+}
+
+export interface Draft {
+  name: string;
+  description: string;
+  harness: string;
+  model: string;
+  command: string;
+  system_prompt: string;
+  skills: string[];
+  repos: RepoDraft[];
+  image: string;
+  init_script: string;
+  init_failure: string;
+  init_seconds: string;
+  env: string;
+  memory: string;
+  disk: string;
+  cpus: string;
+  pids: string;
+  minutes: string;
+  idle_minutes: string;
+  network: string;
+  hosts: string;
+  tier: string;
+  outputs: Record<OutputKind, string>;
+  tokens: string;
+  dollars: string;
+  soft_percent: string;
+}
+
+export const output_kinds = ["investigation", "labels", "file", "branch"] as const;
+export type OutputKind = (typeof output_kinds)[number];
+
+export const lines = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+export function draft_of(preset: { name: string; description: string; settings: Settings } | null): Draft {
+  const settings = preset?.settings;
+  const sandbox = settings?.sandbox;
+  const outputs = settings?.outputs;
+  return {
+    name: preset?.name ?? "",
+    description: preset?.description ?? "",
+    harness: settings?.harness ?? "playbook",
+    model: settings?.model ?? "",
+    command: settings?.command.join("\n") ?? "",
+    system_prompt: settings?.system_prompt ?? "",
+    skills: settings?.skills ?? [],
+    repos: settings?.repos ?? [],
+    image: sandbox?.image ?? "host",
+    init_script: sandbox?.init_script ?? "",
+    init_failure: sandbox?.init_failure ?? "abort",
+    init_seconds: String(sandbox?.init_seconds ?? 120),
+    env: Object.entries(sandbox?.env ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join("\n"),
+    memory: byte_size(sandbox?.memory_bytes ?? 2 ** 31),
+    disk: byte_size(sandbox?.disk_bytes ?? 2 ** 32),
+    cpus: String(sandbox?.cpus ?? 2),
+    pids: String(sandbox?.pids ?? 512),
+    minutes: String(sandbox?.wall_clock_minutes ?? 60),
+    idle_minutes: String(sandbox?.idle_minutes ?? 10),
+    network: sandbox?.network ?? "allowlist",
+    hosts: sandbox?.allow_hosts.join("\n") ?? "",
+    tier: sandbox?.minimum_tier ?? "ns",
+    outputs: {
+      investigation: outputs?.investigation ?? "auto",
+      labels: outputs?.labels ?? "review",
+      file: outputs?.file ?? "auto",
+      branch: outputs?.branch ?? "review",
+    },
+    tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
+    dollars: settings?.budget.cost_micro_usd ? String(settings.budget.cost_micro_usd / 1e6) : "",
+    soft_percent: String(settings?.budget.soft_percent ?? 80),
+  };
+}
+
+/** What is wrong in words, before anything is sent; null when nothing is. The server has the last word. */
+export function problem_of(draft: Draft): string | null {
+  if (!parse_size(draft.memory)) return "Memory must be a size such as 2 GiB.";
+  if (!parse_size(draft.disk)) return "Disk must be a size such as 4 GiB.";
+  const numbers: [string, string][] = [
+    ["CPUs", draft.cpus],
+    ["Processes", draft.pids],
+    ["Minutes", draft.minutes],
+    ["Idle minutes", draft.idle_minutes],
+    ["Seconds for the init script", draft.init_seconds],
+    ["The share of the budget", draft.soft_percent],
+  ];
+  for (const [name, text] of numbers)
+    if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number above 0.`;
+  for (const text of [draft.tokens, draft.dollars])
+    if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number above 0, or empty.";
+  const wrong = lines(draft.env).find((line) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(line));
+  return wrong === undefined ? null : `Not NAME=value: ${wrong}`;
+}
+
+function env_of(text: string): Record<string, string> {
+  const found: [string, string][] = lines(text).map((line) => {
+    const at = line.indexOf("=");
+    return [line.slice(0, at), line.slice(at + 1)];
+  });
+  return Object.fromEntries(found);
+}
+
+/** A size that nobody touched stays to the byte: "1.9 GiB" is only how it is shown. */
+function size_of(text: string, before: number | undefined): number {
+  return before !== undefined && text === byte_size(before) ? before : (parse_size(text) ?? 0);
+}
+
+const whole = (text: string): number => Math.round(Number(text));
+
+/** What the form does not show stays as it is. */
+export function settings_of(draft: Draft, before: Settings | undefined): unknown {
+  return {
+    ...before,
+    harness: draft.harness,
+    model: draft.model.trim(),
+    command: lines(draft.command),
+    system_prompt: draft.system_prompt,
+    skills: draft.skills,
+    repos: draft.repos
+      .map(({ url, ref, path }) => ({ url: url.trim(), ref: ref.trim(), path: path.trim() }))
+      .filter((repo) => repo.url !== ""),
+    sandbox: {
+      ...before?.sandbox,
+      image: draft.image.trim() || "host",
+      init_script: draft.init_script,
+      init_failure: draft.init_failure,
+      init_seconds: whole(draft.init_seconds),
+      env: env_of(draft.env),
+      memory_bytes: size_of(draft.memory, before?.sandbox.memory_bytes),
+      disk_bytes: size_of(draft.disk, before?.sandbox.disk_bytes),
+      cpus: Number(draft.cpus),
+      pids: whole(draft.pids),
+      wall_clock_minutes: whole(draft.minutes),
+      idle_minutes: whole(draft.idle_minutes),
+      network: draft.network,
+      allow_hosts: lines(draft.hosts),
+      minimum_tier: draft.tier,
+    },
+    outputs: { ...before?.outputs, ...draft.outputs },
+    budget: {
+      ...before?.budget,
+      tokens: draft.tokens.trim() === "" ? null : whole(draft.tokens),
+      cost_micro_usd: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
+      soft_percent: whole(draft.soft_percent),
+    },
+  };
+}
