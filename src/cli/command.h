@@ -87,6 +87,7 @@ std::vector<Command> project_commands();
 std::vector<Command> span_commands();
 std::vector<Command> trace_commands();
 std::vector<Command> series_commands();
+std::vector<Command> compare_commands();
 std::vector<Command> sql_commands();
 std::vector<Command> annotate_commands();
 std::vector<Command> transfer_commands();

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/amount.h"
 #include "cli/display.h"
+#include "cli/metric.h"
 #include "cli/scope.h"
 #include "cli/sparkline.h"
 #include "cli/table.h"
@@ -26,15 +27,6 @@ int64_t bucket_for(int64_t range_ns) {
     for (const int64_t seconds : usual)
         if (range_ns / (seconds * second) <= most_bars) return seconds * second;
     return usual[std::size(usual) - 1] * second;
-}
-
-std::string value_text(std::string_view metric, double value) {
-    if (!std::isfinite(value)) return "-";
-    if (metric.starts_with("latency")) return duration_text(static_cast<int64_t>(std::min(value, 9e18)));
-    if (metric == "cost") return money_text(static_cast<int64_t>(std::min(value * 1e6, 9e18)));
-    if (metric == "error_rate" || metric == "eval_rate") return share_text(value);
-    if (metric == "eval_score") return json::print(json::Value(std::round(value * 1000) / 1000));
-    return count_text(static_cast<int64_t>(std::clamp(value, -9e18, 9e18)));
 }
 
 bool adds_up(std::string_view metric) {
@@ -84,8 +76,8 @@ std::vector<std::string> summary(const std::string& metric, const Values& values
         sum += *value;
         last = *value;
     }
-    return {value_text(metric, least), value_text(metric, most), value_text(metric, last),
-            adds_up(metric) ? value_text(metric, sum) : ""};
+    return {metric_text(metric, least), metric_text(metric, most), metric_text(metric, last),
+            adds_up(metric) ? metric_text(metric, sum) : ""};
 }
 
 void print_series(const Context& context, const json::Value& series, const Frame& frame) {

@@ -109,6 +109,43 @@ TEST_CASE("a series is a line of bars per group and metric") {
     CHECK(world.client.run({"series", "--bucket", "0s"}).exit == 2);
 }
 
+TEST_CASE("a comparison says what changed, and for the worse") {
+    World world;
+    world.server.on("GET /v1/projects/shop/compare", 200,
+                    R"({"data":{"baseline_after":"2026-11-07T12:00:00Z","baseline_before":"2026-11-08T12:00:00Z",
+                    "after":"2026-11-14T12:00:00Z","before":"2026-11-15T12:00:00Z",
+                    "all":{"group":"","metrics":[{"metric":"count","baseline":100,"current":112},
+                    {"metric":"errors","baseline":0,"current":3},{"metric":"latency_p95","baseline":2e9,"current":1e9},
+                    {"metric":"cost","baseline":null,"current":null}]},
+                    "groups":[{"group":"a\u001b[2J","metrics":[{"metric":"count","baseline":10,"current":35}]}],
+                    "is_cut":true}})");
+    const Outcome outcome = world.client.run({"compare", "--ago", "7d", "--group-by", "model"});
+    CHECK(outcome.exit == 0);
+    CHECK(outcome.out == "Before: 2026-11-07T12:00:00 to 2026-11-08T12:00:00\n"
+                         "Now:    2026-11-14T12:00:00 to 2026-11-15T12:00:00\n\n"
+                         "METRIC       BEFORE  NOW  CHANGE\n"
+                         "count           100  112   +12 %\n"
+                         "errors            0    3     new  worse\n"
+                         "latency_p95     2 s  1 s   −50 %  better\n"
+                         "cost              -    -\n\n"
+                         "model       SPANS  ERRORS  P50  P95  TOKENS  COST\n"
+                         "a\\x1b[2J  35 ×3.5       -    -    -       -     -\n");
+    CHECK(contains(outcome.err, "--groups shows more"));
+    const std::string target = world.server.seen().at(0).target;
+    CHECK(contains(target, "baseline_after=2026-11-07T12%3A00%3A00"));
+    CHECK(contains(target, "baseline_before=2026-11-08T12%3A00%3A00"));
+    CHECK(world.client.run({"compare", "--json"}).json().at("is_cut") == true);
+    CHECK(world.client.run({"compare", "--ago", "soon"}).exit == 2);
+    CHECK(world.client.run({"compare", "--ago", "7d", "--baseline-after", "2d"}).exit == 2);
+}
+
+TEST_CASE("a comparison of nothing with nothing says so") {
+    World world;
+    world.server.on("GET /v1/projects/shop/compare", 200,
+                    R"({"data":{"all":{"metrics":[{"metric":"count","baseline":0,"current":0}]},"groups":[]}})");
+    CHECK(contains(world.client.run({"compare"}).out, "No spans in either time."));
+}
+
 TEST_CASE("SQL is a table for people, and as it is for programs") {
     World world;
     world.server.on("POST /v1/sql", [](const net::Request& request) {
