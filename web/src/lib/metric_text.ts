@@ -1,7 +1,7 @@
-// Metrics as people read and type them. The server keeps latency in nanoseconds, cost in dollars and rates as a share
-// of one; people say milliseconds, dollars and percent.
+// Metrics as people read and type them. Thresholds and the values of monitors have latency in milliseconds, cost in
+// dollars and rates as a share of one; people say percent.
 
-import { money, short_count, span_duration } from "./number";
+import { duration, money, short_count } from "./number";
 
 interface MetricInfo {
   title: string;
@@ -17,7 +17,7 @@ const usd = (value: number) => money(value * 1e6);
 const plain = (value: number) =>
   short_count(Math.abs(value) < 1000 ? Number(value.toFixed(Math.abs(value) < 10 ? 2 : 1)) : value);
 
-const latency = (title: string): MetricInfo => ({ title, unit: "ms", scale: 1e6, text: span_duration });
+const latency = (title: string): MetricInfo => ({ title, unit: "ms", scale: 1, text: duration });
 
 const metrics: Record<string, MetricInfo> = {
   error_rate: { title: "error rate", unit: "%", scale: 0.01, text: percent },
@@ -39,7 +39,7 @@ const unknown: MetricInfo = { title: "value", unit: "", scale: 1, text: plain };
 export const metric_names = Object.keys(metrics);
 export const metric_info = (metric: string): MetricInfo => metrics[metric] ?? { ...unknown, title: metric || "value" };
 
-/** "2500" milliseconds of a person as nanoseconds; null when it is not a number. */
+/** "2.5" percent of a person as 0.025; null when it is not a number. */
 export function from_unit(metric: string, text: string): number | null {
   const value = Number(text.replace(",", "."));
   if (text.trim() === "" || Number.isNaN(value)) return null;

@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { spark_points, stacked, to_stretches, to_strip } from "./strip";
+import { daily_traces, spark_points, stacked, to_stretches, to_strip } from "./strip";
 
 test("marks are counted into columns, with each reason once", () => {
   const marks = [
@@ -52,4 +52,15 @@ test("stacked lines are sums, tallest first", () => {
     [3, 3],
     [1, 0],
   ]);
+});
+
+test("hours add up to days, newest last", () => {
+  const now = Date.parse("2026-03-10T12:30:00Z");
+  const points = [
+    { time: "2026-03-08T13:00:00.000000000Z", traces: 2 },
+    { time: "2026-03-10T11:00:00.000000000Z", traces: 3 },
+    { time: "2026-03-10T12:00:00.000000000Z", traces: 4 },
+    { time: "2026-01-01T00:00:00.000000000Z", traces: 9 },
+  ];
+  expect(daily_traces(points, now, 3)).toEqual([0, 2, 7]);
 });

@@ -75,3 +75,13 @@ export function stacked(lines: (number | null)[][]): (number | null)[][] {
   }
   return sums;
 }
+
+/** Traces of each of the last days, oldest first, out of hours that had any. */
+export function daily_traces(points: { time: string; traces: number }[], now: number, days: number): number[] {
+  const counts = Array.from({ length: days }, () => 0);
+  for (const point of points) {
+    const age = Math.floor((now - Date.parse(point.time.replace(/(\.\d{3})\d+/, "$1"))) / 86_400_000);
+    if (age >= 0 && age < days) counts[days - 1 - age] = (counts[days - 1 - age] ?? 0) + point.traces;
+  }
+  return counts;
+}

@@ -1,0 +1,46 @@
+// What fires an automation, as a sentence: "on weekdays at 09:00, Europe/Berlin".
+
+import type { Trigger } from "../pages/loop_types";
+import { cron_text } from "./cron_text";
+import { metric_info, window_text } from "./metric_text";
+
+const comparators: Record<string, string> = {
+  above: "is above",
+  at_least: "is at least",
+  below: "is below",
+  at_most: "is at most",
+};
+export const comparator_text = (comparator: string | null) => comparators[comparator ?? "above"] ?? "is";
+
+export function measured_text(trigger: Pick<Trigger, "metric" | "filter" | "eval_name" | "eval_label">): string {
+  const name = metric_info(trigger.metric ?? "").title;
+  const evals = trigger.eval_name ? ` ${trigger.eval_name}${trigger.eval_label ? ` = ${trigger.eval_label}` : ""}` : "";
+  const filter = trigger.filter ? ` of spans with ${trigger.filter}` : "";
+  return name + evals + filter;
+}
+
+function metric_text(trigger: Trigger): string {
+  const { text } = metric_info(trigger.metric ?? "");
+  const limit = trigger.threshold === null ? "…" : text(trigger.threshold);
+  const held = trigger.for_seconds ? ` for ${window_text(trigger.for_seconds)}` : "";
+  const window = window_text(trigger.window_seconds ?? 900);
+  return `when ${measured_text(trigger)} over ${window} ${comparator_text(trigger.comparator)} ${limit}${held}`;
+}
+
+/** `monitor_name` is said instead of the monitor's id where it is known. */
+export function trigger_text(trigger: Trigger, monitor_name?: string): string {
+  switch (trigger.type) {
+    case "cron": {
+      const zone = trigger.time_zone ?? "UTC";
+      return `${cron_text(trigger.schedule ?? "") ?? `at ${trigger.schedule}`}, ${zone}`;
+    }
+    case "metric":
+      return metric_text(trigger);
+    case "monitor":
+      return `when the monitor ${monitor_name ?? trigger.monitor ?? "…"} triggers`;
+    case "webhook":
+      return "when a signed request arrives";
+    case "managed":
+      return "when Hone itself asks for it";
+  }
+}

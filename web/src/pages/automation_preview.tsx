@@ -1,0 +1,104 @@
+// What a trigger would do, before it is saved: the next ten firings, or what the last seven days would have fired.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type ApiError, api, to_api_error } from "../api";
+import { metric_info } from "../lib/metric_text";
+import { local_time, to_milliseconds, zone_name } from "../lib/time";
+import { ErrorNote, Skeleton } from "../parts/state";
+import { Strip } from "../parts/strip";
+import { Time } from "../parts/time";
+import { outcome_kinds, reason_text } from "./automation_data";
+import { Chart } from "./chart";
+import type { Trigger, TriggerPreview } from "./loop_types";
+
+/** Typing is not asking: only what stands still for a moment is tried. */
+const patience = 350;
+
+interface Tried<T> {
+  data: T | null;
+  error: ApiError | null;
+}
+
+/** Posts a draft whenever it has stood still; the last good answer stays while the next is fetched. */
+export function use_preview<T>(path: string, body: unknown, ready: boolean): Tried<T> {
+  const [tried, set_tried] = useState<Tried<T>>({ data: null, error: null });
+  const text = JSON.stringify(body);
+  useEffect(() => {
+    if (!ready) return;
+    let gone = false;
+    const timer = setTimeout(() => {
+      api.post<T>(path, JSON.parse(text)).then(
+        (data) => !gone && set_tried({ data, error: null }),
+        (error) => !gone && set_tried((known) => ({ data: known.data, error: to_api_error(error) })),
+      );
+    }, patience);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [path, text, ready]);
+  return tried;
+}
+
+export function Firings({ times }: { times: string[] }) {
+  if (times.length === 0) return <p class="faint">It never fires.</p>;
+  return (
+    <ol class="firings">
+      {times.map((time) => (
+        <li key={time}>
+          <span class="mono">{local_time(time)}</span> <span class="faint">{zone_name(time)}</span>
+          <Time time={time} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview }) {
+  const { text, title } = metric_info(trigger.metric ?? "");
+  const chart = useMemo(() => {
+    const times = preview.points.map((point) => to_milliseconds(point.time));
+    const limit = trigger.threshold;
+    return {
+      times,
+      lines: [
+        { title, colour: "--running", values: preview.points.map((point) => point.value) },
+        { title: "threshold", colour: "--failed", dashed: true, values: times.map(() => limit) },
+      ],
+    };
+  }, [preview, trigger.threshold, title]);
+  const first = chart.times[0];
+  const last = chart.times[chart.times.length - 1];
+  if (first === undefined || last === undefined) return <p class="faint">No spans in the last seven days.</p>;
+  const marks = preview.slots.map((slot) => ({
+    time: to_milliseconds(slot.due_at),
+    kind: slot.outcome,
+    why: reason_text(slot),
+  }));
+  const fired = marks.filter((mark) => mark.kind === "fired").length;
+  return (
+    <>
+      <p>
+        In the last seven days it would have fired <b>{fired === 1 ? "once" : `${fired} times`}</b>.
+      </p>
+      <Chart title={title} {...chart} text={text} height={150} />
+      <Strip label="Would have" marks={marks} kinds={outcome_kinds} from={first} to={last} under_chart />
+    </>
+  );
+}
+
+export function TriggerPreviewBox({ project, trigger, ready }: { project: string; trigger: Trigger; ready: boolean }) {
+  const tried = use_preview<TriggerPreview>("/v1/automation_preview", { project, trigger }, ready);
+  const shown = trigger.type === "cron" || trigger.type === "metric";
+  if (!shown) return null;
+  return (
+    <section class="preview" aria-label="Preview" aria-live="polite">
+      <h2>{trigger.type === "cron" ? "Next firings" : "On past data"}</h2>
+      {ready && tried.error && <ErrorNote error={tried.error} />}
+      {!ready && <p class="faint">Say when it should fire.</p>}
+      {ready && !tried.data && !tried.error && <Skeleton rows={4} />}
+      {ready && tried.data && !tried.error && trigger.type === "cron" && <Firings times={tried.data.firings} />}
+      {ready && tried.data && trigger.type === "metric" && <Past trigger={trigger} preview={tried.data} />}
+    </section>
+  );
+}

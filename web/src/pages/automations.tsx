@@ -1,0 +1,167 @@
+// All automations of a space: what each does when, how the last moments went, and what comes next.
+
+import { api } from "../api";
+import { duration } from "../lib/number";
+import { trigger_text } from "../lib/trigger_text";
+import { reload, use_load } from "../load";
+import { Icon } from "../parts/icon";
+import { PageHeader } from "../parts/page";
+import { SearchField } from "../parts/search_field";
+import { Data, Empty, Note, State } from "../parts/state";
+import { Ticks } from "../parts/strip";
+import { type Column, Table } from "../parts/table";
+import { Time } from "../parts/time";
+import { navigate, query } from "../router";
+import { can } from "../session";
+import {
+  automation_route,
+  outcome_kinds,
+  outcome_tones,
+  reason_text,
+  slot_marks,
+  use_automations,
+} from "./automation_data";
+import { automation_page } from "./loop_addresses";
+import type { Automation, Scheduler, Slot } from "./loop_types";
+import { run_tones, run_words } from "./run_data";
+
+const recent = 24;
+
+function RecentSlots({ automation }: { automation: Automation }) {
+  const load = use_load(automation.last_slot ? `automation_recent/${automation.id}` : null, (signal) =>
+    api.get<Slot[]>(automation_route(automation.id, "/slots"), { limit: recent }, signal),
+  );
+  return <Ticks marks={slot_marks(load.data ?? [])} kinds={outcome_kinds} />;
+}
+
+/** The newest moment: the run's state when there is one, else what became of the moment. */
+export function SlotState({ slot }: { slot: Slot }) {
+  if (slot.outcome === "fired" && slot.run_state)
+    return <State tone={run_tones[slot.run_state]} text={run_words[slot.run_state]} />;
+  return (
+    <span title={reason_text(slot) || undefined}>
+      <State tone={outcome_tones[slot.outcome]} text={slot.outcome} />
+    </span>
+  );
+}
+
+const columns: Column<Automation>[] = [
+  {
+    id: "name",
+    title: "Automation",
+    width: "22%",
+    sort: (row) => row.name,
+    cell: (row) => (
+      <a class="cell-link" href={automation_page(row.id)}>
+        {row.name}
+      </a>
+    ),
+  },
+  {
+    id: "trigger",
+    title: "Fires",
+    wide: true,
+    cell: (row) => (
+      <span class="soft" title={trigger_text(row.trigger)}>
+        {trigger_text(row.trigger)}
+      </span>
+    ),
+  },
+  {
+    id: "project",
+    title: "Project",
+    width: "130px",
+    wide: true,
+    sort: (row) => row.project_name,
+    cell: (row) => row.project_name,
+  },
+  { id: "recent", title: "Recent", width: "116px", wide: true, cell: (row) => <RecentSlots automation={row} /> },
+  {
+    id: "last",
+    title: "Last",
+    width: "116px",
+    sort: (row) => row.last_slot?.due_at ?? "",
+    cell: (row) => (row.last_slot ? <SlotState slot={row.last_slot} /> : <span class="faint">not yet</span>),
+  },
+  {
+    id: "when",
+    title: "When",
+    width: "84px",
+    align: "right",
+    wide: true,
+    cell: (row) => <Time time={row.last_slot?.due_at ?? null} missing="–" />,
+  },
+  {
+    id: "next",
+    title: "Next",
+    width: "96px",
+    align: "right",
+    sort: (row) => row.next_at ?? "",
+    cell: (row) =>
+      row.paused ? (
+        <span title={row.pause_reason || undefined}>
+          <State tone="off" text="paused" />
+        </span>
+      ) : (
+        <Time time={row.next_at} missing="–" />
+      ),
+  },
+];
+
+/** Said only when something is wrong: a scheduler that is on time is no news. */
+function SchedulerNote() {
+  const load = use_load("scheduler", (signal) => api.get<Scheduler>("/v1/scheduler", {}, signal));
+  const behind = load.data?.behind_seconds ?? 0;
+  if (behind < 60) return null;
+  return (
+    <Note kind="warning" icon="clock">
+      The scheduler is {duration(behind * 1000)} behind. Moments that are due are written down and fire when it catches
+      up.
+    </Note>
+  );
+}
+
+export function Automations() {
+  const load = use_automations();
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const fits = (row: Automation) =>
+    `${row.name} ${row.project_name} ${row.preset_name ?? ""}`.toLowerCase().includes(text);
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="Automations"
+        text="Workers that start by themselves. Every due moment leaves a record: fired, or skipped and why."
+      >
+        {can("automation_write") && (
+          <a class="button primary" href={automation_page("new")}>
+            <Icon name="plus" /> Create automation
+          </a>
+        )}
+      </PageHeader>
+      <SchedulerNote />
+      <Data load={load} retry={() => void reload("automations/")}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty
+              icon="clock"
+              title="No automations yet"
+              text="An automation gives a preset a prompt on a project: at set times, when a metric crosses a limit, when a monitor triggers, or when a webhook arrives."
+              command="hone automation create --help"
+            />
+          ) : (
+            <Table
+              label="Automations"
+              rows={rows.filter(fits)}
+              columns={columns}
+              row_id={(row) => row.id}
+              row_title={(row) => row.name}
+              order="name"
+              on_open={(row) => navigate(automation_page(row.id))}
+              bar={<SearchField label="Filter automations" />}
+            />
+          )
+        }
+      </Data>
+    </div>
+  );
+}

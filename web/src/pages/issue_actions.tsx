@@ -1,0 +1,269 @@
+// What can be done with an issue: look at its traces, investigate, fix, watch, hand over, silence, close, merge.
+
+import { useState } from "preact/hooks";
+import { api, to_api_error } from "../api";
+import type { Member, Project, Run } from "../api_types";
+import { use_keys } from "../keyboard";
+import { use_load } from "../load";
+import { Dialog } from "../parts/dialog";
+import { Choice, Field, Form } from "../parts/form";
+import { Icon } from "../parts/icon";
+import { Menu, type MenuItem } from "../parts/menu";
+import { toast_done, toast_failed } from "../parts/toast";
+import { navigate } from "../router";
+import { can, space, user } from "../session";
+import { issue_page, monitor_page } from "./loop_addresses";
+import type { Issue } from "./loop_types";
+import { traces_address } from "./project_scope";
+import { run_page } from "./run_data";
+import { is_live, issue_route, issues_changed, use_issues } from "./signal_data";
+
+type Asked = "mute" | "dismiss" | "assign" | "merge" | "severity";
+
+async function change(issue: Issue, body: object, done: string): Promise<void> {
+  await api.patch(issue_route(issue.id), body);
+  await issues_changed();
+  toast_done(done);
+}
+
+interface AskProps {
+  issue: Issue;
+  project: Project;
+  on_close: () => void;
+}
+
+const dismissals = ["expected behaviour", "not worth fixing", "wrongly found", "cannot be reproduced"];
+
+function DismissDialog({ issue, on_close }: AskProps) {
+  const [reason, set_reason] = useState(dismissals[0] ?? "");
+  const [words, set_words] = useState("");
+  return (
+    <Dialog title="Dismiss this issue" on_close={on_close}>
+      <Form
+        title="Dismiss"
+        dangerous
+        on_cancel={on_close}
+        submit={async () => {
+          const text = words.trim() === "" ? reason : `${reason}: ${words.trim()}`;
+          await change(issue, { status: "dismissed", reason: text }, "Dismissed; the same finding stays quiet");
+          on_close();
+        }}
+      >
+        <p>The same finding stays quiet from now on and is only counted. You can reopen it.</p>
+        <Choice
+          label="Because it is"
+          value={reason}
+          on_change={set_reason}
+          options={dismissals.map((text) => ({ value: text, title: text }))}
+        />
+        <Field label="In your words" rows={3} value={words} on_input={set_words} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function MuteDialog({ issue, on_close }: AskProps) {
+  const [hours, set_hours] = useState("24");
+  const [reason, set_reason] = useState("");
+  return (
+    <Dialog title="Mute this issue" on_close={on_close}>
+      <Form
+        title="Mute"
+        on_cancel={on_close}
+        submit={async () => {
+          const until = hours === "" ? null : new Date(Date.now() + Number(hours) * 3_600_000).toISOString();
+          await change(issue, { status: "muted", reason: reason.trim(), muted_until: until }, "Muted");
+          on_close();
+        }}
+      >
+        <Choice
+          label="For"
+          value={hours}
+          on_change={set_hours}
+          options={[
+            { value: "4", title: "4 hours" },
+            { value: "24", title: "24 hours" },
+            { value: "168", title: "a week" },
+            { value: "", title: "until somebody unmutes it" },
+          ]}
+        />
+        <Field label="Why" value={reason} on_input={set_reason} placeholder="a fix is on its way" first />
+      </Form>
+    </Dialog>
+  );
+}
+
+function AssignDialog({ issue, on_close }: AskProps) {
+  const [who, set_who] = useState(issue.assignee ?? "");
+  const members = use_load(can("member_read") ? `members/${space.value?.id}` : null, (signal) =>
+    api.list<Member>(`/v1/spaces/${space.value?.id}/members`, {}, signal),
+  ).data;
+  const own = { value: user.value?.id ?? "", title: user.value?.email ?? "" };
+  const known = members?.map((member) => ({ value: member.user_id, title: member.name || member.email }));
+  const name = (known ?? [own]).find((one) => one.value === who)?.title ?? who;
+  return (
+    <Dialog title="Assign this issue" on_close={on_close}>
+      <Form
+        title="Assign"
+        on_cancel={on_close}
+        submit={async () => {
+          await change(
+            issue,
+            { assignee: who === "" ? null : who },
+            who === "" ? "Assigned to nobody" : `Assigned to ${name}`,
+          );
+          on_close();
+        }}
+      >
+        <Choice
+          label="To"
+          value={who}
+          on_change={set_who}
+          options={[{ value: "", title: "nobody" }, ...(known ?? [own])]}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function MergeDialog({ issue, project, on_close }: AskProps) {
+  const [into, set_into] = useState("");
+  const others = (use_issues(project).data ?? []).filter((other) => other.id !== issue.id && is_live(other));
+  return (
+    <Dialog title="Merge into another issue" on_close={on_close}>
+      <Form
+        title="Merge"
+        disabled={into === ""}
+        on_cancel={on_close}
+        submit={async () => {
+          await api.post(issue_route(into, "/merge"), { issue: issue.id });
+          await issues_changed();
+          toast_done("Merged");
+          on_close();
+          navigate(issue_page(project.name, into));
+        }}
+      >
+        <p>Traces, comments and future findings of “{issue.title}” belong to the other issue from now on.</p>
+        <Choice
+          label="Into"
+          value={into}
+          on_change={set_into}
+          options={[
+            { value: "", title: others.length === 0 ? "there is no other open issue" : "choose an issue" },
+            ...others.map((other) => ({ value: other.id, title: other.title })),
+          ]}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+const dialogs: Record<Exclude<Asked, "severity">, (props: AskProps) => preact.JSX.Element> = {
+  dismiss: DismissDialog,
+  mute: MuteDialog,
+  assign: AssignDialog,
+  merge: MergeDialog,
+};
+
+export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
+  const [asked, set_asked] = useState<Exclude<Asked, "severity"> | null>(null);
+  const [busy, set_busy] = useState("");
+  /** One thing at a time; a failure is said, never lost. */
+  const run = (name: string, failed: string, action: () => Promise<void>) => async () => {
+    if (busy !== "") return;
+    set_busy(name);
+    try {
+      await action();
+    } catch (error) {
+      toast_failed(failed, to_api_error(error));
+    } finally {
+      set_busy("");
+    }
+  };
+  const investigate = run("investigate", "No worker was started", async () => {
+    await api.post(issue_route(issue.id, "/investigate"), {});
+    await issues_changed();
+    toast_done("A worker looks into it");
+  });
+  const fix = run("fix", "No worker was started", async () => {
+    const started = await api.post<Run>(issue_route(issue.id, "/fix"), {});
+    await issues_changed();
+    navigate(run_page(started.id));
+  });
+  const monitor = run("monitor", "No monitor was created", async () => {
+    const created = await api.post<{ id: string }>(issue_route(issue.id, "/monitor"), {});
+    navigate(monitor_page(project.name, created.id));
+  });
+  const set_status = (status: string, done: string) =>
+    run(status, "The issue is as before", () => change(issue, { status }, done));
+  const live = is_live(issue);
+  const items: MenuItem[] = [
+    { title: "Create a monitor", icon: "clock", run: () => void monitor() },
+    { title: "Assign…", icon: "person", run: () => set_asked("assign") },
+    { title: "Merge into…", icon: "chain", run: () => set_asked("merge") },
+    ...(live
+      ? [
+          { title: "Mute…", icon: "clock" as const, divided: true, run: () => set_asked("mute") },
+          { title: "Dismiss…", icon: "stop" as const, run: () => set_asked("dismiss") },
+        ]
+      : []),
+  ];
+  const Ask = asked && dialogs[asked];
+  use_keys([
+    { keys: "i", title: "Investigate", group: "This issue", run: () => void investigate() },
+    {
+      keys: "t",
+      title: "Open its traces",
+      group: "This issue",
+      run: () => navigate(traces_address(project.name, issue.filter, "7d")),
+    },
+    { keys: "a", title: "Assign", group: "This issue", run: () => set_asked("assign") },
+    { keys: "m", title: "Mute", group: "This issue", run: () => live && set_asked("mute") },
+  ]);
+  return (
+    <>
+      <a class="button" href={traces_address(project.name, issue.filter, "7d")}>
+        <Icon name="trace" /> Open traces
+      </a>
+      {live && (
+        <>
+          <button
+            type="button"
+            class={issue.investigation_id ? undefined : "primary"}
+            disabled={busy !== "" || issue.status === "investigating"}
+            onClick={() => void investigate()}
+          >
+            <Icon name="search" /> {issue.investigation_id ? "Investigate again" : "Investigate"}
+          </button>
+          <button
+            type="button"
+            class={issue.investigation_id ? "primary" : undefined}
+            disabled={busy !== ""}
+            onClick={() => void fix()}
+          >
+            <Icon name="tool" /> Start fix
+          </button>
+          <button
+            type="button"
+            disabled={busy !== ""}
+            onClick={() => void set_status("resolved", "Resolved; it reopens by itself if it comes back")()}
+          >
+            <Icon name="check" /> Resolve
+          </button>
+        </>
+      )}
+      {!live && (
+        <button
+          type="button"
+          class="primary"
+          disabled={busy !== ""}
+          onClick={() => void set_status("open", "Open again")()}
+        >
+          <Icon name="rotate" /> {issue.status === "muted" ? "Unmute" : "Reopen"}
+        </button>
+      )}
+      <Menu label="More actions" class="icon-only" align="right" button={<Icon name="more" />} items={items} />
+      {Ask && <Ask issue={issue} project={project} on_close={() => set_asked(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,198 @@
+// Provisional shapes until the server prints them.
+
+export type Severity = "low" | "medium" | "high" | "critical";
+export type IssueStatus = "open" | "investigating" | "fix_proposed" | "resolved" | "muted" | "dismissed";
+
+export interface ScoreTerm {
+  name: string;
+  points: number;
+  most: number;
+  why: string;
+}
+export interface Fact {
+  name: string;
+  value: string;
+}
+export interface Example {
+  trace_id: string;
+  span_id: string;
+  time: string;
+}
+export interface Fingerprint {
+  fingerprint: string;
+  detector: string;
+  title: string;
+  filter: string;
+  traces: number;
+  last_seen: string;
+}
+export interface Issue {
+  id: string;
+  space_id: string;
+  project_id: string;
+  fingerprint: string;
+  detector: string;
+  title: string;
+  explanation: string;
+  severity: Severity;
+  status: IssueStatus;
+  reason: string;
+  muted_until: string | null;
+  score: number;
+  score_terms: ScoreTerm[];
+  traces: number;
+  share: number;
+  growth: number;
+  confidence: number;
+  filter: string;
+  facts: Fact[];
+  examples: Example[];
+  matches: number;
+  quiet_matches: number;
+  reopened: number;
+  assignee: string | null;
+  assignee_name: string | null;
+  reported_by: string | null;
+  investigation_id: string | null;
+  investigation_run: string | null;
+  investigated_at: string | null;
+  fix_run: string | null;
+  monitor_id: string | null;
+  merged_into: string | null;
+  first_seen: string;
+  last_seen: string;
+  created_at: string;
+  updated_at: string;
+}
+export interface Comment {
+  id: string;
+  author: string;
+  text: string;
+  created_at: string;
+}
+export interface Change {
+  time: string;
+  who: string;
+  what: string;
+  detail: string;
+}
+export interface VolumePoint {
+  time: string;
+  traces: number;
+}
+export interface SeverityVolume {
+  time: string;
+  low: number;
+  medium: number;
+  high: number;
+  critical: number;
+}
+export interface Scan {
+  id: string;
+  started_at: string;
+  took_ms: number;
+  rows_read: number;
+  found: number;
+  new_issues: number;
+  problem: string;
+}
+export interface SignalView {
+  enabled: boolean;
+  consent_note: string;
+  consented_by: string | null;
+  consented_at: string | null;
+  cadence_minutes: number;
+  context: string;
+  budget_micro_usd_per_day: number | null;
+  preset: string | null;
+  repo: string | null;
+  investigations_per_scan: number;
+  last_scan: Scan | null;
+  next_scan_at: string | null;
+}
+
+export type TriggerType = "cron" | "metric" | "monitor" | "webhook" | "managed";
+export type Comparator = "above" | "at_least" | "below" | "at_most";
+export interface Trigger {
+  type: TriggerType;
+  schedule: string | null;
+  time_zone: string | null;
+  metric: string | null;
+  filter: string | null;
+  comparator: Comparator | null;
+  threshold: number | null;
+  window_seconds: number | null;
+  every_seconds: number | null;
+  for_seconds: number | null;
+  minimum_samples: number | null;
+  eval_name: string | null;
+  eval_label: string | null;
+  monitor: string | null;
+}
+export type Overlap = "skip" | "queue" | "parallel";
+export type CatchUp = "coalesce" | "all" | "none";
+export interface DayBudget {
+  tokens_per_day: number | null;
+  cost_micro_usd_per_day: number | null;
+  soft_percent: number;
+}
+export type SlotOutcome = "due" | "fired" | "skipped" | "failed";
+export interface Slot {
+  id: string;
+  automation_id: string;
+  due_key: string;
+  due_at: string;
+  outcome: SlotOutcome;
+  reason: string;
+  note: string;
+  run_id: string | null;
+  run_state: import("../api_types").State | null;
+  values: unknown;
+  by_hand: boolean;
+  created_at: string;
+  acted_at: string | null;
+}
+export interface Automation {
+  id: string;
+  space_id: string;
+  project_id: string;
+  project_name: string;
+  name: string;
+  description: string;
+  preset_id: string | null;
+  preset_name: string | null;
+  prompt: string;
+  trigger: Trigger;
+  paused: boolean;
+  pause_reason: string;
+  overlap: Overlap;
+  catch_up: CatchUp;
+  cool_off_seconds: number;
+  budget: DayBudget;
+  spent_today: { tokens: number; cost_micro_usd: number };
+  failure_limit: number;
+  failure_streak: number;
+  managed_by: string | null;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  last_slot: Slot | null;
+  next_at: string | null;
+  hook_path: string | null;
+  hook_secret: string | null;
+}
+export interface TriggerPreview {
+  firings: string[];
+  points: { time: string; value: number | null }[];
+  slots: Pick<Slot, "due_at" | "outcome" | "reason" | "note">[];
+}
+export interface Scheduler {
+  last_step_at: string | null;
+  behind_seconds: number;
+  due_slots: number;
+}
+export type MonitorState = "healthy" | "no_data" | "triggered";
+export interface Monitor {
+  id: string;
+  name: string;
+}

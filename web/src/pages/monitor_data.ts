@@ -1,0 +1,30 @@
+// Monitors as pages show them.
+
+import { api, segment } from "../api";
+import type { Project } from "../api_types";
+import { type Loaded, reload, use_load } from "../load";
+import type { Tone } from "../parts/state";
+import type { MarkKind } from "../parts/strip";
+import type { Monitor, MonitorState } from "./loop_types";
+
+export const monitor_route = (id: string, rest = "") => `/v1/monitors/${segment(id)}${rest}`;
+
+export const state_tones: Record<MonitorState, Tone> = { healthy: "done", no_data: "off", triggered: "failed" };
+export const state_words: Record<MonitorState, string> = {
+  healthy: "healthy",
+  no_data: "no data",
+  triggered: "triggered",
+};
+
+export const state_kinds: MarkKind[] = [
+  { kind: "healthy", title: "healthy", tone: "done" },
+  { kind: "triggered", title: "triggered", tone: "failed" },
+  { kind: "no_data", title: "no data", tone: "off" },
+];
+
+export const use_monitors = (project: Project | undefined): Loaded<Monitor[]> =>
+  use_load(project ? `monitors/${project.id}` : null, (signal) =>
+    api.list<Monitor>("/v1/monitors", { space: project?.space_id, project: project?.id }, signal),
+  );
+
+export const monitors_changed = () => reload("monitor");
