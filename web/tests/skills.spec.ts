@@ -73,3 +73,35 @@ test("deleting a skill wants its name", async ({ page, admin }) => {
   await expect(page.getByRole("heading", { name: "Skills", level: 1 })).toBeVisible();
   await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
 });
+
+test("a custom skill's variables are changed and removed, its hosts edited", async ({ page, admin }) => {
+  const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name: unique("own"), type: "custom" });
+  await page.goto(`/s/default/skills/${id}`);
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Declare a variable…" }).click();
+  await dialog.getByLabel("Name").fill("STATUS_TOKEN");
+  await dialog.getByLabel("Hosts it may go to").fill("https://api.example.com/v1");
+  await dialog.getByRole("button", { name: "Declare" }).click();
+  const row = page.getByRole("row").filter({ hasText: "STATUS_TOKEN" }).first();
+  await expect(row).toContainText("api.example.com/v1");
+
+  await row.getByRole("button", { name: "More about STATUS_TOKEN" }).click();
+  await page.getByRole("menuitem", { name: "Edit…" }).click();
+  await dialog.getByLabel("Hosts it may go to").fill("api.example.com/v2\nother.example.com:8443");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(row).toContainText("other.example.com:8443");
+  await expect(row).toContainText("api.example.com/v2");
+
+  const hosts = page.getByRole("region", { name: "Hosts without a secret" });
+  await hosts.getByRole("button", { name: "Edit hosts…" }).click();
+  await dialog.getByLabel("Hosts", { exact: true }).fill("https://status.example.com\nnot an address");
+  await expect(dialog.getByRole("button", { name: "Save" })).toBeDisabled();
+  await dialog.getByLabel("Hosts", { exact: true }).fill("https://status.example.com");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(hosts.getByText("status.example.com")).toBeVisible();
+
+  await row.getByRole("button", { name: "More about STATUS_TOKEN" }).click();
+  await page.getByRole("menuitem", { name: "Remove…" }).click();
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await expect(page.getByText("This skill declares no variables.")).toBeVisible();
+});

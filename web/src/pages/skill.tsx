@@ -9,6 +9,7 @@ import { Id } from "../parts/copy";
 import { Dialog } from "../parts/dialog";
 import { Choice, Field, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
+import { Menu } from "../parts/menu";
 import { PageHeader, Section } from "../parts/page";
 import { Data, Note, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
@@ -28,7 +29,7 @@ import {
   skill_address,
   skills_changed,
 } from "./skill_data";
-import { DeclareVariable } from "./skill_declare";
+import { DeclareVariable, EditHosts, remove_declared } from "./skill_declare";
 import { EnvPreview } from "./skill_form";
 
 const exposures = [
@@ -145,8 +146,8 @@ function Ways({ variable }: { variable: SkillVariable }) {
 }
 
 type Open =
-  | { kind: "secret" | "value" | "remove"; variable: SkillVariable }
-  | { kind: "delete" | "env" | "share" | "declare" }
+  | { kind: "secret" | "value" | "remove" | "edit" | "undeclare"; variable: SkillVariable }
+  | { kind: "delete" | "env" | "share" | "declare" | "hosts" }
   | null;
 
 function Variables({ skill, set_open }: { skill: SkillView; set_open: (open: Open) => void }) {
@@ -178,7 +179,7 @@ function Variables({ skill, set_open }: { skill: SkillView; set_open: (open: Ope
     {
       id: "actions",
       title: "",
-      width: "170px",
+      width: skill.type === "custom" ? "230px" : "170px",
       align: "right",
       cell: (variable) => {
         if (!can(variable.secret ? "secret_write" : "skill_write")) return "";
@@ -200,6 +201,23 @@ function Variables({ skill, set_open }: { skill: SkillView; set_open: (open: Ope
               >
                 <Icon name="trash" />
               </button>
+            )}
+            {skill.type === "custom" && can("skill_write") && (
+              <Menu
+                label={`More about ${variable.name}`}
+                class="quiet icon-only"
+                align="right"
+                button={<Icon name="more" />}
+                items={[
+                  { title: "Edit…", icon: "settings", run: () => set_open({ kind: "edit", variable }) },
+                  {
+                    title: "Remove…",
+                    icon: "trash",
+                    dangerous: true,
+                    run: () => set_open({ kind: "undeclare", variable }),
+                  },
+                ]}
+              />
             )}
           </>
         );
@@ -434,13 +452,19 @@ export function SkillPage({ params }: { params: Params }) {
               </Note>
             )}
             <Variables skill={skill} set_open={set_open} />
-            {skill.allow.length > 0 && (
+            {(skill.allow.length > 0 || skill.type === "custom") && (
               <Section title="Hosts without a secret">
                 <p>
+                  {skill.allow.length === 0 && <span class="soft">None. </span>}
                   {skill.allow.map((host) => (
                     <code key={host_text(host)}>{host_text(host)} </code>
                   ))}
                 </p>
+                {skill.type === "custom" && can("skill_write") && (
+                  <button type="button" onClick={() => set_open({ kind: "hosts" })}>
+                    Edit hosts…
+                  </button>
+                )}
               </Section>
             )}
             <Folder skill={skill} />
@@ -450,6 +474,17 @@ export function SkillPage({ params }: { params: Params }) {
             {open?.kind === "value" && <SetValue skill={skill} variable={open.variable} on_close={close} />}
             {open?.kind === "env" && <PasteEnv skill={skill} on_close={close} />}
             {open?.kind === "declare" && <DeclareVariable skill={skill} on_close={close} />}
+            {open?.kind === "edit" && <DeclareVariable skill={skill} name={open.variable.name} on_close={close} />}
+            {open?.kind === "hosts" && <EditHosts skill={skill} on_close={close} />}
+            {open?.kind === "undeclare" && (
+              <Confirm
+                title={`Remove ${open.variable.name}?`}
+                consequence={`${skill.name} no longer has this variable${open.variable.set && open.variable.secret ? ", and its stored secret is gone for good" : ""}.`}
+                action="Remove"
+                run={() => remove_declared(skill, open.variable)}
+                on_close={close}
+              />
+            )}
             {open?.kind === "share" && <Share skill={skill} on_close={close} />}
             {open?.kind === "remove" && (
               <Confirm

@@ -1,12 +1,20 @@
-// Declaring variables of a custom skill: each with the hosts that its secret may go to.
+// Variables of a custom skill, declared, changed and taken away: each with the hosts that its secret may go to. And
+// the hosts that need no secret.
 
 import { useState } from "preact/hooks";
-import { api } from "../api";
+import { api, segment } from "../api";
 import { reload, use_load } from "../load";
 import { Dialog } from "../parts/dialog";
 import { Check, Field, Form } from "../parts/form";
 import { Data } from "../parts/state";
-import { type SkillHost, type SkillView, skill_address, skills_changed } from "./skill_data";
+import {
+  host_text,
+  type SkillHost,
+  type SkillVariable,
+  type SkillView,
+  skill_address,
+  skills_changed,
+} from "./skill_data";
 
 interface Declared {
   name: string;
@@ -39,76 +47,168 @@ export function parse_host(text: string): SkillHost | null {
   };
 }
 
-function DeclareForm({ skill, known, on_close }: { skill: SkillView; known: Declared[]; on_close: () => void }) {
-  const [name, set_name] = useState("");
-  const [secret, set_secret] = useState(true);
-  const [hosts, set_hosts] = useState("");
-  const [header, set_header] = useState("authorization");
-  const [format, set_format] = useState("Bearer {}");
-  const [help, set_help] = useState("");
-  const lines = hosts
+const lines_of = (text: string) =>
+  text
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  const rules = lines.map(parse_host);
-  const wrong = lines.filter((_, index) => rules[index] === null);
+
+/** An address a line; what a form does not show of a host (methods, WebSockets) stays while its address does. */
+export function read_hosts(text: string, before: SkillHost[]): { hosts: SkillHost[]; wrong: string[] } {
+  const hosts: SkillHost[] = [];
+  const wrong: string[] = [];
+  for (const line of lines_of(text)) {
+    const parsed = before.find((host) => host_text(host) === line) ?? parse_host(line);
+    if (parsed) hosts.push(parsed);
+    else wrong.push(line);
+  }
+  return { hosts, wrong };
+}
+
+export const write_hosts = (hosts: SkillHost[]) => hosts.map(host_text).join("\n");
+
+function hosts_hint(wrong: string[]): string {
+  return wrong.length > 0 ? `Not an address: ${wrong.join(", ")}` : "One address per line; its path is the prefix.";
+}
+
+interface DeclareProps {
+  skill: SkillView;
+  known: Declared[];
+  /** Null: a new one. */
+  before: Declared | null;
+  on_close: () => void;
+}
+
+function DeclareForm({ skill, known, before, on_close }: DeclareProps) {
+  const [name, set_name] = useState(before?.name ?? "");
+  const [secret, set_secret] = useState(before?.secret ?? true);
+  const [required, set_required] = useState(before?.required ?? true);
+  const [default_value, set_default] = useState(before?.default_value ?? "");
+  const [text, set_text] = useState(write_hosts(before?.hosts ?? []));
+  const [header, set_header] = useState(before?.header ?? "authorization");
+  const [format, set_format] = useState(before?.format ?? "Bearer {}");
+  const [help, set_help] = useState(before?.help ?? "");
+  const { hosts, wrong } = read_hosts(text, before?.hosts ?? []);
   async function submit(): Promise<void> {
     const declared: Declared = {
       name: name.trim(),
       secret,
-      required: secret,
-      default_value: "",
+      required,
+      default_value: secret ? "" : default_value,
       help,
       header: secret ? header.trim().toLowerCase() : "",
       format: secret ? format : "{}",
-      hosts: secret ? rules.filter((rule): rule is SkillHost => rule !== null) : [],
+      hosts: secret ? hosts : [],
     };
-    const others = known.filter((one) => one.name !== declared.name);
-    await api.patch(skill_address(skill.id), { declared: [...others, declared] });
+    const at = known.findIndex((one) => one.name === (before?.name ?? declared.name));
+    const all = at < 0 ? [...known, declared] : known.map((one, index) => (index === at ? declared : one));
+    await api.patch(skill_address(skill.id), { declared: all });
     await skills_changed();
     on_close();
   }
   return (
-    <Form title="Declare" disabled={name.trim() === "" || wrong.length > 0} on_cancel={on_close} submit={submit}>
-      <Field label="Name" placeholder="STATUS_TOKEN" value={name} on_input={set_name} first />
+    <Form
+      title={before ? "Save" : "Declare"}
+      disabled={name.trim() === "" || wrong.length > 0}
+      on_cancel={on_close}
+      submit={submit}
+    >
+      <Field
+        label="Name"
+        placeholder="STATUS_TOKEN"
+        value={name}
+        on_input={set_name}
+        disabled={before !== null}
+        first={before === null}
+      />
       <Field label="What it is" value={help} on_input={set_help} />
-      <Check label="It is a secret" checked={secret} on_change={set_secret} />
-      {secret && (
+      <Check label="It is a secret" checked={secret} on_change={set_secret} disabled={before !== null} />
+      <Check label="Runs need it" checked={required} on_change={set_required} />
+      {secret ? (
         <>
           <Field
             label="Hosts it may go to"
             rows={3}
             placeholder="https://api.example.com/v1"
-            hint={
-              wrong.length > 0 ? `Not an address: ${wrong.join(", ")}` : "One address per line; its path is the prefix."
-            }
-            value={hosts}
-            on_input={set_hosts}
+            hint={hosts_hint(wrong)}
+            value={text}
+            on_input={set_text}
           />
+          {before && <p class="soft">A stored secret has to be set again before it goes to a new host.</p>}
           <div class="field-row">
             <Field label="Header" value={header} on_input={set_header} />
             <Field label="Format" value={format} on_input={set_format} />
           </div>
         </>
+      ) : (
+        <Field label="Default" value={default_value} on_input={set_default} />
       )}
     </Form>
   );
 }
 
-export function DeclareVariable({ skill, on_close }: { skill: SkillView; on_close: () => void }) {
-  const load = use_load(`skill_setup/${skill.id}/${skill.version}`, async (signal) => {
-    const versions = await api.get<{ setup: { declared: Declared[] } }[]>(
-      `${skill_address(skill.id)}/versions`,
-      {},
-      signal,
-    );
-    return versions[0]?.setup.declared ?? [];
-  });
+async function load_declared(skill: SkillView, signal: AbortSignal): Promise<Declared[]> {
+  const versions = await api.get<{ setup: { declared: Declared[] } }[]>(
+    `${skill_address(skill.id)}/versions`,
+    {},
+    signal,
+  );
+  return versions[0]?.setup.declared ?? [];
+}
+
+/** Declares a variable, or changes the one that is named. */
+export function DeclareVariable({ skill, name, on_close }: { skill: SkillView; name?: string; on_close: () => void }) {
+  const load = use_load(`skill_setup/${skill.id}/${skill.version}`, (signal) => load_declared(skill, signal));
   return (
-    <Dialog title="Declare a variable" on_close={on_close}>
+    <Dialog title={name ? `Edit ${name}` : "Declare a variable"} on_close={on_close}>
       <Data load={load} retry={() => void reload("skill")}>
-        {(known) => <DeclareForm skill={skill} known={known} on_close={on_close} />}
+        {(known) => (
+          <DeclareForm
+            skill={skill}
+            known={known}
+            before={known.find((one) => one.name === name) ?? null}
+            on_close={on_close}
+          />
+        )}
       </Data>
+    </Dialog>
+  );
+}
+
+/** Takes a variable out of the skill, its secret included. */
+export async function remove_declared(skill: SkillView, variable: SkillVariable): Promise<void> {
+  const known = await load_declared(skill, new AbortController().signal);
+  if (variable.secret && variable.set) await api.delete(`${skill_address(skill.id)}/secrets/${segment(variable.name)}`);
+  await api.patch(skill_address(skill.id), { declared: known.filter((one) => one.name !== variable.name) });
+  await skills_changed();
+}
+
+/** Hosts that workers with this skill may reach without any secret. */
+export function EditHosts({ skill, on_close }: { skill: SkillView; on_close: () => void }) {
+  const [text, set_text] = useState(write_hosts(skill.allow));
+  const { hosts, wrong } = read_hosts(text, skill.allow);
+  return (
+    <Dialog title="Hosts without a secret" on_close={on_close}>
+      <Form
+        title="Save"
+        disabled={wrong.length > 0}
+        on_cancel={on_close}
+        submit={async () => {
+          await api.patch(skill_address(skill.id), { allow: hosts });
+          await skills_changed();
+          on_close();
+        }}
+      >
+        <Field
+          label="Hosts"
+          rows={4}
+          placeholder="https://status.example.com"
+          hint={hosts_hint(wrong)}
+          value={text}
+          on_input={set_text}
+          first
+        />
+      </Form>
     </Dialog>
   );
 }
