@@ -1,0 +1,130 @@
+// The issues of projects: what scans and workers found and what people say about it. A finding whose fingerprint is
+// known updates its issue; a new one makes one. Every change leaves a line in the issue's history. Thread-safe.
+#pragma once
+
+#include "access/access.h"
+#include "signal/issue.h"
+
+#include <functional>
+
+namespace hone::signal {
+
+struct IssueFilter {
+    std::optional<std::string> project{}; // id or name
+    std::vector<Status> statuses{};       // empty: open, investigating, fix_proposed
+    std::vector<Severity> severities{};
+    std::optional<Detector> detector{};
+    std::optional<std::string> assignee{};
+};
+
+struct IssueChange {
+    std::optional<Status> status{};
+    std::optional<std::string> reason{};
+    std::optional<Severity> severity{};
+    std::optional<std::optional<std::string>> assignee{}; // id of a user; null: nobody
+    std::optional<std::string> title{};
+    std::optional<std::optional<Time>> muted_until{};
+    static constexpr std::tuple fields{
+        Field{"status", &IssueChange::status, "open, fix_proposed, resolved, muted or dismissed."},
+        Field{"reason", &IssueChange::reason, "Why; needed for dismissed. At most 2,000 bytes."},
+        Field{"severity", &IssueChange::severity, "Scans leave it alone from then on."},
+        Field{"assignee", &IssueChange::assignee, "Id of a user; null: nobody."},
+        Field{"title", &IssueChange::title, "Scans leave it alone from then on."},
+        Field{"muted_until", &IssueChange::muted_until, "With muted: open again from then on."},
+    };
+};
+
+// A problem that a worker or a person tells of.
+struct NewIssue {
+    std::string title;
+    std::string explanation;
+    std::optional<Severity> severity;
+    std::optional<std::string> filter;
+    std::optional<std::vector<std::string>> trace_ids;
+    std::optional<std::string> subject;
+    static constexpr std::tuple fields{
+        Field{"title", &NewIssue::title, "One line; what goes wrong where."},
+        Field{"explanation", &NewIssue::explanation, "What was seen, and why it matters."},
+        Field{"severity", &NewIssue::severity, "medium if not given."},
+        Field{"filter", &NewIssue::filter, "The spans it is about, in the filter language."},
+        Field{"trace_ids", &NewIssue::trace_ids, "Examples; at most 20."},
+        Field{"subject", &NewIssue::subject,
+              "What makes it the same problem when it is told of again; the words of the title if not given."},
+    };
+};
+
+// What became of a finding.
+enum class Outcome { found, updated, reopened, quiet };
+
+class Issues {
+public:
+    Issues(sql::Database& database, const Clock& clock, access::Access& access)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access) {}
+
+    // By scans. `came_back` is asked about an issue that was resolved at the given time.
+    struct Taken {
+        IssueId id;
+        Outcome outcome = Outcome::updated;
+        bool is_told = false; // new or back: people should hear of it
+    };
+    using CameBack = std::function<Result<bool>(const Candidate&, Time resolved_at)>;
+    Result<Taken> take(const access::SpaceId& space, const access::ProjectId& project, const Candidate& candidate,
+                       const CameBack& came_back);
+    // Opens what was muted until now.
+    Result<int64_t> unmute_due();
+    // Deletes volumes that are older than anybody looks at.
+    Result<> sweep();
+
+    // By workers and people: `by` is a run, or who the caller is. The same subject again is a match of the same issue.
+    Result<Issue> report(const access::Caller& caller, const access::SpaceId& space, const access::ProjectId& project,
+                         const std::string& by, const NewIssue& wanted);
+
+    // Highest score first.
+    Result<access::Page<Issue>> list(const access::Caller& caller, const access::SpaceId& space,
+                                     const IssueFilter& filter, const access::PageRequest& page) const;
+    Result<Issue> find(const access::Caller& caller, const IssueId& id,
+                       access::Permission permission = access::Permission::issue_read) const;
+    Result<std::vector<Fingerprint>> fingerprints(const Issue& issue) const;
+    Result<Issue> update(const access::Caller& caller, const IssueId& id, const IssueChange& change);
+    // `other` becomes a part of `id`.
+    Result<Issue> merge(const access::Caller& caller, const IssueId& id, const IssueId& other);
+    // Takes a fingerprint out into an issue of its own, which is returned.
+    Result<Issue> split(const access::Caller& caller, const IssueId& id, const std::string& fingerprint);
+
+    // Newest first.
+    Result<access::Page<Comment>> comments(const access::Caller& caller, const IssueId& id,
+                                           const access::PageRequest& page) const;
+    Result<Comment> comment(const access::Caller& caller, const IssueId& id, const std::string& words);
+    Result<access::Page<Change>> history(const access::Caller& caller, const IssueId& id,
+                                         const access::PageRequest& page) const;
+    // Hours with traces, oldest first.
+    Result<std::vector<VolumePoint>> volume(const access::Caller& caller, const IssueId& id, Time after) const;
+    Result<std::vector<SeverityVolume>> project_volume(const access::ProjectId& project, Time after) const;
+
+    // By those who act on an issue; each writes history.
+    Result<> run_started(sql::Transaction& transaction, const Issue& issue, std::string_view kind,
+                         const std::string& run, const std::string& who) const;
+    Result<> investigated(const IssueId& id, const std::string& artifact, const std::string& run);
+    Result<> run_over(const IssueId& id, const std::string& run, std::string_view kind, bool has_fix,
+                      const std::string& how);
+    Result<> monitor_made(const access::Caller& caller, const IssueId& id, const std::string& monitor);
+
+    static std::string_view columns();
+    static Issue issue_of(const sql::Row& row);
+
+private:
+    Result<> note(sql::Transaction& transaction, const IssueId& id, const std::string& who, std::string_view what,
+                  const std::string& detail) const;
+    Result<> create(sql::Transaction& transaction, const Issue& issue) const;
+    Result<> write_volume(sql::Transaction& transaction, const access::ProjectId& project,
+                          const std::string& fingerprint, const Candidate& candidate) const;
+    Result<> rescore(sql::Transaction& transaction, const IssueId& id) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+};
+
+} // namespace hone::signal
