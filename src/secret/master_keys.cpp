@@ -168,7 +168,7 @@ Result<> MasterKeys::promote(const std::string& id) {
 
 void MasterKeys::forget_others() {
     const Lock lock(m_mutex);
-    const std::string& current = m_current; // the analysis does not look into lambdas
+    const std::string current = m_current; // the analysis does not look into lambdas
     std::erase_if(m_keys, [&](const auto& entry) { return entry.first != current; });
     m_options.old_value = {};
 }
