@@ -1,18 +1,40 @@
 #include "sandbox/audit.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace hone::sandbox {
 
+namespace {
+
+bool is_file_at(int descriptor, const std::string& path) {
+    struct stat opened {
+    }, found{};
+    return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &found) == 0 && opened.st_ino == found.st_ino &&
+           opened.st_dev == found.st_dev;
+}
+
+// The log, locked against being moved. One that was moved between opening and locking is left for the new one.
+Result<Fd> open_log(const std::string& path) {
+    for (;;) {
+        Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+        if (!file.is_open()) return system_error("open the audit log", errno);
+        while (::flock(file.get(), LOCK_SH) != 0)
+            if (errno != EINTR) return system_error("lock the audit log", errno);
+        if (is_file_at(file.get(), path)) return file;
+    }
+}
+
+} // namespace
+
 Result<> append_event(const std::string& path, const SandboxEvent& event) {
-    const Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-    if (!file.is_open()) return system_error("open the audit log", errno);
+    const Fd file = TRY(open_log(path));
     // Absent facts are left out: a line holds what its kind has.
     json::Object line = json::to_value(event).as_object();
     for (auto entry = line.begin(); entry != line.end();)
@@ -22,6 +44,14 @@ Result<> append_event(const std::string& path, const SandboxEvent& event) {
     if (count < 0) return system_error("write the audit log", errno);
     if (static_cast<size_t>(count) != text.size()) return unavailable("the audit log is full");
     return {};
+}
+
+Result<Fd> hold_events(const std::string& path) {
+    Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) return system_error("open the audit log", errno);
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+    if (errno == EWOULDBLOCK) return Fd();
+    return system_error("lock the audit log", errno);
 }
 
 Result<int64_t> drain_events(const std::string& path, int64_t offset, Auditor& auditor) {

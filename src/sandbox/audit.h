@@ -2,6 +2,7 @@
 // append to one file, so that nothing is missed while the server is away; the server drains it into its own log.
 #pragma once
 
+#include "base/file.h"
 #include "base/result.h"
 #include "sandbox/spec.h"
 
@@ -80,6 +81,10 @@ public:
 
 // Appends one line in one write. An error means that it is not written down: the caller must not go on.
 Result<> append_event(const std::string& path, const SandboxEvent& event);
+
+// Keeps writers away, so that the log can be read to its end and moved: they wait, then write to a new one. A closed Fd
+// while somebody writes.
+Result<Fd> hold_events(const std::string& path);
 
 // Gives every event after byte `offset` to the auditor; returns the offset to go on from. A last line that is still
 // being written waits for the next call; a damaged line is skipped and logged.

@@ -1,8 +1,8 @@
 #include "base/file.h"
 #include "crypto/crypto.h"
-#include "sandbox/audit.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/channel.h"
+#include "sandbox/event_tail.h"
 #include "sandbox/layer.h"
 #include "sandbox/local_provider.h"
 #include "sandbox/spec.h"
@@ -15,6 +15,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,6 +157,77 @@ TEST_CASE("events are drained once, in order, and a half-written line waits") {
     auto later = drain_events(path, offset.value(), collector);
     REQUIRE(later.ok());
     CHECK(later.value() == offset.value());
+    CHECK(collector.events.size() == 1);
+}
+
+TEST_CASE("a large log of events is moved away, and no event is lost or given twice") {
+    Folder folder;
+    const std::string path = folder.path + "/audit.jsonl";
+    SandboxEvent event;
+    event.kind = EventKind::start;
+    const auto append = [&] {
+        event.sandbox = make_id<SandboxTag>(SystemClock());
+        REQUIRE(append_event(path, event).ok());
+    };
+    Collector collector;
+    EventTail tail(folder.path, 200);
+    REQUIRE(tail.step(collector).ok()); // there is none yet
+    append();
+    REQUIRE(tail.step(collector).ok());
+    CHECK_FALSE(file_exists(folder.path + "/audit.old.jsonl"));
+    while (read_file(path).value().size() < 200) append();
+    const size_t written = collector.events.size();
+    {
+        const Fd writer(::open(path.c_str(), O_WRONLY));
+        REQUIRE(::flock(writer.get(), LOCK_SH) == 0);
+        REQUIRE(tail.step(collector).ok());
+        CHECK(file_exists(path)); // not under the hands of one who writes
+    }
+    CHECK(collector.events.size() > written);
+    REQUIRE(tail.step(collector).ok());
+    CHECK_FALSE(file_exists(path));
+    const size_t before = collector.events.size();
+    REQUIRE(tail.step(collector).ok());
+    append();
+    append();
+    REQUIRE(tail.step(collector).ok());
+    CHECK(collector.events.size() == before + 2);
+    EventTail again(folder.path, 200); // another server
+    REQUIRE(again.step(collector).ok());
+    CHECK(collector.events.size() == before + 2);
+}
+
+TEST_CASE("a log that was moved just before a crash is not mistaken for the new one") {
+    Folder folder;
+    const std::string path = folder.path + "/audit.jsonl";
+    SandboxEvent event;
+    event.kind = EventKind::start;
+    event.sandbox = make_id<SandboxTag>(SystemClock());
+    REQUIRE(append_event(path, event).ok());
+    Collector collector;
+    {
+        EventTail tail(folder.path, 1 << 20);
+        REQUIRE(tail.step(collector).ok());
+    }
+    REQUIRE(::rename(path.c_str(), (folder.path + "/audit.old.jsonl").c_str()) == 0);
+    for (int i = 0; i < 3; ++i) REQUIRE(append_event(path, event).ok()); // longer than what was read of the old one
+    EventTail tail(folder.path, 1 << 20);
+    REQUIRE(tail.step(collector).ok());
+    CHECK(collector.events.size() == 4);
+}
+
+TEST_CASE("an offset without a file's number is one of the log that is there") {
+    Folder folder;
+    SandboxEvent event;
+    event.kind = EventKind::start;
+    event.sandbox = make_id<SandboxTag>(SystemClock());
+    const std::string path = folder.path + "/audit.jsonl";
+    REQUIRE(append_event(path, event).ok());
+    REQUIRE(write_file(folder.path + "/audit.offset", std::to_string(read_file(path).value().size()) + "\n").ok());
+    REQUIRE(append_event(path, event).ok());
+    Collector collector;
+    EventTail tail(folder.path);
+    REQUIRE(tail.step(collector).ok());
     CHECK(collector.events.size() == 1);
 }
 

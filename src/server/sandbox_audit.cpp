@@ -1,26 +1,12 @@
 #include "server/sandbox_audit.h"
 
-#include "base/file.h"
 #include "base/log.h"
-#include "base/text.h"
-
-#include <sys/stat.h>
 
 namespace hone::server {
 
 SandboxAudit::SandboxAudit(const access::AuditLog& log, std::string directory)
     : m_log(log),
-      m_directory(std::move(directory)),
-      m_offset(stored_offset()) {}
-
-// Where the last server stopped. A log that is shorter than that is another one.
-int64_t SandboxAudit::stored_offset() const {
-    const auto text = read_file(m_directory + "/audit.offset", 64);
-    const auto number = text.ok() ? parse_integer(trim(text.value())) : Result<int64_t>(int64_t{0});
-    struct stat status {};
-    if (!number.ok() || ::stat((m_directory + "/audit.jsonl").c_str(), &status) != 0) return 0;
-    return number.value() <= status.st_size ? number.value() : 0;
-}
+      m_tail(std::move(directory)) {}
 
 Result<> SandboxAudit::record(const sandbox::SandboxEvent& event, int64_t next) {
     access::AuditRecord entry;
@@ -34,17 +20,11 @@ Result<> SandboxAudit::record(const sandbox::SandboxEvent& event, int64_t next) 
     // A crash between this entry and the offset's file gives the same event again: equal offsets tell.
     entry.details["log_offset"] = next;
     TRY(m_log.record(access::Caller::system(), std::move(entry)));
-    m_offset = next;
     return {};
 }
 
 Result<> SandboxAudit::step() {
-    const int64_t before = m_offset;
-    const auto drained = sandbox::drain_events(m_directory + "/audit.jsonl", m_offset, *this);
-    if (drained.ok()) m_offset = drained.value(); // over damaged lines too
-    if (m_offset != before) TRY(write_file(m_directory + "/audit.offset", std::to_string(m_offset) + "\n"));
-    if (!drained.ok()) return drained.error();
-    return {};
+    return m_tail.step(*this);
 }
 
 void SandboxAudit::start(std::chrono::seconds every) {

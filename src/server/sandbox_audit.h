@@ -3,7 +3,7 @@
 #pragma once
 
 #include "access/audit.h"
-#include "sandbox/audit.h"
+#include "sandbox/event_tail.h"
 #include "sandbox/local_provider.h"
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ namespace hone::server {
 
 class SandboxAudit final : private sandbox::Auditor {
 public:
-    // `directory` is DIR/sandbox: holds audit.jsonl, and audit.offset with how far it was taken over.
+    // `directory` is DIR/sandbox, which holds audit.jsonl.
     SandboxAudit(const access::AuditLog& log, std::string directory);
 
     // Takes over what is new.
@@ -24,12 +24,10 @@ public:
 
 private:
     Result<> record(const sandbox::SandboxEvent& event, int64_t next) override;
-    int64_t stored_offset() const;
     void run(const std::stop_token& stop, std::chrono::seconds every);
 
     const access::AuditLog& m_log;
-    const std::string m_directory;
-    int64_t m_offset = 0;
+    sandbox::EventTail m_tail;
     std::mutex m_mutex;
     std::condition_variable_any m_woken;
     std::jthread m_thread; // the last member: it joins before what it uses is destroyed
