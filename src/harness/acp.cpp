@@ -139,7 +139,7 @@ public:
 
 private:
     struct Call {
-        std::string title;
+        std::string tool;
         std::string input;
         bool reported = false;
     };
@@ -246,8 +246,9 @@ private:
         const std::string status = text_at(update, "status");
         if (m_calls.size() > 1000) m_calls.erase(m_calls.begin());
         Call& call = m_calls[id];
-        if (const std::string title = text_at(update, "title"); !title.empty() && call.title.empty())
-            call.title = title;
+        // The title of a command is the command itself.
+        if (const std::string title = text_at(update, "title"); !title.empty() && call.tool.empty())
+            call.tool = text_at(update, "kind") == "execute" ? "shell" : tool_name(title);
         if (const std::string input = shown_at(update, "rawInput"); !input.empty() && input != "{}") call.input = input;
         const json::Value* content = member(update, "content");
         const std::string text = content != nullptr ? joined_text(*content) : std::string();
@@ -255,12 +256,12 @@ private:
             call.reported = true;
             if (call.input.empty()) call.input = json::print(json::Object{{"title", text_at(update, "title")}});
             output.events.push_back(
-                {.kind = EventKind::tool_call, .tool = tool_name(call.title), .call_id = id, .input = call.input});
+                {.kind = EventKind::tool_call, .tool = call.tool, .call_id = id, .input = call.input});
         }
         if (status != "completed" && status != "failed") return;
         output.events.push_back({.kind = EventKind::tool_result,
                                  .text = text,
-                                 .tool = tool_name(call.title),
+                                 .tool = call.tool,
                                  .call_id = id,
                                  .failed = status == "failed"});
         m_calls.erase(id);

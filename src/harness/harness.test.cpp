@@ -258,6 +258,24 @@ TEST_CASE("ACP: Gemini and OpenCode read alike") {
     }
 }
 
+TEST_CASE("ACP: tools have one name, however an agent shows them") {
+    auto driver = make_acp("qwen");
+    REQUIRE(driver->launch(setup()).ok());
+    Output output;
+    const auto call = [&](const std::string& id, const std::string& title, const std::string& kind) {
+        driver->read("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"update\":{\"sessionUpdate\":"
+                     "\"tool_call\",\"toolCallId\":\"" +
+                         id + "\",\"title\":\"" + title + "\",\"kind\":\"" + kind +
+                         "\",\"status\":\"in_progress\"}}}\n",
+                     output);
+        return output.events.back().tool;
+    };
+    CHECK(call("1", "echo hello > made.txt", "execute") == "shell");
+    CHECK(call("2", "save_file (hone MCP Server)", "other") == "hone.save_file");
+    CHECK(call("3", "describe_project (hone MCP Server): {}", "other") == "hone.describe_project");
+    CHECK(call("4", "read_file", "read") == "read_file");
+}
+
 TEST_CASE("ACP: permission is given, unknown requests are refused at once") {
     auto driver = make_acp("gemini");
     REQUIRE(driver->launch(setup()).ok());

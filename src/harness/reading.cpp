@@ -35,6 +35,9 @@ std::string tool_name(std::string_view name) {
                                          std::string_view("hone_")};
     for (const std::string_view prefix : prefixes)
         if (name.starts_with(prefix)) return "hone." + std::string(name.substr(prefix.size()));
+    // As Gemini CLI and Qwen Code say it, with or without the arguments behind.
+    if (const size_t server = name.find(" (hone MCP Server)"); server != std::string_view::npos)
+        return "hone." + std::string(name.substr(0, server));
     return std::string(name);
 }
 

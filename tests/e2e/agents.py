@@ -1,5 +1,5 @@
-"""Real coding agents from npm in real sandboxes, with a scripted model behind the gateway: Claude Code and Codex do a task,
-use Hone's tools, hear follow-ups, are counted and stopped by their budget, and never see the key."""
+"""Real coding agents from npm in real sandboxes, with a scripted model behind the gateway: Claude Code, Codex, OpenCode,
+Gemini CLI and Qwen Code do a task, use Hone's tools, hear follow-ups, are counted and stopped by their budget, and never see the key."""
 
 import json
 import pathlib
@@ -56,7 +56,7 @@ class Agents(Shop):
         assert done.returncode == 0, done.stderr
 
     def session(self, play, prompt, **more):
-        suffix = "" if self.protocol == "anthropic" else "/v1"
+        suffix = "/v1" if self.protocol == "openai" else ""
         skill = self.client.must("POST", "/v1/skills", {
             "name": play, "type": "model",
             "variables": {"PROTOCOL": self.protocol, "BASE_URL": f"{self.model.url}/play/{play}{suffix}", "ALLOW_PRIVATE": "true"},
@@ -117,5 +117,23 @@ def test_claude_code_works_in_a_session(binary, stack):
 
 def test_codex_works_in_a_session(binary, stack):
     agents = Agents(binary, stack, "codex", "openai", "@openai/codex")
+    check_task(agents)
+    check_budget(agents)
+
+
+def test_opencode_works_in_a_session(binary, stack):
+    agents = Agents(binary, stack, "opencode", "openai", "opencode-ai")
+    check_task(agents)
+    check_budget(agents)
+
+
+def test_gemini_works_in_a_session(binary, stack):
+    agents = Agents(binary, stack, "gemini", "gemini", "@google/gemini-cli")
+    check_task(agents)
+    check_budget(agents)
+
+
+def test_qwen_works_in_a_session(binary, stack):
+    agents = Agents(binary, stack, "qwen", "openai", "@qwen-code/qwen-code")
     check_task(agents)
     check_budget(agents)
