@@ -68,6 +68,7 @@ void launch_qwen(const Setup& setup, Launch& launch) {
     // The entry script would start this as a child that outlives it.
     launch.argv = {setup.node, "--expose-gc", setup.program, "--acp", "--yolo", "-m", setup.model};
     launch.env = {{"QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"},
+                  {"QWEN_CODE_LEGACY_MCP_BLOCKING", "1"}, // the first turn shall have its tools
                   {"OPENAI_API_KEY", setup.placeholder_key},
                   {"OPENAI_BASE_URL", setup.gateway + "/openai/v1"},
                   {"QWEN_HOME", setup.home + "/.qwen"}};
