@@ -56,6 +56,21 @@ export const routes: Route[] = [
     range: "24h",
   },
   {
+    path: "/s/:space/projects/:project/signal",
+    title: "Signal",
+    page: loop("SignalPage"),
+    nav: { group: "project", icon: "signal", keys: "g f" },
+    permission: "issue_read",
+    range: "7d",
+  },
+  {
+    path: "/s/:space/projects/:project/signal/:issue",
+    title: "Issue",
+    page: loop("IssuePage"),
+    under: "/s/:space/projects/:project/signal",
+    permission: "issue_read",
+  },
+  {
     path: "/s/:space/projects/:project/traces",
     title: "Traces",
     page: telemetry("Traces"),
@@ -105,6 +120,20 @@ export const routes: Route[] = [
     page: runs("Swarm"),
     nav: { group: "main", icon: "spaces", keys: "g w" },
     permission: "run_read",
+  },
+  {
+    path: "/s/:space/automations",
+    title: "Automations",
+    page: loop("Automations"),
+    nav: { group: "main", icon: "history", keys: "g c" },
+    permission: "automation_read",
+  },
+  {
+    path: "/s/:space/automations/:automation",
+    title: "Automation",
+    page: loop("AutomationPage"),
+    under: "/s/:space/automations",
+    permission: "automation_read",
   },
   {
     path: "/s/:space/runs/:run",

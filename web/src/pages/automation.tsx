@@ -296,7 +296,7 @@ function Existing({ id }: { id: string }) {
     <Data load={load} retry={() => void reload("automation/")}>
       {(automation) => (
         <>
-          <PageHeader title={automation.name} text={automation.description || trigger_text(automation.trigger)}>
+          <PageHeader title={automation.name} text={automation.description || undefined}>
             {may_write && <Actions automation={automation} show_secret={set_secret} />}
           </PageHeader>
           {automation.paused && (
@@ -311,9 +311,13 @@ function Existing({ id }: { id: string }) {
             <AutomationForm key={automation.updated_at} automation={automation} save={save} />
           ) : (
             <>
-              <About automation={automation} />
               <WeekStrip automation={automation} />
-              <NextFirings automation={automation} />
+              <div class="two-columns">
+                <Section title="About">
+                  <About automation={automation} />
+                </Section>
+                <NextFirings automation={automation} />
+              </div>
               <Ledger automation={automation} />
             </>
           )}

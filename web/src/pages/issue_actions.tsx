@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
-import type { Member, Project, Run } from "../api_types";
+import type { Member, Project } from "../api_types";
 import { use_keys } from "../keyboard";
 import { use_load } from "../load";
 import { Dialog } from "../parts/dialog";
@@ -186,19 +186,26 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
     toast_done("A worker looks into it");
   });
   const fix = run("fix", "No worker was started", async () => {
-    const started = await api.post<Run>(issue_route(issue.id, "/fix"), {});
+    const changed = await api.post<Issue>(issue_route(issue.id, "/fix"), {});
     await issues_changed();
-    navigate(run_page(started.id));
+    if (changed.fix_run) navigate(run_page(changed.fix_run));
   });
   const monitor = run("monitor", "No monitor was created", async () => {
-    const created = await api.post<{ id: string }>(issue_route(issue.id, "/monitor"), {});
-    navigate(monitor_page(project.name, created.id));
+    const changed = await api.post<Issue>(issue_route(issue.id, "/monitor"), {});
+    await issues_changed();
+    if (changed.monitor_id) navigate(monitor_page(project.name, changed.monitor_id));
   });
   const set_status = (status: string, done: string) =>
     run(status, "The issue is as before", () => change(issue, { status }, done));
   const live = is_live(issue);
   const items: MenuItem[] = [
-    { title: "Create a monitor", icon: "clock", run: () => void monitor() },
+    issue.monitor_id
+      ? {
+          title: "Open its monitor",
+          icon: "gauge",
+          run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
+        }
+      : { title: "Create a monitor", icon: "gauge", run: () => void monitor() },
     { title: "Assign…", icon: "person", run: () => set_asked("assign") },
     { title: "Merge into…", icon: "chain", run: () => set_asked("merge") },
     ...(live

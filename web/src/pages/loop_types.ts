@@ -87,28 +87,55 @@ export interface SeverityVolume {
   high: number;
   critical: number;
 }
+export interface DetectorCost {
+  detector: string;
+  found: number;
+  took_ms: number;
+}
+export interface SignalSettings {
+  cadence_minutes: number;
+  window_hours: number;
+  baseline_days: number;
+  context: string;
+  preset: string | null;
+  repo: import("../api_types").RepoSettings | null;
+  max_investigations: number;
+  least_severity: Severity;
+  tokens_per_day: number | null;
+  cost_micro_usd_per_day: number | null;
+}
 export interface Scan {
   id: string;
+  project_id: string;
+  asked_by: string;
   started_at: string;
   took_ms: number;
+  baseline_from: string;
+  window_from: string;
+  window_to: string;
+  spans: number;
+  traces: number;
+  questions: number;
   rows_read: number;
+  bytes_read: number;
   found: number;
   new_issues: number;
-  problem: string;
+  reopened: number;
+  quiet: number;
+  investigations: number;
+  detectors: DetectorCost[];
+  failed: string;
 }
 export interface SignalView {
+  project_id: string;
   enabled: boolean;
+  settings: SignalSettings;
   consent_note: string;
-  consented_by: string | null;
-  consented_at: string | null;
-  cadence_minutes: number;
-  context: string;
-  budget_micro_usd_per_day: number | null;
-  preset: string | null;
-  repo: string | null;
-  investigations_per_scan: number;
+  consent_by: string | null;
+  consent_at: string | null;
   last_scan: Scan | null;
   next_scan_at: string | null;
+  open_issues: number;
 }
 
 export type TriggerType = "cron" | "metric" | "monitor" | "webhook" | "managed";
@@ -195,4 +222,49 @@ export type MonitorState = "healthy" | "no_data" | "triggered";
 export interface Monitor {
   id: string;
   name: string;
+}
+
+export interface NoticeView {
+  id: string;
+  space_id: string;
+  project_id: string | null;
+  kind: string;
+  title: string;
+  body: string;
+  link: string;
+  created_at: string;
+  unread: boolean;
+}
+export type DestinationType = "webhook" | "slack" | "email";
+export interface Destination {
+  id: string;
+  space_id: string;
+  name: string;
+  type: DestinationType;
+  target: string;
+  kinds: string[];
+  projects: string[];
+  template: string;
+  enabled: boolean;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  last_sent_at: string | null;
+  last_failed_at: string | null;
+  last_problem: string;
+  pending: number;
+  signing_secret: string | null;
+}
+export interface Delivery {
+  id: string;
+  notice_id: string;
+  destination_id: string;
+  kind: string;
+  title: string;
+  state: "pending" | "sent" | "given_up";
+  attempts: number;
+  next_at: string | null;
+  problem: string;
+  created_at: string;
+  finished_at: string | null;
 }

@@ -23,7 +23,7 @@ import { navigate, query, set_query } from "../router";
 import { can } from "../session";
 import { Chart, choose_range } from "./chart";
 import { issue_page } from "./loop_addresses";
-import type { Issue, IssueStatus, Severity, SeverityVolume, SignalView } from "./loop_types";
+import type { Issue, IssueStatus, Scan, Severity, SeverityVolume, SignalView } from "./loop_types";
 import { project_route, use_project } from "./project_scope";
 import {
   detector_word,
@@ -62,7 +62,7 @@ function ScanLine({ view }: { view: SignalView }) {
     <>
       {scan ? (
         <>
-          Looked <Time time={scan.started_at} /> at {exact_count(scan.rows_read)} spans in {duration(scan.took_ms)}, no
+          Looked <Time time={scan.started_at} /> at {exact_count(scan.traces)} traces in {duration(scan.took_ms)}, no
           token spent
         </>
       ) : (
@@ -83,9 +83,13 @@ function ScanButton({ project }: { project: Project }) {
   async function scan(): Promise<void> {
     set_busy(true);
     try {
-      await api.post(project_route(project, "signal/scan"), {});
+      const scan = await api.post<Scan>(project_route(project, "signal/scan"), {});
       await issues_changed();
-      toast_done("Scanned");
+      toast_done(
+        scan.new_issues + scan.reopened > 0
+          ? `${plural(scan.new_issues, "new issue")}, ${scan.reopened} came back`
+          : `Nothing new in ${plural(scan.traces, "trace")}`,
+      );
     } catch (error) {
       toast_failed("Not scanned", to_api_error(error));
     } finally {
@@ -203,6 +207,12 @@ function Trend({ issue }: { issue: Issue }) {
 
 const columns = (project: string): Column<Issue>[] => [
   {
+    id: "severity",
+    title: "Severity",
+    width: "92px",
+    cell: (issue) => <SeverityMark severity={issue.severity} />,
+  },
+  {
     id: "title",
     title: "Issue",
     cell: (issue) => (
@@ -212,15 +222,9 @@ const columns = (project: string): Column<Issue>[] => [
     ),
   },
   {
-    id: "severity",
-    title: "Severity",
-    width: "92px",
-    cell: (issue) => <SeverityMark severity={issue.severity} />,
-  },
-  {
     id: "traces",
     title: "Traces",
-    width: "124px",
+    width: "108px",
     align: "right",
     wide: true,
     cell: (issue) => (
@@ -232,22 +236,18 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "trend",
     title: "Trend",
-    width: "92px",
+    width: "136px",
     wide: true,
-    cell: (issue) => <Trend issue={issue} />,
-  },
-  {
-    id: "growth",
-    title: "Against usual",
-    width: "96px",
-    align: "right",
-    wide: true,
-    cell: (issue) => growth_text(issue.growth),
+    cell: (issue) => (
+      <span class="trend" title={`${growth_text(issue.growth)} against the time before`}>
+        <Trend issue={issue} /> {growth_text(issue.growth)}
+      </span>
+    ),
   },
   {
     id: "first_seen",
     title: "Since",
-    width: "92px",
+    width: "80px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.first_seen} />,
@@ -255,7 +255,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "last_seen",
     title: "Last seen",
-    width: "92px",
+    width: "88px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.last_seen} />,
@@ -263,7 +263,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "status",
     title: "Status",
-    width: "124px",
+    width: "116px",
     wide: true,
     cell: (issue) => <State tone={status_tones[issue.status]} text={status_words[issue.status]} />,
   },
@@ -359,9 +359,9 @@ function SignalOn({ project, view }: { project: Project; view: SignalView }) {
   const load = use_issues(project);
   return (
     <>
-      {view.last_scan && view.last_scan.problem !== "" && (
+      {view.last_scan && view.last_scan.failed !== "" && (
         <Note kind="failed" icon="warning">
-          The last scan failed: {view.last_scan.problem}
+          The last scan failed: {view.last_scan.failed}
         </Note>
       )}
       <div class="signal-top">

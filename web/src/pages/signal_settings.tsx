@@ -6,15 +6,14 @@ import type { Preset, Project } from "../api_types";
 import { use_load } from "../load";
 import { Dialog } from "../parts/dialog";
 import { Check, Choice, Field, Form } from "../parts/form";
-import { Icon } from "../parts/icon";
 import { Note } from "../parts/state";
 import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { set_query } from "../router";
 import { can, space } from "../session";
-import type { SignalView } from "./loop_types";
+import type { Severity, SignalSettings, SignalView } from "./loop_types";
 import { project_route } from "./project_scope";
-import { issues_changed } from "./signal_data";
+import { issues_changed, severities } from "./signal_data";
 
 const steps = [
   {
@@ -72,74 +71,185 @@ const cadence_title = (minutes: number) =>
         ? "each day"
         : `every ${minutes / 60} hours`;
 
-/** Settings of a Signal that is on. */
-export function SignalDialog({ project, view }: { project: Project; view: SignalView }) {
-  const [cadence, set_cadence] = useState(String(view.cadence_minutes));
-  const [context, set_context] = useState(view.context);
-  const [preset, set_preset] = useState(view.preset ?? "");
-  const [dollars, set_dollars] = useState(
-    view.budget_micro_usd_per_day === null ? "" : String(view.budget_micro_usd_per_day / 1e6),
+interface Draft {
+  enabled: boolean;
+  cadence: string;
+  window: string;
+  baseline: string;
+  context: string;
+  preset: string;
+  most: string;
+  least: Severity;
+  dollars: string;
+  tokens: string;
+  repo: string;
+  branch: string;
+}
+
+function draft_of(view: SignalView): Draft {
+  const settings = view.settings;
+  const text = (value: number | null, unit = 1) => (value === null ? "" : String(value / unit));
+  return {
+    enabled: view.enabled,
+    cadence: String(settings.cadence_minutes),
+    window: String(settings.window_hours),
+    baseline: String(settings.baseline_days),
+    context: settings.context,
+    preset: settings.preset ?? "",
+    most: String(settings.max_investigations),
+    least: settings.least_severity,
+    dollars: text(settings.cost_micro_usd_per_day, 1e6),
+    tokens: text(settings.tokens_per_day),
+    repo: settings.repo?.url ?? "",
+    branch: settings.repo?.ref ?? "",
+  };
+}
+
+/** What the form does not show stays as it is. */
+function settings_of(draft: Draft, before: SignalSettings): object {
+  const repo = draft.repo.trim() === "" ? null : { ...before.repo, url: draft.repo.trim(), ref: draft.branch.trim() };
+  return {
+    ...before,
+    cadence_minutes: Number(draft.cadence),
+    window_hours: Math.round(Number(draft.window)),
+    baseline_days: Math.round(Number(draft.baseline)),
+    context: draft.context,
+    preset: draft.preset === "" ? null : draft.preset,
+    repo,
+    max_investigations: Math.round(Number(draft.most)),
+    least_severity: draft.least,
+    cost_micro_usd_per_day: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
+    tokens_per_day: draft.tokens.trim() === "" ? null : Math.round(Number(draft.tokens)),
+  };
+}
+
+type Change = (part: Partial<Draft>) => void;
+
+function LookFields({ draft, change }: { draft: Draft; change: Change }) {
+  const minutes = Number(draft.cadence);
+  const known = cadences.includes(minutes) ? cadences : [...cadences, minutes];
+  return (
+    <div class="field-row">
+      <Choice
+        label="Look"
+        value={draft.cadence}
+        on_change={(cadence) => change({ cadence })}
+        options={known.map((one) => ({ value: String(one), title: cadence_title(one) }))}
+      />
+      <Field
+        label="At the last, hours"
+        type="number"
+        min={1}
+        value={draft.window}
+        on_input={(window) => change({ window })}
+      />
+      <Field
+        label="Against the days before"
+        type="number"
+        min={1}
+        value={draft.baseline}
+        on_input={(baseline) => change({ baseline })}
+      />
+    </div>
   );
-  const [most, set_most] = useState(String(view.investigations_per_scan));
-  const [enabled, set_enabled] = useState(view.enabled);
+}
+
+function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
   const presets = use_load(can("preset_read") ? `presets/${space.value?.id}` : null, (signal) =>
     api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
   ).data;
+  return (
+    <>
+      <div class="field-row">
+        <Choice
+          label="Investigate with"
+          value={draft.preset}
+          on_change={(preset) => change({ preset })}
+          options={[
+            { value: "", title: "the built-in playbook (no model)" },
+            ...(presets ?? []).map((one) => ({ value: one.id, title: `${one.name} (${one.settings.harness})` })),
+          ]}
+        />
+        <Field
+          label="At most, each look"
+          type="number"
+          min={0}
+          value={draft.most}
+          on_input={(most) => change({ most })}
+          hint="0: only when asked."
+        />
+        <Choice
+          label="From severity"
+          value={draft.least}
+          on_change={(least) => change({ least: least as Severity })}
+          options={severities.map((one) => ({ value: one, title: one }))}
+        />
+      </div>
+      <div class="field-row">
+        <Field
+          label="US dollars a day"
+          hint="Empty: no limit."
+          value={draft.dollars}
+          on_input={(dollars) => change({ dollars })}
+        />
+        <Field
+          label="Tokens a day"
+          hint="Empty: no limit."
+          type="number"
+          min={1}
+          value={draft.tokens}
+          on_input={(tokens) => change({ tokens })}
+        />
+      </div>
+      <Field
+        label="What workers should know"
+        rows={4}
+        value={draft.context}
+        on_input={(context) => change({ context })}
+        hint="About the application: who uses it, what is normal, what matters most."
+      />
+    </>
+  );
+}
+
+/** Settings of a Signal that is on. */
+export function SignalDialog({ project, view }: { project: Project; view: SignalView }) {
+  const [draft, set_draft] = useState(() => draft_of(view));
+  const change: Change = (part) => set_draft((known) => ({ ...known, ...part }));
   const close = () => set_query({ settings: null });
   async function save(): Promise<void> {
     await api.put(project_route(project, "signal"), {
-      enabled,
-      cadence_minutes: Number(cadence),
-      context,
-      preset: preset === "" ? null : preset,
-      budget_micro_usd_per_day: dollars.trim() === "" ? null : Math.round(Number(dollars) * 1e6),
-      investigations_per_scan: Number(most),
+      ...(draft.enabled === view.enabled ? {} : { enabled: draft.enabled }),
+      settings: settings_of(draft, view.settings),
     });
     await issues_changed();
-    toast_done(enabled ? "Signal saved" : "Signal is off; its issues stay");
+    toast_done(draft.enabled ? "Signal saved" : "Signal is off; its issues stay");
     close();
   }
-  const known = cadences.includes(view.cadence_minutes) ? cadences : [...cadences, view.cadence_minutes];
   return (
     <Dialog title={`Signal of ${project.name}`} on_close={close} wide>
       <Form title="Save" on_cancel={close} submit={save}>
         <Check
           label="Signal is on"
-          checked={enabled}
-          on_change={set_enabled}
-          hint="Off: no scans, no investigations. Issues found so far stay."
+          checked={draft.enabled}
+          on_change={(enabled) => change({ enabled })}
+          hint="Off: no looks, no investigations. Issues found so far stay."
         />
+        <LookFields draft={draft} change={change} />
+        <WorkerFields draft={draft} change={change} />
         <div class="field-row">
-          <Choice
-            label="Look"
-            value={cadence}
-            on_change={set_cadence}
-            options={known.map((minutes) => ({ value: String(minutes), title: cadence_title(minutes) }))}
+          <Field
+            label="Repository"
+            value={draft.repo}
+            on_input={(repo) => change({ repo })}
+            placeholder="https://github.com/example/app"
+            hint="For investigations and fixes. Empty: none."
           />
-          <Choice
-            label="Investigate with"
-            value={preset}
-            on_change={set_preset}
-            options={[
-              { value: "", title: "the built-in playbook (no model)" },
-              ...(presets ?? []).map((one) => ({ value: one.id, title: `${one.name} (${one.settings.harness})` })),
-            ]}
-          />
+          <Field label="Branch" value={draft.branch} on_input={(branch) => change({ branch })} />
         </div>
-        <div class="field-row">
-          <Field label="Investigations a scan" type="number" min={0} value={most} on_input={set_most} />
-          <Field label="US dollars a day" hint="Empty: no limit." value={dollars} on_input={set_dollars} />
-        </div>
-        <Field
-          label="What workers should know"
-          rows={4}
-          value={context}
-          on_input={set_context}
-          hint="About the application: who uses it, what is normal, what matters most."
-        />
-        {view.consented_by && (
+        {view.consent_by && (
           <p class="soft">
-            <Icon name="shield" /> Switched on by {view.consented_by} <Time time={view.consented_at} />
+            Switched on by {view.consent_by} <Time time={view.consent_at} />
           </p>
         )}
       </Form>
