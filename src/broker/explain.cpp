@@ -1,7 +1,9 @@
 #include "broker/explain.h"
 
 #include "base/text.h"
+#include "broker/dial.h"
 #include "net/http.h"
+#include "net/socket.h"
 
 #include <algorithm>
 
@@ -32,6 +34,14 @@ Result<Address> take_apart(std::string_view text) {
     return address;
 }
 
+// Where a name leads is only known when it is looked up; an address can be judged at once.
+std::optional<std::string_view> refused_address(const HostPort& host) {
+    if (!host.is_address) return std::nullopt;
+    const auto endpoints = net::resolve(host.host, host.port);
+    if (!endpoints.ok() || endpoints.value().empty()) return "not an address";
+    return default_address_check()(endpoints.value().front(), Reach::public_only);
+}
+
 } // namespace
 
 Result<Explanation> explain(const Policy& policy, std::string_view method, std::string_view url) {
@@ -51,6 +61,12 @@ Result<Explanation> explain(const Policy& policy, std::string_view method, std::
     told.inspected = !address.tls || verdict.terminate;
     // A tunnel that nobody looks into is judged by its host alone.
     if (address.tls && !verdict.terminate) told.allowed = policy.judge_connect(host).allowed;
+    if (const auto range = refused_address(host); range && told.allowed) {
+        told.allowed = false;
+        told.rule = "address";
+        told.reason = host.host + " is a " + std::string(*range) + ": such addresses are never dialled";
+        return told;
+    }
     if (verdict.allowed)
         for (const size_t index : verdict.credentials)
             told.secrets.push_back(policy.grant().credentials[index].secret_name);

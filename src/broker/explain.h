@@ -21,7 +21,8 @@ struct Explanation {
     static constexpr std::tuple fields{
         Field{"method", &Explanation::method, ""},
         Field{"url", &Explanation::url, "As the broker reads it: host in lower case, without query."},
-        Field{"allowed", &Explanation::allowed, "By the rules. Private and local addresses are refused even then."},
+        Field{"allowed", &Explanation::allowed,
+              "By the rules. A name that leads to a private address is refused even then."},
         Field{"rule", &Explanation::rule, "What decided."},
         Field{"reason", &Explanation::reason, "In one sentence."},
         Field{"inspected", &Explanation::inspected, "The broker sees method and path; else TLS passes untouched."},

@@ -240,6 +240,15 @@ TEST_CASE("an explanation says what would happen, without sending anything") {
     CHECK_FALSE(told("https://pypi.org").inspected);
     CHECK_FALSE(told("http://pypi.org/").allowed);
     CHECK_FALSE(told("https://api.github.com/repos", "TRACE").allowed);
+    const auto open = policy(EgressMode::open, {}, {});
+    CHECK(explain(*open, "GET", "http://93.184.215.14/").value().allowed);
+    for (const char* url :
+         {"http://169.254.169.254/latest", "https://127.0.0.1/", "https://[::1]/", "http://10.1.2.3/"}) {
+        INFO(url);
+        const Explanation refused = explain(*open, "GET", url).value();
+        CHECK_FALSE(refused.allowed);
+        CHECK(refused.rule == "address");
+    }
     for (const char* url : {"", "pypi.org", "ftp://pypi.org", "https://", "https://a b/", "https://u@pypi.org/"}) {
         INFO(url);
         CHECK_FALSE(explain(*rules, "GET", url).ok());

@@ -36,7 +36,7 @@ def main():
     chosen = [
         (name, function)
         for name, function in tests()
-        if not wanted.names or any(part.replace("_", " ") in name for part in wanted.names)
+        if not wanted.names or any(part.replace("_", " ") in name.replace("_", " ") for part in wanted.names)
     ]
     if wanted.list:
         print("\n".join(name for name, _ in chosen))

@@ -1,0 +1,110 @@
+"""The commands about workers, of the real binary against the real server: sessions, presets, artifacts, what the broker
+would say."""
+
+import json
+import tempfile
+
+from runs import Shop
+from trace_commands import Hone
+
+
+def started(binary, stack):
+    shop = Shop(binary, stack)
+    key = shop.client.must("POST", "/v1/keys", {"name": "of a person"}).data["key"]
+    return shop, Hone(shop.server, key)
+
+
+def words(script):
+    """Options that make a session a shell script."""
+    return ("--harness", "command", "--command", "/bin/sh", "--command=-c", "--command", script)
+
+
+def test_a_session_is_started_watched_listed_and_saved_from_the_command_line(binary, stack):
+    shop, hone = started(binary, stack)
+    script = 'read line; echo "got $line"; hone save_file --name note.txt --text "a note"'
+    watched = hone.run("session", "start", *words(script), "--title", "first", "hello")
+    assert "got hello" in watched.stdout and "note.txt" in watched.stdout, watched.stdout
+    assert "succeeded" in watched.stderr, watched.stderr
+    [listed] = hone.json("session", "list", "--state", "succeeded", "-p", "shop")
+    assert (listed["title"], listed["state"], listed["origin"]) == ("first", "succeeded", "session"), listed
+    id = listed["id"]
+    assert id in hone.run("session", "list").stdout
+    assert hone.json("session", "list", "--state", "running") == []
+    assert hone.json("session", "show", id)["turns"] == 1
+    assert json.loads(hone.run("session", "show", id, "--manifest").stdout)["prompt"] == "hello"
+    assert "got hello" in hone.run("session", "events", id).stdout
+    followed = hone.run("session", "events", id, "-f", "--after", "0").stdout  # over: it ends by itself
+    assert "got hello" in followed, followed
+    assert [event["seq"] for event in hone.json("session", "events", id)][:2] == [1, 2]
+    with tempfile.TemporaryDirectory() as directory:
+        hone.run("session", "artifacts", id, "--save", directory)
+        with open(directory + "/note.txt") as file:
+            assert file.read() == "a note"
+    again = hone.run("session", "rerun", id)
+    assert "got hello" in again.stdout, again.stdout
+    assert "got more" in hone.run("session", "rerun", id, "more").stdout
+    assert len(hone.json("session", "list", "--all")) == 3
+
+
+def test_a_session_goes_on_is_forked_and_is_stopped_from_the_command_line(binary, stack):
+    shop, hone = started(binary, stack)
+    id = hone.json("session", "start", *words("read line; echo $line >> log; cat log"), "--detach", "one")["id"]
+    shop.until(id)
+    assert "one\n" in hone.run("session", "send", id, "two").stdout
+    assert shop.texts(id, "message") == ["one", "one", "two"], shop.texts(id)
+    resumed = hone.run("session", "resume", id).stdout
+    assert "Go on." in resumed, resumed
+    fork = hone.run("session", "fork", id, "other").stdout
+    assert "two" in fork and "other" in fork, fork
+    assert "other" not in shop.texts(id, "message")
+    failed = hone.run("session", "start", *words("exit 3"), "x", status=1)
+    assert "failed" in failed.stderr, failed.stderr
+    endless = hone.json("session", "start", *words("sleep 600"), "-d", "x")["id"]
+    shop.until(endless, "running")
+    hone.run("session", "cancel", endless)
+    assert shop.until(endless)["state"] == "cancelled"
+    assert "run_01ARZ3NDEKTSV4RRFFQ69G5FAV" in hone.run("session", "show", "run_01ARZ3NDEKTSV4RRFFQ69G5FAV", status=5).stderr
+    assert hone.run("session", "start", "x", status=2).stderr
+
+
+def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, stack):
+    shop, hone = started(binary, stack)
+    hone.run("preset", "create", "analyst", "--harness", "playbook", "--description", "looks around")
+    form = json.loads(hone.run("preset", "export", "analyst").stdout)
+    assert (form["name"], form["settings"]["harness"]) == ("analyst", "playbook"), form
+    assert "these settings already" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    form["settings"] = {"harness": "command", "command": ["/bin/sh", "-c", "hone save_file --name a --text b"], "outputs": {"file": "review"}}
+    assert "version 2" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    form["name"] = "second"
+    assert "Created preset second." in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    assert [preset["name"] for preset in hone.json("preset", "list")] == ["analyst", "second"]
+    assert len(hone.json("preset", "versions", "analyst")) == 2
+    hone.run("session", "start", "--preset", "second", "go")
+    [artifact] = hone.json("artifact", "list")
+    assert "b" in hone.run("artifact", "show", artifact["id"]).stdout.splitlines()
+    hone.run("artifact", "reject", artifact["id"], "--comment", "not needed")
+    assert hone.json("artifact", "show", artifact["id"])["review"] == "rejected"
+    assert hone.json("artifact", "list", "--review", "approved") == []
+    hone.run("artifact", "request-changes", artifact["id"], status=2)
+    hone.run("preset", "delete", "second", "--yes")
+    hone.run("preset", "show", "second", status=5)
+
+
+def test_the_broker_explains_what_a_run_could_send(binary, stack):
+    shop, hone = started(binary, stack)
+    hone.environment["GH_TOKEN"] = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
+    skill = shop.client.must("POST", "/v1/skills", {"name": "forge", "type": "github", "secrets": {"GH_TOKEN": hone.environment["GH_TOKEN"]}}).data
+    url = "https://api.github.com/repos/a/b"
+    alone = hone.json("broker", "explain", url)
+    assert alone["allowed"] is False and alone["secrets"] == [], alone
+    told = hone.json("broker", "explain", url, "--skill", skill["id"])
+    assert told["allowed"] is True and told["inspected"] is True and told["secrets"], told
+    assert hone.environment["GH_TOKEN"] not in json.dumps(told)
+    assert hone.json("broker", "explain", "https://example.com/", "--allow", "example.com")["allowed"] is True
+    assert hone.json("broker", "explain", "https://example.com/", "--mode", "open")["allowed"] is True
+    inside = hone.json("broker", "explain", "http://169.254.169.254/latest", "--mode", "open")
+    assert inside["allowed"] is False and inside["reason"], inside
+    page = hone.run("broker", "explain", url, "--skill", skill["id"]).stdout
+    assert "allowed" in page and "yes" in page, page
+    hone.run("broker", "explain", "no url", status=2)
+    hone.run("broker", "explain", url, "--skill", "skill_01ARZ3NDEKTSV4RRFFQ69G5FAV", status=5)
