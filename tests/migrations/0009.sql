@@ -6,7 +6,7 @@ INSERT INTO notices (id, space_id, project_id, kind, title, body, link, told_key
     VALUES ('notice_1', 'space_1', 'project_1', 'run_finished', 'done', '', '/runs/run_1', 'run_finished:run_1', 1);
 INSERT INTO notice_marks (principal, space_id, read_up_to, marked_at) VALUES ('user_1', 'space_1', 'notice_1', 1);
 INSERT INTO destinations (id, space_id, name, type, shown_target, kinds, projects, enabled, created_by,
-    created_by_name, created_at, updated_at, last_problem)
-    VALUES ('dest_1', 'space_1', 'ops', 'webhook', 'https://hooks.example.com', '', '', 1, 'user_1', 'ada', 1, 1, '');
+    created_by_name, created_at, updated_at, last_problem, template)
+    VALUES ('dest_1', 'space_1', 'ops', 'webhook', 'https://hooks.example.com', '', '', 1, 'user_1', 'ada', 1, 1, '', '');
 INSERT INTO deliveries (id, notice_id, destination_id, state, attempts, next_at, claimed_until, problem, created_at)
     VALUES ('delivery_1', 'notice_1', 'dest_1', 'pending', 0, 1, 0, '', 1);

@@ -53,6 +53,7 @@ CREATE TABLE destinations (
     last_sent_at BIGINT,
     last_failed_at BIGINT,
     last_problem TEXT NOT NULL,
+    template TEXT NOT NULL,        -- of the message's text; empty: the usual one
     UNIQUE (space_id, name)
 );
 

@@ -1,0 +1,272 @@
+#include "notice/destinations.h"
+
+#include "access/names.h"
+#include "crypto/crypto.h"
+#include "net/url.h"
+
+namespace hone::notice {
+
+namespace {
+
+constexpr size_t longest_url = 2000;
+constexpr size_t most_addresses = 20;
+constexpr size_t most_projects = 100;
+
+constexpr std::string_view select_destination =
+    "SELECT id, space_id, name, type, shown_target, kinds, projects, template, enabled, created_by_name, created_at, "
+    "updated_at, last_sent_at, last_failed_at, last_problem, (SELECT COUNT(*) FROM deliveries WHERE "
+    "deliveries.destination_id = destinations.id AND deliveries.state = 'pending') FROM destinations";
+
+// ",a,b," → a, b
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    for (const std::string_view word : split(text, ','))
+        if (!word.empty()) words.emplace_back(word);
+    return words;
+}
+
+std::string kinds_text(const std::vector<Kind>& kinds) {
+    std::string out;
+    for (const Kind kind : kinds) out += (out.empty() ? "," : "") + std::string(name_of(kind)) + ",";
+    return out;
+}
+
+Destination destination_of(const sql::Row& row) {
+    Destination made;
+    made.id = row.id<DestinationTag>(0);
+    made.space_id = row.id<access::SpaceTag>(1);
+    made.name = row.text(2);
+    made.type = parse_enum<DestinationType>(row.text(3)).value_or(DestinationType::webhook);
+    made.target = row.text(4);
+    for (const std::string& word : words_of(row.text(5)))
+        if (const auto kind = parse_enum<Kind>(word)) made.kinds.push_back(*kind);
+    for (const std::string& word : words_of(row.text(6))) made.projects.emplace_back(word);
+    made.message_template = row.text(7);
+    made.enabled = row.flag(8);
+    made.created_by = row.text(9);
+    made.created_at = row.time(10);
+    made.updated_at = row.time(11);
+    made.last_sent_at = row.optional_time(12);
+    made.last_failed_at = row.optional_time(13);
+    made.last_problem = row.text(14);
+    made.pending = row.integer(15);
+    return made;
+}
+
+// The address is a secret; its host may be shown.
+Result<std::string> checked_url(const std::string& url) {
+    if (url.size() > longest_url) return invalid("url must be at most " + std::to_string(longest_url) + " bytes long");
+    const auto parsed = net::parse_url(url);
+    if (!parsed.ok() || !parsed.value().unix_path.empty())
+        return invalid("url must be an address like https://hooks.example.com/path");
+    if (!parsed.value().user_info.empty()) return invalid("url must not hold a user name; requests are signed instead");
+    return parsed.value().origin();
+}
+
+Result<std::string> checked_addresses(const std::vector<std::string>& to) {
+    if (to.empty() || to.size() > most_addresses)
+        return invalid("to must hold 1 to " + std::to_string(most_addresses) + " addresses");
+    std::string out;
+    for (const std::string& address : to) {
+        const std::string checked = TRY(access::checked_email(address));
+        if (!is_printable_ascii(checked) || checked.find_first_of(" <>,;:\\\"()[]") != checked.npos)
+            return invalid("to: \"" + std::string(truncate_utf8(address, 100)) + "\" is not a plain address");
+        out += (out.empty() ? "" : ", ") + checked;
+    }
+    return out;
+}
+
+// What may be shown of the target. Says which fields belong to the type.
+Result<std::string> shown_target(DestinationType type, const std::optional<std::string>& url,
+                                 const std::optional<std::vector<std::string>>& to) {
+    if (type == DestinationType::email) {
+        if (url) return invalid("url does not belong to a destination of type email");
+        if (!to) return invalid("to is missing");
+        return checked_addresses(*to);
+    }
+    if (to) return invalid("to belongs to destinations of type email only");
+    if (!url) return invalid("url is missing");
+    return checked_url(*url);
+}
+
+} // namespace
+
+Result<access::Page<Destination>> Destinations::list(const access::Caller& caller, const access::SpaceId& space,
+                                                     const access::PageRequest& page) const {
+    TRY(caller.require(access::Permission::monitor_read, space));
+    const auto rows =
+        TRY(m_database.query(std::string(select_destination) + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?",
+                             space, TRY(page.after()), page.limit + 1));
+    std::vector<Destination> all;
+    for (const auto& row : rows) all.push_back(destination_of(row));
+    return access::make_page(std::move(all), page, [](const Destination& each) { return each.id.text(); });
+}
+
+Result<Destination> Destinations::find(const access::Caller& caller, const DestinationId& id,
+                                       access::Permission permission) const {
+    const auto rows = TRY(m_database.query(std::string(select_destination) + " WHERE id = ?", id));
+    if (rows.empty()) return not_found("destination " + id.text());
+    Destination found = destination_of(rows.front());
+    if (auto allowed = caller.require(permission, found.space_id); !allowed.ok()) {
+        if (allowed.error().code == Code::not_found) return not_found("destination " + id.text());
+        return std::move(allowed).error();
+    }
+    return found;
+}
+
+Result<std::string> Destinations::checked_projects(const access::Caller& caller, const access::SpaceId& space,
+                                                   const std::vector<std::string>& projects) const {
+    if (projects.size() > most_projects) return invalid("projects must be at most " + std::to_string(most_projects));
+    std::string out;
+    for (const std::string& each : projects) {
+        const access::Project project = TRY(m_access.projects.find(caller, space, each));
+        if (project.space_id != space) return not_found("project " + std::string(truncate_utf8(each, 100)));
+        out += (out.empty() ? "," : "") + project.id.text() + ",";
+    }
+    return out;
+}
+
+Result<Destination> Destinations::create(const access::Caller& caller, const access::SpaceId& space,
+                                         const DestinationWish& wish) {
+    TRY(caller.require(access::Permission::monitor_write, space));
+    const std::string name = TRY(access::checked_name("the destination's name", wish.name));
+    if (wish.type == DestinationType::email && !m_can_mail)
+        return invalid("this installation has no mail server: its owner sets smtp_host and smtp_from");
+    const std::string shown = TRY(shown_target(wish.type, wish.url, wish.to));
+    const std::string projects =
+        TRY(checked_projects(caller, space, wish.projects.value_or(std::vector<std::string>())));
+    TRY(check_template(wish.message_template.value_or("")));
+    const auto id = make_id<DestinationTag>(m_clock);
+    const std::string signing = "whsec_" + crypto::random_token();
+    const bool has_signing = wish.type == DestinationType::webhook;
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto count = TRY(transaction.query("SELECT COUNT(*) FROM destinations WHERE space_id = ?", space));
+        if (count.front().integer(0) >= most_per_space)
+            return conflict("a space has at most " + std::to_string(most_per_space) + " destinations");
+        const Time now = m_clock.now();
+        const int64_t added = TRY(transaction.execute(
+            "INSERT INTO destinations (id, space_id, name, type, shown_target, kinds, projects, template, enabled, "
+            "created_by, created_by_name, created_at, updated_at, last_problem) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'') "
+            "ON CONFLICT (space_id, name) DO NOTHING",
+            id, space, name, name_of(wish.type), shown, kinds_text(wish.kinds.value_or(std::vector<Kind>())), projects,
+            wish.message_template.value_or(""), wish.enabled.value_or(true), caller.principal(), caller.name, now,
+            now));
+        if (added == 0) return conflict("there is a destination named " + name + " already");
+        const secret::Scope scope{space};
+        if (wish.url)
+            TRY(m_vault.keep(transaction, scope, id.text(), "url", secret::SecretBytes(std::string_view(*wish.url))));
+        if (has_signing)
+            TRY(m_vault.keep(transaction, scope, id.text(), "signing_secret",
+                             secret::SecretBytes(std::string_view(signing))));
+        return m_access.audit.record(transaction, caller,
+                                     {"destination_create",
+                                      space,
+                                      id.text(),
+                                      {{"name", name}, {"type", name_of(wish.type)}, {"target", shown}}});
+    }));
+    Destination made = TRY(find(caller, id));
+    if (has_signing) made.signing_secret = signing;
+    return made;
+}
+
+Result<Destination> Destinations::update(const access::Caller& caller, const DestinationId& id,
+                                         const DestinationChange& change) {
+    const Destination before = TRY(find(caller, id, access::Permission::monitor_write));
+    const std::string name = TRY(access::checked_name("the destination's name", change.name.value_or(before.name)));
+    std::string shown = before.target;
+    if (change.url || change.to) shown = TRY(shown_target(before.type, change.url, change.to));
+    std::optional<std::string> projects;
+    if (change.projects) projects = TRY(checked_projects(caller, before.space_id, *change.projects));
+    const std::string message_template = change.message_template.value_or(before.message_template);
+    TRY(check_template(message_template));
+    const bool renew = change.new_signing_secret.value_or(false);
+    if (renew && before.type != DestinationType::webhook) return invalid("only webhooks have a signing secret");
+    const std::string signing = "whsec_" + crypto::random_token();
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE destinations SET name = ?, shown_target = ?, kinds = ?, projects = "
+                                "COALESCE(CAST(? AS TEXT), projects), "
+                                "template = ?, enabled = ?, updated_at = ? WHERE id = ?",
+                                name, shown, kinds_text(change.kinds.value_or(before.kinds)), projects,
+                                message_template, change.enabled.value_or(before.enabled), m_clock.now(), id));
+        const secret::Scope scope{before.space_id};
+        if (change.url)
+            TRY(m_vault.keep(transaction, scope, id.text(), "url", secret::SecretBytes(std::string_view(*change.url))));
+        if (renew)
+            TRY(m_vault.keep(transaction, scope, id.text(), "signing_secret",
+                             secret::SecretBytes(std::string_view(signing))));
+        return m_access.audit.record(transaction, caller,
+                                     {"destination_update",
+                                      before.space_id,
+                                      id.text(),
+                                      {{"name", name}, {"target", shown}, {"new_signing_secret", renew}}});
+    }));
+    Destination now = TRY(find(caller, id));
+    if (renew) now.signing_secret = signing;
+    return now;
+}
+
+Result<> Destinations::remove(const access::Caller& caller, const DestinationId& id) {
+    const Destination before = TRY(find(caller, id, access::Permission::monitor_write));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(m_vault.forget(transaction, id.text()));
+        TRY(transaction.execute("DELETE FROM destinations WHERE id = ?", id));
+        return m_access.audit.record(transaction, caller,
+                                     {"destination_delete", before.space_id, id.text(), {{"name", before.name}}});
+    });
+}
+
+Result<access::Page<Delivery>> Destinations::deliveries(const access::Caller& caller, const DestinationId& id,
+                                                        const access::PageRequest& page) const {
+    const Destination destination = TRY(find(caller, id));
+    // Titles of restricted projects are for those who may read them.
+    auto seen = access::Projects::seen_by(caller, destination.space_id, "notices.project_id");
+    std::string sql =
+        "SELECT deliveries.id, deliveries.notice_id, deliveries.destination_id, notices.kind, notices.title, "
+        "deliveries.state, deliveries.attempts, deliveries.next_at, deliveries.problem, deliveries.created_at, "
+        "deliveries.finished_at FROM deliveries JOIN notices ON notices.id = deliveries.notice_id WHERE "
+        "(notices.project_id IS NULL OR " +
+        seen.sql + ") AND deliveries.destination_id = ?";
+    seen.values.push_back(sql::to_value(id));
+    if (const std::string after = TRY(page.after()); !after.empty()) {
+        sql += " AND deliveries.id < ?";
+        seen.values.push_back(sql::to_value(after));
+    }
+    seen.values.push_back(sql::to_value(page.limit + 1));
+    std::vector<Delivery> all;
+    for (const auto& row : TRY(m_database.run_query(sql + " ORDER BY deliveries.id DESC LIMIT ?", seen.values))) {
+        Delivery each;
+        each.id = row.id<DeliveryTag>(0);
+        each.notice_id = row.id<NoticeTag>(1);
+        each.destination_id = row.id<DestinationTag>(2);
+        each.kind = parse_enum<Kind>(row.text(3)).value_or(Kind::run_finished);
+        each.title = row.text(4);
+        each.state = parse_enum<DeliveryState>(row.text(5)).value_or(DeliveryState::pending);
+        each.attempts = row.integer(6);
+        if (each.state == DeliveryState::pending) each.next_at = row.time(7);
+        each.problem = row.text(8);
+        each.created_at = row.time(9);
+        each.finished_at = row.optional_time(10);
+        all.push_back(std::move(each));
+    }
+    return access::make_page(std::move(all), page, [](const Delivery& each) { return each.id.text(); });
+}
+
+Result<Target> Destinations::target(const access::SpaceId& space, const DestinationId& id,
+                                    std::string_view purpose) const {
+    const auto rows =
+        TRY(m_database.query("SELECT type, shown_target FROM destinations WHERE id = ? AND space_id = ?", id, space));
+    if (rows.empty()) return not_found("destination " + id.text());
+    Target target;
+    target.type = parse_enum<DestinationType>(rows.front().text(0)).value_or(DestinationType::webhook);
+    if (target.type == DestinationType::email) {
+        for (const std::string_view address : split(rows.front().text(1), ',')) target.to.emplace_back(trim(address));
+        return target;
+    }
+    const secret::Scope scope{space};
+    target.url = std::string(TRY(m_vault.reveal(scope, id.text(), "url", purpose)).reveal());
+    if (target.type == DestinationType::webhook)
+        target.signing_secret = std::string(TRY(m_vault.reveal(scope, id.text(), "signing_secret", purpose)).reveal());
+    return target;
+}
+
+} // namespace hone::notice

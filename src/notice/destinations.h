@@ -1,0 +1,144 @@
+// Where a space's notices go: webhooks, Slack-compatible hooks, mail. Addresses of hooks and signing secrets are sealed
+// by the vault and never shown again. Needs monitor_read and monitor_write. Thread-safe.
+#pragma once
+
+#include "access/access.h"
+#include "notice/message.h"
+#include "secret/vault.h"
+
+namespace hone::notice {
+
+enum class DestinationType { webhook, slack, email };
+constexpr auto enum_names(DestinationType) {
+    return std::array{EnumName{DestinationType::webhook, "webhook"}, EnumName{DestinationType::slack, "slack"},
+                      EnumName{DestinationType::email, "email"}};
+}
+
+struct Destination {
+    DestinationId id;
+    access::SpaceId space_id;
+    std::string name;
+    DestinationType type = DestinationType::webhook;
+    std::string target;
+    std::vector<Kind> kinds;
+    std::vector<access::ProjectId> projects;
+    std::string message_template;
+    bool enabled = true;
+    std::string created_by;
+    Time created_at{};
+    Time updated_at{};
+    std::optional<Time> last_sent_at;
+    std::optional<Time> last_failed_at;
+    std::string last_problem;
+    int64_t pending = 0;
+    std::optional<std::string> signing_secret;
+    static constexpr std::tuple fields{
+        Field{"id", &Destination::id, ""},
+        Field{"space_id", &Destination::space_id, ""},
+        Field{"name", &Destination::name, "Unique in the space."},
+        Field{"type", &Destination::type, "webhook, slack or email."},
+        Field{"target", &Destination::target, "What may be shown: the host of a hook, the addresses of mail."},
+        Field{"kinds", &Destination::kinds, "What it wants to hear of; empty: everything."},
+        Field{"projects", &Destination::projects, "Whose notices it wants; empty: all. Those of the space always."},
+        Field{"template", &Destination::message_template, "Of the message's text; empty: the usual one."},
+        Field{"enabled", &Destination::enabled, ""},
+        Field{"created_by", &Destination::created_by, ""},
+        Field{"created_at", &Destination::created_at, ""},
+        Field{"updated_at", &Destination::updated_at, ""},
+        Field{"last_sent_at", &Destination::last_sent_at, ""},
+        Field{"last_failed_at", &Destination::last_failed_at, ""},
+        Field{"last_problem", &Destination::last_problem, "Why the last attempt failed; empty when it did not."},
+        Field{"pending", &Destination::pending, "Notices that wait to be delivered."},
+        Field{"signing_secret", &Destination::signing_secret, "Of a webhook; only in the answer that made it."},
+    };
+};
+
+struct DestinationWish {
+    std::string name;
+    DestinationType type = DestinationType::webhook;
+    std::optional<std::string> url;
+    std::optional<std::vector<std::string>> to;
+    std::optional<std::vector<Kind>> kinds;
+    std::optional<std::vector<std::string>> projects;
+    std::optional<std::string> message_template;
+    std::optional<bool> enabled;
+    static constexpr std::tuple fields{
+        Field{"name", &DestinationWish::name, "Unique in the space."},
+        Field{"type", &DestinationWish::type, "webhook, slack or email."},
+        Field{"url", &DestinationWish::url, "Of webhook and slack; never shown again."},
+        Field{"to", &DestinationWish::to, "Addresses of email, at most 20."},
+        Field{"kinds", &DestinationWish::kinds, "What it wants to hear of; empty: everything."},
+        Field{"projects", &DestinationWish::projects, "Ids or names: whose notices it wants; empty: all."},
+        Field{"template", &DestinationWish::message_template,
+              "{{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}."},
+        Field{"enabled", &DestinationWish::enabled, "True if not given."},
+    };
+};
+
+struct DestinationChange {
+    std::optional<std::string> name;
+    std::optional<std::string> url;
+    std::optional<std::vector<std::string>> to;
+    std::optional<std::vector<Kind>> kinds;
+    std::optional<std::vector<std::string>> projects;
+    std::optional<std::string> message_template;
+    std::optional<bool> enabled;
+    std::optional<bool> new_signing_secret;
+    static constexpr std::tuple fields{
+        Field{"name", &DestinationChange::name, "Unique in the space."},
+        Field{"url", &DestinationChange::url, "Of webhook and slack; never shown again."},
+        Field{"to", &DestinationChange::to, "Addresses of email, at most 20."},
+        Field{"kinds", &DestinationChange::kinds, "What it wants to hear of; empty: everything."},
+        Field{"projects", &DestinationChange::projects, "Ids or names: whose notices it wants; empty: all."},
+        Field{"template", &DestinationChange::message_template, "Empty: the usual text."},
+        Field{"enabled", &DestinationChange::enabled, ""},
+        Field{"new_signing_secret", &DestinationChange::new_signing_secret, "Of a webhook: replaces it and shows it."},
+    };
+};
+
+// What a delivery needs to know, with secrets; for the Sender only.
+struct Target {
+    DestinationType type = DestinationType::webhook;
+    std::string url;
+    std::string signing_secret;
+    std::vector<std::string> to;
+};
+
+class Destinations {
+public:
+    Destinations(sql::Database& database, const Clock& clock, access::Access& access, const secret::Vault& vault,
+                 bool can_mail)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_vault(vault),
+          m_can_mail(can_mail) {}
+
+    Result<access::Page<Destination>> list(const access::Caller& caller, const access::SpaceId& space,
+                                           const access::PageRequest& page) const;
+    // By id.
+    Result<Destination> find(const access::Caller& caller, const DestinationId& id,
+                             access::Permission permission = access::Permission::monitor_read) const;
+    Result<Destination> create(const access::Caller& caller, const access::SpaceId& space, const DestinationWish& wish);
+    Result<Destination> update(const access::Caller& caller, const DestinationId& id, const DestinationChange& change);
+    Result<> remove(const access::Caller& caller, const DestinationId& id);
+    // Newest first.
+    Result<access::Page<Delivery>> deliveries(const access::Caller& caller, const DestinationId& id,
+                                              const access::PageRequest& page) const;
+
+    Result<Target> target(const access::SpaceId& space, const DestinationId& id, std::string_view purpose) const;
+
+    static constexpr int64_t most_per_space = 100;
+
+private:
+    Result<std::string> checked_projects(const access::Caller& caller, const access::SpaceId& space,
+                                         const std::vector<std::string>& projects) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    const secret::Vault& m_vault;
+    const bool m_can_mail;
+};
+
+} // namespace hone::notice

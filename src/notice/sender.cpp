@@ -1,0 +1,267 @@
+#include "notice/sender.h"
+
+#include "base/log.h"
+#include "crypto/hmac.h"
+#include "net/address_range.h"
+#include "net/url.h"
+
+#include <algorithm>
+
+namespace hone::notice {
+
+namespace {
+
+constexpr int64_t most_per_step = 20;
+constexpr size_t thread_count = 2; // so that one slow receiver does not hold up all
+constexpr Duration claim_time = std::chrono::minutes(2);
+constexpr Duration first_pause = std::chrono::seconds(10);
+constexpr Duration longest_pause = std::chrono::hours(1);
+// How long a notice of another server, or of a transaction that did not wake us, may wait.
+constexpr auto look_every = std::chrono::seconds(5);
+
+net::ClientOptions client_options(const SenderOptions& options) {
+    net::ClientOptions made;
+    made.ca_file = options.ca_file;
+    made.connect_timeout = options.timeout;
+    made.idle_timeout = options.timeout;
+    made.idle_connections = 0;
+    return made;
+}
+
+Attempt failed(std::string problem) {
+    return {false, std::nullopt, std::string(truncate_utf8(repair_utf8(problem), 500)), 0};
+}
+
+} // namespace
+
+Sender::Sender(sql::Database& database, const Clock& clock, const Destinations& destinations, SenderOptions options)
+    : m_database(database),
+      m_clock(clock),
+      m_destinations(destinations),
+      m_options(std::move(options)),
+      m_client(client_options(m_options)) {}
+
+Sender::~Sender() {
+    {
+        const Lock lock(m_mutex);
+        m_stopping = true;
+    }
+    m_cancel.cancel();
+    m_changed.notify_all();
+    for (std::thread& thread : m_threads) thread.join();
+}
+
+Duration Sender::pause_after(int64_t attempts) {
+    Duration pause = first_pause;
+    for (int64_t i = 1; i < attempts && pause < longest_pause; ++i) pause *= 2;
+    return std::min(pause, longest_pause);
+}
+
+// --- one delivery --------------------------------------------------------------------------------------------------
+
+Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<Due>> {
+        const Time now = m_clock.now();
+        const int64_t mine = TRY(transaction.execute(
+            "UPDATE deliveries SET claimed_until = ?, attempts = attempts + 1 WHERE id = ? AND state = 'pending' AND "
+            "next_at <= ? AND claimed_until <= ?",
+            now + claim_time, id, now, now));
+        if (mine == 0) return std::optional<Due>();
+        const auto rows = TRY(transaction.query(
+            "SELECT deliveries.id, deliveries.destination_id, notices.space_id, deliveries.attempts, "
+            "deliveries.created_at, destinations.enabled, notices.id, notices.kind, notices.title, notices.body, "
+            "notices.link, spaces.name, notices.project_id, projects.name, notices.created_at, destinations.template "
+            "FROM deliveries JOIN destinations ON destinations.id = deliveries.destination_id JOIN notices ON "
+            "notices.id "
+            "= deliveries.notice_id JOIN spaces ON spaces.id = notices.space_id LEFT JOIN projects ON projects.id = "
+            "notices.project_id WHERE deliveries.id = ?",
+            id));
+        if (rows.empty()) return std::optional<Due>();
+        const auto row = rows.front();
+        Due due;
+        due.id = row.id<DeliveryTag>(0);
+        due.destination = row.id<DestinationTag>(1);
+        due.space = row.id<access::SpaceTag>(2);
+        due.attempts = row.integer(3);
+        due.created_at = row.time(4);
+        due.enabled = row.flag(5);
+        due.message.delivery_id = due.id.text();
+        due.message.notice_id = row.text(6);
+        due.message.kind = row.text(7);
+        due.message.title = row.text(8);
+        due.message.body = row.text(9);
+        if (!m_options.public_url.empty() && !row.text(10).empty())
+            due.message.url = m_options.public_url + row.text(10);
+        due.message.space_id = due.space.text();
+        due.message.space = row.text(11);
+        due.message.project_id = row.optional_text(12).value_or("");
+        due.message.project = row.optional_text(13).value_or("");
+        due.message.created_at = row.time(14);
+        due.message.message_template = row.text(15);
+        return std::optional(std::move(due));
+    });
+}
+
+// The address to dial, resolved once and checked: what the name means a moment later does not matter.
+Result<std::string> Sender::checked_address(const std::string& url) const {
+    const net::Url parsed = TRY(net::parse_url(url));
+    const auto reach = m_options.allow_private ? net::Reach::also_private : net::Reach::public_only;
+    const auto endpoints = TRY(net::resolve(parsed.host, parsed.port));
+    for (const net::Endpoint& endpoint : endpoints) {
+        auto why = net::refused_range(endpoint, reach);
+        if (!why && !m_options.allow_private && net::is_own_address(endpoint)) why = "address of this machine";
+        if (why)
+            return forbidden(parsed.host + " is at a " + std::string(*why) +
+                             (m_options.allow_private
+                                  ? ", which is never dialled"
+                                  : ", which notices may not go to unless notice_private_addresses is true"));
+    }
+    if (endpoints.empty()) return unavailable(parsed.host + " has no address");
+    return endpoints.front().text;
+}
+
+Sender::Outcome Sender::post(const Target& target, const Message& message) {
+    net::ClientRequest request;
+    request.method = "POST";
+    request.url = target.url;
+    request.body = target.type == DestinationType::slack ? slack_body(message) : webhook_body(message);
+    request.headers = {{"Content-Type", "application/json"}};
+    if (target.type == DestinationType::webhook) {
+        const std::string stamp = std::to_string(to_ns(m_clock.now()) / 1'000'000'000);
+        request.headers.push_back({"X-Hone-Kind", message.kind});
+        request.headers.push_back({"X-Hone-Delivery", message.delivery_id});
+        request.headers.push_back({"X-Hone-Timestamp", stamp});
+        request.headers.push_back(
+            {"X-Hone-Signature",
+             "sha256=" + to_hex(crypto::hmac_sha256(target.signing_secret, stamp + "." + request.body))});
+    }
+    auto address = checked_address(target.url);
+    if (!address.ok()) return {failed(address.error().message), {}};
+    request.connect_to = address.value();
+    request.total_timeout = m_options.timeout;
+    request.on_body = [](std::string_view) -> Result<> { return {}; }; // nobody is shown what an inner server says
+    request.cancel = &m_cancel;
+    const auto answer = m_client.send(request);
+    if (!answer.ok()) return {failed(answer.error().message), {}};
+    Outcome outcome;
+    outcome.attempt.status = answer.value().status;
+    outcome.attempt.ok = answer.value().status >= 200 && answer.value().status < 300;
+    if (!outcome.attempt.ok) {
+        outcome.attempt.problem = "answered " + std::to_string(answer.value().status) + " " +
+                                  std::string(net::reason_phrase(answer.value().status));
+        if (answer.value().status / 100 == 3) outcome.attempt.problem += "; redirects are not followed";
+    }
+    if (const auto wait = parse_integer(answer.value().header("Retry-After")); wait.ok() && wait.value() > 0)
+        outcome.wait_at_least =
+            std::min<Duration>(std::chrono::seconds(std::min<int64_t>(wait.value(), 86'400)), longest_pause);
+    return outcome;
+}
+
+Sender::Outcome Sender::deliver(const access::SpaceId& space, const DestinationId& destination,
+                                const Message& message) {
+    const Duration began = SystemClock().steady();
+    const auto target = m_destinations.target(space, destination, message.delivery_id);
+    Outcome outcome;
+    if (!target.ok()) {
+        outcome.attempt = failed(target.error().message);
+    } else if (target.value().type == DestinationType::email) {
+        const auto sent = send_mail(m_options.smtp, target.value().to,
+                                    mail(message, m_options.smtp.from, target.value().to), &m_cancel);
+        outcome.attempt = sent.ok() ? Attempt{true, std::nullopt, {}, 0} : failed(sent.error().message);
+    } else {
+        outcome = post(target.value(), message);
+    }
+    outcome.attempt.took_ms = (SystemClock().steady() - began).count() / 1'000'000;
+    return outcome;
+}
+
+Result<> Sender::finish(const Due& due, const Outcome& outcome) {
+    const Time now = m_clock.now();
+    DeliveryState state = DeliveryState::sent;
+    if (!outcome.attempt.ok)
+        state =
+            now - due.created_at >= give_up_after || !due.enabled ? DeliveryState::given_up : DeliveryState::pending;
+    const Duration pause = std::max(pause_after(due.attempts), outcome.wait_at_least);
+    const std::optional<Time> finished = state == DeliveryState::pending ? std::nullopt : std::optional(now);
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE deliveries SET state = ?, next_at = ?, claimed_until = 0, problem = ?, "
+                                "finished_at = ? WHERE id = ? AND state = 'pending'",
+                                name_of(state), now + pause, outcome.attempt.problem, finished, due.id));
+        TRY(transaction.execute(outcome.attempt.ok
+                                    ? "UPDATE destinations SET last_sent_at = ?, last_problem = ? WHERE id = ?"
+                                    : "UPDATE destinations SET last_failed_at = ?, last_problem = ? WHERE id = ?",
+                                now, outcome.attempt.problem, due.destination));
+        return {};
+    }));
+    ++(outcome.attempt.ok ? m_sent : m_failed);
+    if (state != DeliveryState::given_up) return {};
+    ++m_given_up;
+    log(Level::warning, "notice not delivered",
+        {{"delivery", due.id.text()}, {"destination", due.destination.text()}, {"why", outcome.attempt.problem}});
+    return {};
+}
+
+Result<int64_t> Sender::step() {
+    const Time now = m_clock.now();
+    const auto rows = TRY(m_database.query("SELECT id FROM deliveries WHERE state = 'pending' AND next_at <= ? AND "
+                                           "claimed_until <= ? ORDER BY next_at, id LIMIT ?",
+                                           now, now, most_per_step));
+    int64_t attempts = 0;
+    for (const auto& row : rows) {
+        const auto due = TRY(claim(row.text(0)));
+        if (!due) continue; // another thread or server has it
+        ++attempts;
+        TRY(finish(*due, due->enabled ? deliver(due->space, due->destination, due->message)
+                                      : Outcome{failed("the destination is switched off"), {}}));
+        if (m_cancel.is_cancelled()) break;
+    }
+    return attempts;
+}
+
+Result<Attempt> Sender::test(const access::Caller& caller, const DestinationId& id) {
+    const Destination destination = TRY(m_destinations.find(caller, id, access::Permission::monitor_write));
+    const auto spaces = TRY(m_database.query("SELECT name FROM spaces WHERE id = ?", destination.space_id));
+    Message message;
+    message.delivery_id = make_id<DeliveryTag>(m_clock).text();
+    message.kind = "test";
+    message.title = "Test of destination " + destination.name;
+    message.body = "Sent by " + caller.name + ". If you can read this, notices arrive.";
+    message.space_id = destination.space_id.text();
+    message.space = spaces.empty() ? "" : spaces.front().text(0);
+    message.created_at = m_clock.now();
+    message.message_template = destination.message_template;
+    Attempt attempt = deliver(destination.space_id, id, message).attempt;
+    TRY(m_database.execute(attempt.ok ? "UPDATE destinations SET last_sent_at = ?, last_problem = ? WHERE id = ?"
+                                      : "UPDATE destinations SET last_failed_at = ?, last_problem = ? WHERE id = ?",
+                           m_clock.now(), attempt.problem, id));
+    return attempt;
+}
+
+// --- threads -------------------------------------------------------------------------------------------------------
+
+void Sender::start() {
+    for (size_t i = 0; i < thread_count; ++i) m_threads.emplace_back([this] { run(); });
+}
+
+void Sender::wake() {
+    {
+        const Lock lock(m_mutex);
+        ++m_wakes;
+    }
+    m_changed.notify_all();
+}
+
+void Sender::run() {
+    uint64_t seen = 0;
+    for (;;) {
+        const auto attempts = step();
+        if (!attempts.ok()) log(Level::warning, "notices cannot be delivered", {{"why", attempts.error().message}});
+        const bool more = attempts.ok() && attempts.value() == most_per_step;
+        const Lock lock(m_mutex);
+        if (!more && !m_stopping && m_wakes == seen) m_changed.wait_for(m_mutex, look_every);
+        seen = m_wakes;
+        if (m_stopping) return;
+    }
+}
+
+} // namespace hone::notice

@@ -1,0 +1,97 @@
+// Delivers notices: takes due rows of the outbox one by one, tries, writes down what happened. Retries with growing
+// pauses for a day, then gives up visibly. A row is claimed before it is tried, so that several servers and threads
+// share the work; after a crash the claim runs out and it is tried again (receivers know repeats by the delivery id).
+// step() is what tests call; the threads only call it. Thread-safe.
+#pragma once
+
+#include "base/mutex.h"
+#include "notice/destinations.h"
+#include "notice/smtp.h"
+
+#include <atomic>
+#include <thread>
+
+namespace hone::notice {
+
+struct SenderOptions {
+    SmtpOptions smtp{};
+    std::string public_url{};   // "https://hone.example.com": links begin with it; empty: links are left out
+    bool allow_private = false; // hooks may be on private networks and on this machine
+    std::string ca_file{};      // trusted beside the system's store; empty: none
+    Duration timeout = std::chrono::seconds(10);
+};
+
+// What became of one attempt.
+struct Attempt {
+    bool ok = false;
+    std::optional<int64_t> status;
+    std::string problem;
+    int64_t took_ms = 0;
+    static constexpr std::tuple fields{
+        Field{"ok", &Attempt::ok, "The other side took it."},
+        Field{"status", &Attempt::status, "HTTP status of a hook; null when there was no answer, and for mail."},
+        Field{"problem", &Attempt::problem, "What to repair; empty when it is ok."},
+        Field{"took_ms", &Attempt::took_ms, ""},
+    };
+};
+
+class Sender {
+public:
+    Sender(sql::Database& database, const Clock& clock, const Destinations& destinations, SenderOptions options);
+    ~Sender();
+
+    // Tries what is due now; returns how many attempts it made.
+    Result<int64_t> step();
+    // A message that says it is a test, now and once. Needs monitor_write.
+    Result<Attempt> test(const access::Caller& caller, const DestinationId& id);
+
+    void start();
+    // Something new is due.
+    void wake();
+    struct Count {
+        int64_t sent = 0;
+        int64_t failed = 0;   // attempts
+        int64_t given_up = 0; // notices
+    };
+    Count count() const { return {m_sent, m_failed, m_given_up}; }
+
+    // The pause after so many failed attempts: 10 s, doubled each time, at most an hour.
+    static Duration pause_after(int64_t attempts);
+    static constexpr Duration give_up_after = std::chrono::hours(24);
+
+private:
+    struct Outcome {
+        Attempt attempt;
+        Duration wait_at_least{}; // the other side's Retry-After
+    };
+    struct Due {
+        DeliveryId id;
+        DestinationId destination;
+        access::SpaceId space;
+        int64_t attempts = 0;
+        Time created_at{};
+        bool enabled = true;
+        Message message;
+    };
+    Result<std::optional<Due>> claim(const std::string& id);
+    Outcome deliver(const access::SpaceId& space, const DestinationId& destination, const Message& message);
+    Outcome post(const Target& target, const Message& message);
+    Result<std::string> checked_address(const std::string& url) const;
+    Result<> finish(const Due& due, const Outcome& outcome);
+    void run();
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const Destinations& m_destinations;
+    const SenderOptions m_options;
+    net::HttpClient m_client;
+    net::Cancel m_cancel;
+    std::atomic<int64_t> m_sent{0}, m_failed{0}, m_given_up{0};
+    Mutex m_mutex;
+    Condition m_changed;
+    uint64_t m_wakes GUARDED_BY(m_mutex) = 0;
+    bool m_stopping GUARDED_BY(m_mutex) = false;
+    std::vector<std::thread> m_threads;
+};
+
+} // namespace hone::notice
