@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { daily_traces, spark_points, stacked, to_stretches, to_strip } from "./strip";
+import { daily_traces, spark_points, stacked, summed, to_stretches, to_strip } from "./strip";
 
 test("marks are counted into columns, with each reason once", () => {
   const marks = [
@@ -63,4 +63,19 @@ test("hours add up to days, newest last", () => {
     { time: "2026-01-01T00:00:00.000000000Z", traces: 9 },
   ];
   expect(daily_traces(points, now, 3)).toEqual([0, 2, 7]);
+});
+
+test("hours are summed into longer steps", () => {
+  const points = [
+    { time: 3, values: [1, 10] },
+    { time: 5, values: [2, 20] },
+    { time: 99, values: [4, 40] },
+  ];
+  expect(summed(points, 2, 9, 4, 2)).toEqual({
+    times: [0, 4, 8],
+    values: [
+      [1, 2, 0],
+      [10, 20, 0],
+    ],
+  });
 });

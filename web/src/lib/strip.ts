@@ -85,3 +85,26 @@ export function daily_traces(points: { time: string; traces: number }[], now: nu
   }
   return counts;
 }
+
+/** Sums of points (hours) in longer steps; a step without points is zero. */
+export function summed(
+  points: { time: number; values: number[] }[],
+  from: number,
+  to: number,
+  step: number,
+  width: number,
+): { times: number[]; values: number[][] } {
+  const times: number[] = [];
+  for (let at = Math.floor(from / step) * step; at < to && times.length < 5000; at += step) times.push(at);
+  const values = Array.from({ length: width }, () => times.map(() => 0));
+  const first = times[0] ?? 0;
+  for (const point of points) {
+    const index = Math.floor((point.time - first) / step);
+    if (index < 0 || index >= times.length) continue;
+    for (const [row, value] of point.values.entries()) {
+      const line = values[row];
+      if (line) line[index] = (line[index] ?? 0) + value;
+    }
+  }
+  return { times, values };
+}

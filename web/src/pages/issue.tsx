@@ -1,7 +1,7 @@
 // One issue: what it is, since when, how much, the traces that show it, what a worker found out, and what to do.
 
-import { useMemo } from "preact/hooks";
-import { api } from "../api";
+import { useEffect, useMemo } from "preact/hooks";
+import { api, to_api_error } from "../api";
 import type { Artifact, Project } from "../api_types";
 import { plural, short_count } from "../lib/number";
 import type { Params } from "../lib/route";
@@ -9,14 +9,17 @@ import { local_time, to_milliseconds } from "../lib/time";
 import { reload, use_load } from "../load";
 import { PageHeader, Section } from "../parts/page";
 import { Facts } from "../parts/slide_over";
-import { Data, Empty, Note, State } from "../parts/state";
+import { Data, Note, State } from "../parts/state";
 import { Terms } from "../parts/strip";
 import { Time } from "../parts/time";
+import { toast_done, toast_failed } from "../parts/toast";
+import { navigate } from "../router";
 import { can } from "../session";
 import { Chart } from "./chart";
 import { IssueActions } from "./issue_actions";
 import { Conversation } from "./issue_talk";
-import type { Issue } from "./loop_types";
+import { issue_page } from "./loop_addresses";
+import type { Fingerprint, Issue, IssueDetail } from "./loop_types";
 import { trace_address, use_project } from "./project_scope";
 import { TextContent } from "./run_artifacts";
 import { run_page } from "./run_data";
@@ -25,6 +28,7 @@ import {
   detector_word,
   growth_text,
   issue_route,
+  issues_changed,
   share_text,
   status_tones,
   status_words,
@@ -32,6 +36,7 @@ import {
 } from "./signal_data";
 
 const hour = 3_600_000;
+const refresh = 3000;
 
 /** "312 traces, 14 % of all, ×3.2 the usual, since 2 d ago." */
 function Summary({ issue }: { issue: Issue }) {
@@ -162,7 +167,41 @@ const term_words: Record<string, string> = {
   confidence: "confidence",
 };
 
-function Aside({ issue }: { issue: Issue }) {
+/** What a merged issue is made of; each part can be taken out again. */
+function Parts({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+  async function split(part: Fingerprint): Promise<void> {
+    try {
+      const created = await api.post<Issue>(issue_route(issue.id, "/split"), { fingerprint: part.fingerprint });
+      await issues_changed();
+      toast_done("It is an issue of its own now", {
+        title: "Open it",
+        run: () => navigate(issue_page(project.name, created.id)),
+      });
+    } catch (error) {
+      toast_failed("Not split", to_api_error(error));
+    }
+  }
+  if (parts.length < 2) return null;
+  return (
+    <section aria-label="Made of">
+      <h2>Made of {parts.length} findings</h2>
+      <ul class="issue-parts">
+        {parts.map((part) => (
+          <li key={part.fingerprint}>
+            <span title={part.title}>{part.title}</span>
+            {can("issue_write") && (
+              <button type="button" class="quiet" onClick={() => void split(part)}>
+                Split off
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
   return (
     <aside class="issue-side" aria-label="About this issue">
       <section aria-label="Why it is ranked here">
@@ -191,15 +230,24 @@ function Aside({ issue }: { issue: Issue }) {
           ]}
         />
       </section>
+      <Parts issue={issue} parts={parts} project={project} />
     </aside>
   );
 }
 
-function Body({ issue, project }: { issue: Issue; project: Project }) {
+function Body({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+  // A worker writes into the issue while the page is open.
+  useEffect(() => {
+    if (issue.status !== "investigating") return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void issues_changed();
+    }, refresh);
+    return () => clearInterval(timer);
+  }, [issue.status]);
   return (
     <>
       <PageHeader title={issue.title} text={issue.explanation}>
-        {can("issue_write") && <IssueActions issue={issue} project={project} />}
+        <IssueActions issue={issue} project={project} />
       </PageHeader>
       <Summary issue={issue} />
       <StatusNotes issue={issue} />
@@ -210,7 +258,7 @@ function Body({ issue, project }: { issue: Issue; project: Project }) {
           <Examples issue={issue} project={project} />
           <Conversation issue={issue} />
         </div>
-        <Aside issue={issue} />
+        <Aside issue={issue} parts={parts} project={project} />
       </div>
     </>
   );
@@ -219,13 +267,23 @@ function Body({ issue, project }: { issue: Issue; project: Project }) {
 export function IssuePage({ params }: { params: Params }) {
   const id = params.issue ?? "";
   const project = use_project(params);
-  const load = use_load(`issue/${id}`, (signal) => api.get<Issue>(issue_route(id), {}, signal));
+  const load = use_load(`issue/${id}`, (signal) => api.get<IssueDetail>(issue_route(id), {}, signal));
   return (
     <div class="page">
-      <Data load={load} retry={() => void reload("issue/")}>
-        {(issue) =>
-          project.data ? <Body issue={issue} project={project.data} /> : <Empty icon="info" title="" text="" />
-        }
+      <Data load={project} retry={() => void reload("project/")}>
+        {(known) => (
+          <Data load={load} retry={() => void reload("issue/")}>
+            {({ issue, fingerprints }) =>
+              issue.merged_into ? (
+                <Note icon="chain">
+                  {issue.title} is a part of <a href={issue_page(known.name, issue.merged_into)}>another issue</a> now.
+                </Note>
+              ) : (
+                <Body issue={issue} parts={fingerprints} project={known} />
+              )
+            }
+          </Data>
+        )}
       </Data>
     </div>
   );

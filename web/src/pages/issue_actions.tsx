@@ -16,7 +16,7 @@ import { issue_page, monitor_page } from "./loop_addresses";
 import type { Issue } from "./loop_types";
 import { traces_address } from "./project_scope";
 import { run_page } from "./run_data";
-import { is_live, issue_route, issues_changed, use_issues } from "./signal_data";
+import { is_live, issue_route, issues_changed, severities, use_issues } from "./signal_data";
 
 type Asked = "mute" | "dismiss" | "assign" | "merge" | "severity";
 
@@ -158,15 +158,40 @@ function MergeDialog({ issue, project, on_close }: AskProps) {
   );
 }
 
-const dialogs: Record<Exclude<Asked, "severity">, (props: AskProps) => preact.JSX.Element> = {
+function SeverityDialog({ issue, on_close }: AskProps) {
+  const [severity, set_severity] = useState<string>(issue.severity);
+  return (
+    <Dialog title="Severity of this issue" on_close={on_close}>
+      <Form
+        title="Set severity"
+        on_cancel={on_close}
+        submit={async () => {
+          await change(issue, { severity }, `Severity: ${severity}`);
+          on_close();
+        }}
+      >
+        <Choice
+          label="Severity"
+          value={severity}
+          on_change={set_severity}
+          options={severities.map((one) => ({ value: one, title: one }))}
+          hint="Scans leave it alone from then on."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+const dialogs: Record<Asked, (props: AskProps) => preact.JSX.Element> = {
   dismiss: DismissDialog,
   mute: MuteDialog,
   assign: AssignDialog,
   merge: MergeDialog,
+  severity: SeverityDialog,
 };
 
 export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
-  const [asked, set_asked] = useState<Exclude<Asked, "severity"> | null>(null);
+  const [asked, set_asked] = useState<Asked | null>(null);
   const [busy, set_busy] = useState("");
   /** One thing at a time; a failure is said, never lost. */
   const run = (name: string, failed: string, action: () => Promise<void>) => async () => {
@@ -198,41 +223,47 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   const set_status = (status: string, done: string) =>
     run(status, "The issue is as before", () => change(issue, { status }, done));
   const live = is_live(issue);
-  const items: MenuItem[] = [
-    issue.monitor_id
-      ? {
-          title: "Open its monitor",
-          icon: "gauge",
-          run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
-        }
-      : { title: "Create a monitor", icon: "gauge", run: () => void monitor() },
-    { title: "Assign…", icon: "person", run: () => set_asked("assign") },
-    { title: "Merge into…", icon: "chain", run: () => set_asked("merge") },
-    ...(live
-      ? [
-          { title: "Mute…", icon: "clock" as const, divided: true, run: () => set_asked("mute") },
-          { title: "Dismiss…", icon: "stop" as const, run: () => set_asked("dismiss") },
-        ]
-      : []),
-  ];
+  const may_write = can("issue_write");
+  const may_start = can("run_start");
+  const items: MenuItem[] = [];
+  if (issue.monitor_id && can("monitor_read"))
+    items.push({
+      title: "Open its monitor",
+      icon: "gauge",
+      run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
+    });
+  else if (can("monitor_write")) items.push({ title: "Create a monitor", icon: "gauge", run: () => void monitor() });
+  if (may_write)
+    items.push(
+      { title: "Assign…", icon: "person", run: () => set_asked("assign") },
+      { title: "Severity…", icon: "signal", run: () => set_asked("severity") },
+      { title: "Merge into…", icon: "chain", run: () => set_asked("merge") },
+    );
+  if (may_write && live)
+    items.push(
+      { title: "Mute…", icon: "clock", divided: true, run: () => set_asked("mute") },
+      { title: "Dismiss…", icon: "stop", run: () => set_asked("dismiss") },
+    );
   const Ask = asked && dialogs[asked];
   use_keys([
-    { keys: "i", title: "Investigate", group: "This issue", run: () => void investigate() },
     {
       keys: "t",
       title: "Open its traces",
       group: "This issue",
       run: () => navigate(traces_address(project.name, issue.filter, "7d")),
     },
-    { keys: "a", title: "Assign", group: "This issue", run: () => set_asked("assign") },
-    { keys: "m", title: "Mute", group: "This issue", run: () => live && set_asked("mute") },
+    ...(may_start && live
+      ? [{ keys: "i", title: "Investigate", group: "This issue", run: () => void investigate() }]
+      : []),
+    ...(may_write ? [{ keys: "a", title: "Assign", group: "This issue", run: () => set_asked("assign") }] : []),
+    ...(may_write && live ? [{ keys: "m", title: "Mute", group: "This issue", run: () => set_asked("mute") }] : []),
   ]);
   return (
     <>
       <a class="button" href={traces_address(project.name, issue.filter, "7d")}>
         <Icon name="trace" /> Open traces
       </a>
-      {live && (
+      {live && may_start && (
         <>
           <button
             type="button"
@@ -250,16 +281,18 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           >
             <Icon name="tool" /> Start fix
           </button>
-          <button
-            type="button"
-            disabled={busy !== ""}
-            onClick={() => void set_status("resolved", "Resolved; it reopens by itself if it comes back")()}
-          >
-            <Icon name="check" /> Resolve
-          </button>
         </>
       )}
-      {!live && (
+      {live && may_write && (
+        <button
+          type="button"
+          disabled={busy !== ""}
+          onClick={() => void set_status("resolved", "Resolved; it reopens by itself if it comes back")()}
+        >
+          <Icon name="check" /> Resolve
+        </button>
+      )}
+      {!live && may_write && (
         <button
           type="button"
           class="primary"
@@ -269,7 +302,9 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           <Icon name="rotate" /> {issue.status === "muted" ? "Unmute" : "Reopen"}
         </button>
       )}
-      <Menu label="More actions" class="icon-only" align="right" button={<Icon name="more" />} items={items} />
+      {items.length > 0 && (
+        <Menu label="More actions" class="icon-only" align="right" button={<Icon name="more" />} items={items} />
+      )}
       {Ask && <Ask issue={issue} project={project} on_close={() => set_asked(null)} />}
     </>
   );

@@ -27,7 +27,7 @@ function Comments({ issue }: { issue: Issue }) {
       <Data load={load} retry={() => void reload(key)}>
         {(comments) => (
           <ol class="talk">
-            {comments.map((comment) => (
+            {[...comments].reverse().map((comment) => (
               <li key={comment.id}>
                 <Avatar name={comment.author} />
                 <div>

@@ -64,6 +64,10 @@ export interface Issue {
   created_at: string;
   updated_at: string;
 }
+export interface IssueDetail {
+  issue: Issue;
+  fingerprints: Fingerprint[];
+}
 export interface Comment {
   id: string;
   author: string;

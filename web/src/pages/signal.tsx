@@ -7,7 +7,7 @@ import { duration, exact_count, plural, short_count } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
 import { bucket_for } from "../lib/series";
-import { daily_traces, stacked } from "../lib/strip";
+import { daily_traces, stacked, summed } from "../lib/strip";
 import { to_milliseconds } from "../lib/time";
 import { reload, use_load } from "../load";
 import { Icon } from "../parts/icon";
@@ -37,6 +37,7 @@ import {
   signal_key,
   status_tones,
   status_words,
+  trend_days,
   use_issue_points,
   use_issues,
   use_signal,
@@ -44,7 +45,8 @@ import {
 import { SignalDialog, SwitchOn } from "./signal_settings";
 
 const default_range = "7d";
-const trend_days = 14;
+const hour = 3_600_000;
+const most_hours = 2160;
 
 export function SeverityMark({ severity }: { severity: Severity }) {
   return (
@@ -109,23 +111,21 @@ function Volume({ project, range }: { project: Project; range: string }) {
   const load = use_load(key, async (signal) => {
     const to = Date.now();
     const bounds = range_bounds(current_range(default_range), to);
-    const from = bounds.after ? Date.parse(bounds.after) : to - 30 * 86_400_000;
-    const end = bounds.before ? Date.parse(bounds.before) : to;
-    const bucket = bucket_for(Math.max(end - from, 100 * 3_600_000));
-    const points = await api.get<SeverityVolume[]>(
-      project_route(project, "issue_volume"),
-      { ...bounds, bucket: bucket.text },
-      signal,
-    );
-    return { points, from, to: end, step: bucket.milliseconds };
+    const from = bounds.after ? Date.parse(bounds.after) : to - most_hours * hour;
+    const hours = Math.min(most_hours, Math.max(1, Math.ceil((to - from) / hour)));
+    const points = await api.get<SeverityVolume[]>(project_route(project, "issue_volume"), { hours }, signal);
+    return { points, from, to: bounds.before ? Date.parse(bounds.before) : to };
   });
   const chart = useMemo(() => {
     if (!load.data) return null;
-    const { points, from, to, step } = load.data;
-    const known = new Map(points.map((point) => [to_milliseconds(point.time), point]));
-    const times: number[] = [];
-    for (let at = Math.floor(from / step) * step; at < to; at += step) times.push(at);
-    const values = severities.map((severity) => times.map((time) => known.get(time)?.[severity] ?? 0));
+    const { points, from, to } = load.data;
+    // The server counts by the hour.
+    const step = Math.max(hour, bucket_for(to - from).milliseconds);
+    const rows = points.map((point) => ({
+      time: to_milliseconds(point.time),
+      values: severities.map((severity) => point[severity]),
+    }));
+    const { times, values } = summed(rows, from, to, step, severities.length);
     const sums = stacked(values);
     // Drawn from the tallest sum down; each keeps its own numbers for reading.
     const lines = [...severities].reverse().map((severity, index) => ({
@@ -402,13 +402,11 @@ export function SignalPage({ params }: { params: Params }) {
           ) : undefined
         }
       >
-        {on && can("issue_write") && (
-          <>
-            <ScanButton project={project.data as Project} />
-            <button type="button" onClick={() => set_query({ settings: "1" })}>
-              <Icon name="settings" /> Settings
-            </button>
-          </>
+        {on && can("issue_write") && <ScanButton project={project.data as Project} />}
+        {on && can("automation_write") && (
+          <button type="button" onClick={() => set_query({ settings: "1" })}>
+            <Icon name="settings" /> Settings
+          </button>
         )}
       </PageHeader>
       <Data load={project} retry={() => void reload("project/")}>

@@ -81,15 +81,19 @@ export function use_signal(project: Project | undefined): Loaded<SignalView> {
 
 export function use_issues(project: Project | undefined): Loaded<Issue[]> {
   return use_load(project ? issues_key(project) : null, (signal) =>
-    api.list<Issue>("/v1/issues", { project: project?.id }, signal),
+    api.list<Issue>("/v1/issues", { space: project?.space_id, project: project?.id, status: "all" }, signal),
   );
 }
 
 export const issue_route = (id: string, rest = "") => `/v1/issues/${segment(id)}${rest}`;
 
+export const trend_days = 14;
+
 /** Hours in which an issue touched traces. */
 export const use_issue_points = (id: string): Loaded<VolumePoint[]> =>
-  use_load(`issue_points/${id}`, (signal) => api.get<VolumePoint[]>(issue_route(id, "/volume"), {}, signal));
+  use_load(`issue_points/${id}`, (signal) =>
+    api.get<VolumePoint[]>(issue_route(id, "/volume"), { hours: trend_days * 24 }, signal),
+  );
 
 /** Everything that shows issues is read again. */
 export async function issues_changed(): Promise<void> {

@@ -49,13 +49,13 @@ export function SwitchOn({ project, view }: { project: Project; view: SignalView
           </li>
         ))}
       </ol>
-      {can("issue_write") ? (
+      {can("automation_write") ? (
         <Form title="Switch Signal on" busy_title="Switching on…" disabled={!agreed} submit={switch_on}>
           <Note icon="shield">{view.consent_note}</Note>
           <Check label="I have read this and may decide it for the project" checked={agreed} on_change={set_agreed} />
         </Form>
       ) : (
-        <p class="soft">Somebody with the permission issue_write can switch it on.</p>
+        <p class="soft">Somebody with the permission automation_write can switch it on.</p>
       )}
     </div>
   );
