@@ -104,7 +104,7 @@ def check_task(agents):
 
 
 def check_budget(agents):
-    id = agents.session("endless", "go on for ever", budget={"tokens": 30000})
+    id = agents.session("endless", "go on for ever", budget={"tokens": 18000})
     run = agents.until(id)
     assert run["state"] == "budget_stopped" and "budget" in run["reason"], (run, agents.texts(id)[-10:])
 
