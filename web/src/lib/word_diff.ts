@@ -82,5 +82,5 @@ export function word_diff(before: string, after: string): WordDiff | null {
       j++;
     }
   }
-  return common * 3 >= Math.min(before.trim().length, after.trim().length) ? found : null;
+  return common * 2 >= Math.max(before.trim().length, after.trim().length) ? found : null;
 }

@@ -14,7 +14,8 @@ import { Data, Empty, State } from "../parts/state";
 import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
 import { can } from "../session";
-import { artifacts_changed, content_address, review_tones, review_words } from "./run_data";
+import { is_branch, review_page, reviews_changed } from "./review_data";
+import { content_address, review_tones, review_words } from "./run_data";
 
 const largest_preview = 1 << 20;
 
@@ -52,7 +53,15 @@ export function TextContent({ artifact, siblings }: { artifact: Artifact; siblin
   );
 }
 
-function Content({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+export function Content({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+  if (is_branch(artifact))
+    return (
+      <p>
+        <a class="button" href={review_page(artifact.id)}>
+          <Icon name="vector" /> Look at the changes
+        </a>
+      </p>
+    );
   if (artifact.media_type.startsWith("image/"))
     return <img src={content_address(artifact.id)} alt={artifact.summary || artifact.name} />;
   const readable = artifact.media_type.startsWith("text/") || artifact.media_type === "application/json";
@@ -62,7 +71,7 @@ function Content({ artifact, siblings }: { artifact: Artifact; siblings: Artifac
 
 async function decide(artifact: Artifact, decision: ReviewState, comment?: string): Promise<void> {
   await api.post(`/v1/artifacts/${segment(artifact.id)}/review`, { decision, ...(comment ? { comment } : {}) });
-  await artifacts_changed();
+  await reviews_changed();
   toast_done(`${artifact.name}: ${review_words[decision]}`);
 }
 
@@ -70,7 +79,8 @@ async function decide(artifact: Artifact, decision: ReviewState, comment?: strin
 export function ReviewButtons({ artifact }: { artifact: Artifact }) {
   const [asked, set_asked] = useState<"rejected" | "changes_requested" | null>(null);
   const [comment, set_comment] = useState("");
-  if (artifact.review !== "pending" || !can("artifact_review")) return null;
+  // A branch is decided where its changes are seen.
+  if (artifact.review !== "pending" || !can("artifact_review") || is_branch(artifact)) return null;
   return (
     <>
       <span class="review-buttons">
@@ -133,10 +143,12 @@ function ArtifactView({ artifact, siblings }: { artifact: Artifact; siblings: Ar
         </div>
         <span class="spring" />
         <State tone={review_tones[artifact.review]} text={review_words[artifact.review]} />
-        <a class="button quiet icon-only" href={content_address(artifact.id)} download={artifact.name}>
-          <Icon name="download" />
-          <span class="off-screen">Download {artifact.name}</span>
-        </a>
+        {!is_branch(artifact) && (
+          <a class="button quiet icon-only" href={content_address(artifact.id)} download={artifact.name}>
+            <Icon name="download" />
+            <span class="off-screen">Download {artifact.name}</span>
+          </a>
+        )}
       </header>
       {artifact.comment !== "" && (
         <p class="soft">
@@ -149,7 +161,7 @@ function ArtifactView({ artifact, siblings }: { artifact: Artifact; siblings: Ar
   );
 }
 
-const kind_order = { investigation: 0, labels: 1, file: 2 };
+const kind_order = ["branch", "investigation", "labels", "file"];
 
 export function ArtifactList({ artifacts }: { artifacts: Artifact[] }) {
   if (artifacts.length === 0)
@@ -160,7 +172,7 @@ export function ArtifactList({ artifacts }: { artifacts: Artifact[] }) {
         text="Investigations, labels and files appear here as the worker saves them."
       />
     );
-  const ordered = [...artifacts].sort((a, b) => kind_order[a.kind] - kind_order[b.kind]);
+  const ordered = [...artifacts].sort((a, b) => kind_order.indexOf(a.kind) - kind_order.indexOf(b.kind));
   return (
     <>
       {ordered.map((artifact) => (

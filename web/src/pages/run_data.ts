@@ -4,7 +4,7 @@ import { api, segment } from "../api";
 import type { Artifact, Project, ReviewState, Run, State as RunState } from "../api_types";
 import { duration } from "../lib/number";
 import { to_milliseconds } from "../lib/time";
-import { type Loaded, reload, use_load } from "../load";
+import { type Loaded, use_load } from "../load";
 import type { Tone } from "../parts/state";
 import { space } from "../session";
 
@@ -85,9 +85,4 @@ export function project_name(projects: Project[] | undefined, id: string): strin
 
 export function list_artifacts(filter: Record<string, string>, signal: AbortSignal): Promise<Artifact[]> {
   return api.list<Artifact>("/v1/artifacts", { space: space.value?.id, ...filter }, signal);
-}
-
-/** Everything that shows artifacts is read again. */
-export async function artifacts_changed(): Promise<void> {
-  await reload("artifacts/");
 }

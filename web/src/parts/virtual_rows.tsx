@@ -36,6 +36,7 @@ export function VirtualRows<Row extends VirtualRow>(props: VirtualRowsProps<Row>
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const measured = useRef(new Map<string, number>());
+  const drawn = useRef({ by: props.draw, rows: new WeakMap<Row, ComponentChildren>() });
   const anchor = useRef<{ key: string; top: number } | null>(null);
   const [version, set_version] = useState(0);
   const [view, set_view] = useState({ top: 0, height: window.innerHeight });
@@ -48,6 +49,20 @@ export function VirtualRows<Row extends VirtualRow>(props: VirtualRowsProps<Row>
   const { first, end } = heights.window(view.top, view.height);
   const first_seen = heights.row_at(view.top + pinned_height);
   const last_seen = heights.row_at(view.top + view.height);
+
+  // While only the view moves, rows that stay in it are not drawn again.
+  if (drawn.current.by !== props.draw) drawn.current = { by: props.draw, rows: new WeakMap() };
+  const draw = (row: Row): ComponentChildren => {
+    const known = drawn.current.rows.get(row);
+    if (known !== undefined) return known;
+    const fresh = (
+      <div key={row.key} data-key={row.key}>
+        {props.draw(row)}
+      </div>
+    );
+    drawn.current.rows.set(row, fresh);
+    return fresh;
+  };
 
   const remember = (top: number) => {
     const at = heights.row_at(top + pinned_height);
@@ -128,13 +143,7 @@ export function VirtualRows<Row extends VirtualRow>(props: VirtualRowsProps<Row>
     >
       {props.pinned && <div class="virtual-pinned">{props.pinned(first_seen)}</div>}
       <div style={{ height: `${heights.top(first)}px` }} />
-      <div ref={list}>
-        {rows.slice(first, end).map((row) => (
-          <div key={row.key} data-key={row.key}>
-            {props.draw(row)}
-          </div>
-        ))}
-      </div>
+      <div ref={list}>{rows.slice(first, end).map(draw)}</div>
       <div style={{ height: `${heights.total - heights.top(end)}px` }} />
     </div>
   );

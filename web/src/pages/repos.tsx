@@ -1,0 +1,436 @@
+// Repositories: what workers can clone, whose credential fetches it, and what the mirror on the server holds.
+
+import { useEffect, useState } from "preact/hooks";
+import { api, to_api_error } from "../api";
+import { byte_size, plural } from "../lib/number";
+import type { Params } from "../lib/route";
+import { reload, use_load, use_pages } from "../load";
+import { Confirm } from "../parts/confirm";
+import { Id } from "../parts/copy";
+import { Dialog } from "../parts/dialog";
+import { Check, Choice, Field, Form } from "../parts/form";
+import { Icon } from "../parts/icon";
+import { PageHeader, Section } from "../parts/page";
+import { SearchField } from "../parts/search_field";
+import { Facts } from "../parts/slide_over";
+import { Data, Empty, Note, State } from "../parts/state";
+import { type Column, Table } from "../parts/table";
+import { Time } from "../parts/time";
+import { toast_done, toast_failed } from "../parts/toast";
+import { Visible } from "../parts/visible";
+import { navigate, query, set_query } from "../router";
+import { can, can_install, space } from "../session";
+import {
+  list_repos,
+  mirror_state,
+  type PushedBranch,
+  type Ref,
+  type Repo,
+  repo_address,
+  repos_changed,
+} from "./repo_data";
+import { repo_page } from "./review_data";
+import { run_page } from "./run_data";
+import { list_skills } from "./skill_data";
+
+const refresh = 2000;
+
+/** A fetch goes on by itself; the page looks until it is over. */
+function use_fetching(busy: boolean): void {
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setInterval(() => void reload("repo"), refresh);
+    return () => clearInterval(timer);
+  }, [busy]);
+}
+
+function Mirror({ repo }: { repo: Repo }) {
+  return <State {...mirror_state(repo)} />;
+}
+
+const columns: Column<Repo>[] = [
+  {
+    id: "name",
+    title: "Name",
+    width: "200px",
+    sort: (repo) => repo.name,
+    cell: (repo) => (
+      <a class="strong" href={repo_page(repo.id)}>
+        {repo.name}
+      </a>
+    ),
+  },
+  { id: "url", title: "Address", wide: true, sort: (repo) => repo.url, cell: (repo) => <Visible text={repo.url} /> },
+  { id: "state", title: "Mirror", width: "150px", sort: (repo) => repo.state, cell: (repo) => <Mirror repo={repo} /> },
+  {
+    id: "bytes",
+    title: "Size",
+    width: "90px",
+    align: "right",
+    wide: true,
+    sort: (repo) => repo.bytes,
+    cell: (repo) => (repo.fetched_at === null ? "" : byte_size(repo.bytes)),
+  },
+  {
+    id: "fetched_at",
+    title: "Fetched",
+    width: "100px",
+    align: "right",
+    sort: (repo) => repo.fetched_at,
+    cell: (repo) => <Time time={repo.fetched_at} />,
+  },
+];
+
+interface RepoDraft {
+  url: string;
+  name: string;
+  default_ref: string;
+  skill: string;
+  path_scope: string;
+  allow_private: boolean;
+}
+
+function RepoFields({
+  draft,
+  change,
+  fixed,
+}: {
+  draft: RepoDraft;
+  change: (part: Partial<RepoDraft>) => void;
+  fixed: boolean;
+}) {
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
+  return (
+    <>
+      <Field
+        label="Address"
+        placeholder="https://github.com/example/shop"
+        value={draft.url}
+        on_input={(url) => change({ url })}
+        hint={fixed ? undefined : "https, without user or token: credentials belong to a skill."}
+        disabled={fixed}
+        required
+        first={!fixed}
+      />
+      <Choice
+        label="Credential"
+        value={draft.skill}
+        on_change={(skill) => change({ skill })}
+        options={[
+          { value: "", title: "none: it is public" },
+          ...skills
+            .filter((skill) => skill.type === "github" || skill.type === "custom")
+            .map((skill) => ({ value: skill.id, title: `${skill.name} (${skill.type})` })),
+        ]}
+        hint="Used by the server to fetch and, after an approval, to push. Workers never see it."
+      />
+      <div class="field-row">
+        <Field label="Name" placeholder="from the address" value={draft.name} on_input={(name) => change({ name })} />
+        <Field
+          label="Branch, tag or commit"
+          placeholder="the forge's default"
+          value={draft.default_ref}
+          on_input={(default_ref) => change({ default_ref })}
+        />
+      </div>
+      <Field
+        label="Folder"
+        placeholder="all of it"
+        hint="Of a large repository, what workers get."
+        value={draft.path_scope}
+        on_input={(path_scope) => change({ path_scope })}
+      />
+      {can_install("space_create") && (
+        <Check
+          label="The forge is on a private address"
+          checked={draft.allow_private}
+          on_change={(allow_private) => change({ allow_private })}
+        />
+      )}
+    </>
+  );
+}
+
+function AddRepo({ on_close }: { on_close: () => void }) {
+  const [draft, set_draft] = useState<RepoDraft>({
+    url: "",
+    name: "",
+    default_ref: "",
+    skill: "",
+    path_scope: "",
+    allow_private: false,
+  });
+  return (
+    <Dialog title="Add a repository" on_close={on_close}>
+      <Form
+        title="Add and fetch"
+        disabled={draft.url.trim() === ""}
+        on_cancel={on_close}
+        submit={async () => {
+          const { skill, allow_private, ...texts } = draft;
+          const body = {
+            ...texts,
+            url: texts.url.trim(),
+            ...(skill === "" ? {} : { skill }),
+            ...(allow_private ? { allow_private } : {}),
+          };
+          const repo = await api.post<Repo>("/v1/repos", body, { space: space.value?.id });
+          await repos_changed();
+          navigate(repo_page(repo.id));
+        }}
+      >
+        <RepoFields draft={draft} change={(part) => set_draft((known) => ({ ...known, ...part }))} fixed={false} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function Repos() {
+  const load = use_load(`repos/${space.value?.id}`, list_repos);
+  const adding = query.value.get("new") !== null && can("repo_write");
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  use_fetching(load.data?.some((repo) => repo.fetching) ?? false);
+  const add = can("repo_write") && (
+    <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
+      <Icon name="plus" /> Add repository
+    </button>
+  );
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="Repositories"
+        text="Workers clone from a mirror on this server and push into a quarantine; neither holds a credential."
+      >
+        {add}
+      </PageHeader>
+      <Data load={load} retry={() => void reload("repos/")}>
+        {(repos) =>
+          repos.length === 0 ? (
+            <Empty
+              icon="vector"
+              title="No repositories yet"
+              text="Add one here, or name it in a preset: it is registered when a run first uses it."
+              command="hone repo add https://github.com/example/shop"
+            />
+          ) : (
+            <Table
+              label="Repositories"
+              rows={repos.filter((repo) => `${repo.name} ${repo.url}`.toLowerCase().includes(text))}
+              columns={columns}
+              row_id={(repo) => repo.id}
+              row_title={(repo) => repo.name}
+              order="name"
+              on_open={(repo) => navigate(repo_page(repo.id))}
+              bar={<SearchField label="Filter repositories" />}
+            />
+          )
+        }
+      </Data>
+      {adding && <AddRepo on_close={() => set_query({ new: null })} />}
+    </div>
+  );
+}
+
+const ref_columns: Column<Ref>[] = [
+  { id: "name", title: "Ref", cell: (ref) => <Visible text={ref.name} /> },
+  { id: "commit", title: "Commit", width: "160px", cell: (ref) => <Id id={ref.commit} /> },
+];
+
+function Refs({ repo }: { repo: Repo }) {
+  const load = use_pages<Ref>(`repo_refs/${repo.id}`, (cursor, signal) =>
+    api.page<Ref>(`${repo_address(repo.id)}/refs`, { cursor, limit: 100 }, signal),
+  );
+  return (
+    <Section title="Branches and tags">
+      <Data load={load} retry={() => void reload("repo_refs/")}>
+        {(refs) =>
+          refs.length === 0 ? (
+            <p class="soft">Nothing was fetched yet.</p>
+          ) : (
+            <>
+              <Table
+                label="Branches and tags"
+                fit
+                secondary
+                rows={refs}
+                columns={ref_columns}
+                row_id={(ref) => ref.name}
+                row_title={(ref) => ref.name}
+              />
+              {load.more && (
+                <button type="button" onClick={load.more}>
+                  More
+                </button>
+              )}
+            </>
+          )
+        }
+      </Data>
+    </Section>
+  );
+}
+
+const branch_columns: Column<PushedBranch>[] = [
+  {
+    id: "branch",
+    title: "Branch",
+    cell: (branch) => (
+      <code>
+        <Visible text={branch.branch} />
+      </code>
+    ),
+  },
+  { id: "run", title: "Run", width: "130px", cell: (branch) => <a href={run_page(branch.run_id)}>the run</a> },
+  { id: "commit", title: "Commit", width: "150px", wide: true, cell: (branch) => <Id id={branch.head_commit} /> },
+  { id: "pushes", title: "Pushes", width: "80px", align: "right", wide: true, cell: (branch) => branch.pushes },
+  { id: "at", title: "Pushed", width: "96px", align: "right", cell: (branch) => <Time time={branch.pushed_at} /> },
+];
+
+function Branches({ repo }: { repo: Repo }) {
+  const load = use_pages<PushedBranch>(`repo_branches/${repo.id}`, (cursor, signal) =>
+    api.page<PushedBranch>(`${repo_address(repo.id)}/branches`, { cursor }, signal),
+  );
+  return (
+    <Section title="Pushed by workers" text="They stay on this server until a person approves them.">
+      <Data load={load} retry={() => void reload("repo_branches/")}>
+        {(branches) =>
+          branches.length === 0 ? (
+            <p class="soft">No worker has pushed anything yet.</p>
+          ) : (
+            <Table
+              label="Pushed branches"
+              fit
+              secondary
+              rows={branches}
+              columns={branch_columns}
+              row_id={(branch) => branch.id}
+              row_title={(branch) => branch.branch}
+              on_end={load.more ?? undefined}
+            />
+          )
+        }
+      </Data>
+    </Section>
+  );
+}
+
+function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
+  const [draft, set_draft] = useState<RepoDraft>({ ...repo, skill: repo.skill_id ?? "" });
+  return (
+    <Dialog title={`Edit ${repo.name}`} on_close={on_close}>
+      <Form
+        title="Save"
+        on_cancel={on_close}
+        submit={async () => {
+          const { name, default_ref, skill, path_scope, allow_private } = draft;
+          const body = {
+            name: name.trim(),
+            default_ref: default_ref.trim(),
+            skill,
+            path_scope: path_scope.trim(),
+            ...(allow_private === repo.allow_private ? {} : { allow_private }),
+          };
+          await api.patch(repo_address(repo.id), body);
+          await repos_changed();
+          on_close();
+        }}
+      >
+        <RepoFields draft={draft} change={(part) => set_draft((known) => ({ ...known, ...part }))} fixed />
+      </Form>
+    </Dialog>
+  );
+}
+
+function RepoActions({ repo }: { repo: Repo }) {
+  const [asked, set_asked] = useState<"edit" | "delete" | null>(null);
+  const [busy, set_busy] = useState(false);
+  const fetch_now = async () => {
+    set_busy(true);
+    try {
+      const after = await api.post<Repo>(`${repo_address(repo.id)}/fetch`, {});
+      toast_done(after.fetching ? "Still being fetched" : `${repo.name} is fetched`);
+    } catch (error) {
+      toast_failed("Not fetched", to_api_error(error));
+    } finally {
+      set_busy(false);
+      await repos_changed();
+    }
+  };
+  if (!can("repo_write")) return null;
+  return (
+    <>
+      <button type="button" class="primary" disabled={busy || repo.fetching} onClick={() => void fetch_now()}>
+        {busy || repo.fetching ? "Fetching…" : "Fetch now"}
+      </button>
+      <button type="button" onClick={() => set_asked("edit")}>
+        Edit…
+      </button>
+      <button type="button" class="danger" onClick={() => set_asked("delete")}>
+        Delete…
+      </button>
+      {asked === "edit" && <EditRepo repo={repo} on_close={() => set_asked(null)} />}
+      {asked === "delete" && (
+        <Confirm
+          title={`Delete ${repo.name}`}
+          consequence="Its mirror on this server is deleted. Presets that name its address register it anew when they next run. Nothing changes on the forge."
+          action="Delete repository"
+          run={async () => {
+            await api.delete(repo_address(repo.id));
+            await repos_changed();
+            navigate(`/s/${encodeURIComponent(space.value?.name ?? "")}/repos`);
+          }}
+          on_close={() => set_asked(null)}
+        />
+      )}
+    </>
+  );
+}
+
+export function RepoPage({ params }: { params: Params }) {
+  const id = params.repo ?? "";
+  const load = use_load(`repo/${space.value?.id}/${id}`, (signal) =>
+    api.get<Repo>(repo_address(id), { space: space.value?.id }, signal),
+  );
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data;
+  use_fetching(load.data?.fetching ?? false);
+  return (
+    <div class="page">
+      <Data load={load} retry={() => void reload("repo/")}>
+        {(repo) => (
+          <>
+            <PageHeader title={repo.name} text={<Visible text={repo.url} />}>
+              <RepoActions repo={repo} />
+            </PageHeader>
+            {repo.error !== "" && (
+              <Note kind="failed" icon="warning">
+                {repo.error}
+              </Note>
+            )}
+            {repo.notes.map((note) => (
+              <Note key={note}>{note}</Note>
+            ))}
+            <Facts
+              rows={[
+                ["Mirror", <Mirror key="state" repo={repo} />],
+                ["Fetched", <Time key="time" time={repo.fetched_at} />],
+                ["Size", `${byte_size(repo.bytes)}, ${plural(repo.refs, "ref")}`],
+                ["Workers get", repo.default_ref || repo.head_ref.replace("refs/heads/", "") || "the default branch"],
+                ["Folder", repo.path_scope || "all of it"],
+                [
+                  "Credential",
+                  repo.skill_id === null
+                    ? "none"
+                    : (skills?.find((skill) => skill.id === repo.skill_id)?.name ?? repo.skill_id),
+                ],
+                ["Added by", repo.created_by],
+                ["Id", <Id key="id" id={repo.id} />],
+              ]}
+            />
+            <Branches repo={repo} />
+            <Refs repo={repo} />
+          </>
+        )}
+      </Data>
+    </div>
+  );
+}
