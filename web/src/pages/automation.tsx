@@ -1,6 +1,6 @@
 // One automation: its sentence, the ledger of the past week, what comes next, and changing it.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import { money, short_count } from "../lib/number";
 import type { Params } from "../lib/route";
@@ -38,14 +38,15 @@ import { preset_page, run_page, run_tones, run_words } from "./run_data";
 
 const new_name = "new";
 const week = 7 * 86_400_000;
+const refresh = 5000;
 
 /** The address and the secret of a webhook, once. */
 function HookSecret({ automation, on_close }: { automation: Automation; on_close: () => void }) {
   const url = `${window.location.origin}${automation.hook_path ?? ""}`;
   const command = [
-    `body='{"hello":"hone"}'; now=$(date +%s)`,
-    `signature=$(printf '%s.%s' "$now" "$body" | openssl dgst -sha256 -hmac ${shell_quote(automation.hook_secret ?? "")} -r | cut -d' ' -f1)`,
-    `curl -X POST ${shell_quote(url)} -H "X-Hone-Timestamp: $now" -H "X-Hone-Signature: sha256=$signature" -H "X-Hone-Delivery: $(uuidgen)" -d "$body"`,
+    `body='{"hello":"hone"}'; now=$(date +%s); id=$(uuidgen)`,
+    `signature=$(printf '%s.%s.%s' "$now" "$id" "$body" | openssl dgst -sha256 -hmac ${shell_quote(automation.hook_secret ?? "")} -r | cut -d' ' -f1)`,
+    `curl -X POST ${shell_quote(url)} -H "X-Hone-Timestamp: $now" -H "X-Hone-Delivery: $id" -H "X-Hone-Signature: sha256=$signature" -H "Content-Type: application/json" -d "$body"`,
   ].join("\n");
   return (
     <Dialog title={`Webhook of ${automation.name}`} wide keep_open on_close={on_close}>
@@ -226,8 +227,7 @@ function Actions({
   const run_now = attempt("Not started", async () => {
     const slot = await api.post<Slot>(automation_route(automation.id, "/run"), {});
     await automations_changed();
-    if (slot.run_id) toast_done("Started", { title: "Open the run", run: () => navigate(run_page(slot.run_id ?? "")) });
-    else toast_done(`${slot.outcome}: ${reason_text(slot) || "see the ledger"}`);
+    toast_done(slot.outcome === "due" ? "Due now; the ledger shows what becomes of it" : slot.outcome);
   });
   const set_paused = attempt("It is as before", async () => {
     await api.post(automation_route(automation.id, automation.paused ? "/resume" : "/pause"), {});
@@ -285,6 +285,14 @@ function Existing({ id }: { id: string }) {
   const [secret, set_secret] = useState<Automation | null>(null);
   const load = use_load(`automation/${id}`, (signal) => api.get<Automation>(automation_route(id), {}, signal));
   const may_write = can("automation_write");
+  // What is due or running changes by itself.
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible")
+        void Promise.all([reload("automation/"), reload("automation_slots/")]);
+    }, refresh);
+    return () => clearInterval(timer);
+  }, [id]);
   async function save(body: object): Promise<void> {
     const saved = await api.patch<Automation>(automation_route(id), body);
     await automations_changed();

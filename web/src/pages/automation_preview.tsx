@@ -58,7 +58,7 @@ function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview 
   const { text, title } = metric_info(trigger.metric ?? "");
   const chart = useMemo(() => {
     const times = preview.points.map((point) => to_milliseconds(point.time));
-    const limit = trigger.threshold;
+    const limit = preview.threshold;
     return {
       times,
       lines: [
@@ -66,14 +66,14 @@ function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview 
         { title: "threshold", colour: "--failed", dashed: true, values: times.map(() => limit) },
       ],
     };
-  }, [preview, trigger.threshold, title]);
+  }, [preview, title]);
   const first = chart.times[0];
   const last = chart.times[chart.times.length - 1];
   if (first === undefined || last === undefined) return <p class="faint">No spans in the last seven days.</p>;
-  const marks = preview.slots.map((slot) => ({
+  const marks = preview.past.map((slot) => ({
     time: to_milliseconds(slot.due_at),
     kind: slot.outcome,
-    why: reason_text(slot),
+    why: reason_text({ reason: slot.reason, note: "" }),
   }));
   const fired = marks.filter((mark) => mark.kind === "fired").length;
   return (
@@ -97,7 +97,7 @@ export function TriggerPreviewBox({ project, trigger, ready }: { project: string
       {ready && tried.error && <ErrorNote error={tried.error} />}
       {!ready && <p class="faint">Say when it should fire.</p>}
       {ready && !tried.data && !tried.error && <Skeleton rows={4} />}
-      {ready && tried.data && !tried.error && trigger.type === "cron" && <Firings times={tried.data.firings} />}
+      {ready && tried.data && !tried.error && trigger.type === "cron" && <Firings times={tried.data.next} />}
       {ready && tried.data && trigger.type === "metric" && <Past trigger={trigger} preview={tried.data} />}
     </section>
   );

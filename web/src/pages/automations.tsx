@@ -22,7 +22,7 @@ import {
   use_automations,
 } from "./automation_data";
 import { automation_page } from "./loop_addresses";
-import type { Automation, Scheduler, Slot } from "./loop_types";
+import type { Automation, SchedulerState, Slot } from "./loop_types";
 import { run_tones, run_words } from "./run_data";
 
 const recent = 24;
@@ -110,7 +110,7 @@ const columns: Column<Automation>[] = [
 
 /** Said only when something is wrong: a scheduler that is on time is no news. */
 function SchedulerNote() {
-  const load = use_load("scheduler", (signal) => api.get<Scheduler>("/v1/scheduler", {}, signal));
+  const load = use_load("scheduler", (signal) => api.get<SchedulerState>("/v1/scheduler", {}, signal));
   const behind = load.data?.behind_seconds ?? 0;
   if (behind < 60) return null;
   return (

@@ -212,15 +212,35 @@ export interface Automation {
   hook_path: string | null;
   hook_secret: string | null;
 }
-export interface TriggerPreview {
-  firings: string[];
-  points: { time: string; value: number | null }[];
-  slots: Pick<Slot, "due_at" | "outcome" | "reason" | "note">[];
+export interface PreviewPoint {
+  time: string;
+  value: number | null;
+  samples: number;
 }
-export interface Scheduler {
-  last_step_at: string | null;
+export interface PreviewFiring {
+  due_at: string;
+  outcome: SlotOutcome;
+  reason: string;
+  value: number | null;
+}
+export interface TriggerPreview {
+  next: string[];
+  past: PreviewFiring[];
+  points: PreviewPoint[];
+  threshold: number | null;
+  step_seconds: number;
+}
+export interface SchedulerState {
+  last_step: string | null;
   behind_seconds: number;
   due_slots: number;
+  live_slots: number;
+  automations: number;
+  paused: number;
+  next_at: string | null;
+  steps: number;
+  failed_steps: number;
+  last_error: string;
 }
 export type MonitorState = "healthy" | "no_data" | "triggered";
 export interface Monitor {

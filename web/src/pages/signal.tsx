@@ -236,7 +236,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "trend",
     title: "Trend",
-    width: "136px",
+    width: "146px",
     wide: true,
     cell: (issue) => (
       <span class="trend" title={`${growth_text(issue.growth)} against the time before`}>
@@ -263,7 +263,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "status",
     title: "Status",
-    width: "116px",
+    width: "126px",
     wide: true,
     cell: (issue) => <State tone={status_tones[issue.status]} text={status_words[issue.status]} />,
   },
@@ -272,6 +272,7 @@ const columns = (project: string): Column<Issue>[] => [
     title: "Score",
     width: "58px",
     align: "right",
+    wide: true,
     cell: (issue) => (
       <b class="why" title={score_title(issue)}>
         {Math.round(issue.score)}
