@@ -39,8 +39,10 @@ size_t count_matching(const std::string& project, const std::string& filter) {
     return page.value().spans.size();
 }
 
-Result<std::string> ask(const std::string& project, const std::string& sql, Duration deadline = 20s) {
+Result<std::string> ask(const std::string& project, const std::string& sql, Duration deadline = 20s,
+                        size_t most_rows = 10'000) {
     SqlRequest request;
+    request.most_rows = most_rows;
     request.project = "project_" + project;
     request.sql = sql;
     request.format = "CSVWithNames";
@@ -186,6 +188,16 @@ TEST_CASE("people may ask in SQL about their own project only") {
     CHECK(ask("sql", "SELECT countIf(status = 'error') AS e, quantile(0.5)(duration_ns) AS q, avgOrNull(duration_ns) "
                      "AS a FROM spans")
               .ok());
+}
+
+TEST_CASE("an answer in SQL is cut at its limit, whatever was read for it; one of too many bytes is refused") {
+    fixture().store();
+    CHECK(ask("sql", "SELECT arrayJoin(range(100000)) AS a", 20s, 3).value() == "\"a\"\n0\n1\n2\n");
+    CHECK(answer_of("sql", "SELECT count() AS n FROM (SELECT arrayJoin(range(100000)) AS a)") == "\"n\"\n100000\n");
+    const auto heavy = ask("sql", "SELECT repeat('x', 10000) AS x FROM (SELECT arrayJoin(range(10000)) AS a)");
+    REQUIRE(!heavy.ok());
+    CHECK(heavy.error().code == Code::too_large);
+    CHECK(answer_of("sql", "SELECT 1 AS n") == "\"n\"\n1\n"); // the engine is well
 }
 
 TEST_CASE("SQL that reaches for more is refused or sees nothing") {

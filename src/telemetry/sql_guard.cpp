@@ -208,12 +208,9 @@ Result<std::string> SqlGuard::run(const SqlRequest& request) {
         query.set("database", "hone").set("max_execution_time", std::to_string(seconds));
         query.set("max_memory_usage", std::to_string(request.most_memory))
             .set("max_bytes_before_external_group_by", "0");
-        query.set("max_result_rows", std::to_string(request.most_rows))
-            .set("max_result_bytes", std::to_string(request.most_bytes));
-        query.set("result_overflow_mode", "throw")
-            .set("max_threads", "2")
-            .set("max_ast_depth", "200")
-            .set("max_ast_elements", "5000");
+        // No max_result_rows and max_result_bytes: the engine holds subqueries to them too, and the whole query is one
+        // here. The rows are cut by the LIMIT below, the bytes are counted while they arrive.
+        query.set("max_threads", "2").set("max_ast_depth", "200").set("max_ast_elements", "5000");
         query.set("max_expanded_ast_elements", "50000").set("allow_ddl", "0").set("readonly", "1");
         return query;
     };
