@@ -79,7 +79,11 @@ test("what a preset holds back is approved by a person", async ({ page, admin })
   test.setTimeout(180_000);
   const project = unique("reviewed");
   await admin.send("POST", "/v1/projects", { name: project });
-  const command = ["/bin/sh", "-c", "cat; hone save_file --name note.txt --text noted"];
+  const command = [
+    "/bin/sh",
+    "-c",
+    "cat; hone save_file --name note.txt --text noted; hone save_file --name more.txt --text more",
+  ];
   const settings = { harness: "command", command, outputs: { file: "review" } };
   const preset = await admin.send<{ id: string }>("POST", "/v1/presets", { name: unique("noter"), settings });
   await page.goto(`/s/default/studio?project=${project}`);
@@ -87,12 +91,16 @@ test("what a preset holds back is approved by a person", async ({ page, admin })
   await page.getByLabel("to", { exact: true }).fill("Leave a note");
   await page.getByRole("button", { name: "Start session" }).click();
 
-  await page.getByRole("link", { name: "Artifacts 1" }).click({ timeout: 120_000 });
+  await page.getByRole("link", { name: "Artifacts 2" }).click({ timeout: 120_000 });
   const note = page.getByRole("region", { name: "note.txt" });
   await expect(note.getByText("noted")).toBeVisible();
   await note.getByRole("button", { name: "Approve" }).click();
   await expect(note.getByText("approved", { exact: true })).toBeVisible();
   await check_page(page);
+
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download all 2" }).click();
+  expect((await saved).suggestedFilename()).toMatch(/^run_.*\.zip$/);
 });
 
 test("a session takes a follow-up, is stopped and forked", async ({ page, admin }) => {

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../api";
 import type { Artifact, ReviewState } from "../api_types";
 import { byte_size } from "../lib/number";
+import { safe_name, unique_names, type ZipEntry, zip } from "../lib/zip";
 import { reload, use_load } from "../load";
 import { Dialog } from "../parts/dialog";
 import { Field, Form } from "../parts/form";
@@ -161,6 +162,50 @@ function ArtifactView({ artifact, siblings }: { artifact: Artifact; siblings: Ar
   );
 }
 
+/** More is for the API: the archive is put together in the browser. */
+const largest_archive = 256 << 20;
+
+async function download_all(artifacts: Artifact[]): Promise<void> {
+  const names = unique_names(artifacts.map((artifact) => safe_name(artifact.name)));
+  const entries: ZipEntry[] = [];
+  for (const [index, artifact] of artifacts.entries()) {
+    const answer = await fetch(content_address(artifact.id), { credentials: "same-origin" });
+    if (!answer.ok) throw new Error(`${artifact.name}: the server answered ${answer.status}`);
+    const content = new Uint8Array(await answer.arrayBuffer());
+    entries.push({ name: names[index] ?? artifact.id, content, time: new Date(artifact.created_at) });
+  }
+  const address = URL.createObjectURL(new Blob(zip(entries), { type: "application/zip" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `${artifacts[0]?.run_id ?? "artifacts"}.zip`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+function DownloadAll({ artifacts }: { artifacts: Artifact[] }) {
+  const [busy, set_busy] = useState(false);
+  const files = artifacts.filter((artifact) => !is_branch(artifact));
+  const bytes = files.reduce((sum, artifact) => sum + artifact.bytes, 0);
+  if (files.length < 2) return null;
+  const start = async () => {
+    set_busy(true);
+    try {
+      await download_all(files);
+    } catch (error) {
+      toast_failed("Not downloaded", to_api_error(error));
+    } finally {
+      set_busy(false);
+    }
+  };
+  return (
+    <p>
+      <button type="button" disabled={busy || bytes > largest_archive} onClick={() => void start()}>
+        <Icon name="download" /> {busy ? "Fetching…" : `Download all ${files.length} (${byte_size(bytes)})`}
+      </button>
+    </p>
+  );
+}
+
 const kind_order = ["branch", "investigation", "labels", "file"];
 
 export function ArtifactList({ artifacts }: { artifacts: Artifact[] }) {
@@ -175,6 +220,7 @@ export function ArtifactList({ artifacts }: { artifacts: Artifact[] }) {
   const ordered = [...artifacts].sort((a, b) => kind_order.indexOf(a.kind) - kind_order.indexOf(b.kind));
   return (
     <>
+      <DownloadAll artifacts={artifacts} />
       {ordered.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} siblings={artifacts} />
       ))}
