@@ -96,9 +96,7 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
                       : wanted.kind == ArtifactKind::labels      ? "application/json"
                                                                  : sniff_media_type(made.name, wanted.content);
     // The content is on disk before anything names it.
-    const std::string file = path(made.digest);
-    TRY(make_directories(file.substr(0, file.rfind('/')), 0700));
-    TRY(write_file(file, wanted.content, 0600));
+    TRY(keep_content(wanted.content));
     made.id = make_id<ArtifactTag>(m_clock);
     const ReviewState review = wanted.approved ? ReviewState::approved : ReviewState::pending;
     const Time now = m_clock.now();
@@ -176,14 +174,53 @@ Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& spac
 }
 
 Result<std::string> Artifacts::content(const Artifact& artifact) const {
-    std::string content = TRY(read_file(path(artifact.digest), static_cast<size_t>(m_caps.bytes)));
-    if (to_hex(crypto::hash(content)) != artifact.digest) return corrupt("the content of " + artifact.id.text());
+    if (artifact.digest.empty()) return conflict("the content of " + artifact.name + " is being made");
+    return content_of(artifact.digest);
+}
+
+Result<std::string> Artifacts::keep_content(std::string_view content) {
+    const std::string digest = to_hex(crypto::hash(content));
+    const std::string file = path(digest);
+    TRY(make_directories(file.substr(0, file.rfind('/')), 0700));
+    TRY(write_file(file, content, 0600));
+    return digest;
+}
+
+Result<std::string> Artifacts::content_of(const std::string& digest) const {
+    std::string content = TRY(read_file(path(digest), static_cast<size_t>(m_caps.bytes)));
+    if (to_hex(crypto::hash(content)) != digest) return corrupt("the content " + digest.substr(0, 16));
     return content;
+}
+
+Result<> Artifacts::add_branch(sql::Transaction& transaction, const NewBranchArtifact& wanted) {
+    const auto sums = TRY(transaction.query("SELECT COUNT(*) FROM artifacts WHERE run_id = ?", wanted.run));
+    if (sums.front().integer(0) >= m_caps.count)
+        return too_large(fmt::format("a run leaves at most {} artifacts", m_caps.count));
+    TRY(transaction.execute(
+        "INSERT INTO artifacts (id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, "
+        "review, comment, created_at) VALUES (?, ?, ?, ?, 'branch', ?, '', 'text/x-diff', 0, '', 'pending', '', ?)",
+        wanted.id, wanted.space, wanted.project, wanted.run, wanted.name, m_clock.now()));
+    return {};
+}
+
+Result<> Artifacts::reopen(sql::Transaction& transaction, const ArtifactId& id) {
+    TRY(transaction.execute("UPDATE artifacts SET review = 'pending', reviewer = NULL, reviewer_name = NULL, comment = "
+                            "'', reviewed_at = NULL, applied_at = NULL, created_at = ? WHERE id = ?",
+                            m_clock.now(), id));
+    return {};
+}
+
+Result<> Artifacts::describe_branch(sql::Transaction& transaction, const ArtifactId& id, const std::string& summary,
+                                    const std::string& digest, int64_t bytes) {
+    TRY(transaction.execute("UPDATE artifacts SET summary = ?, digest = ?, bytes = ? WHERE id = ?", summary, digest,
+                            bytes, id));
+    return {};
 }
 
 Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, ReviewState decision,
                                    const std::string& comment) {
     const Artifact artifact = TRY(find(caller, id, Permission::artifact_review));
+    if (artifact.kind == ArtifactKind::branch) return internal("branches are decided by Reviews");
     if (decision == ReviewState::pending) return invalid("decide: approved, rejected or changes_requested");
     const std::string said = TRY(access::checked_description(comment));
     if (decision == ReviewState::changes_requested && trim(said).empty())
@@ -221,8 +258,11 @@ Result<int64_t> Artifacts::sweep() {
          at.increment(failed))
         if (at->is_regular_file(failed) && now - at->last_write_time(failed) > sweep_age) old.push_back(at->path());
     for (const auto& file : old) {
-        const auto named =
-            TRY(m_database.query("SELECT 1 FROM artifacts WHERE digest = ? LIMIT 1", file.filename().string()));
+        const std::string digest = file.filename().string();
+        const auto named = TRY(m_database.query(
+            "SELECT 1 FROM artifacts WHERE digest = ? UNION ALL SELECT 1 FROM review_revisions WHERE diff_digest = ? "
+            "UNION ALL SELECT 1 FROM review_revisions WHERE patch_digest = ?",
+            digest, digest, digest));
         if (!named.empty()) continue;
         std::filesystem::remove(file, failed);
         removed += 1;

@@ -1,4 +1,4 @@
-// What runs leave (investigations, labels, files) and the review of it. Contents are kept once per hash in
+// What runs leave (investigations, labels, files, branches) and the review of it. Contents are kept once per hash in
 // DIR/artifacts; a row says whose it is and what became of it. Nothing here takes effect by itself: an approval that
 // must do something is carried out by whoever asks (Approval), then marked as applied. Thread-safe.
 #pragma once
@@ -17,10 +17,10 @@ struct ArtifactTag {
 };
 using ArtifactId = Id<ArtifactTag>;
 
-enum class ArtifactKind { investigation, labels, file };
+enum class ArtifactKind { investigation, labels, file, branch };
 constexpr auto enum_names(ArtifactKind) {
     return std::array{EnumName{ArtifactKind::investigation, "investigation"}, EnumName{ArtifactKind::labels, "labels"},
-                      EnumName{ArtifactKind::file, "file"}};
+                      EnumName{ArtifactKind::file, "file"}, EnumName{ArtifactKind::branch, "branch"}};
 }
 
 enum class ReviewState { pending, approved, rejected, changes_requested };
@@ -78,6 +78,15 @@ struct NewArtifact {
     bool approved = false; // the preset's policy needs no person
 };
 
+// The artifact of a branch, before anything is known of its content.
+struct NewBranchArtifact {
+    ArtifactId id;
+    access::SpaceId space;
+    access::ProjectId project;
+    std::string run;
+    std::string name;
+};
+
 struct ArtifactFilter {
     std::optional<std::string> project{}; // id or name
     std::optional<std::string> run{};
@@ -112,7 +121,19 @@ public:
                           access::Permission permission = access::Permission::run_read) const;
     Result<std::string> content(const Artifact& artifact) const;
 
+    // Contents by themselves: diffs and patches of branches. The digest must be named by a row within the hour.
+    Result<std::string> keep_content(std::string_view content);
+    Result<std::string> content_of(const std::string& digest) const;
+
+    // Of a branch, within the transaction that writes its revision: a new one, one that waits again, and what is known
+    // once its diff is there.
+    Result<> add_branch(sql::Transaction& transaction, const NewBranchArtifact& wanted);
+    Result<> reopen(sql::Transaction& transaction, const ArtifactId& id);
+    Result<> describe_branch(sql::Transaction& transaction, const ArtifactId& id, const std::string& summary,
+                             const std::string& digest, int64_t bytes);
+
     // One who may not say so, or an artifact that was decided already, is refused. `pending` is not a decision.
+    // Branches are decided by Reviews, which knows how many must agree.
     Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, ReviewState decision,
                             const std::string& comment);
     // The approval took effect.

@@ -6,6 +6,7 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "broker/policy.h"
+#include "review/policy.h"
 #include "sandbox/spec.h"
 #include "json/json.h"
 
@@ -106,6 +107,7 @@ struct Settings {
     Defaulted<std::vector<RepoSettings>> repos;
     Defaulted<SandboxSettings> sandbox;
     Defaulted<OutputPolicies> outputs;
+    Defaulted<review::ReviewPolicy> review;
     Defaulted<Budget> budget;
     static constexpr std::tuple fields{
         Field{"harness", &Settings::harness, "claude-code, codex, opencode, gemini, qwen, command or playbook."},
@@ -116,6 +118,7 @@ struct Settings {
         Field{"repos", &Settings::repos, "Repositories cloned into the workspace."},
         Field{"sandbox", &Settings::sandbox, "The sandbox."},
         Field{"outputs", &Settings::outputs, "Which outputs wait for a person."},
+        Field{"review", &Settings::review, "How branches are reviewed, verified and delivered."},
         Field{"budget", &Settings::budget, "What one run may spend."},
     };
 };

@@ -1,0 +1,155 @@
+// Real git in real sandboxes, on a quarantine as forge/ makes it.
+#include "access/testing.h"
+#include "forge/testing.h"
+#include "review/delivery.h"
+#include "review/verifier.h"
+
+#include <doctest/doctest.h>
+
+using namespace hone;
+using namespace hone::review;
+using namespace hone::access::testing;
+
+namespace {
+
+class OneRun final : public RunSource {
+public:
+    Result<RunFacts> facts(const std::string&) override { return known; }
+    Result<> note(const std::string&, const ArtifactId&, const std::string&) override { return {}; }
+    Result<> tell(const access::Caller&, const std::string&, const std::string&) override { return {}; }
+    RunFacts known;
+};
+
+class OneRepo final : public RepoSource {
+public:
+    Result<RepoPlace> place(const std::string&, const std::string&) override { return known; }
+    RepoPlace known;
+};
+
+class NoForge final : public forge::ForgeHttp, public StorySource {
+public:
+    Result<net::ClientResponse> send(const forge::Remote&, net::ClientRequest) override { return unavailable("none"); }
+    Result<Story> story(const PullRequest&) override { return Story{}; }
+    void ended(const PullRequest&) override {}
+};
+
+std::string commit_of(const std::string& repository, const std::string& ref) {
+    return std::string(trim(read_file(repository + "/" + ref).value()));
+}
+
+} // namespace
+
+TEST_CASE("commits, diff and patch come from git in a sandbox; revisions are compared; fixes verified and delivered") {
+    forge::testing::Workbench bench;
+    const std::string home = bench.folder.path + "/git-test";
+    REQUIRE(make_directories(home, 0755).ok());
+    forge::testing::shell(home, R"(
+git init -q -b main work && cd work
+printf 'one\ntwo\n' > a.txt && printf '#!/bin/sh\ngrep -q fixed a.txt\n' > check.sh && chmod +x check.sh
+git add . && git commit -qm 'Start'
+git clone -q --bare . ../remote.git
+git checkout -q -b hone/run_1/fix && printf 'one\ntwo, fixed\n' > a.txt && git mv check.sh checks.sh
+git commit -qam 'Fix two
+
+It was not.' && git branch first
+printf 'one\ntwo, fixed well\n' > a.txt && git commit -qam 'Fix it well'
+git clone -q --bare . ../quarantine.git
+mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first > ../heads/first && git rev-parse HEAD > ../heads/second
+)");
+    sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
+    World world(fresh.database());
+    const auto project = world.add_project(world.admin, world.space, "shop");
+    must(world.database.execute(
+        "INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, "
+        "started_by, started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, "
+        "cache_write_tokens, output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, "
+        "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', '', '', '{}', 'running', '', '', '', "
+        "'{}', 0, 0, 0, 0, 0, 0, 0, 0, '', '', '', 0, '', 1, 1)",
+        world.space, project.id));
+    OneRun runs;
+    runs.known.space = world.space;
+    runs.known.project = project.id;
+    runs.known.policy.commits = CommitStyle::squash;
+    runs.known.policy.author = std::string("Shop Bot <bot@example.com>");
+    runs.known.policy.sign_off = true;
+    runs.known.policy.require_verified = true;
+    runs.known.policy.verification = std::vector<VerificationCommand>{{"check", "sh ./check*.sh"}};
+    OneRepo repos;
+    repos.known.space = world.space;
+    repos.known.default_branch = "main";
+    repos.known.mounts = {{home + "/quarantine.git", "/quarantine"}};
+    repos.known.directory = "/quarantine";
+    repos.known.local_path = home + "/remote.git";
+    Artifacts artifacts(world.database, world.clock, world.access, bench.folder.path);
+    Branches branches(world.database, world.clock, artifacts, runs);
+    Reviews reviews(world.database, world.clock, world.access, artifacts, branches, runs);
+    PullRequests pull_requests(world.database, world.clock, world.access);
+    Inspector inspector(branches, repos, bench.git, world.clock, bench.folder.path + "/scratch");
+    const std::string base = commit_of(home, "heads/base");
+    const auto push = [&](const std::string& head) {
+        must(branches.pushed({world.space, "run_1", "repo_1", "shop", "hone/run_1/fix", base, head}));
+        CHECK(must(inspector.step()));
+        CHECK_FALSE(must(inspector.step()));
+    };
+    push(commit_of(home, "heads/first"));
+    const ArtifactId id = must(reviews.list(world.admin, world.space, {}, {})).data.at(0).artifact.id;
+    Revision first = must(branches.revision(id, 1));
+    INFO(first.error);
+    REQUIRE(first.state == RevisionState::ready);
+    CHECK(first.title == "Fix two");
+    REQUIRE(first.commits.size() == 1);
+    CHECK(first.commits[0].message == "Fix two\n\nIt was not.");
+    CHECK(first.files == 2);
+    const Diff diff = must(branches.diff(first));
+    CHECK(diff.files[0].file.path == "a.txt");
+    CHECK(diff.files[1].file.change == Change::renamed);
+    CHECK(must(branches.patch(first)).find("Subject: [PATCH] Fix two") != std::string::npos);
+    push(commit_of(home, "heads/second"));
+    const Diff between = must(inspector.interdiff(id, 1, 2));
+    REQUIRE(between.files.size() == 1);
+    CHECK(between.additions == 1);
+
+    // Red on the base, green on the branch; before that nobody may approve.
+    CHECK(outcome(reviews.decide(world.admin, id, ReviewState::approved, {})) == "forbidden");
+    Verifier verifier(branches, runs, repos, *bench.provider, bench.store);
+    while (must(verifier.step())) {
+    }
+    const Revision second = must(branches.revision(id, 2));
+    REQUIRE(second.verification_results.size() == 1);
+    INFO(second.verification_results[0].branch->output);
+    CHECK(second.verification == VerificationState::green);
+    CHECK(second.verification_results[0].base->exit_code == 1);
+    CHECK(second.verification_results[0].branch->exit_code == 0);
+
+    // Delivered to a repository of this server as one commit, and the same one when it is done again.
+    NoForge forge;
+    Delivery delivery({world.database, world.clock, artifacts, branches, pull_requests, runs, repos, bench.git, forge,
+                       forge, bench.folder.path + "/scratch"});
+    must(reviews.decide(world.admin, id, ReviewState::approved, {}));
+    CHECK(must(delivery.step()));
+    PullRequest done = must(pull_requests.of_artifact(id)).value();
+    INFO(done.error);
+    CHECK(done.state == PullRequestState::only_pushed);
+    CHECK(commit_of(home, "remote.git/refs/heads/hone/run_1/fix") == done.head_commit);
+    must(world.database.execute("UPDATE pull_requests SET state = 'queued', next_try_at = 0"));
+    CHECK(must(delivery.step()));
+    CHECK(must(pull_requests.of_artifact(id))->head_commit == done.head_commit);
+    forge::testing::shell(home, "git -C remote.git fsck --strict && git -C remote.git log -1 --format='%an%n%B' "
+                                "refs/heads/hone/run_1/fix > log && grep -q 'Signed-off-by: Shop Bot' log && "
+                                "test $(git -C remote.git rev-list --count main..refs/heads/hone/run_1/fix) = 1 && "
+                                "test $(git -C remote.git rev-parse refs/heads/hone/run_1/fix^{tree}) = "
+                                "$(git -C work rev-parse HEAD^{tree})");
+    CHECK(must(artifacts.find(world.admin, id)).applied_at.has_value());
+}
+
+TEST_CASE("a branch that shares no history, or is not there, says so") {
+    forge::testing::Workbench bench;
+    CHECK(parse_commits("", 10).empty());
+    const std::string two("b\x1fx <x@y>\x1fsecond\n\0a\x1fx <x@y>\x1f"
+                          "first\n",
+                          39);
+    const auto commits = parse_commits(two, 10);
+    REQUIRE(commits.size() == 2);
+    CHECK(commits[0].message == "first");
+    CHECK(commits[1].id == "b");
+}

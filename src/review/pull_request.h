@@ -1,0 +1,94 @@
+// A pull request (merge request) as everybody sees it. Values, declared once; any thread.
+#pragma once
+
+#include "access/caller.h"
+#include "base/fields.h"
+#include "review/artifacts.h"
+
+namespace hone::review {
+
+struct PullRequestTag {
+    static constexpr std::string_view kind = "pr";
+};
+using PullRequestId = Id<PullRequestTag>;
+
+enum class PullRequestState {
+    queued, // approved; the branch is not on the forge yet
+    pushed, // the branch is there, the pull request is not
+    open,
+    merged,
+    closed,
+    only_pushed, // done: there is no forge to open one at, or the preset wants none
+    failed,      // given up; the error says why, `sync` tries again
+};
+constexpr auto enum_names(PullRequestState) {
+    using enum PullRequestState;
+    return std::array{EnumName{queued, "queued"}, EnumName{pushed, "pushed"}, EnumName{open, "open"},
+                      EnumName{merged, "merged"}, EnumName{closed, "closed"}, EnumName{only_pushed, "only_pushed"},
+                      EnumName{failed, "failed"}};
+}
+
+struct PullRequest {
+    PullRequestId id;
+    access::SpaceId space_id;
+    access::ProjectId project_id;
+    ArtifactId artifact_id;
+    std::string run_id;
+    std::string repo_id;
+    std::string repo_name;
+    std::string fix_of;
+    std::string forge;
+    std::string branch;
+    std::string target;
+    int64_t revision = 0;
+    PullRequestState state = PullRequestState::queued;
+    std::optional<int64_t> number;
+    std::string url;
+    std::string title;
+    bool draft = true;
+    std::string head_commit;
+    std::string checks;
+    std::string forge_review;
+    std::string error;
+    int64_t attempts = 0;
+    Time next_try_at{};
+    Time created_at{};
+    Time updated_at{};
+    std::optional<Time> polled_at;
+    std::optional<Time> merged_at;
+    std::string etag;
+    std::string told_until;
+    static constexpr std::tuple fields{
+        Field{"id", &PullRequest::id, "Id."},
+        Field{"space_id", &PullRequest::space_id, "Space."},
+        Field{"project_id", &PullRequest::project_id, "Project of the run."},
+        Field{"artifact_id", &PullRequest::artifact_id, "Branch that was approved."},
+        Field{"run_id", &PullRequest::run_id, "Run that pushed it."},
+        Field{"repo_id", &PullRequest::repo_id, "Repository."},
+        Field{"repo_name", &PullRequest::repo_name, "Its name."},
+        Field{"fix_of", &PullRequest::fix_of, "Issue that it is to fix; empty: none."},
+        Field{"forge", &PullRequest::forge, "github, gitea, gitlab or plain; empty until it is known."},
+        Field{"branch", &PullRequest::branch, "Branch on the forge."},
+        Field{"target", &PullRequest::target, "Branch that it is to be merged into."},
+        Field{"revision", &PullRequest::revision, "Revision that was approved."},
+        Field{"state", &PullRequest::state, "Where it is in its life."},
+        Field{"number", &PullRequest::number, "Number on the forge."},
+        Field{"url", &PullRequest::url, "Page on the forge."},
+        Field{"title", &PullRequest::title, "Title."},
+        Field{"draft", &PullRequest::draft, "Opened as a draft, or still one."},
+        Field{"head_commit", &PullRequest::head_commit, "Commit that the forge has."},
+        Field{"checks", &PullRequest::checks, "What the forge's checks say: passed, failed, running; empty: none."},
+        Field{"forge_review", &PullRequest::forge_review,
+              "What reviewers say there: approved, changes_requested; "
+              "empty: nothing."},
+        Field{"error", &PullRequest::error, "What went wrong last."},
+        Field{"attempts", &PullRequest::attempts, "Failed attempts in a row."},
+        Field{"next_try_at", &PullRequest::next_try_at, "When it is looked at again."},
+        Field{"created_at", &PullRequest::created_at, "When the branch was approved."},
+        Field{"updated_at", &PullRequest::updated_at, "When something about it last changed."},
+        Field{"polled_at", &PullRequest::polled_at, "When the forge was last asked."},
+        Field{"merged_at", &PullRequest::merged_at, "When it was merged."},
+    };
+};
+
+} // namespace hone::review

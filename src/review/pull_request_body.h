@@ -1,0 +1,27 @@
+// What a pull request says: title, change, why, how it was verified, where to look. Made of a worker's words, so it
+// mentions nobody, hides nothing and holds no secret. Pure, any thread.
+#pragma once
+
+#include "review/revision.h"
+
+namespace hone::review {
+
+// Why the run was started and what it found.
+struct Story {
+    std::string issue_title; // empty: no issue
+    std::string issue_url;
+    std::string run_url;
+    std::string review_url;
+    std::string root_cause;            // Markdown
+    std::vector<std::string> evidence; // addresses of traces
+};
+
+std::string pull_request_body(const Branch& branch, const Revision& revision, const Story& story,
+                              const std::vector<std::string>& approved_by);
+// Of a squashed commit: title, the commits' own words, trailers, sign-off.
+std::string squashed_message(const Branch& branch, const Revision& revision);
+
+// Without mentions of people, hidden comments and lines that seem to hold a secret.
+std::string harmless_markdown(std::string_view text);
+
+} // namespace hone::review

@@ -1,0 +1,53 @@
+// The rows of pull requests: the outbox that approvals write into, and what is known of each since. Delivery carries
+// them out. Thread-safe.
+#pragma once
+
+#include "review/pull_request.h"
+#include "review/revision.h"
+
+namespace hone::review {
+
+struct PullRequestFilter {
+    std::optional<std::string> project{}; // id or name
+    std::optional<std::string> repo{};    // id
+    std::optional<std::string> run{};
+    std::optional<std::string> fix_of{};
+    std::optional<PullRequestState> state{};
+};
+
+class PullRequests {
+public:
+    PullRequests(sql::Database& database, const Clock& clock, access::Access& access)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access) {}
+
+    // Newest first; as visible as their projects.
+    Result<access::Page<PullRequest>> list(const access::Caller& caller, const access::SpaceId& space,
+                                           const PullRequestFilter& filter, const access::PageRequest& page) const;
+    Result<PullRequest> find(const access::Caller& caller, const PullRequestId& id,
+                             access::Permission permission = access::Permission::run_read) const;
+    // Without asking who wants to know.
+    Result<std::optional<PullRequest>> of_artifact(const ArtifactId& artifact) const;
+    // Looks at it at once, also when it was given up.
+    Result<PullRequest> wake(const access::Caller& caller, const PullRequestId& id);
+
+    // Within the transaction of the approval. Conflict: the issue has an open one already, or the repository has as
+    // many as it may.
+    static Result<> enqueue(sql::Transaction& transaction, const Clock& clock, const Artifact& artifact,
+                            const Branch& branch, const Revision& revision);
+
+    // The next one that is due, if any.
+    Result<std::optional<PullRequest>> next_due() const;
+    Result<std::vector<PullRequest>> of_forge_number(const std::string& repo_id, int64_t number) const;
+    // Everything that may have changed; the id and what it belongs to stay. An update that came in between (a later
+    // approval) is not overwritten: then nothing is stored and false is returned.
+    Result<bool> update(const PullRequest& changed, Time seen_updated_at);
+
+private:
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+};
+
+} // namespace hone::review

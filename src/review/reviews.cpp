@@ -1,0 +1,291 @@
+#include "review/reviews.h"
+
+#include "access/names.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "review/pull_requests.h"
+
+#include <fmt/format.h>
+#include <map>
+
+namespace hone::review {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::Role, access::SpaceId;
+
+namespace {
+
+bool role_suffices(const Caller& caller, const SpaceId& space, Role least) {
+    if (caller.kind == access::CallerKind::system) return true;
+    const auto role = caller.role_in(space);
+    return role && *role >= least;
+}
+
+constexpr std::string_view columns_of_item =
+    "a.id, b.repo_name, b.branch, b.revision, r.files, r.additions, r.deletions, r.blocking_flags, r.state, "
+    "r.verification, p.state, (SELECT COUNT(*) FROM review_comments c WHERE c.artifact_id = a.id AND c.reply_to IS "
+    "NULL AND c.resolved_at IS NULL)";
+
+} // namespace
+
+Result<Page<ReviewItem>> Reviews::list(const Caller& caller, const SpaceId& space, const ArtifactFilter& filter,
+                                       const PageRequest& page) const {
+    Page<Artifact> artifacts = TRY(m_artifacts.list(caller, space, filter, page));
+    std::map<std::string, ReviewItem> items;
+    if (!artifacts.data.empty()) {
+        std::string marks;
+        std::vector<sql::Value> values;
+        for (const Artifact& artifact : artifacts.data) {
+            marks += marks.empty() ? "?" : ", ?";
+            values.push_back(sql::to_value(artifact.id));
+        }
+        const auto rows = TRY(m_database.run_query(
+            "SELECT " + std::string(columns_of_item) +
+                " FROM artifacts a LEFT JOIN review_branches b ON b.artifact_id = a.id LEFT JOIN review_revisions r ON "
+                "r.artifact_id = a.id AND r.revision = b.revision LEFT JOIN pull_requests p ON p.artifact_id = a.id "
+                "WHERE a.id IN (" +
+                marks + ")",
+            values));
+        for (const auto& row : rows) {
+            ReviewItem item;
+            item.repo_name = row.optional_text(1);
+            item.branch = row.optional_text(2);
+            item.revision = row.optional_integer(3);
+            item.files = row.optional_integer(4);
+            item.additions = row.optional_integer(5);
+            item.deletions = row.optional_integer(6);
+            item.blocking_flags = row.optional_integer(7);
+            if (!row.is_null(8)) item.diff_state = parse_enum<RevisionState>(row.text(8));
+            if (!row.is_null(9)) item.verification = parse_enum<VerificationState>(row.text(9));
+            if (!row.is_null(10)) item.pull_request = parse_enum<PullRequestState>(row.text(10));
+            item.open_comments = row.integer(11);
+            items.emplace(row.text(0), std::move(item));
+        }
+    }
+    Page<ReviewItem> found;
+    found.next_cursor = artifacts.next_cursor;
+    for (Artifact& artifact : artifacts.data) {
+        ReviewItem item = std::move(items[artifact.id.text()]);
+        item.artifact = std::move(artifact);
+        found.data.push_back(std::move(item));
+    }
+    return found;
+}
+
+Result<std::vector<ReviewCount>> Reviews::counts(const Caller& caller, const SpaceId& space) const {
+    TRY(caller.require(Permission::run_read, space));
+    access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
+    std::vector<sql::Value> values{sql::to_value(space)};
+    values.insert(values.end(), seen.values.begin(), seen.values.end());
+    const auto rows = TRY(m_database.run_query("SELECT kind, review, COUNT(*) FROM artifacts WHERE space_id = ? AND " +
+                                                   seen.sql + " GROUP BY kind, review ORDER BY kind, review",
+                                               values));
+    std::vector<ReviewCount> counts;
+    for (const auto& row : rows) {
+        const auto kind = parse_enum<ArtifactKind>(row.text(0));
+        const auto review = parse_enum<ReviewState>(row.text(1));
+        if (kind && review) counts.push_back({*kind, *review, row.integer(2)});
+    }
+    return counts;
+}
+
+Result<ReviewView> Reviews::find(const Caller& caller, const ArtifactId& id) const {
+    ReviewView view;
+    view.artifact = TRY(m_artifacts.find(caller, id));
+    const auto decisions = TRY(m_database.query(
+        "SELECT id, revision, decision, reviewer_name, comment, allow_protected, created_at, reviewer FROM "
+        "review_decisions WHERE artifact_id = ? ORDER BY id LIMIT 1000",
+        id));
+    int64_t newest = 0;
+    if (view.artifact.kind == ArtifactKind::branch) {
+        view.branch = TRY(m_branches.find(id));
+        view.revisions = TRY(m_branches.revisions(id));
+        newest = view.branch->revision;
+        view.approvals_needed = *view.branch->policy.approvals;
+        view.cannot_approve = TRY(why_not(caller, view.artifact, *view.branch, view.revisions.back()));
+        view.pull_request = TRY(PullRequests(m_database, m_clock, m_access).of_artifact(id));
+    } else {
+        const auto may = m_artifacts.find(caller, id, Permission::artifact_review);
+        if (!may.ok()) view.cannot_approve = may.error().message;
+        if (view.artifact.review == ReviewState::approved || view.artifact.review == ReviewState::rejected)
+            view.cannot_approve = "It was decided already.";
+    }
+    for (const auto& row : decisions) {
+        Decision made{row.id<DecisionTag>(0),
+                      row.integer(1),
+                      ReviewState::pending,
+                      row.text(3),
+                      row.text(4),
+                      row.flag(5),
+                      false,
+                      row.time(6)};
+        made.decision = parse_enum<ReviewState>(row.text(2)).value_or(ReviewState::pending);
+        made.counts = made.decision == ReviewState::approved && made.revision == newest;
+        view.approvals += made.counts;
+        view.decisions.push_back(std::move(made));
+    }
+    const auto open = TRY(m_database.query("SELECT COUNT(*) FROM review_comments WHERE artifact_id = ? AND reply_to IS "
+                                           "NULL AND resolved_at IS NULL",
+                                           id));
+    view.open_comments = open.front().integer(0);
+    return view;
+}
+
+// Why this caller's approval would be refused now. Blocking flags are no reason: they can be allowed.
+Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const Artifact& artifact,
+                                                    const Branch& branch, const Revision& revision) const {
+    using Why = std::optional<std::string>;
+    if (artifact.review == ReviewState::rejected) return Why("It was rejected.");
+    if (artifact.review == ReviewState::approved) return Why("It was approved already.");
+    const auto may = m_artifacts.find(caller, artifact.id, Permission::artifact_review);
+    if (!may.ok()) return Why(may.error().message);
+    if (!caller.run.empty()) return Why("A worker cannot review.");
+    if (!role_suffices(caller, artifact.space_id, *branch.policy.role))
+        return Why(fmt::format("The preset wants the role {} or a higher one.", name_of(*branch.policy.role)));
+    if (*branch.policy.not_starter && caller.kind != access::CallerKind::system && caller.principal() == branch.starter)
+        return Why("The preset wants somebody else than who started the run.");
+    if (revision.state != RevisionState::ready)
+        return Why(revision.state == RevisionState::pending ? "Its diff is being made."
+                                                            : "Its diff could not be made: " + revision.error);
+    if (*branch.policy.require_verified && revision.verification != VerificationState::green)
+        return Why("The preset wants its verification green; it is " + std::string(name_of(revision.verification)) +
+                   ".");
+    if (revision.commits.empty() || revision.files == 0) return Why("It changes nothing.");
+    const auto before =
+        TRY(m_database.query("SELECT 1 FROM review_decisions WHERE artifact_id = ? AND revision = ? AND reviewer = ? "
+                             "AND decision = 'approved' LIMIT 1",
+                             artifact.id, revision.revision, caller.principal()));
+    if (!before.empty()) return Why("You approved this revision already; others must too.");
+    return Why();
+}
+
+Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, ReviewState decision,
+                                 const Decide& wanted) {
+    const Artifact artifact = TRY(m_artifacts.find(caller, id, Permission::artifact_review));
+    if (decision == ReviewState::pending) return invalid("decide: approved, rejected or changes_requested");
+    if (!caller.run.empty()) return forbidden("a worker cannot review");
+    const std::string said = TRY(access::checked_description(wanted.comment.value_or("")));
+    const bool asks = decision == ReviewState::changes_requested;
+    if (asks && trim(said).empty() && TRY(untold(id)).empty())
+        return invalid("comment is missing: say what should be different");
+    Artifact decided;
+    if (artifact.kind == ArtifactKind::branch) {
+        decided = TRY(decide_branch(caller, artifact, decision, wanted, said));
+    } else {
+        const std::string comment = asks && trim(said).empty() ? "See the comments." : said;
+        decided = TRY(m_artifacts.decide(caller, id, decision, comment));
+        TRY(m_database.execute(
+            "INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
+            "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, 0, ?, ?, ?, ?, 0, ?)",
+            make_id<DecisionTag>(m_clock), id, name_of(decision), caller.principal(), caller.name, said,
+            m_clock.now()));
+    }
+    if (asks) TRY(tell_changes(caller, decided, said));
+    return decided;
+}
+
+Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& artifact, ReviewState decision,
+                                        const Decide& wanted, const std::string& said) {
+    const Branch branch = TRY(m_branches.find(artifact.id));
+    const Revision revision = TRY(m_branches.revision(artifact.id, 0));
+    if (wanted.revision && *wanted.revision != revision.revision)
+        return conflict(fmt::format("revision {} was pushed meanwhile; look at it first", revision.revision));
+    const bool approves = decision == ReviewState::approved;
+    if (approves) {
+        if (const auto why = TRY(why_not(caller, artifact, branch, revision))) {
+            const bool state = artifact.review == ReviewState::approved || artifact.review == ReviewState::rejected ||
+                               revision.state != RevisionState::ready;
+            return state ? conflict(*why) : forbidden(*why);
+        }
+        if (revision.blocking_flags > 0 && !*wanted.allow_protected)
+            return conflict(fmt::format("{} flags need an explicit allow (allow_protected): {}",
+                                        revision.blocking_flags,
+                                        revision.flags.empty() ? "" : revision.flags.front().message));
+    }
+    bool queued = false;
+    const std::string action = "branch_" + std::string(name_of(decision));
+    const Artifact decided = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<Artifact> {
+        queued = false;
+        const auto now_there =
+            TRY(transaction.query("SELECT a.review, b.revision FROM artifacts a JOIN review_branches "
+                                  "b ON b.artifact_id = a.id WHERE a.id = ?",
+                                  artifact.id));
+        if (now_there.empty()) return not_found("artifact " + artifact.id.text());
+        const std::string& state = now_there.front().text(0);
+        if (now_there.front().integer(1) != revision.revision || (state != "pending" && state != "changes_requested"))
+            return conflict("it was decided already, or has changed; look at it again");
+        TRY(transaction.execute(
+            "INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
+            "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            make_id<DecisionTag>(m_clock), artifact.id, revision.revision, name_of(decision), caller.principal(),
+            caller.name, said, *wanted.allow_protected ? 1 : 0, m_clock.now()));
+        const auto approvals =
+            TRY(transaction.query("SELECT COUNT(DISTINCT reviewer) FROM review_decisions WHERE artifact_id = ? AND "
+                                  "revision = ? AND decision = 'approved'",
+                                  artifact.id, revision.revision));
+        const bool enough = approvals.front().integer(0) >= *branch.policy.approvals;
+        if (!approves || enough)
+            TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name = ?, comment = ?, "
+                                    "reviewed_at = ? WHERE id = ?",
+                                    name_of(decision), caller.actor(), caller.name, said, m_clock.now(), artifact.id));
+        if (approves && enough) {
+            TRY(PullRequests::enqueue(transaction, m_clock, artifact, branch, revision));
+            queued = true;
+        }
+        TRY(m_access.audit.record(transaction, caller,
+                                  {action,
+                                   artifact.space_id,
+                                   artifact.id.text(),
+                                   {{"run", artifact.run_id},
+                                    {"branch", branch.branch},
+                                    {"revision", revision.revision},
+                                    {"head", revision.head_commit},
+                                    {"allow_protected", *wanted.allow_protected}}}));
+        return artifact;
+    }));
+    if (queued && m_listener) m_listener();
+    return m_artifacts.find(Caller::system(), decided.id);
+}
+
+Result<bool> Reviews::approve_automatic() {
+    const auto rows = TRY(m_database.query(
+        "SELECT b.artifact_id FROM review_branches b JOIN artifacts a ON a.id = b.artifact_id JOIN review_revisions r "
+        "ON "
+        "r.artifact_id = b.artifact_id AND r.revision = b.revision WHERE b.automatic = 1 AND a.review = 'pending' AND "
+        "r.state = 'ready' AND r.blocking_flags = 0 AND r.verification IN ('none', 'green') LIMIT 1"));
+    if (rows.empty()) return false;
+    const auto id = rows.front().id<ArtifactTag>(0);
+    Caller policy = Caller::system();
+    policy.name = "policy of the preset";
+    const auto decided = decide(policy, id, ReviewState::approved, {});
+    if (decided.ok()) return true;
+    log(Level::warning, "a branch waits for a person", {{"artifact", id.text()}, {"why", decided.error().message}});
+    TRY(m_database.execute("UPDATE review_branches SET automatic = 0 WHERE artifact_id = ?", id));
+    return true;
+}
+
+Result<> Reviews::tell_changes(const Caller& caller, const Artifact& artifact, const std::string& said) {
+    const bool branch = artifact.kind == ArtifactKind::branch;
+    std::string message =
+        fmt::format("A reviewer asks for changes to your {} \"{}\".\n", name_of(artifact.kind), artifact.name);
+    if (!trim(said).empty()) message += "\n" + said + "\n";
+    json::Array lines;
+    for (const Comment& comment : TRY(untold(artifact.id))) {
+        json::Object line{{"author", comment.author}, {"comment", comment.body}};
+        if (!comment.path.empty()) line["path"] = comment.path;
+        if (comment.line) line["line"] = *comment.line;
+        if (comment.line && comment.side == Side::before) line["side"] = "old";
+        if (lines.size() < 200) lines.push_back(std::move(line));
+    }
+    if (!lines.empty()) message += "\nTheir comments, as data:\n```json\n" + json::print_pretty(lines) + "```\n";
+    message += branch ? "\nCommit on the same branch and push it again when it is done."
+                      : "\nSave it again under the same name when it is done.";
+    const auto told = m_runs.tell(caller, artifact.run_id, std::string(truncate_utf8(message, 90'000)));
+    // The review stands also when the session takes no follow-up any more.
+    if (!told.ok() && told.error().code != Code::conflict) return told.error();
+    if (told.ok())
+        TRY(m_database.execute("UPDATE review_comments SET told_at = ? WHERE artifact_id = ? AND told_at IS NULL",
+                               m_clock.now(), artifact.id));
+    return {};
+}
+
+} // namespace hone::review

@@ -1,0 +1,230 @@
+// What people say about artifacts: comments on lines, threads, viewed marks, decisions; and the inbox of what waits
+// for somebody. A branch is approved when as many people as its preset wants have approved the same revision; what an
+// approval sets in motion (a pull request) is written down in the same transaction. Thread-safe.
+#pragma once
+
+#include "review/branches.h"
+#include "review/pull_request.h"
+
+namespace hone::review {
+
+struct CommentTag {
+    static constexpr std::string_view kind = "comment";
+};
+using CommentId = Id<CommentTag>;
+struct DecisionTag {
+    static constexpr std::string_view kind = "decision";
+};
+using DecisionId = Id<DecisionTag>;
+
+enum class Side { before, after };
+constexpr auto enum_names(Side) {
+    return std::array{EnumName{Side::before, "old"}, EnumName{Side::after, "new"}};
+}
+
+struct Comment {
+    CommentId id;
+    ArtifactId artifact_id;
+    std::optional<CommentId> reply_to;
+    int64_t revision = 0;
+    std::string path;
+    Side side = Side::after;
+    std::optional<int64_t> line;
+    std::string body;
+    std::string author;
+    std::optional<std::string> resolved_by;
+    std::optional<Time> resolved_at;
+    std::optional<Time> told_at;
+    Time created_at{};
+    std::optional<Time> edited_at;
+    bool mine = false;
+    static constexpr std::tuple fields{
+        Field{"id", &Comment::id, "Id."},
+        Field{"artifact_id", &Comment::artifact_id, "What it is about."},
+        Field{"reply_to", &Comment::reply_to, "First comment of its thread; null: it begins one."},
+        Field{"revision", &Comment::revision, "Revision whose lines are meant; 0 for artifacts without revisions."},
+        Field{"path", &Comment::path, "File; empty: the whole."},
+        Field{"side", &Comment::side, "File before or after the change."},
+        Field{"line", &Comment::line, "Line of that file; null: the file as a whole."},
+        Field{"body", &Comment::body, "Markdown."},
+        Field{"author", &Comment::author, "Who wrote it."},
+        Field{"resolved_by", &Comment::resolved_by, "Who closed the thread."},
+        Field{"resolved_at", &Comment::resolved_at, "When the thread was closed; of its first comment."},
+        Field{"told_at", &Comment::told_at, "When the session was told."},
+        Field{"created_at", &Comment::created_at, "When it was written."},
+        Field{"edited_at", &Comment::edited_at, "When it was changed."},
+        Field{"mine", &Comment::mine, "The caller wrote it."},
+    };
+};
+
+struct NewComment {
+    std::optional<std::string> reply_to{};
+    std::optional<int64_t> revision{};
+    std::optional<std::string> path{};
+    std::optional<Side> side{};
+    std::optional<int64_t> line{};
+    std::string body{};
+    static constexpr std::tuple fields{
+        Field{"reply_to", &NewComment::reply_to, "Id of a comment: goes into its thread."},
+        Field{"revision", &NewComment::revision, "The newest one if not given."},
+        Field{"path", &NewComment::path, "File as the diff names it; not given: about the whole."},
+        Field{"side", &NewComment::side, "`old` or `new`; `new` if not given."},
+        Field{"line", &NewComment::line, "Line of that file."},
+        Field{"body", &NewComment::body, "Markdown, at most 10,000 bytes."},
+    };
+};
+
+struct Decision {
+    DecisionId id;
+    int64_t revision = 0;
+    ReviewState decision = ReviewState::pending;
+    std::string reviewer;
+    std::string comment;
+    bool allow_protected = false;
+    bool counts = false;
+    Time created_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &Decision::id, "Id."},
+        Field{"revision", &Decision::revision, "Revision that was looked at."},
+        Field{"decision", &Decision::decision, "approved, rejected or changes_requested."},
+        Field{"reviewer", &Decision::reviewer, "Who."},
+        Field{"comment", &Decision::comment, "What they said."},
+        Field{"allow_protected", &Decision::allow_protected, "Blocking flags were allowed."},
+        Field{"counts", &Decision::counts, "An approval of the newest revision."},
+        Field{"created_at", &Decision::created_at, "When."},
+    };
+};
+
+struct Decide {
+    std::optional<std::string> comment{};
+    std::optional<int64_t> revision{};
+    json::Defaulted<bool> allow_protected = false;
+    static constexpr std::tuple fields{
+        Field{"comment", &Decide::comment, "Needed when changes are requested and no line has a comment."},
+        Field{"revision", &Decide::revision, "Revision that was looked at; a newer one makes this a conflict."},
+        Field{"allow_protected", &Decide::allow_protected, "Allows blocking flags; only for approvals."},
+    };
+};
+
+// One line of the inbox.
+struct ReviewItem {
+    Artifact artifact;
+    std::optional<std::string> repo_name;
+    std::optional<std::string> branch;
+    std::optional<int64_t> revision;
+    std::optional<int64_t> files;
+    std::optional<int64_t> additions;
+    std::optional<int64_t> deletions;
+    std::optional<int64_t> blocking_flags;
+    std::optional<RevisionState> diff_state;
+    std::optional<VerificationState> verification;
+    int64_t open_comments = 0;
+    std::optional<PullRequestState> pull_request;
+    static constexpr std::tuple fields{
+        Field{"artifact", &ReviewItem::artifact, "What waits, or waited."},
+        Field{"repo_name", &ReviewItem::repo_name, "Of a branch: repository."},
+        Field{"branch", &ReviewItem::branch, "Of a branch: its name."},
+        Field{"revision", &ReviewItem::revision, "Of a branch: newest revision."},
+        Field{"files", &ReviewItem::files, "Of a branch: changed files."},
+        Field{"additions", &ReviewItem::additions, "Of a branch: added lines."},
+        Field{"deletions", &ReviewItem::deletions, "Of a branch: deleted lines."},
+        Field{"blocking_flags", &ReviewItem::blocking_flags, "Of a branch: flags that need an explicit allow."},
+        Field{"diff_state", &ReviewItem::diff_state, "Of a branch: whether its diff is there."},
+        Field{"verification", &ReviewItem::verification, "Of a branch: what came of the commands."},
+        Field{"open_comments", &ReviewItem::open_comments, "Threads that are not resolved."},
+        Field{"pull_request", &ReviewItem::pull_request, "State of its pull request."},
+    };
+};
+
+struct ReviewCount {
+    ArtifactKind kind = ArtifactKind::file;
+    ReviewState review = ReviewState::pending;
+    int64_t count = 0;
+    static constexpr std::tuple fields{
+        Field{"kind", &ReviewCount::kind, "What they are."},
+        Field{"review", &ReviewCount::review, "What was said."},
+        Field{"count", &ReviewCount::count, "How many."},
+    };
+};
+
+// Everything about one artifact's review but its diff.
+struct ReviewView {
+    Artifact artifact;
+    std::optional<Branch> branch;
+    std::vector<Revision> revisions;
+    std::vector<Decision> decisions;
+    int64_t approvals = 0;
+    int64_t approvals_needed = 1;
+    int64_t open_comments = 0;
+    std::optional<std::string> cannot_approve;
+    std::optional<PullRequest> pull_request;
+    static constexpr std::tuple fields{
+        Field{"artifact", &ReviewView::artifact, "What is reviewed."},
+        Field{"branch", &ReviewView::branch, "Of a branch."},
+        Field{"revisions", &ReviewView::revisions, "Of a branch, oldest first."},
+        Field{"decisions", &ReviewView::decisions, "Everything that was decided, oldest first."},
+        Field{"approvals", &ReviewView::approvals, "Approvals of the newest revision that count."},
+        Field{"approvals_needed", &ReviewView::approvals_needed, "How many it takes."},
+        Field{"open_comments", &ReviewView::open_comments, "Threads that are not resolved."},
+        Field{"cannot_approve", &ReviewView::cannot_approve, "Why the caller cannot approve it now; null: they can."},
+        Field{"pull_request", &ReviewView::pull_request, "What came of its approval."},
+    };
+};
+
+class Reviews {
+public:
+    Reviews(sql::Database& database, const Clock& clock, access::Access& access, Artifacts& artifacts,
+            Branches& branches, RunSource& runs)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_artifacts(artifacts),
+          m_branches(branches),
+          m_runs(runs) {}
+    // Called after an approval that sets a pull request in motion. Once, before requests come.
+    void set_listener(std::function<void()> listener) { m_listener = std::move(listener); }
+
+    Result<access::Page<ReviewItem>> list(const access::Caller& caller, const access::SpaceId& space,
+                                          const ArtifactFilter& filter, const access::PageRequest& page) const;
+    Result<std::vector<ReviewCount>> counts(const access::Caller& caller, const access::SpaceId& space) const;
+    Result<ReviewView> find(const access::Caller& caller, const ArtifactId& id) const;
+
+    // Oldest first.
+    Result<access::Page<Comment>> comments(const access::Caller& caller, const ArtifactId& id,
+                                           const access::PageRequest& page) const;
+    Result<Comment> comment(const access::Caller& caller, const ArtifactId& id, const NewComment& wanted);
+    // Only its author changes a comment's text; anybody who reviews closes and opens threads.
+    Result<Comment> change_comment(const access::Caller& caller, const ArtifactId& id, const CommentId& comment,
+                                   const std::optional<std::string>& body, std::optional<bool> resolved);
+
+    // Paths that this person marked as viewed in the newest revision or in one where the file was the same.
+    Result<std::vector<std::string>> viewed(const access::Caller& caller, const ArtifactId& id) const;
+    Result<> set_viewed(const access::Caller& caller, const ArtifactId& id, const std::string& path, bool viewed);
+
+    // Approves one branch whose preset wants no person, if nothing about it is flagged and it is verified; false: there
+    // is none.
+    Result<bool> approve_automatic();
+
+    // Of any artifact. An approval of a branch may not be the last one that it takes: then it stays pending. What
+    // approving labels sets in motion is the caller's business, as before.
+    Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, ReviewState decision,
+                            const Decide& wanted);
+
+private:
+    Result<Artifact> decide_branch(const access::Caller& caller, const Artifact& artifact, ReviewState decision,
+                                   const Decide& wanted, const std::string& said);
+    Result<std::optional<std::string>> why_not(const access::Caller& caller, const Artifact& artifact,
+                                               const Branch& branch, const Revision& revision) const;
+    Result<std::vector<Comment>> untold(const ArtifactId& id) const;
+    Result<> tell_changes(const access::Caller& caller, const Artifact& artifact, const std::string& said);
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    Artifacts& m_artifacts;
+    Branches& m_branches;
+    RunSource& m_runs;
+    std::function<void()> m_listener;
+};
+
+} // namespace hone::review
