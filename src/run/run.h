@@ -54,6 +54,8 @@ struct Manifest {
     Defaulted<std::vector<std::string>> secrets;
     std::optional<Time> data_from;
     std::optional<Time> data_to;
+    std::optional<json::Value> trigger{};
+    std::optional<Budget> automation_budget{};
     static constexpr std::tuple fields{
         Field{"preset", &Manifest::preset, "Preset, when one was used."},
         Field{"preset_name", &Manifest::preset_name, "Its name at that time."},
@@ -68,6 +70,8 @@ struct Manifest {
         Field{"secrets", &Manifest::secrets, "Names of the secrets it could use through the broker."},
         Field{"data_from", &Manifest::data_from, "Oldest span of the project at the start."},
         Field{"data_to", &Manifest::data_to, "Newest span of the project at the start."},
+        Field{"trigger", &Manifest::trigger, "What fired the automation; in the sandbox as /hone/trigger.json."},
+        Field{"automation_budget", &Manifest::automation_budget, "What all runs of the automation may spend per day."},
     };
 };
 

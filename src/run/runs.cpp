@@ -72,9 +72,23 @@ struct Runs::New {
     std::optional<RunId> from_run{};
     std::optional<RunId> fork_of{};
     std::string harness_session{}; // of a fork: what it goes on from
+    const AutomationStart* automation = nullptr;
 };
 
 Result<Run> Runs::start(const Caller& caller, const SpaceId& space, const StartRun& wanted) {
+    return insert(caller, TRY(new_run(caller, space, wanted)));
+}
+
+Result<Run> Runs::start_for(const AutomationStart& automation, const Caller& owner, const SpaceId& space,
+                            const StartRun& wanted) {
+    New made = TRY(new_run(owner, space, wanted));
+    made.automation = &automation;
+    made.manifest.trigger = automation.trigger;
+    made.manifest.automation_budget = automation.budget_per_day;
+    return insert(owner, made);
+}
+
+Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, const StartRun& wanted) const {
     New made;
     made.project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::run_start));
     if (wanted.preset && wanted.settings) return invalid("give either preset or settings, not both");
@@ -91,7 +105,7 @@ Result<Run> Runs::start(const Caller& caller, const SpaceId& space, const StartR
     made.manifest.prompt = wanted.prompt;
     if (wanted.title) made.title = TRY(access::checked_name("title", *wanted.title));
     made.priority = wanted.priority;
-    return insert(caller, made);
+    return made;
 }
 
 Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
@@ -107,33 +121,39 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     const std::string trace_id = to_hex(crypto::random_bytes(16));
     // A fork's volume is copied under its own name before its sandbox starts.
     const std::string thread = id.text();
+    const AutomationStart* const by = wanted.automation;
+    const std::string starter = by ? "automation " + by->name : caller.name;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
-            "INSERT INTO runs (id, space_id, project_id, origin, preset_id, preset_name, title, harness, model, "
+            "INSERT INTO runs (id, space_id, project_id, origin, automation_id, preset_id, preset_name, title, "
+            "harness, model, "
             "manifest, state, reason, started_by, started_by_name, rights, priority, turns, last_event, input_tokens, "
             "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, from_run, fork_of, thread, "
             "trace_id, harness_session, spool_offset, wish, created_at, queued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "?, "
             "?, ?, '', ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, 0, '', ?, ?)",
-            id, wanted.project.space_id, wanted.project.id, name_of(Origin::session), manifest.preset,
-            manifest.preset_name, title, manifest.settings.harness, *manifest.settings.model, json::write(manifest),
-            name_of(State::queued), caller.actor(), caller.name,
-            json::print(rights_of(caller, wanted.project.space_id)), wanted.priority, wanted.from_run, wanted.fork_of,
-            thread, trace_id, wanted.harness_session, now, now));
+            id, wanted.project.space_id, wanted.project.id, name_of(by ? Origin::automation : Origin::session),
+            by ? std::optional(by->id) : std::nullopt, manifest.preset, manifest.preset_name, title,
+            manifest.settings.harness, *manifest.settings.model, json::write(manifest), name_of(State::queued),
+            by ? by->id : caller.actor(), starter, json::print(rights_of(caller, wanted.project.space_id)),
+            wanted.priority, wanted.from_run, wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
         RunEvent said;
         said.kind = harness::EventKind::follow_up;
         said.turn = 1;
         said.text = manifest.prompt;
-        said.author = caller.name;
+        said.author = starter;
         TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
         TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq,
                                 manifest.prompt));
+        if (by && by->together) TRY(by->together(transaction, id));
         return m_access.audit.record(transaction, caller,
                                      {"run_start",
                                       wanted.project.space_id,
                                       id.text(),
                                       {{"project", wanted.project.id.text()},
                                        {"harness", manifest.settings.harness},
-                                       {"preset", manifest.preset_name.value_or("")}}});
+                                       {"preset", manifest.preset_name.value_or("")},
+                                       {"automation", by ? by->id : ""}}});
     }));
     tell(id);
     return find(Caller::system(), id);

@@ -7,6 +7,8 @@
 #include "run/run.h"
 #include "run/transcript.h"
 
+#include <functional>
+
 namespace hone::run {
 
 struct StartRun {
@@ -24,6 +26,16 @@ struct StartRun {
         Field{"title", &StartRun::title, "Shown in lists; else the first line of the prompt."},
         Field{"priority", &StartRun::priority, "Higher goes first; -10 to 10."},
     };
+};
+
+// What an automation says of a run that it starts.
+struct AutomationStart {
+    std::string id;
+    std::string name;
+    std::optional<Budget> budget_per_day{};
+    json::Value trigger{}; // data for the worker, never a part of the prompt
+    // In the transaction that writes the run: what it writes is there if and only if the run is. May be called again.
+    std::function<Result<>(sql::Transaction&, const RunId&)> together{};
 };
 
 struct RunFilter {
@@ -59,6 +71,9 @@ public:
     void set_attention(Attention& attention) { m_attention = &attention; }
 
     Result<Run> start(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted);
+    // The same for a trigger, with the rights of the automation's owner; takes no follow-ups.
+    Result<Run> start_for(const AutomationStart& automation, const access::Caller& owner, const access::SpaceId& space,
+                          const StartRun& wanted);
     // Newest first.
     Result<access::Page<Run>> list(const access::Caller& caller, const access::SpaceId& space, const RunFilter& filter,
                                    const access::PageRequest& page) const;
@@ -81,6 +96,7 @@ public:
 
 private:
     struct New;
+    Result<New> new_run(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted) const;
     Result<Run> insert(const access::Caller& caller, const New& wanted);
     Result<Run> wish(const access::Caller& caller, const RunId& id, std::string_view wish);
     void tell(const RunId& run) const;

@@ -1,0 +1,316 @@
+// An automation as everybody sees it: what it starts, what triggers it, and the ledger of its due moments. Declared
+// once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
+#pragma once
+
+#include "access/caller.h"
+#include "run/run.h"
+#include "telemetry/span_store.h"
+
+#include <optional>
+#include <string>
+
+namespace hone::automation {
+
+using json::Defaulted;
+
+struct AutomationTag {
+    static constexpr std::string_view kind = "auto";
+};
+struct SlotTag {
+    static constexpr std::string_view kind = "slot";
+};
+using AutomationId = Id<AutomationTag>;
+using SlotId = Id<SlotTag>;
+
+enum class TriggerType {
+    cron,
+    metric,
+    monitor,
+    webhook,
+    managed, // a part of Hone fires it; not for people
+};
+constexpr auto enum_names(TriggerType) {
+    return std::array{EnumName{TriggerType::cron, "cron"}, EnumName{TriggerType::metric, "metric"},
+                      EnumName{TriggerType::monitor, "monitor"}, EnumName{TriggerType::webhook, "webhook"},
+                      EnumName{TriggerType::managed, "managed"}};
+}
+
+enum class Comparator { above, at_least, below, at_most };
+constexpr auto enum_names(Comparator) {
+    return std::array{EnumName{Comparator::above, "above"}, EnumName{Comparator::at_least, "at_least"},
+                      EnumName{Comparator::below, "below"}, EnumName{Comparator::at_most, "at_most"}};
+}
+
+struct Trigger {
+    TriggerType type = TriggerType::cron;
+    std::optional<std::string> schedule;
+    std::optional<std::string> time_zone;
+    std::optional<telemetry::Metric> metric;
+    std::optional<std::string> filter;
+    std::optional<Comparator> comparator;
+    std::optional<double> threshold;
+    std::optional<int64_t> window_seconds;
+    std::optional<int64_t> every_seconds;
+    std::optional<int64_t> for_seconds;
+    std::optional<int64_t> minimum_samples;
+    std::optional<std::string> eval_name;
+    std::optional<std::string> eval_label;
+    std::optional<std::string> monitor;
+    static constexpr std::tuple fields{
+        Field{"type", &Trigger::type, "cron, metric, monitor or webhook."},
+        Field{"schedule", &Trigger::schedule, "cron: five fields, six with seconds first, or @hourly and its like."},
+        Field{"time_zone", &Trigger::time_zone, "cron: a name like Europe/Berlin; UTC if not given."},
+        Field{"metric", &Trigger::metric, "metric: what is measured over the window."},
+        Field{"filter", &Trigger::filter, "metric: only spans that match this filter."},
+        Field{"comparator", &Trigger::comparator, "metric: above, at_least, below or at_most the threshold."},
+        Field{"threshold", &Trigger::threshold,
+              "metric: as the metric's unit; latencies in milliseconds, cost in USD."},
+        Field{"window_seconds", &Trigger::window_seconds, "metric: 60 to 604800; 900 if not given."},
+        Field{"every_seconds", &Trigger::every_seconds, "metric: how often it is looked at; 60 if not given."},
+        Field{"for_seconds", &Trigger::for_seconds, "metric: it must hold this long; 0 if not given."},
+        Field{"minimum_samples", &Trigger::minimum_samples, "metric: fewer spans say nothing; 1 if not given."},
+        Field{"eval_name", &Trigger::eval_name, "metric: for eval_rate and eval_score."},
+        Field{"eval_label", &Trigger::eval_label, "metric: for eval_rate, whose share."},
+        Field{"monitor", &Trigger::monitor, "monitor: id of the monitor that must go to triggered."},
+    };
+};
+
+enum class Overlap {
+    skip,     // while a run of it is going on, due moments are skipped
+    queue,    // they wait for the run before them
+    parallel, // they start at once
+};
+constexpr auto enum_names(Overlap) {
+    return std::array{EnumName{Overlap::skip, "skip"}, EnumName{Overlap::queue, "queue"},
+                      EnumName{Overlap::parallel, "parallel"}};
+}
+
+// What becomes of moments that were missed while no server was there.
+enum class CatchUp {
+    coalesce, // one firing for all of them
+    all,      // each fires
+    none,     // none fires
+};
+constexpr auto enum_names(CatchUp) {
+    return std::array{EnumName{CatchUp::coalesce, "coalesce"}, EnumName{CatchUp::all, "all"},
+                      EnumName{CatchUp::none, "none"}};
+}
+
+struct DayBudget {
+    std::optional<int64_t> tokens_per_day;
+    std::optional<int64_t> cost_micro_usd_per_day;
+    Defaulted<int64_t> soft_percent = int64_t{80};
+    static constexpr std::tuple fields{
+        Field{"tokens_per_day", &DayBudget::tokens_per_day, "Tokens of all its runs per day (UTC); null: no limit."},
+        Field{"cost_micro_usd_per_day", &DayBudget::cost_micro_usd_per_day,
+              "Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit."},
+        Field{"soft_percent", &DayBudget::soft_percent, "From this share on workers are asked to finish, 1 to 100."},
+    };
+};
+
+struct Spent {
+    int64_t tokens = 0;
+    int64_t cost_micro_usd = 0;
+    static constexpr std::tuple fields{
+        Field{"tokens", &Spent::tokens, "Tokens of all its runs today (UTC)."},
+        Field{"cost_micro_usd", &Spent::cost_micro_usd, "Cost of all its runs today in millionths of a US dollar."},
+    };
+};
+
+enum class SlotOutcome {
+    due,     // nothing happened yet
+    fired,   // a run was started
+    skipped, // `reason` says why
+    failed,  // the run could not be started; `note` says why
+};
+constexpr auto enum_names(SlotOutcome) {
+    return std::array{EnumName{SlotOutcome::due, "due"}, EnumName{SlotOutcome::fired, "fired"},
+                      EnumName{SlotOutcome::skipped, "skipped"}, EnumName{SlotOutcome::failed, "failed"}};
+}
+
+enum class SlotReason {
+    none,
+    paused,         // the automation was paused
+    overlap,        // a run of it was going on
+    waiting,        // still due: the run before it goes on
+    cool_off,       // too soon after the firing before
+    capacity,       // too much is waiting already
+    budget,         // the day's budget was used up
+    preset_missing, // the preset was deleted
+    coalesced,      // missed, and counted into a later firing
+    missed,         // missed, and not to be caught up
+    owner_gone,     // whose rights it has may no longer start runs there
+    not_started,    // the run was refused; `note` says why
+};
+constexpr auto enum_names(SlotReason) {
+    using enum SlotReason;
+    return std::array{EnumName{none, "none"},
+                      EnumName{paused, "paused"},
+                      EnumName{overlap, "overlap"},
+                      EnumName{waiting, "waiting"},
+                      EnumName{cool_off, "cool_off"},
+                      EnumName{capacity, "capacity"},
+                      EnumName{budget, "budget"},
+                      EnumName{preset_missing, "preset_missing"},
+                      EnumName{coalesced, "coalesced"},
+                      EnumName{missed, "missed"},
+                      EnumName{owner_gone, "owner_gone"},
+                      EnumName{not_started, "not_started"}};
+}
+
+// One due moment and what became of it.
+struct Slot {
+    SlotId id;
+    AutomationId automation_id;
+    std::string due_key;
+    Time due_at{};
+    SlotOutcome outcome = SlotOutcome::due;
+    SlotReason reason = SlotReason::none;
+    std::string note;
+    std::optional<run::RunId> run_id;
+    std::optional<run::State> run_state;
+    json::Value values;
+    bool by_hand = false;
+    Time created_at{};
+    std::optional<Time> acted_at;
+    static constexpr std::tuple fields{
+        Field{"id", &Slot::id, "Id."},
+        Field{"automation_id", &Slot::automation_id, "Automation."},
+        Field{"due_key", &Slot::due_key, "What makes this moment one: time, crossing, transition or delivery."},
+        Field{"due_at", &Slot::due_at, "When it was due."},
+        Field{"outcome", &Slot::outcome, "due, fired, skipped or failed."},
+        Field{"reason", &Slot::reason, "Why it was skipped, waits or failed."},
+        Field{"note", &Slot::note, "The same in words, where there is more to say."},
+        Field{"run_id", &Slot::run_id, "The run that it started."},
+        Field{"run_state", &Slot::run_state, "How that run ended."},
+        Field{"values", &Slot::values, "What the trigger saw; the worker finds it in /hone/trigger.json."},
+        Field{"by_hand", &Slot::by_hand, "A person ran it now."},
+        Field{"created_at", &Slot::created_at, "When the row was written."},
+        Field{"acted_at", &Slot::acted_at, "When it got its outcome."},
+    };
+};
+
+struct Automation {
+    AutomationId id;
+    access::SpaceId space_id;
+    access::ProjectId project_id;
+    std::string project_name;
+    std::string name;
+    std::string description;
+    std::optional<run::PresetId> preset_id;
+    std::optional<std::string> preset_name;
+    std::string prompt;
+    Trigger trigger;
+    bool paused = false;
+    std::string pause_reason;
+    Overlap overlap = Overlap::skip;
+    CatchUp catch_up = CatchUp::coalesce;
+    int64_t cool_off_seconds = 0;
+    DayBudget budget;
+    Spent spent_today;
+    int64_t failure_limit = 5;
+    int64_t failure_streak = 0;
+    std::optional<std::string> managed_by;
+    std::string created_by;
+    Time created_at{};
+    Time updated_at{};
+    std::optional<Slot> last_slot;
+    std::optional<Time> next_at;
+    std::optional<std::string> hook_path;
+    std::optional<std::string> hook_secret;
+    static constexpr std::tuple fields{
+        Field{"id", &Automation::id, "Id."},
+        Field{"space_id", &Automation::space_id, "Space."},
+        Field{"project_id", &Automation::project_id, "Project its runs are bound to."},
+        Field{"project_name", &Automation::project_name, "Its name."},
+        Field{"name", &Automation::name, "Unique in its space."},
+        Field{"description", &Automation::description, "What it is for."},
+        Field{"preset_id", &Automation::preset_id, "Preset of its runs."},
+        Field{"preset_name", &Automation::preset_name, "Its name; null when it was deleted."},
+        Field{"prompt", &Automation::prompt, "What each run is told; a template."},
+        Field{"trigger", &Automation::trigger, "What fires it."},
+        Field{"paused", &Automation::paused, "Due moments are written down and skipped."},
+        Field{"pause_reason", &Automation::pause_reason, "Why it is paused."},
+        Field{"overlap", &Automation::overlap, "What a due moment does while a run is going on."},
+        Field{"catch_up", &Automation::catch_up, "cron: what becomes of moments missed while no server was there."},
+        Field{"cool_off_seconds", &Automation::cool_off_seconds, "It does not fire again within this time."},
+        Field{"budget", &Automation::budget, "What its runs may spend per day."},
+        Field{"spent_today", &Automation::spent_today, "What they have spent."},
+        Field{"failure_limit", &Automation::failure_limit, "So many failures in a row pause it; 0: never."},
+        Field{"failure_streak", &Automation::failure_streak, "Failures in a row by now."},
+        Field{"managed_by", &Automation::managed_by, "The part of Hone that it belongs to, such as signal."},
+        Field{"created_by", &Automation::created_by, "Whose rights its runs have."},
+        Field{"created_at", &Automation::created_at, "When it was made."},
+        Field{"updated_at", &Automation::updated_at, "When it was changed last."},
+        Field{"last_slot", &Automation::last_slot, "Its newest due moment."},
+        Field{"next_at", &Automation::next_at, "cron: the next firing. metric: the next look."},
+        Field{"hook_path", &Automation::hook_path, "webhook: the address that takes deliveries."},
+        Field{"hook_secret", &Automation::hook_secret, "webhook: signs deliveries. Shown once, when it is made."},
+    };
+};
+
+// What people write: the body of POST, and the file in git.
+struct NewAutomation {
+    std::string name;
+    Defaulted<std::string> description;
+    std::string project;
+    std::string preset;
+    std::string prompt;
+    Trigger trigger;
+    Defaulted<Overlap> overlap = Overlap::skip;
+    Defaulted<CatchUp> catch_up = CatchUp::coalesce;
+    Defaulted<int64_t> cool_off_seconds = int64_t{0};
+    Defaulted<DayBudget> budget;
+    Defaulted<int64_t> failure_limit = int64_t{5};
+    Defaulted<bool> paused = false;
+    static constexpr std::tuple fields{
+        Field{"name", &NewAutomation::name, "Unique in the space."},
+        Field{"description", &NewAutomation::description, "What it is for."},
+        Field{"project", &NewAutomation::project, "Id or name of the project its runs are bound to."},
+        Field{"preset", &NewAutomation::preset, "Id or name of the preset of its runs."},
+        Field{"prompt", &NewAutomation::prompt, "What each run is told. `{{window.from}}` and other variables."},
+        Field{"trigger", &NewAutomation::trigger, "What fires it."},
+        Field{"overlap", &NewAutomation::overlap, "skip (if not given), queue or parallel."},
+        Field{"catch_up", &NewAutomation::catch_up, "coalesce (if not given), all or none."},
+        Field{"cool_off_seconds", &NewAutomation::cool_off_seconds, "0 to 2592000; 0 if not given."},
+        Field{"budget", &NewAutomation::budget, "What its runs may spend per day."},
+        Field{"failure_limit", &NewAutomation::failure_limit, "0 (never pause) to 100; 5 if not given."},
+        Field{"paused", &NewAutomation::paused, "Whether it begins paused."},
+    };
+};
+
+struct AutomationChange {
+    std::optional<std::string> name{};
+    std::optional<std::string> description{};
+    std::optional<std::string> project{};
+    std::optional<std::string> preset{};
+    std::optional<std::string> prompt{};
+    std::optional<Trigger> trigger{};
+    std::optional<Overlap> overlap{};
+    std::optional<CatchUp> catch_up{};
+    std::optional<int64_t> cool_off_seconds{};
+    std::optional<DayBudget> budget{};
+    std::optional<int64_t> failure_limit{};
+    std::optional<bool> paused{};
+    static constexpr std::tuple fields{
+        Field{"name", &AutomationChange::name, "Unique in the space."},
+        Field{"description", &AutomationChange::description, "What it is for."},
+        Field{"project", &AutomationChange::project, "Id or name of the project its runs are bound to."},
+        Field{"preset", &AutomationChange::preset, "Id or name of the preset of its runs."},
+        Field{"prompt", &AutomationChange::prompt, "What each run is told; a template."},
+        Field{"trigger", &AutomationChange::trigger, "All of it."},
+        Field{"overlap", &AutomationChange::overlap, "skip, queue or parallel."},
+        Field{"catch_up", &AutomationChange::catch_up, "coalesce, all or none."},
+        Field{"cool_off_seconds", &AutomationChange::cool_off_seconds, "0 to 2592000."},
+        Field{"budget", &AutomationChange::budget, "All of it."},
+        Field{"failure_limit", &AutomationChange::failure_limit, "0 (never pause) to 100."},
+        Field{"paused", &AutomationChange::paused, "Pauses or resumes it."},
+    };
+};
+
+// Everything that can be said about a trigger without looking anything up; absent fields get their defaults. Errors
+// name the field.
+Result<Trigger> checked_trigger(Trigger trigger);
+bool compares(Comparator comparator, double value, double threshold);
+
+} // namespace hone::automation

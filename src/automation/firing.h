@@ -1,0 +1,75 @@
+// What becomes of one due slot: a run, or the reason why there is none. The run and the slot's change are one
+// transaction, so that a slot fires once, however many servers look at it and whenever they are killed.
+// Used by the Scheduler's thread; any thread.
+#pragma once
+
+#include "automation/automations.h"
+#include "broker/usage_ledger.h"
+#include "run/runs.h"
+
+namespace hone::automation {
+
+// An automation that paused itself, for whoever tells people.
+struct PausedNotice {
+    AutomationId automation;
+    access::SpaceId space;
+    access::ProjectId project;
+    std::string name;
+    std::string reason;
+};
+
+// How much may wait or run at once; beyond it slots are skipped for `capacity`.
+struct Capacity {
+    int64_t live_runs = 10;       // of one automation that runs in parallel
+    int64_t waiting_slots = 20;   // of one automation that queues
+    int64_t queued_in_space = 50; // runs of the whole space without a place
+};
+
+class Firing {
+public:
+    Firing(sql::Database& database, const Clock& clock, access::Access& access, run::Runs& runs,
+           const broker::UsageLedger& ledger, Automations& automations)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_runs(runs),
+          m_ledger(ledger),
+          m_automations(automations) {}
+
+    // Acts on a slot that is due. It may still be due afterwards: the run before it goes on, or the database is away.
+    Result<> act(const SlotId& id);
+    // A run of a slot is over: writes down how, counts failures, pauses after too many in a row.
+    Result<> run_ended(const Slot& slot, run::State state, const std::string& reason);
+
+    // Told of automations that paused themselves; once, before the first step.
+    void set_paused(std::function<void(const PausedNotice&)> paused) { m_paused = std::move(paused); }
+    Capacity capacity{};
+
+private:
+    // Why there is no run.
+    struct Verdict {
+        SlotOutcome outcome = SlotOutcome::due;
+        SlotReason reason = SlotReason::none;
+        std::string note{};
+    };
+    struct Case; // a slot with everything that decides about it
+    Result<Case> read(const SlotId& id) const;
+    Result<std::optional<Verdict>> judge(const Case& one) const;
+    Result<std::optional<Verdict>> judge_overlap(const Case& one) const;
+    Result<std::optional<Verdict>> judge_budget(const Case& one) const;
+    Result<> start(const Case& one);
+    Result<access::Caller> owner_of(const Case& one) const;
+    Result<> close(const Case& one, const Verdict& verdict);
+    Result<std::optional<PausedNotice>> count_failure(sql::Transaction& transaction, const AutomationId& id,
+                                                      const std::string& what) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    run::Runs& m_runs;
+    const broker::UsageLedger& m_ledger;
+    Automations& m_automations;
+    std::function<void(const PausedNotice&)> m_paused;
+};
+
+} // namespace hone::automation

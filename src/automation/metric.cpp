@@ -1,0 +1,182 @@
+#include "automation/metric.h"
+
+#include "automation/cron.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace hone::automation {
+
+using telemetry::Metric, telemetry::Series, telemetry::SpanStore;
+
+namespace {
+
+constexpr int64_t second = 1'000'000'000;
+constexpr auto week = std::chrono::hours(24 * 7);
+constexpr size_t most_points = 2016; // every five minutes of a week
+// Where the windows cannot be put together from parts, each is a question of its own.
+constexpr size_t most_questions = 168;
+constexpr Duration measure_deadline = std::chrono::seconds(5);
+
+bool is_latency(Metric metric) {
+    return metric == Metric::latency_p50 || metric == Metric::latency_p95 || metric == Metric::latency_p99 ||
+           metric == Metric::latency_mean;
+}
+
+// Whether nothing at all means zero, rather than that there is no value.
+bool is_sum(Metric metric) {
+    return metric == Metric::count || metric == Metric::errors || metric == Metric::tokens || metric == Metric::cost ||
+           metric == Metric::traces;
+}
+
+// The parts from which any window's value can be added up; empty: there are none.
+std::vector<Metric> parts_of(Metric metric) {
+    switch (metric) {
+    case Metric::count:
+    case Metric::errors:
+    case Metric::tokens:
+    case Metric::cost:
+        return {Metric::count, metric};
+    case Metric::error_rate:
+        return {Metric::count, Metric::errors};
+    case Metric::latency_mean:
+        return {Metric::count, Metric::latency_mean};
+    default:
+        return {};
+    }
+}
+
+Series series_of(const access::ProjectId& project, const Trigger& trigger, Time from, Time to) {
+    Series series;
+    series.scope.project = project.text();
+    series.scope.from_ns = to_ns(from);
+    series.scope.to_ns = to_ns(to);
+    series.scope.filter = trigger.filter.value_or("");
+    series.scope.deadline = measure_deadline;
+    series.eval_name = trigger.eval_name.value_or("");
+    series.eval_label = trigger.eval_label.value_or("");
+    return series;
+}
+
+struct Part {
+    double count = 0;
+    double sum = 0; // of the metric; for a mean: mean times count
+};
+
+double value_from(Metric metric, const Part& part) {
+    if (metric == Metric::error_rate || metric == Metric::latency_mean)
+        return part.count > 0 ? part.sum / part.count : std::nan("");
+    return part.sum;
+}
+
+// Every window from parts of `step`: one question for the whole week.
+Result<std::vector<PreviewPoint>> points_from_parts(SpanStore& spans, const access::ProjectId& project,
+                                                    const Trigger& trigger, Time now, int64_t step) {
+    const int64_t window = *trigger.window_seconds * second;
+    const int64_t end = to_ns(now) / step * step;
+    const int64_t begin = end - Duration(week).count() / step * step;
+    Series series = series_of(project, trigger, from_ns(begin - window), from_ns(end));
+    series.scope.deadline = std::chrono::seconds(30);
+    series.bucket = Duration(step);
+    series.metrics = parts_of(*trigger.metric);
+    std::map<int64_t, Part> parts;
+    for (const auto& point : TRY(spans.series(series))) {
+        Part part{point.values[0], point.values[1]};
+        if (*trigger.metric == Metric::latency_mean) part.sum = point.values[1] * point.values[0] / 1e6;
+        if (std::isfinite(part.sum)) parts[point.bucket_ns] = part;
+    }
+    std::vector<PreviewPoint> points;
+    for (int64_t at = begin + step; at <= end; at += step) {
+        Part sum;
+        for (auto part = parts.lower_bound(at - window); part != parts.end() && part->first < at; ++part)
+            sum.count += part->second.count, sum.sum += part->second.sum;
+        const double value = value_from(*trigger.metric, sum);
+        points.push_back(
+            {from_ns(at), std::isfinite(value) ? std::optional(value) : std::nullopt, static_cast<int64_t>(sum.count)});
+    }
+    return points;
+}
+
+Result<std::vector<PreviewPoint>> points_one_by_one(SpanStore& spans, const access::ProjectId& project,
+                                                    const Trigger& trigger, Time now, int64_t step) {
+    const int64_t end = to_ns(now) / step * step;
+    std::vector<PreviewPoint> points;
+    for (int64_t at = end - Duration(week).count() / step * step + step; at <= end; at += step) {
+        const Measured measured =
+            TRY(measure(spans, project, trigger, from_ns(at - *trigger.window_seconds * second), from_ns(at)));
+        points.push_back({from_ns(at), std::isfinite(measured.value) ? std::optional(measured.value) : std::nullopt,
+                          measured.samples});
+    }
+    return points;
+}
+
+} // namespace
+
+Result<Measured> measure(SpanStore& spans, const access::ProjectId& project, const Trigger& trigger, Time from,
+                         Time to) {
+    const Metric metric = trigger.metric.value_or(Metric::count);
+    Series series = series_of(project, trigger, from, to);
+    series.bucket = Duration(0);
+    series.metrics = {Metric::count, metric};
+    const auto points = TRY(spans.series(series));
+    Measured measured{is_sum(metric) ? 0 : std::nan(""), 0};
+    if (points.empty()) return measured;
+    measured.samples = static_cast<int64_t>(points.front().values[0]);
+    measured.value = points.front().values[1] / (is_latency(metric) ? 1e6 : 1);
+    return measured;
+}
+
+bool look(Watch& watch, const Trigger& trigger, const Measured& measured, Time now) {
+    watch.looked_at = now;
+    watch.value = std::isfinite(measured.value) ? std::optional(measured.value) : std::nullopt;
+    watch.samples = measured.samples;
+    const bool holds =
+        watch.value && measured.samples >= trigger.minimum_samples.value_or(1) &&
+        compares(trigger.comparator.value_or(Comparator::above), *watch.value, trigger.threshold.value_or(0));
+    if (!holds) {
+        watch.since.reset();
+        watch.fired = false;
+        return false;
+    }
+    if (!watch.since) watch.since = now;
+    if (*watch.fired || now - *watch.since < std::chrono::seconds(trigger.for_seconds.value_or(0))) return false;
+    watch.fired = true;
+    return true;
+}
+
+std::vector<Time> next_firings(const Trigger& trigger, Time after, size_t count) {
+    if (trigger.type != TriggerType::cron) return {};
+    const auto cron = Cron::parse(trigger.schedule.value_or(""));
+    const auto zone = Zone::find(trigger.time_zone.value_or(""));
+    if (!cron.ok() || !zone.ok()) return {};
+    return cron.value().next(after, zone.value(), count);
+}
+
+Result<TriggerPreview> dry_run(SpanStore& spans, const access::ProjectId& project, const Trigger& trigger,
+                               int64_t cool_off_seconds, Time now) {
+    TriggerPreview preview;
+    const bool in_parts = !parts_of(*trigger.metric).empty();
+    const int64_t finest = Duration(week).count() / static_cast<int64_t>(in_parts ? most_points : most_questions);
+    int64_t step = *trigger.every_seconds * second;
+    // A whole number of looks, and of parts in a window.
+    while (step < finest) step *= 2;
+    if (in_parts) step = std::min(step, *trigger.window_seconds * second);
+    preview.step_seconds = step / second;
+    preview.threshold = trigger.threshold;
+    preview.points = in_parts ? TRY(points_from_parts(spans, project, trigger, now, step))
+                              : TRY(points_one_by_one(spans, project, trigger, now, step));
+    Watch watch;
+    std::optional<Time> fired_at;
+    for (const PreviewPoint& point : preview.points) {
+        const Measured measured{point.value.value_or(std::nan("")), point.samples};
+        if (!look(watch, trigger, measured, point.time)) continue;
+        const bool too_soon = fired_at && point.time - *fired_at < std::chrono::seconds(cool_off_seconds);
+        preview.past.push_back({point.time, too_soon ? SlotOutcome::skipped : SlotOutcome::fired,
+                                too_soon ? SlotReason::cool_off : SlotReason::none, point.value});
+        if (!too_soon) fired_at = point.time;
+    }
+    return preview;
+}
+
+} // namespace hone::automation

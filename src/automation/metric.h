@@ -1,0 +1,83 @@
+// Metric triggers: a value over a window that crosses a threshold. The same rule is used live and for the dry run over
+// past data. Thread-safe; measuring asks the span engine and blocks.
+#pragma once
+
+#include "automation/automation.h"
+
+#include <functional>
+
+namespace hone::automation {
+
+// Latencies in milliseconds, cost in USD, rates between 0 and 1, everything else a count. Not a number: there is none.
+struct Measured {
+    double value = 0;
+    int64_t samples = 0;
+};
+// Over [from, to).
+using Measure = std::function<Result<Measured>(const access::ProjectId&, const Trigger&, Time from, Time to)>;
+Result<Measured> measure(telemetry::SpanStore& spans, const access::ProjectId& project, const Trigger& trigger,
+                         Time from, Time to);
+
+// What a trigger remembers between two looks.
+struct Watch {
+    std::optional<Time> since; // the condition holds since
+    Defaulted<bool> fired = false;
+    std::optional<double> value;
+    Defaulted<int64_t> samples = int64_t{0};
+    std::optional<Time> looked_at;
+    static constexpr std::tuple fields{
+        Field{"since", &Watch::since, "The condition holds since."},
+        Field{"fired", &Watch::fired, "It has fired for this crossing."},
+        Field{"value", &Watch::value, "As it was at the last look."},
+        Field{"samples", &Watch::samples, "Spans of the last look."},
+        Field{"looked_at", &Watch::looked_at, "When that was."},
+    };
+};
+// One look: true when the trigger fires. It fires once for each crossing, after the condition has held long enough.
+bool look(Watch& watch, const Trigger& trigger, const Measured& measured, Time now);
+
+struct PreviewPoint {
+    Time time{};
+    std::optional<double> value;
+    int64_t samples = 0;
+    static constexpr std::tuple fields{
+        Field{"time", &PreviewPoint::time, "End of the window."},
+        Field{"value", &PreviewPoint::value, "The metric over the window before it; null: no data."},
+        Field{"samples", &PreviewPoint::samples, "Spans in that window."},
+    };
+};
+struct PreviewFiring {
+    Time due_at{};
+    SlotOutcome outcome = SlotOutcome::fired;
+    SlotReason reason = SlotReason::none;
+    std::optional<double> value;
+    static constexpr std::tuple fields{
+        Field{"due_at", &PreviewFiring::due_at, "When it would have been due."},
+        Field{"outcome", &PreviewFiring::outcome, "fired, or skipped."},
+        Field{"reason", &PreviewFiring::reason, "Why it would have been skipped."},
+        Field{"value", &PreviewFiring::value, "What was measured."},
+    };
+};
+struct TriggerPreview {
+    std::vector<Time> next;
+    std::vector<PreviewFiring> past;
+    std::vector<PreviewPoint> points;
+    std::optional<double> threshold;
+    int64_t step_seconds = 0;
+    static constexpr std::tuple fields{
+        Field{"next", &TriggerPreview::next, "cron: the next firings."},
+        Field{"past", &TriggerPreview::past, "metric: what would have fired in the last seven days."},
+        Field{"points", &TriggerPreview::points, "metric: the value over those days, for a chart."},
+        Field{"threshold", &TriggerPreview::threshold, "metric: the line in that chart."},
+        Field{"step_seconds", &TriggerPreview::step_seconds,
+              "metric: distance of the looks of this dry run; may be coarser than every_seconds."},
+    };
+};
+
+// The next `count` moments of a schedule; empty for other triggers.
+std::vector<Time> next_firings(const Trigger& trigger, Time after, size_t count);
+// What a metric trigger would have done in the seven days before `now`.
+Result<TriggerPreview> dry_run(telemetry::SpanStore& spans, const access::ProjectId& project, const Trigger& trigger,
+                               int64_t cool_off_seconds, Time now);
+
+} // namespace hone::automation

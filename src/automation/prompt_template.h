@@ -1,0 +1,40 @@
+// Prompts with variables: `Look at {{window.from}} to {{window.to}} of {{project}}.` Every variable has a type whose
+// text cannot carry a sentence: numbers, times, addresses, names of our own things. What strangers wrote (payloads,
+// trace text) is never put into a prompt; it lies in a file that the prompt may name with {{trigger.file}}.
+// `\{{` is a brace that is meant. Pure; any thread.
+#pragma once
+
+#include "automation/automation.h"
+
+#include <map>
+#include <span>
+
+namespace hone::automation {
+
+enum class VariableType { name, number, time, address, word };
+constexpr auto enum_names(VariableType) {
+    return std::array{EnumName{VariableType::name, "name"}, EnumName{VariableType::number, "number"},
+                      EnumName{VariableType::time, "time"}, EnumName{VariableType::address, "address"},
+                      EnumName{VariableType::word, "word"}};
+}
+
+struct Variable {
+    std::string_view name;
+    VariableType type;
+    std::string_view doc;
+    std::optional<TriggerType> only{}; // none: of every trigger
+};
+std::span<const Variable> variables();
+
+// Where a worker finds what its trigger saw.
+constexpr std::string_view trigger_file = "/hone/trigger.json";
+
+// Whether the prompt can be used with this trigger; the error names the variable that cannot.
+Result<> check_template(std::string_view prompt, TriggerType trigger);
+
+// What a slot's variables are. A variable without a value reads "(unknown)".
+std::map<std::string, std::string> values_of(const Automation& automation, const Slot& slot);
+// For a template that was checked.
+std::string fill_template(std::string_view prompt, const std::map<std::string, std::string>& values);
+
+} // namespace hone::automation

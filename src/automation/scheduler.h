@@ -1,0 +1,94 @@
+// The scheduler: writes a row into the ledger for every moment at which an automation is due, acts on rows that are
+// still due, and notes how their runs ended. `step` is all of it and what tests call; the thread only calls it when
+// something is due or somebody says so. Several servers on one database step side by side: each change is one
+// transaction that only one of them wins. Thread-safe.
+#pragma once
+
+#include "automation/firing.h"
+#include "automation/metric.h"
+#include "base/mutex.h"
+
+#include <thread>
+
+namespace hone::automation {
+
+struct SchedulerState {
+    std::optional<Time> last_step;
+    double behind_seconds = 0;
+    int64_t due_slots = 0;
+    int64_t live_slots = 0;
+    int64_t automations = 0;
+    int64_t paused = 0;
+    std::optional<Time> next_at;
+    int64_t steps = 0;
+    int64_t failed_steps = 0;
+    std::string last_error;
+    static constexpr std::tuple fields{
+        Field{"last_step", &SchedulerState::last_step, "When this server's scheduler last did its work."},
+        Field{"behind_seconds", &SchedulerState::behind_seconds, "How late the most overdue automation is."},
+        Field{"due_slots", &SchedulerState::due_slots, "Due moments without an outcome."},
+        Field{"live_slots", &SchedulerState::live_slots, "Fired moments whose run goes on."},
+        Field{"automations", &SchedulerState::automations, "All of them."},
+        Field{"paused", &SchedulerState::paused, "Of these, paused."},
+        Field{"next_at", &SchedulerState::next_at, "The next moment of any automation."},
+        Field{"steps", &SchedulerState::steps, "Steps since the server started."},
+        Field{"failed_steps", &SchedulerState::failed_steps, "Steps in which something failed."},
+        Field{"last_error", &SchedulerState::last_error, "What failed last."},
+    };
+};
+
+struct SchedulerOptions {
+    // Moments that are later than this were missed: the catch-up policy decides about them.
+    Duration on_time = std::chrono::seconds(10);
+    // While runs go on or slots wait: how often their end is looked for.
+    Duration watch_runs = std::chrono::seconds(2);
+    // Other servers change the plan too, and clocks jump.
+    Duration longest_sleep = std::chrono::seconds(60);
+    Duration keep_slots = std::chrono::hours(24 * 90);
+    int64_t most_slots = 20'000; // of one automation; the oldest go first
+};
+
+class Scheduler {
+public:
+    Scheduler(sql::Database& database, const Clock& clock, Firing& firing, secret::MasterKeys& keys, Measure measure,
+              SchedulerOptions options = {})
+        : m_database(database),
+          m_clock(clock),
+          m_firing(firing),
+          m_keys(keys),
+          m_measure(std::move(measure)),
+          m_options(options) {}
+    ~Scheduler();
+
+    // Everything that is due at `now`; returns when to step again at the latest.
+    Result<Time> step(Time now);
+    void start();
+    // Something changed: step soon. Any thread.
+    void wake();
+    Result<SchedulerState> state() const;
+
+private:
+    void run(const std::stop_token& stop);
+    Result<> write_due(Time now, bool metrics);
+    Result<> write_cron(const sql::Row& row, Time now);
+    Result<> look_at_metric(const sql::Row& row, Time now);
+    Result<> act_on_due();
+    Result<> note_ended();
+    Result<> tidy(Time now);
+    Result<Time> next_step(Time now) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    Firing& m_firing;
+    secret::MasterKeys& m_keys;
+    const Measure m_measure;
+    const SchedulerOptions m_options;
+    mutable Mutex m_mutex;
+    Condition m_news;
+    bool m_woken GUARDED_BY(m_mutex) = false;
+    SchedulerState m_state GUARDED_BY(m_mutex);
+    std::optional<Time> m_tidied;
+    std::jthread m_thread; // last: it uses what stands above
+};
+
+} // namespace hone::automation
