@@ -36,6 +36,8 @@ export function parse_host(text: string): SkillHost | null {
     return null;
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") return null;
+  // Browsers let blanks and more through, encoded.
+  if (!/^(\*\.)?[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/.test(url.hostname)) return null;
   const tls = url.protocol === "https:";
   return {
     host: url.hostname,
