@@ -73,3 +73,59 @@ CREATE TABLE deliveries (
 );
 CREATE INDEX deliveries_due ON deliveries(state, next_at);
 CREATE INDEX deliveries_by_destination ON deliveries(destination_id, id);
+
+CREATE TABLE monitors (
+    id TEXT PRIMARY KEY,
+    space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
+    project_id TEXT NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    settings TEXT NOT NULL,        -- JSON
+    enabled BIGINT NOT NULL,
+    state TEXT NOT NULL,           -- healthy, no_data, triggered
+    state_since BIGINT NOT NULL,
+    bad_since BIGINT,              -- beyond the limit since then, not yet long enough
+    transition_id TEXT NOT NULL,   -- the change to triggered that is not over; empty: none
+    announced BIGINT NOT NULL,     -- whether people and automations know of it
+    muted_until BIGINT,
+    mute_reason TEXT NOT NULL,
+    next_at BIGINT NOT NULL,
+    claimed_by TEXT NOT NULL,      -- one server at a time evaluates
+    claimed_until BIGINT NOT NULL,
+    last_at BIGINT,
+    last_reading TEXT NOT NULL,    -- JSON; empty: never evaluated
+    problem TEXT NOT NULL,         -- why the last evaluation failed
+    created_by TEXT NOT NULL,
+    created_by_name TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    UNIQUE (project_id, name)
+);
+CREATE INDEX monitors_by_space ON monitors(space_id, id);
+CREATE INDEX monitors_due ON monitors(enabled, next_at);
+
+-- What changed, and why.
+CREATE TABLE monitor_events (
+    id TEXT PRIMARY KEY,
+    monitor_id TEXT NOT NULL REFERENCES monitors(id) ON DELETE CASCADE,
+    at BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    value DOUBLE,
+    bound DOUBLE,
+    note TEXT NOT NULL,
+    by_name TEXT NOT NULL          -- who did it; empty: an evaluation
+);
+CREATE INDEX monitor_events_by_monitor ON monitor_events(monitor_id, id);
+
+-- One row per evaluation, for the chart; thinned as it gets older.
+CREATE TABLE monitor_values (
+    monitor_id TEXT NOT NULL REFERENCES monitors(id) ON DELETE CASCADE,
+    at BIGINT NOT NULL,
+    value DOUBLE,
+    samples BIGINT NOT NULL,
+    lower_bound DOUBLE,
+    upper_bound DOUBLE,
+    state TEXT NOT NULL,
+    stays BIGINT NOT NULL,         -- the first of its hour, kept longer
+    PRIMARY KEY (monitor_id, at)
+);

@@ -1,0 +1,56 @@
+// From numbers to a state: bounds of each condition, the usual band from history, hysteresis and for-duration. Pure
+// functions over plain data; no clock, no store.
+#pragma once
+
+#include "monitor/monitor.h"
+
+namespace hone::monitor {
+
+Result<> check_settings(const Settings& settings);
+
+// Robust middle of values: the median, and 1.4826 times the median distance from it (a standard deviation, if normal).
+struct Spread {
+    double median = 0;
+    double deviation = 0;
+};
+Spread spread_of(std::vector<double> values);
+
+// A value of the metric over one window of history.
+struct PastValue {
+    int64_t begin_ns = 0;
+    double value = 0;
+};
+struct Band {
+    double usual = 0;
+    double deviation = 0;
+    std::string made_from; // "12 values of this hour of the week"
+};
+// What is usual for a window that begins at `begin_ns`: from the same hour of the week (an hour around), else the same
+// hour of the day, else everything. Nothing when there is too little history; `why_not` says how much there is.
+std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastValue>& history, int64_t begin_ns,
+                               std::string& why_not);
+// Counts and sums: a window without spans is 0, not unknown.
+bool is_additive(telemetry::Metric metric);
+
+// Fills the reading's bounds. `before` is the value of the window before, for `change`; `history` for `automatic`.
+void set_bounds(const Settings& settings, Reading& reading, std::optional<double> before,
+                const std::vector<PastValue>& history, int64_t begin_ns);
+
+enum class Verdict {
+    good,
+    bad,
+    lingering, // good again, but not yet beyond the recover bound
+    no_data,
+};
+Verdict judge(const Settings& settings, const Reading& reading);
+// How far beyond its bounds; more is worse. For the choice of the worst group.
+double badness(const Reading& reading);
+
+// The state that a monitor is in, as far as evaluations change it.
+struct Standing {
+    State state = State::no_data;
+    std::optional<Time> bad_since;
+};
+Standing advance(const Standing& before, Verdict verdict, Time at, Duration at_least);
+
+} // namespace hone::monitor

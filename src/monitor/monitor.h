@@ -1,0 +1,277 @@
+// A monitor: a metric of a project's spans over a window, looked at now and then, with a condition that says when it is
+// bad. Plain data that the API shows as it is. Latencies are in milliseconds, cost in USD, rates a share of one.
+#pragma once
+
+#include "access/access.h"
+#include "telemetry/span_store.h"
+
+namespace hone::monitor {
+
+struct MonitorTag {
+    static constexpr std::string_view kind = "mon";
+};
+using MonitorId = Id<MonitorTag>;
+struct MonitorEventTag {
+    static constexpr std::string_view kind = "monevent";
+};
+using MonitorEventId = Id<MonitorEventTag>;
+
+enum class State { healthy, no_data, triggered };
+constexpr auto enum_names(State) {
+    return std::array{EnumName{State::healthy, "healthy"}, EnumName{State::no_data, "no_data"},
+                      EnumName{State::triggered, "triggered"}};
+}
+
+enum class ConditionType {
+    threshold, // beyond a fixed number
+    automatic, // outside what is usual at this hour of the week
+    change,    // compared with the window before
+    absence,   // fewer spans than minimum_samples
+};
+constexpr auto enum_names(ConditionType) {
+    return std::array{EnumName{ConditionType::threshold, "threshold"}, EnumName{ConditionType::automatic, "automatic"},
+                      EnumName{ConditionType::change, "change"}, EnumName{ConditionType::absence, "absence"}};
+}
+
+enum class Direction { above, below, outside };
+constexpr auto enum_names(Direction) {
+    return std::array{EnumName{Direction::above, "above"}, EnumName{Direction::below, "below"},
+                      EnumName{Direction::outside, "outside"}};
+}
+
+enum class ChangeBy { ratio, difference };
+constexpr auto enum_names(ChangeBy) {
+    return std::array{EnumName{ChangeBy::ratio, "ratio"}, EnumName{ChangeBy::difference, "difference"}};
+}
+
+struct Condition {
+    ConditionType type = ConditionType::threshold;
+    std::optional<Direction> direction;
+    std::optional<double> threshold;
+    std::optional<double> recover_threshold;
+    std::optional<ChangeBy> change_by;
+    std::optional<double> sensitivity;
+    friend bool operator==(const Condition&, const Condition&) = default;
+    static constexpr std::tuple fields{
+        Field{"type", &Condition::type, "threshold, automatic, change or absence."},
+        Field{"direction", &Condition::direction,
+              "Which side is bad: above (if not given), below; outside: both, for automatic."},
+        Field{"threshold", &Condition::threshold,
+              "threshold: the limit; change: the ratio (1.5 is half as much again) or difference to the window before; "
+              "automatic: the limit while there is too little history."},
+        Field{
+            "recover_threshold", &Condition::recover_threshold,
+            "Stays triggered until it is back beyond this one, so that it does not flap; the threshold if not given."},
+        Field{"change_by", &Condition::change_by, "change: ratio (if not given) or difference."},
+        Field{"sensitivity", &Condition::sensitivity,
+              "automatic: width of the usual band in robust standard deviations, 1 to 20; 4 if not given."},
+    };
+};
+
+// No notices in it: between two moments, or every week between two times of day.
+struct MuteWindow {
+    std::optional<Time> from;
+    std::optional<Time> to;
+    std::optional<std::vector<std::string>> days;
+    std::optional<std::string> start;
+    std::optional<std::string> end;
+    std::optional<std::string> time_zone;
+    friend bool operator==(const MuteWindow&, const MuteWindow&) = default;
+    static constexpr std::tuple fields{
+        Field{"from", &MuteWindow::from, "Between two moments: the first."},
+        Field{"to", &MuteWindow::to, "And the second."},
+        Field{"days", &MuteWindow::days, "Weekly: mon, tue, wed, thu, fri, sat, sun; every day if not given."},
+        Field{"start", &MuteWindow::start, "Weekly: time of day like 22:00."},
+        Field{"end", &MuteWindow::end, "Weekly: time of day like 06:00; before start: of the next day."},
+        Field{"time_zone", &MuteWindow::time_zone, "Weekly: a name like Europe/Berlin; UTC if not given."},
+    };
+};
+
+struct Settings {
+    telemetry::Metric metric = telemetry::Metric::error_rate;
+    json::Defaulted<std::string> filter;
+    std::optional<std::string> group_by;
+    std::optional<std::string> eval_name;
+    std::optional<std::string> eval_label;
+    Condition condition;
+    json::Defaulted<int64_t> window_seconds = 86'400;
+    json::Defaulted<int64_t> frequency_seconds = 3'600;
+    json::Defaulted<int64_t> for_seconds = 0;
+    json::Defaulted<int64_t> minimum_samples = 1;
+    json::Defaulted<std::vector<MuteWindow>> mute_windows;
+    friend bool operator==(const Settings&, const Settings&) = default;
+    static constexpr std::tuple fields{
+        Field{"metric", &Settings::metric, "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1."},
+        Field{"filter", &Settings::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"group_by", &Settings::group_by,
+              "threshold and change: each of the 20 largest groups is looked at, the worst one counts."},
+        Field{"eval_name", &Settings::eval_name, "For eval_rate and eval_score."},
+        Field{"eval_label", &Settings::eval_label, "eval_rate: the share of this label."},
+        Field{"condition", &Settings::condition, "When it is bad."},
+        Field{"window_seconds", &Settings::window_seconds, "60 to 2,592,000; 86,400 if not given."},
+        Field{"frequency_seconds", &Settings::frequency_seconds, "60 to 604,800; 3,600 if not given."},
+        Field{"for_seconds", &Settings::for_seconds, "Triggers only when it was bad for so long, up to 604,800."},
+        Field{"minimum_samples", &Settings::minimum_samples,
+              "Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given."},
+        Field{"mute_windows", &Settings::mute_windows, "Times without notices, at most 20."},
+    };
+};
+
+// What one evaluation saw.
+struct Reading {
+    Time at{};
+    std::optional<double> value;
+    int64_t samples = 0;
+    std::string group;
+    std::optional<double> lower;
+    std::optional<double> upper;
+    std::optional<double> recover_lower;
+    std::optional<double> recover_upper;
+    std::optional<double> usual;
+    std::string note;
+    static constexpr std::tuple fields{
+        Field{"at", &Reading::at, "The end of the window."},
+        Field{"value", &Reading::value, "Null when there is none."},
+        Field{"samples", &Reading::samples, "Spans in the window."},
+        Field{"group", &Reading::group, "The worst group, when there are groups."},
+        Field{"lower", &Reading::lower, "Below is bad."},
+        Field{"upper", &Reading::upper, "Above is bad."},
+        Field{"recover_lower", &Reading::recover_lower, "Recovers above."},
+        Field{"recover_upper", &Reading::recover_upper, "Recovers below."},
+        Field{"usual", &Reading::usual, "automatic: the median of history; change: the value of the window before."},
+        Field{"note", &Reading::note, "What is worth knowing: what the band was made from, why there is none."},
+    };
+};
+
+struct Monitor {
+    MonitorId id;
+    access::SpaceId space_id;
+    access::ProjectId project_id;
+    std::string name;
+    std::string description;
+    Settings settings;
+    bool enabled = true;
+    State state = State::no_data;
+    Time state_since{};
+    std::optional<Time> bad_since;
+    bool muted = false;
+    std::optional<Time> muted_until;
+    std::string mute_reason;
+    std::optional<Time> next_at;
+    std::optional<Reading> last_reading;
+    std::string problem;
+    std::string created_by;
+    Time created_at{};
+    Time updated_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &Monitor::id, ""},
+        Field{"space_id", &Monitor::space_id, ""},
+        Field{"project_id", &Monitor::project_id, ""},
+        Field{"name", &Monitor::name, "Unique in the project."},
+        Field{"description", &Monitor::description, ""},
+        Field{"settings", &Monitor::settings, "What is watched, and when it is bad."},
+        Field{"enabled", &Monitor::enabled, ""},
+        Field{"state", &Monitor::state, "healthy, no_data or triggered."},
+        Field{"state_since", &Monitor::state_since, ""},
+        Field{"bad_since", &Monitor::bad_since, "Beyond the limit since then, but not yet for for_seconds."},
+        Field{"muted", &Monitor::muted, "No notices now, by hand or by a mute window."},
+        Field{"muted_until", &Monitor::muted_until, "Muted by hand until then."},
+        Field{"mute_reason", &Monitor::mute_reason, ""},
+        Field{"next_at", &Monitor::next_at, "When it is evaluated next; null when it is switched off."},
+        Field{"last_reading", &Monitor::last_reading, "What the last evaluation saw."},
+        Field{"problem", &Monitor::problem, "Why the last evaluation failed; empty when it did not."},
+        Field{"created_by", &Monitor::created_by, ""},
+        Field{"created_at", &Monitor::created_at, ""},
+        Field{"updated_at", &Monitor::updated_at, ""},
+    };
+};
+
+struct MonitorWish {
+    std::string project;
+    std::string name;
+    std::optional<std::string> description;
+    Settings settings;
+    std::optional<bool> enabled;
+    static constexpr std::tuple fields{
+        Field{"project", &MonitorWish::project, "Id or name of the project."},
+        Field{"name", &MonitorWish::name, "Unique in the project."},
+        Field{"description", &MonitorWish::description, "What to do when it triggers, for example."},
+        Field{"settings", &MonitorWish::settings, "What is watched, and when it is bad."},
+        Field{"enabled", &MonitorWish::enabled, "True if not given."},
+    };
+};
+
+struct MonitorChange {
+    std::optional<std::string> name;
+    std::optional<std::string> description;
+    std::optional<Settings> settings;
+    std::optional<bool> enabled;
+    static constexpr std::tuple fields{
+        Field{"name", &MonitorChange::name, "Unique in the project."},
+        Field{"description", &MonitorChange::description, ""},
+        Field{"settings", &MonitorChange::settings, "All of them."},
+        Field{"enabled", &MonitorChange::enabled, ""},
+    };
+};
+
+enum class EventKind { created, changed, triggered, recovered, no_data, healthy, muted, unmuted, failed };
+constexpr auto enum_names(EventKind) {
+    return std::array{EnumName{EventKind::created, "created"},     EnumName{EventKind::changed, "changed"},
+                      EnumName{EventKind::triggered, "triggered"}, EnumName{EventKind::recovered, "recovered"},
+                      EnumName{EventKind::no_data, "no_data"},     EnumName{EventKind::healthy, "healthy"},
+                      EnumName{EventKind::muted, "muted"},         EnumName{EventKind::unmuted, "unmuted"},
+                      EnumName{EventKind::failed, "failed"}};
+}
+
+// One line of a monitor's history.
+struct MonitorEvent {
+    MonitorEventId id;
+    Time at{};
+    EventKind kind = EventKind::created;
+    std::optional<double> value;
+    std::optional<double> bound;
+    std::string note;
+    std::string by;
+    static constexpr std::tuple fields{
+        Field{"id", &MonitorEvent::id, ""},
+        Field{"at", &MonitorEvent::at, ""},
+        Field{"kind", &MonitorEvent::kind, ""},
+        Field{"value", &MonitorEvent::value, ""},
+        Field{"bound", &MonitorEvent::bound, "The limit it crossed."},
+        Field{"note", &MonitorEvent::note, ""},
+        Field{"by", &MonitorEvent::by, "Who did it; empty: an evaluation."},
+    };
+};
+
+// One evaluation in the chart.
+struct ChartPoint {
+    Time at{};
+    std::optional<double> value;
+    int64_t samples = 0;
+    std::optional<double> lower;
+    std::optional<double> upper;
+    State state = State::no_data;
+    std::string note;
+    static constexpr std::tuple fields{
+        Field{"at", &ChartPoint::at, ""},
+        Field{"value", &ChartPoint::value, ""},
+        Field{"samples", &ChartPoint::samples, ""},
+        Field{"lower", &ChartPoint::lower, "Below is bad."},
+        Field{"upper", &ChartPoint::upper, "Above is bad."},
+        Field{"state", &ChartPoint::state, "After this evaluation."},
+        Field{"note", &ChartPoint::note, ""},
+    };
+};
+
+struct Chart {
+    std::vector<ChartPoint> points;
+    int64_t triggered = 0;
+    bool is_cut = false;
+    static constexpr std::tuple fields{
+        Field{"points", &Chart::points, "Oldest first."},
+        Field{"triggered", &Chart::triggered, "How often it changed to triggered."},
+        Field{"is_cut", &Chart::is_cut, "There are more points than one answer holds."},
+    };
+};
+
+} // namespace hone::monitor
