@@ -94,6 +94,21 @@ export const routes: Route[] = [
     range: "7d",
   },
   {
+    path: "/s/:space/projects/:project/monitors",
+    title: "Monitors",
+    page: loop("Monitors"),
+    nav: { group: "project", icon: "gauge", keys: "g x" },
+    permission: "monitor_read",
+  },
+  {
+    path: "/s/:space/projects/:project/monitors/:monitor",
+    title: "Monitor",
+    page: loop("MonitorPage"),
+    under: "/s/:space/projects/:project/monitors",
+    permission: "monitor_read",
+    range: "7d",
+  },
+  {
     path: "/s/:space/projects/:project/sql",
     title: "SQL",
     page: telemetry("Sql"),
@@ -195,6 +210,19 @@ export const routes: Route[] = [
     page: settings("Keys"),
     nav: { group: "space", icon: "key", keys: "g k" },
     permission: "key_create",
+  },
+  {
+    path: "/s/:space/notices",
+    title: "Notices",
+    page: loop("NoticesPage"),
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/settings/destinations",
+    title: "Destinations",
+    page: loop("Destinations"),
+    nav: { group: "space", icon: "bell", keys: "g n" },
+    permission: "monitor_read",
   },
   {
     path: "/s/:space/settings/usage",

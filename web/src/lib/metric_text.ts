@@ -70,3 +70,5 @@ export function window_text(seconds: number): string {
   }
   return `${seconds} seconds`;
 }
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

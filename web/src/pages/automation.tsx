@@ -33,7 +33,7 @@ import {
 import { AutomationForm } from "./automation_form";
 import { Firings } from "./automation_preview";
 import { automation_page, automations_page } from "./loop_addresses";
-import type { Automation, Slot } from "./loop_types";
+import type { Automation, NextFiring, Slot } from "./loop_types";
 import { preset_page, run_page, run_tones, run_words } from "./run_data";
 
 const new_name = "new";
@@ -168,12 +168,12 @@ function Ledger({ automation }: { automation: Automation }) {
 function NextFirings({ automation }: { automation: Automation }) {
   const wanted = automation.trigger.type === "cron" && !automation.paused;
   const load = use_load(wanted ? `automation_firings/${automation.id}` : null, (signal) =>
-    api.get<string[]>(automation_route(automation.id, "/firings"), { count: 5 }, signal),
+    api.get<NextFiring[]>(automation_route(automation.id, "/firings"), { count: 5 }, signal),
   );
   if (!wanted || !load.data) return null;
   return (
     <Section title="Next">
-      <Firings times={load.data} />
+      <Firings times={load.data.map((firing) => firing.due_at)} />
     </Section>
   );
 }
@@ -239,7 +239,7 @@ function Actions({
     );
   });
   const rotate = attempt("The secret is as before", async () => {
-    show_secret(await api.post<Automation>(automation_route(automation.id, "/rotate"), {}));
+    show_secret(await api.post<Automation>(automation_route(automation.id, "/rotate_secret"), {}));
   });
   return (
     <>

@@ -12,7 +12,7 @@ import { Note } from "../parts/state";
 import { query } from "../router";
 import { can, space } from "../session";
 import { TriggerPreviewBox } from "./automation_preview";
-import type { Automation, CatchUp, Comparator, Overlap, Trigger, TriggerType } from "./loop_types";
+import type { Automation, CatchUp, Comparator, Overlap, PromptVariable, Trigger, TriggerType } from "./loop_types";
 import { LengthChoice, type Measured, MetricFields } from "./metric_fields";
 import { use_monitors } from "./monitor_data";
 import { preset_page, use_projects } from "./run_data";
@@ -323,6 +323,9 @@ export function AutomationForm({ automation, save }: FormProps) {
   const presets = use_load(can("preset_read") ? `presets/${space.value?.id}` : null, (signal) =>
     api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
   ).data;
+  const variables = (
+    use_load("prompt_variables", (signal) => api.get<PromptVariable[]>("/v1/prompt_variables", {}, signal)).data ?? []
+  ).filter((variable) => variable.trigger === null || variable.trigger === draft.type);
   const project = projects.find((one) => one.name === draft.project);
   const ready =
     draft.name.trim() !== "" &&
@@ -373,9 +376,11 @@ export function AutomationForm({ automation, save }: FormProps) {
           placeholder="Look at {{window.from}} to {{window.to}} of {{project}}. What went wrong, and why?"
           hint={
             <>
-              Variables: <code>{"{{project}}"}</code> <code>{"{{window.from}}"}</code> <code>{"{{window.to}}"}</code>{" "}
-              <code>{"{{links.traces}}"}</code> <code>{"{{trigger.value}}"}</code> <code>{"{{trigger.file}}"}</code>.
-              What strangers wrote never goes into the prompt; it lies in the file.
+              Variables:{" "}
+              {variables.map((variable) => (
+                <code key={variable.name} title={variable.doc}>{`{{${variable.name}}} `}</code>
+              ))}
+              What strangers wrote never goes into the prompt; it lies in a file that the worker can read.
             </>
           }
         />
@@ -404,7 +409,13 @@ export function AutomationForm({ automation, save }: FormProps) {
           </div>
         </Section>
       </Form>
-      <TriggerPreviewBox project={draft.project} trigger={trigger} ready={trigger_ready(draft)} />
+      <TriggerPreviewBox
+        // A schedule is the same for every project, but the server asks for one.
+        project={draft.project || (projects[0]?.name ?? "")}
+        trigger={trigger}
+        cool_off_seconds={draft.cool_off_seconds}
+        ready={trigger_ready(draft) && projects.length > 0}
+      />
     </div>
   );
 }

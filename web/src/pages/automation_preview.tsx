@@ -2,11 +2,12 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ApiError, api, to_api_error } from "../api";
-import { metric_info } from "../lib/metric_text";
+import { capital, metric_info } from "../lib/metric_text";
 import { local_time, to_milliseconds, zone_name } from "../lib/time";
 import { ErrorNote, Skeleton } from "../parts/state";
 import { Strip } from "../parts/strip";
 import { Time } from "../parts/time";
+import { space } from "../session";
 import { outcome_kinds, reason_text } from "./automation_data";
 import { Chart } from "./chart";
 import type { Trigger, TriggerPreview } from "./loop_types";
@@ -27,7 +28,7 @@ export function use_preview<T>(path: string, body: unknown, ready: boolean): Tri
     if (!ready) return;
     let gone = false;
     const timer = setTimeout(() => {
-      api.post<T>(path, JSON.parse(text)).then(
+      api.post<T>(path, JSON.parse(text), { space: space.value?.id }).then(
         (data) => !gone && set_tried({ data, error: null }),
         (error) => !gone && set_tried((known) => ({ data: known.data, error: to_api_error(error) })),
       );
@@ -81,14 +82,22 @@ function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview 
       <p>
         In the last seven days it would have fired <b>{fired === 1 ? "once" : `${fired} times`}</b>.
       </p>
-      <Chart title={title} {...chart} text={text} height={150} />
+      <Chart title={capital(title)} {...chart} text={text} height={150} />
       <Strip label="Would have" marks={marks} kinds={outcome_kinds} from={first} to={last} under_chart />
     </>
   );
 }
 
-export function TriggerPreviewBox({ project, trigger, ready }: { project: string; trigger: Trigger; ready: boolean }) {
-  const tried = use_preview<TriggerPreview>("/v1/automation_preview", { project, trigger }, ready);
+interface PreviewProps {
+  project: string;
+  trigger: Trigger;
+  cool_off_seconds: number;
+  ready: boolean;
+}
+
+export function TriggerPreviewBox({ project, trigger, cool_off_seconds, ready }: PreviewProps) {
+  const body = { project, trigger, cool_off_seconds };
+  const tried = use_preview<TriggerPreview>("/v1/automation_preview", body, ready);
   const shown = trigger.type === "cron" || trigger.type === "metric";
   if (!shown) return null;
   return (

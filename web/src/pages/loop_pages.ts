@@ -2,6 +2,10 @@
 
 export { AutomationPage } from "./automation";
 export { Automations } from "./automations";
+export { Destinations } from "./destinations";
 export { IssuePage } from "./issue";
+export { MonitorPage } from "./monitor";
+export { Monitors } from "./monitors";
+export { NoticesPage } from "./notices";
 export { SignalPage } from "./signal";
 export { Usage } from "./usage";

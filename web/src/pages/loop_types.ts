@@ -243,9 +243,102 @@ export interface SchedulerState {
   last_error: string;
 }
 export type MonitorState = "healthy" | "no_data" | "triggered";
+export type ConditionType = "threshold" | "automatic" | "change" | "absence";
+export type Direction = "above" | "below" | "outside";
+export type ChangeBy = "ratio" | "difference";
+export interface Condition {
+  type: ConditionType;
+  direction: Direction | null;
+  threshold: number | null;
+  recover_threshold: number | null;
+  change_by: ChangeBy | null;
+  sensitivity: number | null;
+}
+export interface MuteWindow {
+  from: string | null;
+  to: string | null;
+  days: string[] | null;
+  start: string | null;
+  end: string | null;
+  time_zone: string | null;
+}
+export interface MonitorSettings {
+  metric: string;
+  filter: string;
+  group_by: string | null;
+  eval_name: string | null;
+  eval_label: string | null;
+  condition: Condition;
+  window_seconds: number;
+  frequency_seconds: number;
+  for_seconds: number;
+  minimum_samples: number;
+  mute_windows: MuteWindow[];
+}
+export interface Reading {
+  at: string;
+  value: number | null;
+  samples: number;
+  group: string;
+  lower: number | null;
+  upper: number | null;
+  recover_lower: number | null;
+  recover_upper: number | null;
+  usual: number | null;
+  note: string;
+}
 export interface Monitor {
   id: string;
+  space_id: string;
+  project_id: string;
   name: string;
+  description: string;
+  settings: MonitorSettings;
+  enabled: boolean;
+  state: MonitorState;
+  state_since: string;
+  bad_since: string | null;
+  muted: boolean;
+  muted_until: string | null;
+  mute_reason: string;
+  next_at: string | null;
+  last_reading: Reading | null;
+  problem: string;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+export interface MonitorEvent {
+  id: string;
+  at: string;
+  kind: string;
+  value: number | null;
+  bound: number | null;
+  note: string;
+  by: string;
+}
+export interface ChartPoint {
+  at: string;
+  value: number | null;
+  samples: number;
+  lower: number | null;
+  upper: number | null;
+  state: MonitorState;
+  note: string;
+}
+export interface MonitorChart {
+  points: ChartPoint[];
+  triggered: number;
+  is_cut: boolean;
+}
+export interface NextFiring {
+  due_at: string;
+}
+export interface PromptVariable {
+  name: string;
+  type: string;
+  doc: string;
+  trigger: TriggerType | null;
 }
 
 export interface NoticeView {

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { ApiError } from "../api";
 import type { Project } from "../api_types";
-import { metric_info, metric_names } from "../lib/metric_text";
+import { capital, metric_info, metric_names } from "../lib/metric_text";
 import { Choice, Field } from "../parts/form";
 import { SpanFilterBar } from "./span_filter_bar";
 
@@ -21,8 +21,6 @@ interface MetricFieldsProps {
   /** What the server found wrong with the filter. */
   error?: ApiError | null;
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function MetricFields({ value, project, on_change, error = null }: MetricFieldsProps) {
   // Completions look at the last week.

@@ -2,6 +2,7 @@
 
 import { api, segment } from "../api";
 import type { Project } from "../api_types";
+import { metric_info } from "../lib/metric_text";
 import { type Loaded, reload, use_load } from "../load";
 import type { Tone } from "../parts/state";
 import type { MarkKind } from "../parts/strip";
@@ -28,3 +29,28 @@ export const use_monitors = (project: Project | undefined): Loaded<Monitor[]> =>
   );
 
 export const monitors_changed = () => reload("monitor");
+
+/** What the last look saw: "7.2 %", or that there was nothing to see. */
+export function reading_text(monitor: Monitor): string {
+  const reading = monitor.last_reading;
+  if (!reading) return "–";
+  const metric = monitor.settings.condition.type === "absence" ? "count" : monitor.settings.metric;
+  return reading.value === null ? "no data" : metric_info(metric).text(reading.value);
+}
+
+const event_words: Record<string, string> = {
+  created: "created",
+  changed: "changed",
+  triggered: "triggered",
+  recovered: "recovered",
+  no_data: "no data",
+  healthy: "healthy",
+  muted: "muted",
+  unmuted: "unmuted",
+  failed: "could not look",
+};
+export const event_word = (kind: string) => event_words[kind] ?? kind;
+
+export const event_tone = (kind: string): Tone =>
+  (({ triggered: "failed", recovered: "done", healthy: "done", failed: "limit" }) as Record<string, Tone>)[kind] ??
+  "off";

@@ -8,6 +8,7 @@ import { use_load } from "../load";
 import { navigate } from "../router";
 import { type Route, routes, settings_groups } from "../routes";
 import { space, spaces } from "../session";
+import { Bell } from "./bell";
 import { Icon } from "./icon";
 import { Menu } from "./menu";
 import { palette_open } from "./palette";
@@ -136,6 +137,7 @@ export function TopBar({ route, params, on_menu }: TopBarProps) {
         <kbd>Ctrl K</kbd>
       </button>
       {route?.range && <TimeRange fallback={route.range} />}
+      <Bell />
     </header>
   );
 }

@@ -1,0 +1,53 @@
+// A monitor's values over time with the limits it is held against, and below them which state held when.
+
+import { useMemo } from "preact/hooks";
+import { capital, metric_info } from "../lib/metric_text";
+import { to_stretches } from "../lib/strip";
+import { to_milliseconds } from "../lib/time";
+import { StateStrip } from "../parts/strip";
+import { Chart, type Line } from "./chart";
+import type { ChartPoint, MonitorSettings } from "./loop_types";
+import { state_kinds } from "./monitor_data";
+
+interface MonitorChartProps {
+  settings: MonitorSettings;
+  points: ChartPoint[];
+  on_range?: (from: number, to: number) => void;
+}
+
+export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
+  // Absence counts spans, whatever the metric.
+  const metric = settings.condition.type === "absence" ? "count" : settings.metric;
+  const { text, title } = metric_info(metric);
+  const chart = useMemo(() => {
+    const times = points.map((point) => to_milliseconds(point.at));
+    const lines: Line[] = [{ title, colour: "--running", values: points.map((point) => point.value) }];
+    const limit = (name: string, values: (number | null)[]) => {
+      if (values.some((value) => value !== null)) lines.push({ title: name, colour: "--failed", dashed: true, values });
+    };
+    limit(
+      "upper limit",
+      points.map((point) => point.upper),
+    );
+    limit(
+      "lower limit",
+      points.map((point) => point.lower),
+    );
+    return { times, lines };
+  }, [points, title]);
+  const first = chart.times[0];
+  const last = chart.times[chart.times.length - 1];
+  if (first === undefined || last === undefined) return <p class="faint">No evaluations in this range.</p>;
+  const stretches = to_stretches(
+    points.map((point) => ({ time: to_milliseconds(point.at), state: point.state })),
+    first,
+    last,
+  );
+  const band = chart.lines.length === 3 ? { upper: 1, lower: 2, colour: "--accent-soft" } : undefined;
+  return (
+    <>
+      <Chart title={capital(title)} {...chart} text={text} height={190} band={band} on_range={on_range} />
+      <StateStrip label="State" stretches={stretches} kinds={state_kinds} from={first} to={last} under_chart />
+    </>
+  );
+}
