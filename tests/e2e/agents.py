@@ -21,6 +21,9 @@ PLAY = {
         {"say": "The file is written and the project is described."},
         {"say": "That is the answer to the second message."},
     ],
+    "recovers": [{"status": 500, "times": 1}, {"say": "It works again."}],
+    "refuses": [{"status": 400}],
+    "hangs": [{"hang": True}],
     "endless": [{"tool": "shell", "arguments": {"command": "true"}, "usage": {"input": 4000, "output": 1000}}],
 }
 
@@ -109,16 +112,40 @@ def check_budget(agents):
     assert run["state"] == "budget_stopped" and "budget" in run["reason"], (run, agents.texts(id)[-10:])
 
 
+def check_faults(agents):
+    """A provider that stumbles, refuses or says nothing."""
+    id = agents.session("recovers", "answer me")
+    agents.until_waiting(id, 1)
+    assert "It works again." in agents.texts(id, "message"), agents.texts(id)
+    agents.client.must("POST", f"/v1/runs/{id}/cancel")
+    # A request that is refused ends the turn with the provider's words.
+    id = agents.session("refuses", "answer me")
+    failed = wait_until(lambda: [event for event in agents.events(id) if event["kind"] == "result"], "the turn ends", 120)[0]
+    assert failed["failed"] and "scripted fault" in failed["text"], failed
+    agents.client.must("POST", f"/v1/runs/{id}/cancel")
+    # One that never answers: a person ends the turn, then the run; the sandbox is gone at once.
+    before = agents.model.count()["requests"]
+    id = agents.session("hangs", "answer me")
+    wait_until(lambda: agents.model.count()["requests"] > before, "the agent asks its model", 120)
+    agents.client.must("POST", f"/v1/runs/{id}/interrupt")
+    wait_until(lambda: agents.run(id)["state"] in ("waiting", *OVER), "the turn is interrupted", 60)
+    if agents.run(id)["state"] == "waiting":
+        agents.client.must("POST", f"/v1/runs/{id}/cancel")
+    agents.until(id)
+
+
 def test_claude_code_works_in_a_session(binary, stack):
     agents = Agents(binary, stack, "claude-code", "anthropic", "@anthropic-ai/claude-code")
     check_task(agents)
     check_budget(agents)
+    check_faults(agents)
 
 
 def test_codex_works_in_a_session(binary, stack):
     agents = Agents(binary, stack, "codex", "openai", "@openai/codex")
     check_task(agents)
     check_budget(agents)
+    check_faults(agents)
 
 
 def test_opencode_works_in_a_session(binary, stack):
