@@ -140,7 +140,7 @@ function RepoFields({
         value={draft.path_scope}
         on_input={(path_scope) => change({ path_scope })}
       />
-      {can_install("space_create") && (
+      {can_install("skill_share") && (
         <Check
           label="The forge is on a private address"
           checked={draft.allow_private}

@@ -35,11 +35,13 @@ import { list_artifacts, review_tones, review_words, run_page } from "./run_data
 
 const refresh = 3000;
 
-/** Until the diff is made, the commands have run and the pull request stands, the page looks again. */
+/** Until the diff is made, the commands have run, the worker has pushed again and the pull request stands, the page looks
+ *  again. */
 function use_progress(review: Review | undefined): void {
   const newest = review?.revisions[review.revisions.length - 1];
   const moving =
     newest?.state === "pending" ||
+    review?.artifact.review === "changes_requested" ||
     ["pending", "running"].includes(newest?.verification ?? "none") ||
     ["queued", "pushed"].includes(review?.pull_request?.state ?? "");
   useEffect(() => {

@@ -25,6 +25,7 @@ import {
   review_address,
   type Thread,
 } from "./review_data";
+import { Beside } from "./review_overview";
 import { type Drafts, NewThread, ThreadView } from "./review_threads";
 
 const layout = stored_signal("diff", "unified");
@@ -308,6 +309,7 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
           }}
           handle={handle}
         />
+        <Beside review={review} />
       </div>
     </>
   );

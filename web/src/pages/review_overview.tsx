@@ -279,6 +279,20 @@ export function Conversation({ review, threads, drafts }: { review: Review; thre
   );
 }
 
+/** The same beside the lines, where the screen has room for it. */
+export function Beside({ review }: { review: Review }) {
+  const newest = review.revisions[review.revisions.length - 1];
+  if (!newest) return null;
+  return (
+    <aside class="review-aside" aria-label="Evidence and verification">
+      <Flags revision={newest} />
+      <Verification revision={newest} />
+      <Evidence review={review} />
+      <History review={review} />
+    </aside>
+  );
+}
+
 export function Overview({ review, threads, drafts }: { review: Review; threads: Thread[]; drafts: Drafts }) {
   const newest = review.revisions[review.revisions.length - 1];
   return (
