@@ -167,6 +167,16 @@ inline constexpr Example examples[] = {
     {.route = "GET /mcp", .allowed = 405},
     {.route = "DELETE /mcp", .allowed = 204},
 
+    {"GET /v1/repos", "space={space}"},
+    {"POST /v1/repos", "space={space}", R"({"url":"https://git.example.com/team/{unique}"})"},
+    {"GET /v1/repos/{repo}"},
+    {"PATCH /v1/repos/{repo}", "", R"({"default_ref":"main"})"},
+    {.route = "DELETE /v1/repos/{repo}", .allowed = 204},
+    // Nothing can be isolated in these tests: there are no mirrors.
+    {.route = "POST /v1/repos/{repo}/fetch", .allowed = 503},
+    {.route = "GET /v1/repos/{repo}/refs", .allowed = 503},
+    {"GET /v1/repos/{repo}/branches"},
+
     {"GET /v1/skill_types"},
     {"GET /v1/skills", "space={space}"},
     {"POST /v1/skills", "space={space}",

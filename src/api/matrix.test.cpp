@@ -220,6 +220,9 @@ private:
                                                   unique(), "", "content", false}))
                 .id.text();
         }
+        if (what == "repo")
+            return must(desk.repos.create(world.admin, space, {.url = "https://git.example.com/team/" + unique()}))
+                .id.text();
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
         if (what == "span") return "00f067aa0ba902b7";
         if (what == "session") return "chat-1";

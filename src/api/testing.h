@@ -4,6 +4,7 @@
 
 #include "access/testing.h"
 #include "api/api.h"
+#include "api/forge_services.h"
 #include "api/run_services.h"
 #include "skill/skills.h"
 #include "json/json.h"
@@ -100,8 +101,15 @@ public:
           master_keys(master_keys_in(folder.path())),
           vault(database, world.clock, world.access.audit, *master_keys),
           skills(database, world.clock, world.access, vault),
-          api(Services{world.access, database, world.clock, installation, nullptr, &runs, &skills, &vault, nullptr,
-                       nullptr},
+          repos(database, world.clock, world.access, skills, folder.path() + "/repos"),
+          api(Services{.access = world.access,
+                       .database = database,
+                       .clock = world.clock,
+                       .installation = installation,
+                       .runs = &runs,
+                       .skills = &skills,
+                       .vault = &vault,
+                       .forge = &forge},
               net::StaticFiles::embedded({}), options) {}
 
     // A body is JSON unless the headers say otherwise.
@@ -144,6 +152,8 @@ public:
     std::unique_ptr<secret::MasterKeys> master_keys;
     secret::Vault vault;
     skill::Skills skills;
+    forge::Repos repos;
+    ForgeServices forge{repos}; // without mirrors: nothing is isolated here
     Api api;
 };
 

@@ -76,7 +76,8 @@ struct RunAccess {
     std::string project_id;
     EgressMode mode = EgressMode::allowlist;
     skill::Grant grant;
-    std::vector<PolicyRule> rules; // of preset and space policy
+    std::vector<PolicyRule> rules;    // of preset and space policy
+    Reach reach = Reach::public_only; // how far the proxy dials; workers never get more
     Caps caps;
     std::shared_ptr<Decisions> decisions; // shared: connections that are being cut may still report their end
     std::shared_ptr<SecretOpener> secrets;
@@ -141,6 +142,7 @@ public:
     std::shared_ptr<const Policy> policy() const; // as of now
     Caps caps() const;
     const Dialer& dialer() const { return m_dialer; }
+    Reach reach() const { return m_reach; }
     const Clock& clock() const { return m_clock; }
     Cancel& cancel() { return m_cancel; }
 
@@ -161,6 +163,7 @@ private:
             const Dialer& dialer, const Clock& clock);
 
     const std::string m_run_id, m_space_id, m_project_id;
+    const Reach m_reach;
     const Dialer& m_dialer;
     const Clock& m_clock;
     Cancel m_cancel;

@@ -178,6 +178,7 @@ bool Gateway::answer(Session& session, RunState& run, Channel& client, RequestHe
         end_politely(client);
         return false;
     }
+    if (GitGate::covers(head.path)) return GitGate(*this, session, client).answer(head);
     if (ForwardExchange::covers(head.path)) return ForwardExchange(*this, session, run, client).answer(head);
     return refuse(404, "not_found", "the gateway has /anthropic, /openai, /gemini, /api, /mcp, /otlp and /git");
 }

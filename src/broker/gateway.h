@@ -6,6 +6,7 @@
 #include "base/mutex.h"
 #include "broker/broker.h"
 #include "broker/budget.h"
+#include "broker/git_service.h"
 #include "broker/model_call.h"
 #include "telemetry/prices.h"
 
@@ -26,7 +27,7 @@ struct GatewayOptions {
     Duration reuse_for = std::chrono::seconds(30);      // an idle connection to a provider
 };
 
-// How to reach the server's own HTTP listener: /api, /mcp, /otlp and /git of a run go there with the run's key.
+// How to reach the server's own HTTP listener: /api, /mcp and /otlp of a run go there with the run's key.
 class GatewayUpstream {
 public:
     virtual ~GatewayUpstream() = default;
@@ -54,6 +55,9 @@ public:
             ModelCallSink* sink, GatewayUpstream* upstream);
     ~Gateway() override;
 
+    // Who answers below /git/; null: nobody. Before the first run; must outlive the gateway.
+    void set_git(GitService* git) { m_git = git; }
+
     // Before Broker::attach and after Broker::detach of the run. Errors: the run is known already.
     Result<> add_run(const std::string& run_id, GatewayRun run);
     void remove_run(const std::string& run_id);
@@ -63,6 +67,7 @@ public:
 private:
     friend class ModelExchange;
     friend class ForwardExchange;
+    friend class GitGate;
     struct RunState;
 
     std::shared_ptr<RunState> find(const std::string& run_id);
@@ -75,6 +80,7 @@ private:
     const Clock& m_clock;
     ModelCallSink* const m_sink;
     GatewayUpstream* const m_upstream;
+    GitService* m_git = nullptr;
     Mutex m_mutex;
     // Shared: a connection that is being cut may still use its run's state after remove_run.
     std::map<std::string, std::shared_ptr<RunState>> m_runs GUARDED_BY(m_mutex);

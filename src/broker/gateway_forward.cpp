@@ -11,7 +11,7 @@ struct Forward {
     std::string_view target; // what stands for it at the server
 };
 // /api/v1/runs -> /v1/runs, /otlp/v1/traces -> /v1/traces; the others keep their place.
-constexpr Forward forwards[] = {{"/api/v1/", "/v1/"}, {"/otlp/v1/", "/v1/"}, {"/mcp", "/mcp"}, {"/git/", "/git/"}};
+constexpr Forward forwards[] = {{"/api/v1/", "/v1/"}, {"/otlp/v1/", "/v1/"}, {"/mcp", "/mcp"}};
 
 const Forward* find_forward(std::string_view path) {
     for (const Forward& forward : forwards) {

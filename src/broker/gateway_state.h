@@ -109,6 +109,27 @@ private:
     std::string m_idle_key;
 };
 
+constexpr std::string_view gateway_git_url = "http://127.0.0.1:3129/git/";
+
+// One request of a git client.
+class GitGate {
+public:
+    GitGate(Gateway& gateway, Session& session, Channel& client)
+        : m_gateway(gateway),
+          m_session(session),
+          m_client(client) {}
+    static bool covers(std::string_view path);
+    bool answer(const RequestHead& head);
+
+private:
+    bool refuse(int status, const std::string& message);
+    Result<> take_body(const RequestHead& head, GitAnswer& answer);
+
+    Gateway& m_gateway;
+    Session& m_session;
+    Channel& m_client;
+};
+
 // One request to the server itself.
 class ForwardExchange {
 public:

@@ -112,7 +112,7 @@ private:
             outcome.took = m_session.clock().steady() - start;
             m_session.finished(made, outcome);
         };
-        auto dialed = m_session.dialer().dial(made.target, Reach::public_only, m_session.cancel());
+        auto dialed = m_session.dialer().dial(made.target, m_session.reach(), m_session.cancel());
         if (!dialed.ok()) {
             finish(dialed.error());
             return refuse(dialed.error());
@@ -250,8 +250,8 @@ private:
         }
         hang_up();
         m_reused = false;
-        Dialed dialed = made.tls ? TRY(m_session.dialer().dial_tls(made.target, Reach::public_only, m_session.cancel()))
-                                 : TRY(m_session.dialer().dial(made.target, Reach::public_only, m_session.cancel()));
+        Dialed dialed = made.tls ? TRY(m_session.dialer().dial_tls(made.target, m_session.reach(), m_session.cancel()))
+                                 : TRY(m_session.dialer().dial(made.target, m_session.reach(), m_session.cancel()));
         m_upstream.emplace(std::move(dialed.channel));
         m_upstream_entry = LiveSockets::Entry(m_session.live_sockets(), m_upstream->descriptor(), made.target);
         m_upstream_target = made.target;

@@ -104,6 +104,7 @@ class RunningGit final : public GitProcess {
 public:
     RunningGit(const GitJob& job, const sandbox::Store& store, bool mounts_volumes)
         : m_limits(job.limits),
+          m_stopped(job.stopped),
           m_export_to(job.export_to),
           m_store(store),
           m_mounts_volumes(mounts_volumes) {}
@@ -159,6 +160,7 @@ public:
             }
             if (written < 0 && errno == EPIPE) return conflict("git takes no more input");
             if (written < 0 && errno != EAGAIN && errno != EINTR) return system_error("write to git", errno);
+            if (m_stopped && m_stopped()) return conflict("git was told to stop");
             if (SystemClock().steady() > end) return busy("git took too long to read");
             pollfd polled{m_input.get(), POLLOUT, 0};
             (void)::poll(&polled, 1, 1000);
@@ -178,6 +180,7 @@ public:
     Result<std::string> read() override {
         std::string bytes;
         while (bytes.empty() && !m_finished) {
+            if (m_stopped && m_stopped()) return conflict("git was told to stop");
             const sandbox::Output output = TRY(m_sandbox->output(m_command, m_offset, 1000));
             m_offset = output.next;
             m_finished = output.finished;
@@ -238,6 +241,7 @@ private:
     }
 
     const GitLimits m_limits;
+    const std::function<bool()> m_stopped;
     const std::string m_export_to;
     const sandbox::Store& m_store;
     const bool m_mounts_volumes;
@@ -300,7 +304,7 @@ bool is_ref_name(std::string_view name) {
         return false;
     const auto parts = split(name, '/');
     return std::none_of(parts.begin(), parts.end(), [](std::string_view part) {
-        return part.empty() || part.front() == '.' || part.ends_with(".lock");
+        return part.empty() || part.front() == '.' || part.front() == '-' || part.ends_with(".lock");
     });
 }
 

@@ -8,6 +8,7 @@
 #include "sandbox/provider.h"
 #include "sandbox/store.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,6 +55,8 @@ struct GitJob {
     std::string directory = "/workspace";
     GitLimits limits{};
     std::optional<Remote> remote{};
+    // Asked about once a second; true ends the job, which is then `conflict`.
+    std::function<bool()> stopped{};
     // When not empty: a new directory of the host that receives the files below /workspace/out after exit code 0.
     std::string export_to{};
 };

@@ -17,6 +17,9 @@ namespace {
 constexpr std::string_view fetch_script = R"(
 set -eu
 mkdir -p out/pack
+# A repository on this machine is served by a second git, which hears nothing of our settings but this file.
+printf '[safe]\n\tdirectory = *\n' > gitconfig
+export GIT_CONFIG_GLOBAL=/workspace/gitconfig
 git init -q --bare --template= r
 cd r
 if [ -e /mirror/packed-refs ]; then
@@ -105,41 +108,69 @@ int64_t size_of_packs(const std::string& repository) {
     return size_of_files(repository + "/objects/pack");
 }
 
-Result<Repo> Mirrors::fetch(const RepoId& id) {
-    const Repo repo = TRY(m_repos.find(access::Caller::system(), id));
-    std::shared_ptr<Flight> flight;
-    bool is_pilot = false;
+Mirrors::~Mirrors() {
+    m_ending = true;
+    std::map<RepoId, std::shared_ptr<Flight>> flights;
     {
         const Lock lock(m_mutex);
-        auto& slot = m_flights[id];
-        is_pilot = slot == nullptr;
-        if (is_pilot) slot = std::make_shared<Flight>();
-        flight = slot;
-        while (!is_pilot && !flight->landed) m_landed.wait(m_mutex);
+        flights.swap(m_flights);
     }
-    if (is_pilot) {
-        const auto fetched = fetch_once(repo);
-        if (!fetched.ok()) {
-            flight->error = fetched.error();
-            const auto noted = m_repos.fetch_failed(id, fetched.error().message);
-            if (!noted.ok())
-                log(Level::warning, "fetch not noted", {{"repo", id.text()}, {"why", noted.error().message}});
-            log(Level::warning, "repository could not be fetched",
-                {{"repo", id.text()}, {"why", fetched.error().message}, {"trail", fetched.error().trail}});
-        }
+    for (auto& [id, flight] : flights)
+        if (flight->thread.joinable()) flight->thread.join();
+}
+
+std::shared_ptr<Mirrors::Flight> Mirrors::take_off(const RepoId& id) {
+    std::shared_ptr<Flight> last; // its thread is joined after the lock
+    const Lock lock(m_mutex);
+    auto& slot = m_flights[id];
+    if (slot && !slot->landed) return slot;
+    last = std::exchange(slot, std::make_shared<Flight>());
+    const std::shared_ptr<Flight> flight = slot;
+    flight->thread = std::jthread([this, id, flight] { fly(id, flight); });
+    return flight;
+}
+
+void Mirrors::fly(const RepoId& id, const std::shared_ptr<Flight>& flight) {
+    const auto fetched = [&]() -> Result<> { return fetch_once(TRY(m_repos.find(access::Caller::system(), id))); }();
+    if (!fetched.ok()) {
+        const auto noted = m_repos.fetch_failed(id, fetched.error().message);
+        if (!noted.ok()) log(Level::warning, "fetch not noted", {{"repo", id.text()}, {"why", noted.error().message}});
+        log(Level::warning, "repository could not be fetched",
+            {{"repo", id.text()}, {"why", fetched.error().message}, {"trail", fetched.error().trail}});
+    }
+    const Lock lock(m_mutex);
+    if (!fetched.ok()) flight->error = fetched.error();
+    flight->landed = true;
+    m_landed.notify_all();
+}
+
+void Mirrors::begin(const RepoId& id) {
+    (void)take_off(id);
+}
+
+bool Mirrors::is_fetching(const RepoId& id) const {
+    const Lock lock(m_mutex);
+    const auto found = m_flights.find(id);
+    return found != m_flights.end() && !found->second->landed;
+}
+
+Result<Repo> Mirrors::fetch(const RepoId& id, const std::function<bool()>& stopped) {
+    const std::shared_ptr<Flight> flight = take_off(id);
+    {
         const Lock lock(m_mutex);
-        flight->landed = true;
-        m_flights.erase(id);
-        m_landed.notify_all();
+        while (!flight->landed) {
+            if (stopped && stopped()) return busy("the repository is still being fetched");
+            m_landed.wait_for(m_mutex, std::chrono::milliseconds(200));
+        }
+        if (flight->error) return *flight->error;
     }
-    if (flight->error) return *flight->error;
     return m_repos.find(access::Caller::system(), id);
 }
 
-Result<Repo> Mirrors::fetch_if_old(const Repo& repo) {
+Result<Repo> Mirrors::fetch_if_old(const Repo& repo, const std::function<bool()>& stopped) {
     const bool fresh = repo.state == MirrorState::ready && repo.fetched_at &&
                        m_clock.now() - *repo.fetched_at < m_options.fresh_for && m_clock.now() >= *repo.fetched_at;
-    return fresh ? Result<Repo>(repo) : fetch(repo.id);
+    return fresh ? Result<Repo>(repo) : fetch(repo.id, stopped);
 }
 
 Result<> Mirrors::fetch_once(const Repo& repo) {
@@ -159,6 +190,7 @@ Result<> Mirrors::fetch_once(const Repo& repo) {
     job.limits.memory_bytes = int64_t{2} << 30;
     job.limits.disk_bytes = m_options.most_bytes + (int64_t{64} << 20);
     job.limits.on_disk = true;
+    job.stopped = [this] { return m_ending.load(); };
     TRY(make_directories(m_options.directory + "/tmp", 0700));
     job.export_to = m_options.directory + "/tmp/" + make_ulid(m_clock.now());
     const auto ended = m_git.run(job);

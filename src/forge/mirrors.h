@@ -1,6 +1,7 @@
 // A bare copy of every repository in DIR/mirrors, from which workers clone. Git fetches in a sandbox with the forge as
 // its only neighbour; out of it come packs and a list of refs, and those are all that is put into a mirror: the rest of
-// it (HEAD, config) is written here. Thread-safe; one fetch per repository at a time, later callers wait for it.
+// it (HEAD, config) is written here. Thread-safe; a fetch has a thread of its own, one per repository at a time, which
+// everybody who asks in the meantime waits for.
 #pragma once
 
 #include "base/mutex.h"
@@ -8,8 +9,10 @@
 #include "forge/ref_list.h"
 #include "forge/repos.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <thread>
 
 namespace hone::forge {
 
@@ -27,11 +30,17 @@ public:
           m_git(git),
           m_clock(clock),
           m_options(std::move(options)) {}
+    // Ends what is under way.
+    ~Mirrors();
 
-    // Now; or waits for the fetch that is under way. The error is also written down with the repository.
-    Result<Repo> fetch(const RepoId& id);
+    // Starts a fetch unless one is under way.
+    void begin(const RepoId& id);
+    bool is_fetching(const RepoId& id) const;
+    // Begins and waits until it is over, or until `stopped` says so, which leaves the fetch alone (busy). The error is
+    // also written down with the repository.
+    Result<Repo> fetch(const RepoId& id, const std::function<bool()>& stopped = {});
     // Unless it was fetched a moment ago.
-    Result<Repo> fetch_if_old(const Repo& repo);
+    Result<Repo> fetch_if_old(const Repo& repo, const std::function<bool()>& stopped = {});
     Result<std::vector<Ref>> refs(const RepoId& id) const;
     std::string path(const RepoId& id) const { return m_options.directory + "/" + id.text() + ".git"; }
     Result<> remove(const RepoId& id);
@@ -40,7 +49,10 @@ private:
     struct Flight {
         bool landed = false;
         std::optional<Error> error;
+        std::jthread thread;
     };
+    std::shared_ptr<Flight> take_off(const RepoId& id);
+    void fly(const RepoId& id, const std::shared_ptr<Flight>& flight);
     Result<> fetch_once(const Repo& repo);
     Result<Fetched> take_over(const Repo& repo, const std::string& brought);
 
@@ -48,9 +60,10 @@ private:
     const Git& m_git;
     const Clock& m_clock;
     const MirrorOptions m_options;
-    Mutex m_mutex;
+    std::atomic<bool> m_ending{false};
+    mutable Mutex m_mutex;
     Condition m_landed;
-    std::map<RepoId, std::shared_ptr<Flight>> m_flights GUARDED_BY(m_mutex);
+    std::map<RepoId, std::shared_ptr<Flight>> m_flights GUARDED_BY(m_mutex); // the last of each, landed ones too
 };
 
 // Makes an empty bare repository that git recognises, without running git. Existing files stay.

@@ -123,6 +123,7 @@ GitJob Quarantine::job_of(const RunRepo& repo, const GitRequest& request) const 
         job.arguments = {program, request.advertise ? "--http-backend-info-refs" : "--stateless-rpc",
                          std::string(repository_inside)};
     job.mounts = mounts(repo);
+    job.stopped = request.stopped;
     if (request.protocol == "version=2" || request.protocol == "version=1")
         job.environment["GIT_PROTOCOL"] = request.protocol;
     job.settings = {

@@ -33,6 +33,7 @@ struct GitRequest {
     bool advertise = false; // GET info/refs
     std::string protocol{}; // the header Git-Protocol: "version=2"
     bool gzip = false;      // the body is compressed
+    std::function<bool()> stopped{};
 };
 
 // write* finish read* until empty; on one thread.

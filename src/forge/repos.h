@@ -38,6 +38,7 @@ struct Repo {
     std::string path_scope;
     bool allow_private = false;
     MirrorState state = MirrorState::created;
+    bool fetching = false; // right now; filled in by whoever knows the mirrors
     std::string head_ref;
     int64_t refs = 0;
     int64_t bytes = 0;
@@ -56,6 +57,7 @@ struct Repo {
         Field{"path_scope", &Repo::path_scope, "Folder that workers get of a large repository; empty: all of it."},
         Field{"allow_private", &Repo::allow_private, "The forge may be on a private address."},
         Field{"state", &Repo::state, "What became of the last fetch."},
+        Field{"fetching", &Repo::fetching, "A fetch is under way."},
         Field{"head_ref", &Repo::head_ref, "The forge's default branch: refs/heads/main."},
         Field{"refs", &Repo::refs, "Branches and tags in the mirror."},
         Field{"bytes", &Repo::bytes, "Size of the mirror."},

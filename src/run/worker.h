@@ -17,6 +17,10 @@
 #include <deque>
 #include <thread>
 
+namespace hone::forge {
+class Supply;
+}
+
 namespace hone::run {
 
 // A custom skill's folder, as it is put before the worker.
@@ -58,9 +62,10 @@ struct Means {
     SpanSink& spans;
     const HarnessStore& harnesses;
     std::string data_directory;
-    std::string tool_program;   // the `hone` command for sandboxes; empty: none
-    std::string playbooks;      // folder of playbooks
-    bool mounts_volumes = true; // the spawner is root
+    std::string tool_program;        // the `hone` command for sandboxes; empty: none
+    std::string playbooks;           // folder of playbooks
+    bool mounts_volumes = true;      // the spawner is root
+    forge::Supply* supply = nullptr; // null: no repositories
 };
 
 class Worker {
@@ -99,6 +104,7 @@ private:
     Result<> prepare_layer(sandbox::SandboxSpec& spec);
     Result<> prepare_network();
     Result<> prepare_repos();
+    std::string branch_prefix() const;
     Result<> start_harness();
     void open_input();
     Result<harness::Setup> setup_of();

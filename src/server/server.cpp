@@ -162,12 +162,15 @@ Result<> Server::open_secrets() {
 }
 
 Result<> Server::open_workshop() {
+    m_repositories = TRY(Repositories::open(
+        {*m_database, m_clock, *m_access, *m_skills, *m_vault, m_sandboxes.get(), m_config.data_dir}));
     WorkshopParts parts{*m_database, m_clock, *m_access, *m_telemetry};
     parts.provider = m_sandboxes.get();
     parts.data_directory = m_config.data_dir;
     parts.extra_ca_file = m_config.egress_ca_file;
     if (!m_config.prices_file.empty()) parts.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     parts.places = {m_config.run_places, m_config.run_places_per_space};
+    parts.repositories = m_repositories.get();
     m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
     return {};
 }
@@ -218,9 +221,10 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
-    m_api.emplace(api::Services{*m_access, *m_database, m_clock, *this, &*m_spans, &m_workshop->runs(), &*m_skills,
-                                &*m_vault, &m_workshop->usage(), &m_workshop->budgets()},
-                  std::move(ui), api_options);
+    api::Services services{*m_access, *m_database, m_clock, *this, &*m_spans, &m_workshop->runs(), &*m_skills,
+                           &*m_vault, &m_workshop->usage(), &m_workshop->budgets()};
+    services.forge = &m_repositories->services();
+    m_api.emplace(services, std::move(ui), api_options);
     m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault);
 
     net::ServerOptions options = edge_options();

@@ -117,6 +117,7 @@ private:
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<api::Spans> m_spans;
     std::optional<SpanDuties> m_span_duties;
+    std::unique_ptr<Repositories> m_repositories;
     std::unique_ptr<Workshop> m_workshop;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;

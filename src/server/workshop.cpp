@@ -75,10 +75,15 @@ Result<> Workshop::start(const std::string& address) {
     options.extra_ca_file = m_parts.extra_ca_file;
     m_dialer = TRY(broker::Dialer::create(options));
     m_broker = TRY(broker::Broker::start({}, *m_dialer, m_parts.clock, m_gateway.get()));
+    if (m_parts.repositories != nullptr) {
+        m_gateway->set_git(m_parts.repositories);
+        m_parts.repositories->connect(*m_broker);
+    }
     m_means.emplace(run::Means{m_parts.clock, m_parts.access, m_book, *m_parts.provider, *m_store, *m_broker,
                                *m_gateway, m_ledger, *this, m_services.egress, *this, m_services.harnesses,
                                m_parts.data_directory, beside_program("hone-inside"), beside_program("playbooks"),
-                               ::geteuid() == 0});
+                               ::geteuid() == 0,
+                               m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr});
     m_workforce = std::make_unique<run::Workforce>(run::WorkforceOptions{"local", m_parts.places}, *m_means);
     m_services.runs.set_attention(*m_workforce);
     return m_workforce->start();

@@ -10,6 +10,7 @@
 #include "broker/model_spans.h"
 #include "run/workforce.h"
 #include "secret/vault.h"
+#include "server/repositories.h"
 #include "skill/skills.h"
 
 namespace hone::server {
@@ -24,6 +25,7 @@ struct WorkshopParts {
     std::string extra_ca_file = {};
     std::string price_lines = {}; // telemetry/prices.h; beside the built-in ones
     run::Places places = {};
+    Repositories* repositories = nullptr; // null: workers have none
 };
 
 class Workshop final : private run::SettingsCheck,

@@ -1,0 +1,151 @@
+// Mirrors and quarantines of repositories on this machine, with git in real sandboxes. Clones and pushes by real
+// clients through the real gateway: tests/e2e/repos.py.
+#include "access/testing.h"
+#include "forge/supply.h"
+#include "forge/testing.h"
+
+using namespace hone;
+using namespace hone::forge;
+using namespace hone::forge::testing;
+using access::Caller;
+using access::testing::must;
+using access::testing::outcome;
+
+namespace {
+
+std::unique_ptr<secret::MasterKeys> master_keys_in(const std::string& directory) {
+    secret::MasterKeyOptions options;
+    options.create_file = true;
+    options.file = directory + "/master.key";
+    return must(secret::MasterKeys::open(std::move(options)));
+}
+
+// A space with a repository that lies on this machine.
+struct House : Workbench {
+    sql::testing::FreshDatabase fresh{sql::Engine::sqlite, sql::testing::Schema::migrated};
+    access::testing::World world{fresh.database()};
+    std::unique_ptr<secret::MasterKeys> keys = master_keys_in(folder.path);
+    secret::Vault vault{world.database, world.clock, world.access.audit, *keys};
+    skill::Skills skills{world.database, world.clock, world.access, vault};
+    Repos repos{world.database, world.clock, world.access, skills, folder.path + "/repos"};
+    Mirrors mirrors{repos, git, world.clock, {folder.path + "/mirrors"}};
+    Quarantine quarantine{world.database, world.clock, mirrors, git, {folder.path + "/quarantine"}};
+    Supply supply{repos, mirrors, quarantine, skills};
+
+    House() {
+        shell(folder.path, "mkdir repos; git init -q -b main work; cd work; echo one > file; git add .; "
+                           "git commit -qm one; git tag -am first v1; git clone -q --bare . ../repos/shop.git");
+    }
+    std::string url() const { return "file://" + folder.path + "/repos/shop.git"; }
+    void commit(const std::string& text) {
+        shell(folder.path, "cd work; echo " + text + " > file; git commit -qam " + text +
+                               "; git push -q ../repos/shop.git HEAD:main");
+    }
+    std::string head() {
+        shell(folder.path, "git -C work rev-parse HEAD > head");
+        return std::string(trim(read_file(folder.path + "/head").value()));
+    }
+};
+
+} // namespace
+
+TEST_CASE("a mirror holds what the repository has, and later what is new") {
+    House house;
+    const Repo repo = must(house.repos.create(house.world.admin, house.world.space, {.url = house.url()}));
+    CHECK(repo.name == "shop");
+    CHECK(repo.state == MirrorState::created);
+    const Repo first = must(house.mirrors.fetch(repo.id));
+    CHECK(first.state == MirrorState::ready);
+    CHECK(first.head_ref == "refs/heads/main");
+    CHECK(first.refs == 2);
+    const std::string before = house.head();
+    CHECK(find_ref(must(house.mirrors.refs(repo.id)), "refs/tags/v1")->commit == before);
+    // Fresh: nothing is fetched. A minute later: what is new comes, and nothing else.
+    house.commit("two");
+    CHECK(must(house.mirrors.fetch_if_old(first)).bytes == first.bytes);
+    house.world.clock.advance(std::chrono::minutes(2));
+    const Repo second = must(house.mirrors.fetch_if_old(first));
+    CHECK(second.bytes > first.bytes);
+    CHECK(find_ref(must(house.mirrors.refs(repo.id)), "refs/heads/main")->commit == house.head());
+    const GitOutput log = must(house.git.run({.arguments = {"--git-dir=/mirror", "log", "--format=%s", "main"},
+                                              .mounts = {{house.mirrors.path(repo.id), "/mirror"}}}));
+    CHECK(log.out == "two\none\n");
+}
+
+TEST_CASE("a repository that is not there is an error that stays to be read") {
+    House house;
+    const Repo repo = must(house.repos.create(house.world.admin, house.world.space,
+                                              {.url = "file://" + house.folder.path + "/repos/absent.git"}));
+    CHECK_FALSE(house.mirrors.fetch(repo.id).ok());
+    const Repo failed = must(house.repos.find(house.world.admin, repo.id));
+    CHECK(failed.state == MirrorState::failed);
+    CHECK_FALSE(failed.error.empty());
+}
+
+TEST_CASE("a mirror larger than allowed is refused") {
+    House house;
+    shell(house.folder.path, "cd work; head -c 3000000 /dev/urandom > big; git add big; git commit -qm big; "
+                             "git push -q ../repos/shop.git HEAD:main");
+    MirrorOptions small{house.folder.path + "/small"};
+    small.most_bytes = 1'000'000;
+    Mirrors mirrors(house.repos, house.git, house.world.clock, small);
+    const Repo repo = must(house.repos.create(house.world.admin, house.world.space, {.url = house.url()}));
+    CHECK(outcome(mirrors.fetch(repo.id)) == "too_large");
+    CHECK(size_of_packs(mirrors.path(repo.id)) == 0);
+}
+
+TEST_CASE("a run gets the branch, tag or commit it asked for, as it was when it began") {
+    House house;
+    const std::string first = house.head();
+    house.commit("two");
+    const auto given = [&](const std::string& run, const std::string& ref) {
+        return house.supply.supply({house.world.space, run, house.url(), ref, {}});
+    };
+    CHECK(must(given("run_1", "")).checkout.base_commit == house.head());
+    CHECK(must(given("run_1", "")).checkout.base_ref == "refs/heads/main");
+    CHECK(must(given("run_2", "v1")).checkout.base_commit == first);
+    CHECK(must(given("run_3", first)).checkout.base_commit == first);
+    CHECK(must(given("run_4", first.substr(0, 10))).checkout.base_commit == first);
+    CHECK(outcome(given("run_5", "absent")) == "not_found");
+    CHECK(outcome(given("run_5", "--upload-pack=x")) == "invalid");
+    CHECK(outcome(house.supply.supply({house.world.space, "run_6", "file:///etc", "", {}})) == "forbidden");
+    // The quarantine of one run is not one of another.
+    CHECK(outcome(house.quarantine.serve({"run_9", "shop", GitService::upload_pack, true, "version=2"})) ==
+          "not_found");
+    auto served = must(house.quarantine.serve({"run_1", "shop", GitService::upload_pack, true, ""}));
+    const std::string advertised = must(served->read());
+    CHECK(advertised.starts_with("001e# service=git-upload-pack\n0000"));
+    CHECK(advertised.find(house.head() + " refs/heads/main") != std::string::npos);
+    CHECK(must(served->read()).empty());
+    must(house.quarantine.remove("run_1"));
+    CHECK(outcome(house.quarantine.find("run_1", "shop")) == "not_found");
+    CHECK_FALSE(file_exists(house.folder.path + "/quarantine/run_1"));
+}
+
+TEST_CASE("repositories belong to a space and its people") {
+    House house;
+    auto& world = house.world;
+    const Repo repo = must(house.repos.create(world.admin, world.space, {.url = "https://git.example.com/team/shop"}));
+    const Caller viewer = world.join(world.space, "viewer@example.com", access::Role::viewer);
+    const auto other = world.add_space("other");
+    const Caller stranger = world.join(other, "stranger@example.com", access::Role::owner);
+    CHECK(must(house.repos.find(viewer, repo.id)).url == repo.url);
+    CHECK(outcome(house.repos.update(viewer, repo.id, {.name = "x"})) == "forbidden");
+    CHECK(outcome(house.repos.find(stranger, repo.id)) == "not_found");
+    CHECK(outcome(house.repos.remove(stranger, repo.id)) == "not_found");
+    CHECK(outcome(house.repos.create(stranger, world.space, {.url = "https://git.example.com/a"})) == "not_found");
+    // One row per address, one name per space.
+    CHECK(outcome(house.repos.create(world.admin, world.space, {.url = "https://GIT.example.com/team/shop/"})) ==
+          "conflict");
+    CHECK(must(house.repos.find_or_create(world.space, repo.url, {}, "run_1")).id == repo.id);
+    CHECK(must(house.repos.find_or_create(world.space, "https://git.example.com/b/shop", {}, "run_1")).name ==
+          "shop-2");
+    // A private address is for owners of the installation, a skill for those who can see it.
+    const Caller admin = world.join(world.space, "boss@example.com", access::Role::admin);
+    CHECK(outcome(house.repos.create(admin, world.space,
+                                     {.url = "https://git.example.com/p", .allow_private = true})) == "forbidden");
+    CHECK(outcome(house.repos.create(admin, world.space, {.url = "https://git.example.com/p", .skill_id = "absent"})) ==
+          "not_found");
+    must(house.repos.remove(world.admin, repo.id));
+    CHECK(outcome(house.repos.find(world.admin, repo.id)) == "not_found");
+}

@@ -1,0 +1,54 @@
+// What a worker gets before its harness starts: the repositories of its preset, registered when they are new, fetched
+// when they are old, opened for its run. Thread-safe.
+#pragma once
+
+#include "forge/quarantine.h"
+
+namespace hone::forge {
+
+struct Wanted {
+    access::SpaceId space;
+    std::string run;
+    std::string url;
+    std::string ref;                 // branch, tag or commit; empty: the repository's own choice
+    std::vector<std::string> skills; // of the run: one of them may have a credential for the forge
+    std::function<bool()> stopped{}; // true: nobody waits any more
+};
+
+struct Supplied {
+    Repo repo;
+    RunRepo checkout;
+    std::string warning; // what the worker's transcript should say; empty: nothing
+};
+
+class Supply {
+public:
+    Supply(Repos& repos, Mirrors& mirrors, Quarantine& quarantine, const skill::Skills& skills)
+        : m_repos(repos),
+          m_mirrors(mirrors),
+          m_quarantine(quarantine),
+          m_skills(skills) {}
+
+    // A fetch that fails is only a warning when an earlier one brought something.
+    Result<Supplied> supply(const Wanted& wanted);
+
+private:
+    std::optional<std::string> skill_for(const Wanted& wanted) const;
+
+    Repos& m_repos;
+    Mirrors& m_mirrors;
+    Quarantine& m_quarantine;
+    const skill::Skills& m_skills;
+};
+
+// Host, port and path of a repository's https address.
+struct Place {
+    std::string host;
+    uint16_t port = 443;
+    std::string path; // "/team/shop.git"
+};
+Result<Place> place_of(std::string_view url);
+// Whether a rule of a credential covers this place.
+bool covers(const skill::HostRule& rule, const Place& place);
+
+} // namespace hone::forge
