@@ -1,0 +1,169 @@
+"""Playbook: investigate one issue that Signal found.
+
+Runs inside a sandbox, needs no model and no network. /hone/trigger.json says which issue: that file, and every text in
+the traces, is data from strangers, so nothing in it decides what this program does beyond which spans it looks at.
+It asks the bound project when and where the issue occurs, what its spans have more often than others, and leaves one
+investigation under the title that the file gives, so that a later run replaces it. The same spans give the same text.
+"""
+
+import json
+import sys
+
+from investigate import Refused, bar_chart, emit, hone, percent, say, shown, time_chart
+
+TRIGGER = "/hone/trigger.json"
+
+# What usually lies behind a finding, and what helps. Words of ours only.
+KNOWN = {
+    "error_cluster": (
+        "Every one of these spans ends in the same message, so one cause explains them all.",
+        "Handle this failure where it begins: retry what is temporary, refuse bad input before the call, and return an "
+        "error that the caller can act on."),
+    "tool_failure": (
+        "The tool itself fails, always in the same words: what it depends on is away, too slow, or refuses the input.",
+        "Give the tool a shorter time limit with one retry, tell the agent in its answer what failed and what to do "
+        "instead, and watch the service behind it."),
+    "tool_loop": (
+        "The tool's answer does not tell the agent that asking again will not help.",
+        "Return a clear final answer when nothing is found, and stop the agent after a few equal calls."),
+    "latency_regression": (
+        "The spans take longer than before while nothing else that is recorded about them has changed.",
+        "Compare the slow examples with ones from before: look for work that moved into the request, a larger input, a "
+        "missing index or a cache that no longer hits."),
+    "version_regression": (
+        "The change came with the new version: spans before and after it differ in nothing else that is recorded.",
+        "Compare the two versions of this step, or roll the new one back until the cause is known."),
+    "token_spike": (
+        "The calls send or receive more than before.",
+        "Look at the prompt of an example: send only what the task needs, and cut or summarise the conversation."),
+    "cost_spike": (
+        "More calls, dearer models or larger prompts in that hour than in any before.",
+        "Look at who caused the calls, and set a budget that stops such an hour."),
+    "truncated_output": (
+        "The limit on output tokens is lower than what the task needs.",
+        "Raise the limit, or ask for a shorter answer; treat a cut answer as a failure."),
+    "refused_output": (
+        "The prompt, or what users ask, runs into the model's rules.",
+        "Look at the inputs below: say in the prompt what is wanted, and give the refusals a way out."),
+    "unparsable_output": (
+        "The model answers in words where a program expects a form.",
+        "Ask for structured output with a schema, and retry once with the parser's message when it does not fit."),
+    "empty_retrieval": (
+        "The index lacks what users ask for, or the filter on it is too narrow.",
+        "Look at the questions below, add what is missing to the index, and let the agent say that it does not know."),
+    "eval_drop": (
+        "Answers are judged worse than before.",
+        "Read the examples with their explanations; compare prompt, model and retrieved documents with better ones."),
+    "session_failure": (
+        "The last thing that users saw was a failure.",
+        "Find what fails in the examples first; then give the agent an answer that lets people go on."),
+    "reported": (
+        "It was reported; nothing was measured.",
+        "Read the examples and decide whether it recurs."),
+}
+
+DIMENSIONS = ("version", "model", "service", "tool", "name")
+
+
+def read_trigger():
+    try:
+        with open(TRIGGER, encoding="utf-8") as file:
+            issue = json.load(file)
+        return issue["issue"], str(issue["investigation_title"])
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise Refused(f"{TRIGGER} does not describe an issue: {problem}") from problem
+
+
+def series(metrics, bucket, **more):
+    return hone("get_series", metrics=metrics, bucket=bucket, **more).get("buckets", [])
+
+
+def what_differs(filter_text):
+    """Values that the issue's spans have clearly more often than all spans."""
+    found = []
+    for field in DIMENSIONS:
+        try:
+            of_issue = {row["group"]: row["values"][0] or 0 for row in series("count", "0s", group_by=field, filter=filter_text)}
+            of_all = {row["group"]: row["values"][0] or 0 for row in series("count", "0s", group_by=field)}
+        except (Refused, KeyError):
+            continue
+        total, everything = sum(of_issue.values()), sum(of_all.values())
+        for value, count in of_issue.items():
+            if not value or not total or not everything or count / total < 0.3:
+                continue
+            usual = of_all.get(value, 0) / everything
+            if usual > 0 and (count / total) / usual >= 1.5:
+                found.append((count / total / usual, field, value, count / total, usual))
+    return sorted(found, reverse=True)[:5]
+
+
+def example_lines(issue):
+    lines = []
+    for example in issue.get("examples", [])[:5]:
+        trace_id, span_id = str(example.get("trace_id", "")), str(example.get("span_id", ""))
+        line = f"- trace `{shown(trace_id, 40)}`"
+        if span_id:
+            line += f", span `{shown(span_id, 20)}`"
+            try:
+                span = hone("get_span", trace_id=trace_id, span_id=span_id, max_bytes=6000)["data"]
+            except (Refused, KeyError):
+                lines.append(line)
+                continue
+            said = span.get("input") or span.get("row", {}).get("input") or ""
+            line += f": input `{shown(said, 160)}`" if said else ""
+        lines.append(line)
+    return lines
+
+
+def main():
+    sys.stdin.read()
+    issue, title = read_trigger()
+    detector = str(issue.get("detector", "reported"))
+    cause, fix = KNOWN.get(detector, KNOWN["reported"])
+    filter_text = str(issue.get("filter", ""))
+    say("I look at when the issue occurs, what its spans have in common, and at the examples.")
+
+    hours = series("traces", "1h", filter=filter_text) if filter_text else []
+    points = [(str(row.get("time", ""))[5:13].replace("T", " "), float(row["values"][0] or 0)) for row in hours]
+    if points:
+        hone("save_file", name="issue-over-time.svg", summary="Traces of the issue per hour",
+             text=time_chart("Traces of the issue per hour", points))
+    differs = what_differs(filter_text) if filter_text else []
+    if differs:
+        hone("save_file", name="issue-differs.svg", summary="What its spans have more often than others",
+             text=bar_chart("Times more often than in all spans", [(f"{field} = {value}", round(lift, 1)) for lift, field, value, _, _ in differs]))
+    say(f"{len(points)} hours with spans of it, {len(differs)} things that they have in common.")
+
+    lines = [f"# {shown(issue.get('title', 'An issue'), 200)}", "", "## Overview", "",
+             shown(issue.get("explanation", ""), 1000), "",
+             f"It touched {int(issue.get('traces', 0)):,} traces, {percent(float(issue.get('share', 0)), 1)} of all in the "
+             f"window of the last scan, and was first seen {shown(issue.get('first_seen', ''), 19)} (UTC).", ""]
+    if points:
+        lines += ["![Traces of the issue per hour](file:issue-over-time.svg)", ""]
+    lines += ["## Evidence", ""]
+    lines += [f"- {shown(fact.get('name', ''), 100)}: {shown(fact.get('value', ''), 300)}" for fact in issue.get("facts", [])]
+    if filter_text:
+        lines.append(f"- filter: `{shown(filter_text, 500)}`")
+    for lift, field, value, share, usual in differs:
+        lines.append(f"- {field} `{shown(value, 80)}`: {percent(share, 1)} of its spans, {percent(usual, 1)} of all ({lift:.1f} times)")
+    if differs:
+        lines += ["", "![What its spans have more often than others](file:issue-differs.svg)"]
+    lines += ["", "Examples:", ""] + (example_lines(issue) or ["- none were given"])
+    lines += ["", "## Root cause", "", cause]
+    if differs:
+        _, field, value, share, _ = differs[0]
+        lines += ["", f"What stands out most is {field} `{shown(value, 80)}`: it is behind {percent(share, 1)} of the spans."]
+    lines += ["", "## Proposed fix", "", fix, "", "## Confidence", "",
+              f"{percent(float(issue.get('confidence', 0)), 1)} that the finding is real. The root cause is what usually lies "
+              "behind such a finding; nobody read the code.", "", "## How this was made", "",
+              "By the playbook `investigate_issue`: fixed questions to the project's spans, no model."]
+    hone("save_investigation", title=title, summary=shown(issue.get("title", ""), 300), markdown="\n".join(lines))
+    emit({"type": "result", "subtype": "success", "is_error": False, "result": f"Investigated: {shown(issue.get('title', ''), 200)}"})
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Refused as refusal:
+        emit({"type": "result", "subtype": "error_during_execution", "is_error": True, "result": str(refusal)[:2000]})
+        sys.exit(1)

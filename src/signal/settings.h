@@ -1,0 +1,133 @@
+// Signal of a project: whether it is on, who said yes to what, how often it looks and what it may spend; and the record
+// of each look. Declared once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
+#pragma once
+
+#include "access/caller.h"
+#include "run/settings.h"
+#include "signal/detectors.h"
+#include "signal/issue.h"
+#include "json/json.h"
+
+namespace hone::signal {
+
+struct ScanTag {
+    static constexpr std::string_view kind = "scan";
+};
+using ScanId = Id<ScanTag>;
+
+// What somebody says yes to when Signal is switched on.
+inline constexpr std::string_view consent_note =
+    "Signal reads the spans and evals of this project on its own, every few minutes, with statistics that stay on this "
+    "server. For the issues it ranks highest it starts workers in sandboxes. With a preset that uses a model, those "
+    "workers send parts of the traces to the provider of that model, within the budget set here; without one, a "
+    "playbook without a model does the work. Nothing is changed outside Hone without a person.";
+
+struct SignalSettings {
+    json::Defaulted<int64_t> cadence_minutes = int64_t{10};
+    json::Defaulted<int64_t> window_hours = int64_t{24};
+    json::Defaulted<int64_t> baseline_days = int64_t{7};
+    json::Defaulted<std::string> context;
+    std::optional<std::string> preset;
+    std::optional<run::RepoSettings> repo;
+    json::Defaulted<int64_t> max_investigations = int64_t{1};
+    json::Defaulted<Severity> least_severity = Severity::medium;
+    std::optional<int64_t> tokens_per_day;
+    std::optional<int64_t> cost_micro_usd_per_day;
+    static constexpr std::tuple fields{
+        Field{"cadence_minutes", &SignalSettings::cadence_minutes, "How often it looks; 1 to 1440, 10 if not given."},
+        Field{"window_hours", &SignalSettings::window_hours, "What is looked at; 1 to 168, 24 if not given."},
+        Field{"baseline_days", &SignalSettings::baseline_days,
+              "The time before that says what is usual; 1 to 30, 7 if not given."},
+        Field{"context", &SignalSettings::context,
+              "What a worker should know about the application; at most 20,000 bytes."},
+        Field{"preset", &SignalSettings::preset, "Preset of the workers; none: a playbook that needs no model."},
+        Field{"repo", &SignalSettings::repo, "The application's repository, for investigations and fixes."},
+        Field{"max_investigations", &SignalSettings::max_investigations, "Started by one scan, 0 to 20."},
+        Field{"least_severity", &SignalSettings::least_severity, "Issues below it are not investigated by themselves."},
+        Field{"tokens_per_day", &SignalSettings::tokens_per_day, "Of all its workers; none: no limit."},
+        Field{"cost_micro_usd_per_day", &SignalSettings::cost_micro_usd_per_day, "Of all its workers; none: no limit."},
+    };
+};
+
+struct Scan {
+    ScanId id;
+    access::ProjectId project_id;
+    std::string asked_by;
+    Time started_at{};
+    int64_t took_ms = 0;
+    Time baseline_from{};
+    Time window_from{};
+    Time window_to{};
+    int64_t spans = 0;
+    int64_t traces = 0;
+    int64_t questions = 0;
+    int64_t rows_read = 0;
+    int64_t bytes_read = 0;
+    int64_t found = 0;
+    int64_t new_issues = 0;
+    int64_t reopened = 0;
+    int64_t quiet = 0;
+    int64_t investigations = 0;
+    std::vector<DetectorCost> detectors;
+    std::string failed;
+    static constexpr std::tuple fields{
+        Field{"id", &Scan::id, "Id."},
+        Field{"project_id", &Scan::project_id, "Project."},
+        Field{"asked_by", &Scan::asked_by, "`schedule`, or who asked for it."},
+        Field{"started_at", &Scan::started_at, "When."},
+        Field{"took_ms", &Scan::took_ms, "Milliseconds."},
+        Field{"baseline_from", &Scan::baseline_from, "Start of the time that says what is usual."},
+        Field{"window_from", &Scan::window_from, "Start of what was looked at."},
+        Field{"window_to", &Scan::window_to, "End of it."},
+        Field{"spans", &Scan::spans, "Spans in the window."},
+        Field{"traces", &Scan::traces, "Traces in the window."},
+        Field{"questions", &Scan::questions, "Questions to the span store."},
+        Field{"rows_read", &Scan::rows_read, "Rows that it read for them."},
+        Field{"bytes_read", &Scan::bytes_read, "Bytes that it read for them."},
+        Field{"found", &Scan::found, "Findings."},
+        Field{"new_issues", &Scan::new_issues, "Of these, new ones."},
+        Field{"reopened", &Scan::reopened, "Issues that came back."},
+        Field{"quiet", &Scan::quiet, "Findings that belong to muted or dismissed issues."},
+        Field{"investigations", &Scan::investigations, "Workers that were started."},
+        Field{"detectors", &Scan::detectors, "What each detector found and cost."},
+        Field{"failed", &Scan::failed, "Why it could not be done; empty when it could."},
+    };
+};
+
+struct SignalView {
+    access::ProjectId project_id;
+    bool enabled = false;
+    SignalSettings settings;
+    std::string consent_note;
+    std::optional<std::string> consent_by;
+    std::optional<Time> consent_at;
+    std::optional<Scan> last_scan;
+    std::optional<Time> next_scan_at;
+    int64_t open_issues = 0;
+    static constexpr std::tuple fields{
+        Field{"project_id", &SignalView::project_id, "Project."},
+        Field{"enabled", &SignalView::enabled, "Whether it looks on its own."},
+        Field{"settings", &SignalView::settings, "How."},
+        Field{"consent_note", &SignalView::consent_note, "What is agreed to by switching it on, or was."},
+        Field{"consent_by", &SignalView::consent_by, "Who agreed."},
+        Field{"consent_at", &SignalView::consent_at, "When."},
+        Field{"last_scan", &SignalView::last_scan, "The newest look."},
+        Field{"next_scan_at", &SignalView::next_scan_at, "When it looks again; null when it is off."},
+        Field{"open_issues", &SignalView::open_issues, "Issues that are open, investigated or about to be fixed."},
+    };
+};
+
+struct ConfigureSignal {
+    std::optional<bool> enabled;
+    std::optional<bool> consent;
+    std::optional<SignalSettings> settings;
+    static constexpr std::tuple fields{
+        Field{"enabled", &ConfigureSignal::enabled, "Switch it on or off; left alone if not given."},
+        Field{"consent", &ConfigureSignal::consent, "Must be true when it is switched on: yes to consent_note."},
+        Field{"settings", &ConfigureSignal::settings, "All of them; left alone if not given."},
+    };
+};
+
+Result<> check_settings(const SignalSettings& settings);
+
+} // namespace hone::signal

@@ -1,0 +1,355 @@
+// Scans and settings (declared in signal.h). Workers are in workers.cpp.
+#include "signal/signal.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "signal/evidence.h"
+#include "signal/signal_row.h"
+
+#include <fmt/format.h>
+
+namespace hone::signal {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::ProjectId, access::SpaceId;
+
+namespace {
+
+constexpr auto scans_kept = std::chrono::hours(24 * 30);
+
+Scan scan_of(const sql::Row& row) {
+    Scan scan;
+    scan.id = row.id<ScanTag>(0);
+    scan.project_id = row.id<access::ProjectTag>(1);
+    scan.asked_by = row.text(2);
+    scan.started_at = row.time(3);
+    scan.took_ms = row.integer(4);
+    scan.baseline_from = row.time(5);
+    scan.window_from = row.time(6);
+    scan.window_to = row.time(7);
+    int64_t* const numbers[] = {&scan.spans, &scan.traces,     &scan.questions, &scan.rows_read, &scan.bytes_read,
+                                &scan.found, &scan.new_issues, &scan.reopened,  &scan.quiet,     &scan.investigations};
+    for (size_t i = 0; i < std::size(numbers); ++i) *numbers[i] = row.integer(8 + i);
+    if (auto costs = json::read<std::vector<DetectorCost>>(row.text(18)); costs.ok())
+        scan.detectors = std::move(costs).value();
+    scan.failed = row.text(19);
+    return scan;
+}
+
+constexpr std::string_view scan_columns =
+    "id, project_id, asked_by, started_at, took_ms, baseline_from, window_from, window_to, spans, traces, questions, "
+    "rows_read, bytes_read, found, new_issues, reopened, quiet, investigations, detectors, failed";
+
+} // namespace
+
+Result<> check_settings(const SignalSettings& settings) {
+    const auto range = [](std::string_view name, int64_t value, int64_t least, int64_t most) -> Result<> {
+        if (value >= least && value <= most) return {};
+        return invalid(fmt::format("settings.{} must be between {} and {}", name, least, most));
+    };
+    TRY(range("cadence_minutes", settings.cadence_minutes, 1, 1440));
+    TRY(range("window_hours", settings.window_hours, 1, 168));
+    TRY(range("baseline_days", settings.baseline_days, 1, 30));
+    TRY(range("max_investigations", settings.max_investigations, 0, 20));
+    if (settings.context.value.size() > 20'000) return too_large("settings.context has at most 20,000 bytes");
+    TRY(run::check_prompt("settings.context", *settings.context));
+    if (settings.tokens_per_day && *settings.tokens_per_day < 0) return invalid("settings.tokens_per_day is negative");
+    if (settings.cost_micro_usd_per_day && *settings.cost_micro_usd_per_day < 0)
+        return invalid("settings.cost_micro_usd_per_day is negative");
+    return {};
+}
+
+Signal::~Signal() {
+    if (m_thread.joinable()) m_thread.request_stop();
+    wake();
+}
+
+Result<std::optional<Signal::Row>> Signal::row_of(const ProjectId& project) const {
+    const auto rows = TRY(m_parts.database.query(
+        "SELECT p.id, p.space_id, s.enabled, s.settings, s.consent_by_name, s.consent_at, s.consent_note, "
+        "s.last_scan_at, s.next_scan_at FROM projects p LEFT JOIN signal_settings s ON s.project_id = p.id WHERE p.id "
+        "= ?",
+        project));
+    if (rows.empty()) return std::optional<Row>();
+    Row made;
+    const sql::Row row = rows.front();
+    made.project = row.id<access::ProjectTag>(0);
+    made.space = row.id<access::SpaceTag>(1);
+    if (row.is_null(2)) return std::optional<Row>(std::move(made));
+    made.enabled = row.flag(2);
+    if (auto settings = json::read<SignalSettings>(row.text(3)); settings.ok())
+        made.settings = std::move(settings).value();
+    made.consent_by = row.optional_text(4);
+    made.consent_at = row.optional_time(5);
+    made.consent_note = row.optional_text(6).value_or("");
+    made.last_scan_at = row.optional_time(7);
+    made.next_scan_at = row.optional_time(8);
+    return std::optional<Row>(std::move(made));
+}
+
+Result<SignalView> Signal::view(const Caller& caller, const SpaceId& space, const std::string& wanted) {
+    const auto project = TRY(m_parts.access.projects.find(caller, space, wanted, Permission::issue_read));
+    const auto row = TRY(row_of(project.id));
+    if (!row) return not_found("project " + wanted);
+    SignalView view;
+    view.project_id = project.id;
+    view.enabled = row->enabled;
+    view.settings = row->settings;
+    view.consent_note = row->consent_note.empty() ? std::string(consent_note) : row->consent_note;
+    view.consent_by = row->consent_by;
+    view.consent_at = row->consent_at;
+    view.next_scan_at = row->next_scan_at;
+    const auto last = TRY(m_parts.database.query("SELECT " + std::string(scan_columns) +
+                                                     " FROM signal_scans WHERE project_id = ? ORDER BY id DESC LIMIT 1",
+                                                 project.id));
+    if (!last.empty()) view.last_scan = scan_of(last.front());
+    const auto open = TRY(m_parts.database.query("SELECT COUNT(*) FROM issues WHERE project_id = ? AND merged_into IS "
+                                                 "NULL AND status IN ('open', 'investigating', 'fix_proposed')",
+                                                 project.id));
+    view.open_issues = open.front().integer(0);
+    return view;
+}
+
+Result<SignalView> Signal::configure(const Caller& caller, const SpaceId& space, const std::string& wanted_project,
+                                     const ConfigureSignal& wanted) {
+    const auto project = TRY(m_parts.access.projects.find(caller, space, wanted_project, Permission::automation_write));
+    const auto before = TRY(row_of(project.id));
+    if (!before) return not_found("project " + wanted_project);
+    const SignalSettings settings = wanted.settings.value_or(before->settings);
+    TRY(check_settings(settings));
+    if (settings.preset) TRY(m_parts.presets.find(caller, project.space_id, *settings.preset));
+    const bool enabled = wanted.enabled.value_or(before->enabled);
+    const bool is_switched_on = enabled && !before->enabled;
+    if (is_switched_on && !wanted.consent.value_or(false))
+        return invalid("consent must be true to switch Signal on: read consent_note first");
+    const Time now = m_parts.clock.now();
+    std::optional<Time> next;
+    if (enabled) next = is_switched_on || !before->next_scan_at ? now : *before->next_scan_at;
+    TRY(m_parts.database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute(
+            "INSERT INTO signal_settings (project_id, space_id, enabled, settings, next_scan_at, updated_at) VALUES "
+            "(?, ?, ?, ?, ?, ?) ON CONFLICT (project_id) DO UPDATE SET enabled = excluded.enabled, settings = "
+            "excluded.settings, next_scan_at = excluded.next_scan_at, updated_at = excluded.updated_at",
+            project.id, project.space_id, enabled, json::write(settings), next, now));
+        if (is_switched_on)
+            TRY(transaction.execute("UPDATE signal_settings SET consent_by = ?, consent_by_name = ?, consent_at = ?, "
+                                    "consent_note = ? WHERE project_id = ?",
+                                    caller.actor(), caller.name, now, consent_note, project.id));
+        return m_parts.access.audit.record(
+            transaction, caller, {"signal_configure", project.space_id, project.id.text(), {{"enabled", enabled}}});
+    }));
+    wake();
+    return view(caller, space, project.id.text());
+}
+
+Result<Page<Scan>> Signal::scans(const Caller& caller, const SpaceId& space, const std::string& wanted,
+                                 const PageRequest& page) const {
+    const auto project = TRY(m_parts.access.projects.find(caller, space, wanted, Permission::issue_read));
+    const std::string after = TRY(page.after());
+    const auto rows = TRY(m_parts.database.query(
+        "SELECT " + std::string(scan_columns) +
+            " FROM signal_scans WHERE project_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
+        project.id, after, after, page.limit + 1));
+    std::vector<Scan> all;
+    for (const auto& row : rows) all.push_back(scan_of(row));
+    return access::make_page(std::move(all), page, [](const Scan& scan) { return scan.id.text(); });
+}
+
+Result<Scan> Signal::scan_now(const Caller& caller, const SpaceId& space, const std::string& wanted) {
+    const auto project = TRY(m_parts.access.projects.find(caller, space, wanted, Permission::issue_write));
+    TRY(m_parts.access.audit.record(caller, {"signal_scan", project.space_id, project.id.text(), {}}));
+    return scan(project.id, caller.name, false);
+}
+
+Result<Findings> Signal::look_at(const Row& row, Scan& scan) {
+    const Time now = m_parts.clock.now();
+    // What came while nobody looked belongs to the window too, up to a week.
+    Time from = now - std::chrono::hours(*row.settings.window_hours);
+    if (row.last_scan_at && *row.last_scan_at < from) from = std::max(*row.last_scan_at, now - std::chrono::hours(168));
+    scan.window_to = now;
+    scan.window_from = from;
+    scan.baseline_from = from - std::chrono::hours(24 * *row.settings.baseline_days);
+    if (m_parts.telemetry == nullptr) return unavailable("this server stores no spans");
+    TRY(m_parts.telemetry->store()); // the tables are there
+    const Window window{row.project.text(), to_ns(scan.baseline_from), to_ns(scan.window_from), to_ns(scan.window_to)};
+    return look(m_parts.telemetry->engine(), window, m_parts.clock);
+}
+
+Result<> Signal::keep(const Row& row, const Findings& findings, Scan& scan) {
+    const Window window{row.project.text(), to_ns(scan.baseline_from), to_ns(scan.window_from), to_ns(scan.window_to)};
+    // It is back when, since it was resolved, it touches at least half the share of traces that it touches in the whole
+    // window: what is left of the time before the fix does not bring it back.
+    const Issues::CameBack came_back = [&](const Candidate& candidate, Time resolved_at) -> Result<bool> {
+        Survey survey = TRY(Survey::open(m_parts.telemetry->engine(), window));
+        const Since since = TRY(count_since(survey, candidate, to_ns(resolved_at)));
+        return since.touched >= std::min<int64_t>(3, candidate.traces) && since.traces > 0 &&
+               static_cast<double>(since.touched) >= 0.5 * candidate.share * static_cast<double>(since.traces);
+    };
+    for (const Candidate& candidate : findings.candidates) {
+        const Issues::Taken taken = TRY(issues.take(row.space, row.project, candidate, came_back));
+        scan.new_issues += taken.outcome == Outcome::found;
+        scan.reopened += taken.outcome == Outcome::reopened;
+        scan.quiet += taken.outcome == Outcome::quiet;
+        if (taken.is_told) TRY(tell(taken.id));
+    }
+    return {};
+}
+
+Result<> Signal::tell(const IssueId& id) const {
+    if (m_parts.notices == nullptr) return {};
+    const Issue issue = TRY(issues.find(Caller::system(), id));
+    notice::Notice notice;
+    notice.space = issue.space_id;
+    notice.project = issue.project_id;
+    notice.kind = notice::Kind::issue_new;
+    notice.title = (issue.reopened > 0 ? "Back again: " : "New issue: ") + issue.title;
+    notice.body = fmt::format("{}\n\nSeverity {}, score {}, {} traces.", issue.explanation, name_of(issue.severity),
+                              issue.score, issue.traces);
+    const auto project = TRY(m_parts.database.query("SELECT name FROM projects WHERE id = ?", issue.project_id));
+    if (project.empty()) return {};
+    notice.link = "/projects/" + percent_encode(project.front().text(0)) + "/signal/" + issue.id.text();
+    notice.key = fmt::format("issue:{}:{}", issue.id.text(), issue.reopened);
+    TRY(m_parts.notices->say(notice));
+    return {};
+}
+
+Result<> Signal::write(const Scan& scan) {
+    TRY(m_parts.database.execute(
+        "INSERT INTO signal_scans (" + std::string(scan_columns) +
+            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        scan.id, scan.project_id, scan.asked_by, scan.started_at, scan.took_ms, scan.baseline_from, scan.window_from,
+        scan.window_to, scan.spans, scan.traces, scan.questions, scan.rows_read, scan.bytes_read, scan.found,
+        scan.new_issues, scan.reopened, scan.quiet, scan.investigations, json::write(scan.detectors), scan.failed));
+    if (scan.failed.empty())
+        TRY(m_parts.database.execute("UPDATE signal_settings SET last_scan_at = ? WHERE project_id = ?", scan.window_to,
+                                     scan.project_id));
+    TRY(m_parts.database.execute("DELETE FROM signal_scans WHERE project_id = ? AND started_at < ?", scan.project_id,
+                                 m_parts.clock.now() - scans_kept));
+    return issues.sweep();
+}
+
+Result<Scan> Signal::scan(const ProjectId& project, const std::string& asked_by, bool starts_workers) {
+    const auto row = TRY(row_of(project));
+    if (!row) return not_found("project " + project.text());
+    Scan scan;
+    scan.id = make_id<ScanTag>(m_parts.clock);
+    scan.project_id = project;
+    scan.asked_by = asked_by;
+    scan.started_at = m_parts.clock.now();
+    const auto began = m_parts.clock.steady();
+    const auto done = [&]() -> Result<> {
+        const Findings findings = TRY(look_at(*row, scan));
+        scan.spans = findings.spans;
+        scan.traces = findings.traces;
+        scan.questions = findings.cost.questions;
+        scan.rows_read = findings.cost.rows_read;
+        scan.bytes_read = findings.cost.bytes_read;
+        scan.found = static_cast<int64_t>(findings.candidates.size());
+        scan.detectors = findings.costs;
+        TRY(keep(*row, findings, scan));
+        if (starts_workers) scan.investigations = TRY(start_workers(*row));
+        return {};
+    }();
+    if (!done.ok()) scan.failed = done.error().message;
+    scan.took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
+    TRY(write(scan));
+    {
+        const Lock lock(m_mutex);
+        ++m_scans;
+        m_failed_scans += done.ok() ? 0 : 1;
+        m_last_ms = scan.took_ms;
+    }
+    if (!done.ok()) {
+        log(Level::warning, "scan failed", {{"project", project.text()}, {"why", done.error().message}});
+        return done.error();
+    }
+    log(Level::info, "scan finished",
+        {{"project", project.text()},
+         {"spans", scan.spans},
+         {"found", scan.found},
+         {"new", scan.new_issues},
+         {"took_ms", scan.took_ms}});
+    return scan;
+}
+
+// With the engine of our own the ledger knows of every span: nothing new, nothing to find, and the engine may sleep.
+bool Signal::holds_nothing_new(const ProjectId& project) {
+    if (m_parts.telemetry == nullptr || m_parts.telemetry->engine_process() == nullptr) return false;
+    const int64_t stored = m_parts.telemetry->ledger()[project.text()].stored;
+    const Lock lock(m_mutex);
+    const auto [known, is_first] = m_stored.try_emplace(project.text(), stored);
+    return !is_first && std::exchange(known->second, stored) == stored;
+}
+
+Result<int64_t> Signal::step() {
+    TRY(follow_runs());
+    TRY(issues.unmute_due());
+    const Time now = m_parts.clock.now();
+    const auto due = TRY(m_parts.database.query("SELECT project_id, next_scan_at, settings FROM signal_settings WHERE "
+                                                "enabled = 1 AND next_scan_at <= ? ORDER BY next_scan_at LIMIT 1000",
+                                                now));
+    int64_t scans = 0;
+    for (const auto& row : due) {
+        const auto project = row.id<access::ProjectTag>(0);
+        const auto settings = json::read<SignalSettings>(row.text(2));
+        const int64_t minutes = settings.ok() ? *settings.value().cadence_minutes : 10;
+        const Time next = now + std::chrono::minutes(minutes);
+        // Whoever moves the moment on makes the scan.
+        const auto claimed = TRY(m_parts.database.execute(
+            "UPDATE signal_settings SET next_scan_at = ? WHERE project_id = ? AND enabled = 1 AND next_scan_at = ?",
+            next, project, row.integer(1)));
+        if (claimed == 0 || holds_nothing_new(project)) continue;
+        scans += scan(project, "schedule", true).ok();
+    }
+    return scans;
+}
+
+// --- the thread ----------------------------------------------------------------------------------------------------
+
+void Signal::start() {
+    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void Signal::wake() {
+    {
+        const Lock lock(m_mutex);
+        m_wanted = true;
+    }
+    m_changed.notify_all();
+}
+
+// Until the next scan is due; runs that are on their way are looked at every second.
+Result<Duration> Signal::until_next() const {
+    const auto running = TRY(m_parts.database.query("SELECT COUNT(*) FROM issue_runs WHERE is_over = 0"));
+    if (running.front().integer(0) > 0) return Duration(std::chrono::seconds(1));
+    const auto next = TRY(m_parts.database.query("SELECT MIN(next_scan_at) FROM signal_settings WHERE enabled = 1"));
+    const Duration longest = std::chrono::minutes(1); // another server may have switched something on
+    if (next.front().is_null(0)) return longest;
+    const Duration wait = next.front().time(0) - m_parts.clock.now();
+    return std::clamp<Duration>(wait, std::chrono::milliseconds(10), longest);
+}
+
+void Signal::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        const auto done = step();
+        if (!done.ok()) log(Level::warning, "Signal failed", {{"why", done.error().message}});
+        const auto next = done.ok() ? until_next() : Result<Duration>(Duration(std::chrono::seconds(10)));
+        const Duration wait = next.ok() ? next.value() : Duration(std::chrono::seconds(10));
+        m_mutex.lock();
+        m_changed.wait_for(m_mutex, stop, wait, [this]() { return m_wanted; });
+        m_wanted = false;
+        m_mutex.unlock();
+    }
+}
+
+std::string Signal::metrics() const {
+    const Lock lock(m_mutex);
+    return fmt::format("# HELP hone_signal_scans_total Looks of Signal at projects.\n"
+                       "# TYPE hone_signal_scans_total counter\nhone_signal_scans_total {}\n"
+                       "# HELP hone_signal_failed_scans_total Of these, those that could not be done.\n"
+                       "# TYPE hone_signal_failed_scans_total counter\nhone_signal_failed_scans_total {}\n"
+                       "# HELP hone_signal_last_scan_milliseconds How long the last one took.\n"
+                       "# TYPE hone_signal_last_scan_milliseconds gauge\nhone_signal_last_scan_milliseconds {}\n",
+                       m_scans, m_failed_scans, m_last_ms);
+}
+
+} // namespace hone::signal

@@ -1,0 +1,96 @@
+// Signal: looks at projects when their time comes, keeps their issues up to date, and starts workers for the highest
+// ranked ones. step() is what tests call; one thread calls it. Safe with several servers on one database: whoever moves
+// the due moment on makes the scan. Thread-safe.
+#pragma once
+
+#include "base/mutex.h"
+#include "notice/notices.h"
+#include "review/artifacts.h"
+#include "run/runs.h"
+#include "signal/issues.h"
+#include "signal/settings.h"
+#include "telemetry/telemetry.h"
+
+#include <stop_token>
+#include <thread>
+
+namespace hone::signal {
+
+struct Parts {
+    sql::Database& database;
+    const Clock& clock;
+    access::Access& access;
+    run::Runs& runs;
+    run::Presets& presets;
+    review::Artifacts& artifacts;
+    telemetry::Telemetry* telemetry = nullptr; // null: nothing can be looked at
+    notice::Notices* notices = nullptr;        // null: nobody is told
+};
+
+// Makes a monitor from an issue; implemented by server/, because it knows both. Returns the monitor's id.
+class MonitorMaker {
+public:
+    virtual ~MonitorMaker() = default;
+    virtual Result<std::string> make_monitor(const access::Caller& caller, const Issue& issue) = 0;
+};
+
+class Signal {
+public:
+    explicit Signal(Parts parts) : issues(parts.database, parts.clock, parts.access), m_parts(parts) {}
+    ~Signal();
+    // Once, before requests come.
+    void set_monitor_maker(MonitorMaker& maker) { m_monitor_maker = &maker; }
+    void start();
+
+    Result<SignalView> view(const access::Caller& caller, const access::SpaceId& space, const std::string& project);
+    Result<SignalView> configure(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
+                                 const ConfigureSignal& wanted);
+    // Newest first.
+    Result<access::Page<Scan>> scans(const access::Caller& caller, const access::SpaceId& space,
+                                     const std::string& project, const access::PageRequest& page) const;
+    // Now, whether it is on or not; starts no workers.
+    Result<Scan> scan_now(const access::Caller& caller, const access::SpaceId& space, const std::string& project);
+
+    Result<Issue> investigate(const access::Caller& caller, const IssueId& id);
+    Result<Issue> fix(const access::Caller& caller, const IssueId& id);
+    Result<Issue> make_monitor(const access::Caller& caller, const IssueId& id);
+
+    // Scans what is due, attaches what workers wrote. Returns how many scans it made.
+    Result<int64_t> step();
+    // One scan of one project, at the clock's time.
+    Result<Scan> scan(const access::ProjectId& project, const std::string& asked_by, bool starts_workers);
+
+    // In Prometheus' text format.
+    std::string metrics() const;
+
+    Issues issues;
+
+private:
+    struct Row;
+    Result<std::optional<Row>> row_of(const access::ProjectId& project) const;
+    Result<Findings> look_at(const Row& row, Scan& scan);
+    Result<> keep(const Row& row, const Findings& findings, Scan& scan);
+    Result<> write(const Scan& scan);
+    Result<> tell(const IssueId& id) const;
+    Result<int64_t> start_workers(const Row& row);
+    Result<bool> has_budget(const Row& row) const;
+    Result<run::RunId> start_worker(const access::Caller& caller, const Row& row, const Issue& issue, bool is_fix);
+    Result<int64_t> follow_runs();
+    bool holds_nothing_new(const access::ProjectId& project);
+    void run(const std::stop_token& stop);
+    Result<Duration> until_next() const;
+    void wake();
+
+    const Parts m_parts;
+    MonitorMaker* m_monitor_maker = nullptr;
+    mutable Mutex m_mutex;
+    Condition m_changed;
+    bool m_wanted GUARDED_BY(m_mutex) = false;
+    std::map<std::string, int64_t> m_stored GUARDED_BY(m_mutex); // spans at the last scan, by project
+    int64_t m_scans GUARDED_BY(m_mutex) = 0;
+    int64_t m_failed_scans GUARDED_BY(m_mutex) = 0;
+    int64_t m_last_ms GUARDED_BY(m_mutex) = 0;
+    std::jthread m_thread; // the last member: it joins before what it uses is destroyed
+};
+
+} // namespace hone::signal

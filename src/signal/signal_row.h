@@ -1,0 +1,20 @@
+// A project's row of settings as scans and workers need it. Internal to signal/.
+#pragma once
+
+#include "signal/signal.h"
+
+namespace hone::signal {
+
+struct Signal::Row {
+    access::ProjectId project;
+    access::SpaceId space;
+    bool enabled = false;
+    SignalSettings settings;
+    std::optional<std::string> consent_by{};
+    std::optional<Time> consent_at{};
+    std::string consent_note{};
+    std::optional<Time> last_scan_at{};
+    std::optional<Time> next_scan_at{};
+};
+
+} // namespace hone::signal
