@@ -21,3 +21,10 @@ test("characters without width, controls, tags and halves of pairs are marked", 
   expect(has_unseen("\u200d")).toBe(true);
   expect(has_unseen("\u200d")).toBe(true);
 });
+
+test("looking first does not hide the first one", () => {
+  const text = "False\u202e\u2066 # \u200b";
+  expect(has_unseen(text)).toBe(true);
+  expect(visible_text(text)).toBe("False⟨U+202E⟩⟨U+2066⟩ # ⟨U+200B⟩");
+  expect(visible_pieces(text).filter((piece) => piece.mark !== null)).toHaveLength(3);
+});

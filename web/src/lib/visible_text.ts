@@ -21,8 +21,8 @@ function code_of(character: string): string {
 
 /** Whether anything has to be marked; most lines have nothing. */
 export function has_unseen(text: string): boolean {
-  unseen.lastIndex = 0;
-  return unseen.test(text);
+  // Not test(): it would leave a place behind where the next search begins.
+  return text.search(unseen) >= 0;
 }
 
 /** Whether a text holds characters that make it read in another order than it runs. */
