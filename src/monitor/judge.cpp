@@ -214,7 +214,10 @@ void set_bounds(const Settings& settings, Reading& reading, std::optional<double
 Verdict judge(const Settings& settings, const Reading& reading) {
     if (settings.condition.type == ConditionType::absence)
         return reading.samples < settings.minimum_samples ? Verdict::bad : Verdict::good;
-    if (!reading.value || reading.samples < settings.minimum_samples) return Verdict::no_data;
+    // Nothing at all is few: a count that must not be low does not need a first span to be low.
+    const bool zero_counts = is_additive(settings.metric) && settings.minimum_samples <= 1 &&
+                             settings.condition.direction.value_or(Direction::above) != Direction::above;
+    if (!reading.value || (reading.samples < settings.minimum_samples && !zero_counts)) return Verdict::no_data;
     if (settings.condition.type == ConditionType::change && !reading.usual) return Verdict::no_data;
     const double value = *reading.value;
     if ((reading.upper && value > *reading.upper) || (reading.lower && value < *reading.lower)) return Verdict::bad;

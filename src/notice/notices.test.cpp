@@ -30,7 +30,7 @@ TEST_CASE("a notice reaches a webhook once, signed, with its delivery id") {
               "sha256=" + to_hex(crypto::hmac_sha256(*hook.signing_secret, stamp + "." + got[0].body)));
         const json::Value body = must(json::parse(got[0].body));
         CHECK(body.at("kind") == "run_finished");
-        CHECK(body.at("url") == "https://hone.example.com/runs/run_1");
+        CHECK(body.at("url") == "https://hone.example.com/s/default/runs/run_1");
         CHECK(body.at("space").at("name") == "default");
         const auto deliveries = must(office.destinations.deliveries(world.admin, hook.id, {})).data;
         REQUIRE(deliveries.size() == 1);

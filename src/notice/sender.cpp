@@ -90,8 +90,9 @@ Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
         due.message.kind = row.text(7);
         due.message.title = row.text(8);
         due.message.body = row.text(9);
-        if (!m_options.public_url.empty() && !row.text(10).empty())
-            due.message.url = m_options.public_url + row.text(10);
+        if (const std::string& link = row.text(10); !m_options.public_url.empty() && !link.empty())
+            due.message.url =
+                m_options.public_url + (link.starts_with("/s/") ? "" : "/s/" + percent_encode(row.text(11))) + link;
         due.message.space_id = due.space.text();
         due.message.space = row.text(11);
         due.message.project_id = row.optional_text(12).value_or("");

@@ -1,0 +1,140 @@
+#include "monitor/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone::monitor {
+
+namespace {
+
+constexpr int64_t second_ns = 1'000'000'000;
+constexpr int64_t history_ns = 56 * 86'400 * second_ns; // eight weeks, as far as spans are kept
+constexpr size_t most_groups = 20;
+
+// The store has latencies in nanoseconds.
+double in_own_unit(telemetry::Metric metric, double value) {
+    using enum telemetry::Metric;
+    const bool latency =
+        metric == latency_p50 || metric == latency_p95 || metric == latency_p99 || metric == latency_mean;
+    return latency ? value / 1e6 : value;
+}
+
+telemetry::Series question(const access::ProjectId& project, const Settings& settings, int64_t from_ns, int64_t to_ns) {
+    telemetry::Series series;
+    series.scope.project = project.text();
+    series.scope.from_ns = from_ns;
+    series.scope.to_ns = to_ns;
+    series.scope.filter = settings.filter;
+    series.scope.deadline = std::chrono::seconds(30);
+    series.metrics = {settings.metric, telemetry::Metric::count};
+    series.bucket = Duration(0);
+    series.eval_name = settings.eval_name.value_or("");
+    series.eval_label = settings.eval_label.value_or("");
+    return series;
+}
+
+} // namespace
+
+Result<std::vector<Evaluator::Value>> Evaluator::values(const access::ProjectId& project, const Settings& settings,
+                                                        int64_t from_ns, int64_t to_ns) {
+    telemetry::Series series = question(project, settings, from_ns, to_ns);
+    series.group_by = settings.group_by.value_or("");
+    series.groups = most_groups;
+    std::vector<Value> values;
+    for (const telemetry::SeriesPoint& point : TRY(m_source.series(series)))
+        if (std::isfinite(point.values[0]))
+            values.push_back(
+                {point.group, in_own_unit(settings.metric, point.values[0]), static_cast<int64_t>(point.values[1])});
+    return values;
+}
+
+Result<std::vector<PastValue>> Evaluator::history(const access::ProjectId& project, const Settings& settings,
+                                                  int64_t before_ns) {
+    const int64_t window = settings.window_seconds * second_ns;
+    telemetry::Series series = question(project, settings, std::max<int64_t>(0, before_ns - history_ns), before_ns);
+    series.bucket = Duration(window);
+    std::vector<PastValue> past;
+    for (const telemetry::SeriesPoint& point : TRY(m_source.series(series))) {
+        if (!std::isfinite(point.values[0])) continue;
+        if (!is_additive(settings.metric) && point.values[1] < static_cast<double>(settings.minimum_samples.value))
+            continue;
+        // A quiet hour between busy ones is a zero, not a gap.
+        if (is_additive(settings.metric) && !past.empty())
+            for (int64_t at = past.back().begin_ns + window; at < point.bucket_ns; at += window)
+                past.push_back({at, 0});
+        past.push_back({point.bucket_ns, in_own_unit(settings.metric, point.values[0])});
+    }
+    return past;
+}
+
+Reading Evaluator::worst_of(const Settings& settings, Time at, const std::vector<Value>& now,
+                            const std::vector<Value>& before) {
+    Reading worst;
+    worst.at = at;
+    for (const Value& each : now) {
+        Reading reading;
+        reading.at = at;
+        reading.value = each.value;
+        reading.samples = each.samples;
+        reading.group = each.group;
+        const auto same = std::find_if(before.begin(), before.end(), [&](const Value& other) {
+            return other.group == each.group && other.samples >= settings.minimum_samples;
+        });
+        set_bounds(settings, reading, same == before.end() ? std::nullopt : std::optional(same->value), {}, 0);
+        // A group with too few spans says nothing while another says something.
+        const auto rank = [&](const Reading& one) {
+            return std::pair(judge(settings, one) != Verdict::no_data, badness(one));
+        };
+        if (!worst.value || rank(reading) > rank(worst)) worst = std::move(reading);
+    }
+    return worst;
+}
+
+Result<Reading> Evaluator::read(const access::ProjectId& project, const Settings& settings, Time at) {
+    const int64_t window = settings.window_seconds * second_ns;
+    const bool automatic = settings.condition.type == ConditionType::automatic;
+    const int64_t to = automatic ? to_ns(at) / window * window : to_ns(at);
+    const int64_t from = std::max<int64_t>(0, to - window);
+    std::vector<Value> now = TRY(values(project, settings, from, to));
+    // No span at all is 0 of everything that is counted, once there has been something to count.
+    if (now.empty() && is_additive(settings.metric) && settings.group_by.value_or("").empty())
+        now.push_back({"", 0, 0});
+    if (settings.condition.type == ConditionType::change)
+        return worst_of(settings, at, now, TRY(values(project, settings, std::max<int64_t>(0, from - window), from)));
+    if (!automatic) return worst_of(settings, at, now, {});
+    Reading reading;
+    reading.at = at;
+    if (!now.empty()) {
+        reading.value = now.front().value;
+        reading.samples = now.front().samples;
+    }
+    const std::vector<PastValue> past = TRY(history(project, settings, from));
+    set_bounds(settings, reading, std::nullopt, past, from);
+    return reading;
+}
+
+Result<Chart> Evaluator::replay(const access::ProjectId& project, const Settings& settings, Time from, Time to,
+                                size_t most_points) {
+    TRY(check_settings(settings));
+    if (from >= to) return invalid("from must be before to");
+    const int64_t frequency = settings.frequency_seconds * second_ns;
+    const int64_t whole = (to - from).count();
+    int64_t step = frequency;
+    if (whole / frequency >= static_cast<int64_t>(most_points))
+        step = (whole / static_cast<int64_t>(most_points) / frequency + 1) * frequency;
+    Chart chart;
+    Standing standing;
+    for (int64_t at = to_ns(to) - whole / step * step; at <= to_ns(to); at += step) {
+        const Reading reading = TRY(read(project, settings, from_ns(at)));
+        const Standing next =
+            advance(standing, judge(settings, reading), from_ns(at), std::chrono::seconds(settings.for_seconds));
+        if (next.state == State::triggered && standing.state != State::triggered) ++chart.triggered;
+        standing = next;
+        chart.points.push_back(
+            {reading.at, reading.value, reading.samples, reading.lower, reading.upper, standing.state, reading.note});
+    }
+    chart.is_cut = step != frequency;
+    return chart;
+}
+
+} // namespace hone::monitor

@@ -1,0 +1,42 @@
+// Looks at the spans: what a monitor's metric was over a window, and what it should have been. Blocks; any thread.
+#pragma once
+
+#include "monitor/judge.h"
+
+namespace hone::monitor {
+
+// Where values come from: the span store, in the server.
+class SeriesSource {
+public:
+    virtual ~SeriesSource() = default;
+    virtual Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series& request) = 0;
+};
+
+class Evaluator {
+public:
+    explicit Evaluator(SeriesSource& source) : m_source(source) {}
+
+    // The window that ends at `at`; of automatic conditions the last whole one, aligned to its length, so that it can
+    // be compared with those of the weeks before.
+    Result<Reading> read(const access::ProjectId& project, const Settings& settings, Time at);
+    // What it would have said in the past, with the state machine running; at most `most_points` moments.
+    Result<Chart> replay(const access::ProjectId& project, const Settings& settings, Time from, Time to,
+                         size_t most_points = 60);
+
+private:
+    struct Value {
+        std::string group;
+        double value = 0;
+        int64_t samples = 0;
+    };
+    Result<std::vector<Value>> values(const access::ProjectId& project, const Settings& settings, int64_t from_ns,
+                                      int64_t to_ns);
+    Result<std::vector<PastValue>> history(const access::ProjectId& project, const Settings& settings,
+                                           int64_t before_ns);
+    Reading worst_of(const Settings& settings, Time at, const std::vector<Value>& now,
+                     const std::vector<Value>& before);
+
+    SeriesSource& m_source;
+};
+
+} // namespace hone::monitor

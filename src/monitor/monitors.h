@@ -1,0 +1,126 @@
+// The monitors of all projects: kept, evaluated when due, their changes told. step() is what tests call; the thread
+// only calls it. A due monitor is claimed before it is evaluated, so that of several servers on one database one does
+// it, and its new state, its history and its notice are one transaction. Thread-safe.
+#pragma once
+
+#include "base/mutex.h"
+#include "monitor/evaluate.h"
+#include "notice/notices.h"
+
+#include <thread>
+
+namespace hone::monitor {
+
+// A monitor went to triggered.
+struct Transition {
+    MonitorEventId id; // the same when it is told again
+    access::SpaceId space;
+    access::ProjectId project;
+    MonitorId monitor;
+    std::string name;
+    Reading reading;
+    int64_t window_seconds = 0;
+    std::string filter;
+};
+
+// Told of each transition at least once, after it is stored; who acts on it remembers the id.
+class TransitionListener {
+public:
+    virtual ~TransitionListener() = default;
+    virtual Result<> monitor_triggered(const Transition& transition) = 0;
+};
+
+struct MonitorFilter {
+    std::optional<access::ProjectId> project{};
+    std::optional<State> state{};
+};
+
+struct MuteWish {
+    std::optional<Time> until;
+    std::optional<int64_t> seconds;
+    std::optional<std::string> reason;
+    static constexpr std::tuple fields{
+        Field{"until", &MuteWish::until, "Until then; this or seconds."},
+        Field{"seconds", &MuteWish::seconds, "For so long, up to 31,536,000."},
+        Field{"reason", &MuteWish::reason, "Why."},
+    };
+};
+
+class Monitors {
+public:
+    Monitors(sql::Database& database, const Clock& clock, access::Access& access, SeriesSource& source,
+             notice::Notices& notices)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_evaluator(source),
+          m_notices(notices) {}
+    ~Monitors();
+    Monitors(const Monitors&) = delete;
+    Monitors& operator=(const Monitors&) = delete;
+
+    Result<access::Page<Monitor>> list(const access::Caller& caller, const access::SpaceId& space,
+                                       const MonitorFilter& filter, const access::PageRequest& page) const;
+    Result<Monitor> find(const access::Caller& caller, const MonitorId& id,
+                         access::Permission permission = access::Permission::monitor_read) const;
+    Result<Monitor> create(const access::Caller& caller, const access::SpaceId& space, const MonitorWish& wish);
+    Result<Monitor> update(const access::Caller& caller, const MonitorId& id, const MonitorChange& change);
+    Result<> remove(const access::Caller& caller, const MonitorId& id);
+    Result<Monitor> mute(const access::Caller& caller, const MonitorId& id, const MuteWish& wish);
+    Result<Monitor> unmute(const access::Caller& caller, const MonitorId& id);
+    // Newest first.
+    Result<access::Page<MonitorEvent>> history(const access::Caller& caller, const MonitorId& id,
+                                               const access::PageRequest& page) const;
+    Result<Chart> chart(const access::Caller& caller, const MonitorId& id, Time from, Time to) const;
+    // Now, whenever it is due.
+    Result<Monitor> evaluate(const access::Caller& caller, const MonitorId& id);
+    // Unsaved settings on past data. Needs project_read.
+    Result<Chart> preview(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
+                          const Settings& settings, Time from, Time to);
+
+    // Evaluates what is due; returns how many. Also tells transitions that a crash kept from being told.
+    Result<int64_t> step();
+    // Thins old values; called by a background duty.
+    Result<> sweep();
+    // Set once at start, before step().
+    void set_listener(TransitionListener& listener) { m_listener = &listener; }
+
+    void start();
+    void wake();
+
+    static constexpr int64_t most_per_project = 200;
+
+private:
+    struct Row {
+        Monitor monitor;
+        std::string transition_id;
+        bool announced = false;
+    };
+    Result<Row> row_of(const std::string& id) const;
+    static Row parse(const sql::Row& row, Time now);
+    Result<> evaluate_claimed(const std::string& id, const std::string& token);
+    Result<> take_in(const Row& row, const Reading& reading, const std::string& token);
+    Result<> note_failure(const Row& row, const Error& error, const std::string& token);
+    Result<> announce(const std::string& id);
+    Result<> add_event(sql::Transaction& transaction, const MonitorEventId& event, const MonitorId& id, EventKind kind,
+                       const Reading* reading, const std::string& note, const std::string& by) const;
+    Result<> say(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
+                 const std::string& key) const;
+    Result<bool> claim(const std::string& id, const std::string& token, bool only_if_due);
+    Time next_after(const Settings& settings, Time now) const;
+    void run();
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    Evaluator m_evaluator;
+    notice::Notices& m_notices;
+    TransitionListener* m_listener = nullptr;
+    Mutex m_mutex;
+    hone::Condition m_changed;
+    bool m_woken GUARDED_BY(m_mutex) = false;
+    bool m_stopping GUARDED_BY(m_mutex) = false;
+    std::thread m_thread;
+};
+
+} // namespace hone::monitor

@@ -1,0 +1,263 @@
+// Monitors as they are kept: making, finding, changing, muting, their history and chart.
+#include "access/names.h"
+#include "base/log.h"
+#include "monitor/monitors.h"
+#include "monitor/mute.h"
+
+namespace hone::monitor {
+
+namespace {
+
+constexpr std::string_view select_monitor =
+    "SELECT id, space_id, project_id, name, description, settings, enabled, state, state_since, bad_since, "
+    "transition_id, announced, muted_until, mute_reason, next_at, last_reading, problem, created_by_name, created_at, "
+    "updated_at FROM monitors";
+constexpr int64_t most_points = 5000;
+constexpr int64_t longest_mute_seconds = 365 * 86'400;
+
+} // namespace
+
+Monitors::Row Monitors::parse(const sql::Row& row, Time now) {
+    Row made;
+    Monitor& monitor = made.monitor;
+    monitor.id = row.id<MonitorTag>(0);
+    monitor.space_id = row.id<access::SpaceTag>(1);
+    monitor.project_id = row.id<access::ProjectTag>(2);
+    monitor.name = row.text(3);
+    monitor.description = row.text(4);
+    if (auto settings = json::read<Settings>(row.text(5)); settings.ok())
+        monitor.settings = std::move(settings).value();
+    else
+        monitor.problem = "its settings cannot be read: " + settings.error().message;
+    monitor.enabled = row.flag(6);
+    monitor.state = parse_enum<State>(row.text(7)).value_or(State::no_data);
+    monitor.state_since = row.time(8);
+    monitor.bad_since = row.optional_time(9);
+    made.transition_id = row.text(10);
+    made.announced = row.flag(11);
+    monitor.muted_until = row.optional_time(12);
+    if (monitor.muted_until && *monitor.muted_until <= now) monitor.muted_until.reset();
+    if (monitor.muted_until) monitor.mute_reason = row.text(13);
+    monitor.muted = monitor.muted_until || is_muted_by(monitor.settings.mute_windows, now);
+    if (monitor.enabled) monitor.next_at = row.time(14);
+    if (!row.text(15).empty())
+        if (auto reading = json::read<Reading>(row.text(15)); reading.ok())
+            monitor.last_reading = std::move(reading).value();
+    if (monitor.problem.empty()) monitor.problem = row.text(16);
+    monitor.created_by = row.text(17);
+    monitor.created_at = row.time(18);
+    monitor.updated_at = row.time(19);
+    return made;
+}
+
+Result<Monitors::Row> Monitors::row_of(const std::string& id) const {
+    const auto rows = TRY(m_database.query(std::string(select_monitor) + " WHERE id = ?", id));
+    if (rows.empty()) return not_found("monitor " + id);
+    return parse(rows.front(), m_clock.now());
+}
+
+Result<access::Page<Monitor>> Monitors::list(const access::Caller& caller, const access::SpaceId& space,
+                                             const MonitorFilter& filter, const access::PageRequest& page) const {
+    TRY(caller.require(access::Permission::monitor_read, space));
+    auto seen = access::Projects::seen_by(caller, space, "monitors.project_id");
+    std::string sql = std::string(select_monitor) + " WHERE " + seen.sql + " AND monitors.space_id = ?";
+    const auto add = [&](std::string_view condition, sql::Value value) {
+        sql += condition;
+        seen.values.push_back(std::move(value));
+    };
+    seen.values.push_back(sql::to_value(space));
+    if (filter.project) add(" AND monitors.project_id = ?", sql::to_value(*filter.project));
+    if (filter.state) add(" AND monitors.state = ?", sql::to_value(name_of(*filter.state)));
+    add(" AND monitors.id > ?", sql::to_value(TRY(page.after())));
+    add(" ORDER BY monitors.id LIMIT ?", sql::to_value(page.limit + 1));
+    std::vector<Monitor> all;
+    for (const auto& row : TRY(m_database.run_query(sql, seen.values)))
+        all.push_back(parse(row, m_clock.now()).monitor);
+    return access::make_page(std::move(all), page, [](const Monitor& each) { return each.id.text(); });
+}
+
+Result<Monitor> Monitors::find(const access::Caller& caller, const MonitorId& id, access::Permission permission) const {
+    Row row = TRY(row_of(id.text()));
+    if (auto project = m_access.projects.find(caller, row.monitor.space_id, row.monitor.project_id.text(), permission);
+        !project.ok()) {
+        if (project.error().code == Code::not_found) return not_found("monitor " + id.text());
+        return std::move(project).error();
+    }
+    return std::move(row.monitor);
+}
+
+Result<> Monitors::add_event(sql::Transaction& transaction, const MonitorEventId& event, const MonitorId& id,
+                             EventKind kind, const Reading* reading, const std::string& note,
+                             const std::string& by) const {
+    std::optional<double> value, bound;
+    if (reading != nullptr) {
+        value = reading->value;
+        const bool is_low = reading->lower && reading->value && *reading->value < *reading->lower;
+        bound = is_low || !reading->upper ? reading->lower : reading->upper;
+    }
+    TRY(transaction.execute("INSERT INTO monitor_events (id, monitor_id, at, kind, value, bound, note, by_name) VALUES "
+                            "(?,?,?,?,?,?,?,?)",
+                            event, id, m_clock.now(), name_of(kind), value, bound, note, by));
+    return {};
+}
+
+Result<Monitor> Monitors::create(const access::Caller& caller, const access::SpaceId& space, const MonitorWish& wish) {
+    const access::Project project =
+        TRY(m_access.projects.find(caller, space, wish.project, access::Permission::monitor_write));
+    const std::string name = TRY(access::checked_name("the monitor's name", wish.name));
+    const std::string description = TRY(access::checked_description(wish.description.value_or("")));
+    TRY(check_settings(wish.settings));
+    const auto id = make_id<MonitorTag>(m_clock);
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto count = TRY(transaction.query("SELECT COUNT(*) FROM monitors WHERE project_id = ?", project.id));
+        if (count.front().integer(0) >= most_per_project)
+            return conflict("a project has at most " + std::to_string(most_per_project) + " monitors");
+        const Time now = m_clock.now();
+        const int64_t added = TRY(transaction.execute(
+            "INSERT INTO monitors (id, space_id, project_id, name, description, settings, enabled, state, state_since, "
+            "transition_id, announced, mute_reason, next_at, claimed_by, claimed_until, last_reading, problem, "
+            "created_by, created_by_name, created_at, updated_at) VALUES "
+            "(?,?,?,?,?,?,?,'no_data',?,'',0,'',?,'',0,'','',"
+            "?,?,?,?) ON CONFLICT (project_id, name) DO NOTHING",
+            id, project.space_id, project.id, name, description, json::write(wish.settings),
+            wish.enabled.value_or(true), now, now, caller.principal(), caller.name, now, now));
+        if (added == 0) return conflict("there is a monitor named " + name + " in this project already");
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::created, nullptr, "",
+                      caller.name));
+        return m_access.audit.record(
+            transaction, caller,
+            {"monitor_create", project.space_id, id.text(), {{"name", name}, {"project", project.id.text()}}});
+    }));
+    wake();
+    return find(caller, id);
+}
+
+Result<Monitor> Monitors::update(const access::Caller& caller, const MonitorId& id, const MonitorChange& change) {
+    const Monitor before = TRY(find(caller, id, access::Permission::monitor_write));
+    const std::string name = TRY(access::checked_name("the monitor's name", change.name.value_or(before.name)));
+    const std::string description = TRY(access::checked_description(change.description.value_or(before.description)));
+    const Settings settings = change.settings.value_or(before.settings);
+    TRY(check_settings(settings));
+    const bool enabled = change.enabled.value_or(before.enabled);
+    const bool look_now = !(settings == before.settings) || (enabled && !before.enabled);
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const Time now = m_clock.now();
+        TRY(transaction.execute(
+            "UPDATE monitors SET name = ?, description = ?, settings = ?, enabled = ?, updated_at = "
+            "? WHERE id = ?",
+            name, description, json::write(settings), enabled, now, id));
+        // Other numbers, another history: what was bad by the old ones starts anew.
+        if (look_now)
+            TRY(transaction.execute("UPDATE monitors SET next_at = ?, bad_since = NULL, problem = '' WHERE id = ?", now,
+                                    id));
+        std::string note = !(settings == before.settings) ? "settings" : "";
+        if (enabled != before.enabled)
+            note += std::string(note.empty() ? "" : ", ") + (enabled ? "switched on" : "switched off");
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::changed, nullptr, note,
+                      caller.name));
+        return m_access.audit.record(
+            transaction, caller,
+            {"monitor_update", before.space_id, id.text(), {{"name", name}, {"enabled", enabled}}});
+    }));
+    wake();
+    return find(caller, id);
+}
+
+Result<> Monitors::remove(const access::Caller& caller, const MonitorId& id) {
+    const Monitor before = TRY(find(caller, id, access::Permission::monitor_write));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("DELETE FROM monitors WHERE id = ?", id));
+        return m_access.audit.record(transaction, caller,
+                                     {"monitor_delete", before.space_id, id.text(), {{"name", before.name}}});
+    });
+}
+
+Result<Monitor> Monitors::mute(const access::Caller& caller, const MonitorId& id, const MuteWish& wish) {
+    const Monitor before = TRY(find(caller, id, access::Permission::monitor_write));
+    const Time now = m_clock.now();
+    if (wish.until && wish.seconds) return invalid("until or seconds, not both");
+    if (wish.seconds && (*wish.seconds < 1 || *wish.seconds > longest_mute_seconds))
+        return invalid("seconds must be between 1 and " + std::to_string(longest_mute_seconds));
+    const Time until = wish.until ? *wish.until : now + std::chrono::seconds(wish.seconds.value_or(3600));
+    if (until <= now || until > now + std::chrono::seconds(longest_mute_seconds))
+        return invalid("until must be in the future, at most a year");
+    const std::string reason = TRY(access::checked_description(wish.reason.value_or("")));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE monitors SET muted_until = ?, mute_reason = ? WHERE id = ?", until, reason,
+                                id));
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::muted, nullptr,
+                      "until " + to_text(until).substr(0, 19) + "Z" + (reason.empty() ? "" : ": " + reason),
+                      caller.name));
+        return m_access.audit.record(transaction, caller,
+                                     {"monitor_mute", before.space_id, id.text(), {{"until", to_text(until)}}});
+    }));
+    return find(caller, id);
+}
+
+Result<Monitor> Monitors::unmute(const access::Caller& caller, const MonitorId& id) {
+    const Monitor before = TRY(find(caller, id, access::Permission::monitor_write));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const int64_t changed = TRY(transaction.execute(
+            "UPDATE monitors SET muted_until = NULL, mute_reason = '' WHERE id = ? AND muted_until IS NOT NULL", id));
+        if (changed == 0) return {};
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::unmuted, nullptr, "",
+                      caller.name));
+        return m_access.audit.record(transaction, caller, {"monitor_unmute", before.space_id, id.text(), {}});
+    }));
+    wake();
+    return find(caller, id);
+}
+
+Result<access::Page<MonitorEvent>> Monitors::history(const access::Caller& caller, const MonitorId& id,
+                                                     const access::PageRequest& page) const {
+    TRY(find(caller, id));
+    const std::string after = TRY(page.after());
+    const auto rows = TRY(m_database.query("SELECT id, at, kind, value, bound, note, by_name FROM monitor_events WHERE "
+                                           "monitor_id = ? AND (CAST(? AS TEXT) "
+                                           "= '' OR id < ?) ORDER BY id DESC LIMIT ?",
+                                           id, after, after, page.limit + 1));
+    std::vector<MonitorEvent> events;
+    for (const auto& row : rows)
+        events.push_back({row.id<MonitorEventTag>(0), row.time(1),
+                          parse_enum<EventKind>(row.text(2)).value_or(EventKind::changed), row.optional_real(3),
+                          row.optional_real(4), row.text(5), row.text(6)});
+    return access::make_page(std::move(events), page, [](const MonitorEvent& each) { return each.id.text(); });
+}
+
+Result<Chart> Monitors::chart(const access::Caller& caller, const MonitorId& id, Time from, Time to) const {
+    TRY(find(caller, id));
+    if (from >= to) return invalid("from must be before to");
+    const auto rows = TRY(m_database.query("SELECT at, value, samples, lower_bound, upper_bound, state FROM "
+                                           "monitor_values WHERE monitor_id = ? AND at >= ? "
+                                           "AND at <= ? ORDER BY at DESC LIMIT ?",
+                                           id, from, to, most_points + 1));
+    Chart chart;
+    chart.is_cut = static_cast<int64_t>(rows.size()) > most_points;
+    for (const auto& row : rows)
+        chart.points.push_back({row.time(0), row.optional_real(1), row.integer(2), row.optional_real(3),
+                                row.optional_real(4), parse_enum<State>(row.text(5)).value_or(State::no_data), ""});
+    if (chart.is_cut) chart.points.pop_back();
+    std::reverse(chart.points.begin(), chart.points.end());
+    State before = State::healthy;
+    for (const ChartPoint& point : chart.points) {
+        if (point.state == State::triggered && before != State::triggered) ++chart.triggered;
+        before = point.state;
+    }
+    return chart;
+}
+
+Result<Chart> Monitors::preview(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
+                                const Settings& settings, Time from, Time to) {
+    const access::Project found = TRY(m_access.projects.find(caller, space, project, access::Permission::monitor_read));
+    return m_evaluator.replay(found.id, settings, from, to);
+}
+
+Result<> Monitors::sweep() {
+    const Time now = m_clock.now();
+    TRY(m_database.execute("DELETE FROM monitor_values WHERE (at < ? AND stays = 0) OR at < ?",
+                           now - std::chrono::hours(7 * 24), now - std::chrono::hours(90 * 24)));
+    TRY(m_database.execute("DELETE FROM monitor_events WHERE at < ?", now - std::chrono::hours(365 * 24)));
+    return {};
+}
+
+} // namespace hone::monitor
