@@ -21,6 +21,10 @@ PLAY = {
         {"say": "The file is written and the project is described."},
         {"say": "That is the answer to the second message."},
     ],
+    "long": [
+        {"tool": "shell", "arguments": {"command": "echo started > started.txt; sleep 4; echo slept"}},
+        {"say": "I have slept.", "delay": 3},
+    ],
     "recovers": [{"status": 500, "times": 1}, {"say": "It works again."}],
     "refuses": [{"status": 400}],
     "hangs": [{"hang": True}],
@@ -134,11 +138,27 @@ def check_faults(agents):
     agents.until(id)
 
 
+def check_killed_server(agents):
+    """The server is killed while a tool runs, and again while the model is asked; the turn ends as if nothing had been."""
+    id = agents.session("long", "sleep")
+    wait_until(lambda: "tool_call" in [event["kind"] for event in agents.events(id)], "the tool runs", 120)
+    agents.again()
+    wait_until(lambda: "tool_result" in [event["kind"] for event in agents.events(id)], "the tool has ended", 120)
+    agents.again()
+    agents.until_waiting(id, 1)
+    kinds = [event["kind"] for event in agents.events(id)]
+    assert kinds.count("tool_call") == 1 and kinds.count("tool_result") == 1 and kinds.count("result") == 1, kinds
+    assert agents.texts(id, "message")[-1] == "I have slept.", agents.texts(id)
+    agents.client.must("POST", f"/v1/runs/{id}/cancel")
+    agents.until(id)
+
+
 def test_claude_code_works_in_a_session(binary, stack):
     agents = Agents(binary, stack, "claude-code", "anthropic", "@anthropic-ai/claude-code")
     check_task(agents)
     check_budget(agents)
     check_faults(agents)
+    check_killed_server(agents)
 
 
 def test_codex_works_in_a_session(binary, stack):
