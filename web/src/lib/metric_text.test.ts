@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { from_unit, metric_info, metric_names, to_unit, window_text } from "./metric_text";
+import { every_text, from_unit, metric_info, metric_names, to_unit, window_text } from "./metric_text";
 
 test("what a person types comes back as typed", () => {
   expect(from_unit("latency_p95", "2500")).toBe(2500);
@@ -27,4 +27,6 @@ test("windows read as people say them", () => {
   expect(window_text(3600)).toBe("an hour");
   expect(window_text(600)).toBe("10 minutes");
   expect(window_text(90)).toBe("90 seconds");
+  expect(["every", every_text(3600)].join(" ")).toBe("every hour");
+  expect(every_text(600)).toBe("10 minutes");
 });

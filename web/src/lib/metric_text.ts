@@ -71,4 +71,7 @@ export function window_text(seconds: number): string {
   return `${seconds} seconds`;
 }
 
+/** After "every": "hour", "10 minutes". */
+export const every_text = (seconds: number) => window_text(seconds).replace(/^an? /, "");
+
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

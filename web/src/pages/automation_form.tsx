@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { Preset, Project } from "../api_types";
 import { cron_text } from "../lib/cron_text";
-import { from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
+import { every_text, from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
 import { use_load } from "../load";
 import { Choice, Field, Form } from "../parts/form";
 import { Section } from "../parts/page";
@@ -192,7 +192,7 @@ function MetricTrigger({ draft, change, project }: { draft: Draft; change: Chang
           seconds={draft.every_seconds}
           on_change={(every_seconds) => change({ every_seconds })}
           choices={[60, 300, 900, 3600]}
-          text={window_text}
+          text={every_text}
         />
         <Field
           label="Spans at least"

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { Project } from "../api_types";
-import { metric_info, window_text } from "../lib/metric_text";
+import { every_text, metric_info } from "../lib/metric_text";
 import { monitor_text } from "../lib/monitor_text";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
@@ -254,8 +254,7 @@ function About({ monitor, project }: { monitor: Monitor; project: Project }) {
         [
           "Looked at",
           <span key="every">
-            every {window_text(monitor.settings.frequency_seconds)}, next{" "}
-            <Time time={monitor.next_at} missing="never" />
+            every {every_text(monitor.settings.frequency_seconds)}, next <Time time={monitor.next_at} missing="never" />
           </span>,
         ],
         [

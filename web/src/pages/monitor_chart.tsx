@@ -21,7 +21,8 @@ export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
   const { text, title } = metric_info(metric);
   const chart = useMemo(() => {
     const times = points.map((point) => to_milliseconds(point.at));
-    const lines: Line[] = [{ title, colour: "--running", values: points.map((point) => point.value) }];
+    // The values come last: drawn over the limits and the band between them.
+    const lines: Line[] = [];
     const limit = (name: string, values: (number | null)[]) => {
       if (values.some((value) => value !== null)) lines.push({ title: name, colour: "--failed", dashed: true, values });
     };
@@ -33,6 +34,7 @@ export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
       "lower limit",
       points.map((point) => point.lower),
     );
+    lines.push({ title, colour: "--running", values: points.map((point) => point.value) });
     return { times, lines };
   }, [points, title]);
   const first = chart.times[0];
@@ -43,7 +45,7 @@ export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
     first,
     last,
   );
-  const band = chart.lines.length === 3 ? { upper: 1, lower: 2, colour: "--accent-soft" } : undefined;
+  const band = chart.lines.length === 3 ? { upper: 0, lower: 1, colour: "--accent-soft" } : undefined;
   return (
     <>
       <Chart title={capital(title)} {...chart} text={text} height={190} band={band} on_range={on_range} />

@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 import type { Project } from "../api_types";
-import { from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
+import { every_text, from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
 import { Check, Choice, Field, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { Section } from "../parts/page";
@@ -308,7 +308,7 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
                 seconds={draft.frequency_seconds}
                 on_change={(frequency_seconds) => change({ frequency_seconds })}
                 choices={[60, 300, 900, 3600, 86_400]}
-                text={window_text}
+                text={every_text}
               />
               <Field
                 label={draft.type === "absence" ? "Fewer spans are bad" : "Fewer spans are no data"}
