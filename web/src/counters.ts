@@ -1,22 +1,48 @@
 // Numbers beside names in the sidebar: only what waits for a person, read again while somebody looks.
 
 import { useEffect } from "preact/hooks";
-import { api } from "./api";
+import { api, segment } from "./api";
+import type { Params } from "./lib/route";
 import { reload, use_load } from "./load";
 import { can, space } from "./session";
 
-export type CounterName = "reviews";
+export type CounterName = "reviews" | "issues";
 
 const refresh = 30_000;
 /** More than this is "99+" anyway. */
 const most = 100;
 
+interface Counter {
+  /** Null when nobody may know. */
+  key: string | null;
+  count: (signal: AbortSignal) => Promise<number>;
+}
+
+const counters: Record<CounterName, (params: Params) => Counter> = {
+  reviews: () => ({
+    key: can("run_read") && space.value ? `artifacts/count/${space.value.id}` : null,
+    count: async (signal) =>
+      (await api.page("/v1/artifacts", { space: space.value?.id, review: "pending", limit: most }, signal)).rows.length,
+  }),
+  issues: ({ project }) => ({
+    key: project && can("issue_read") && space.value ? `issues/count/${space.value.id}/${project}` : null,
+    count: async (signal) =>
+      (
+        await api.get<{ open_issues: number }>(
+          `/v1/projects/${segment(project ?? "")}/signal`,
+          { space: space.value?.id },
+          signal,
+        )
+      ).open_issues,
+  }),
+};
+
+const nothing: Counter = { key: null, count: async () => 0 };
+
 /** Null when there is nothing to say, or nobody may know. */
-export function use_counter(name: CounterName | undefined): string | null {
-  const key = name === "reviews" && can("run_read") && space.value ? `artifacts/count/${space.value.id}` : null;
-  const load = use_load(key, (signal) =>
-    api.page("/v1/artifacts", { space: space.value?.id, review: "pending", limit: most }, signal),
-  );
+export function use_counter(name: CounterName | undefined, params: Params): string | null {
+  const { key, count } = name ? counters[name](params) : nothing;
+  const load = use_load(key, count);
   useEffect(() => {
     if (key === null) return;
     const timer = setInterval(() => {
@@ -24,6 +50,6 @@ export function use_counter(name: CounterName | undefined): string | null {
     }, refresh);
     return () => clearInterval(timer);
   }, [key]);
-  const count = load.data?.rows.length ?? 0;
-  return count === 0 ? null : count >= most ? `${most - 1}+` : String(count);
+  const waiting = load.data ?? 0;
+  return waiting === 0 ? null : waiting >= most ? `${most - 1}+` : String(waiting);
 }

@@ -59,7 +59,7 @@ export const routes: Route[] = [
     path: "/s/:space/projects/:project/signal",
     title: "Signal",
     page: loop("SignalPage"),
-    nav: { group: "project", icon: "signal", keys: "g f" },
+    nav: { group: "project", icon: "signal", keys: "g f", counter: "issues" },
     permission: "issue_read",
     range: "7d",
   },

@@ -20,6 +20,8 @@ import { toast_done } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space } from "../session";
 import { Compare } from "./compare";
+import { signal_page } from "./loop_addresses";
+import type { SignalView } from "./loop_types";
 import { Overview } from "./overview";
 import { ProjectAccess } from "./project_access";
 import { project_address } from "./project_form";
@@ -204,6 +206,19 @@ function Restriction({ project }: { project: Project }) {
   );
 }
 
+/** What Signal has to say about the project, one click away. */
+function SignalLink({ project }: { project: Project }) {
+  const view = use_load(`signal/${project.id}`, (signal) =>
+    api.get<SignalView>(project_route(project, "signal"), {}, signal),
+  ).data;
+  if (!view) return null;
+  return (
+    <a class="button" href={signal_page(project.name)}>
+      <Icon name="signal" /> {view.enabled ? `Signal: ${plural(view.open_issues, "open issue")}` : "Signal is off"}
+    </a>
+  );
+}
+
 export function ProjectPage({ params }: { params: Params }) {
   const name = params.project ?? "";
   const key = `project/${space.value?.id}/${name}`;
@@ -219,7 +234,9 @@ export function ProjectPage({ params }: { params: Params }) {
   const tab = current_tab(tabs);
   return (
     <div class={tab === "overview" || tab === "compare" ? "page" : "page narrow"}>
-      <PageHeader title={load.data?.name ?? name} text={load.data?.description} />
+      <PageHeader title={load.data?.name ?? name} text={load.data?.description}>
+        {load.data && can("issue_read") && <SignalLink project={load.data} />}
+      </PageHeader>
       <Tabs label="Project" tabs={tabs} />
       <Data load={load} retry={() => void reload(key)}>
         {(project) => (

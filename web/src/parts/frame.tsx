@@ -73,6 +73,16 @@ function commands(params: Params, projects: Project[]): Command[] {
     action("Start a session", "play", () => navigate(at("/s/:space/studio")), undefined, "new run worker agent task");
   if (can("preset_write"))
     action("Create a preset", "plus", () => navigate(at("/s/:space/presets/new")), undefined, "new add worker");
+  if (can("automation_write"))
+    action("Create an automation", "plus", () => navigate(at("/s/:space/automations/new")), undefined, "new add cron");
+  if (can("monitor_write") && params.project)
+    action(
+      "Create a monitor",
+      "plus",
+      () => navigate(at("/s/:space/projects/:project/monitors/new")),
+      undefined,
+      "new add alert",
+    );
   if (can("project_create"))
     action("Create a project", "plus", () => navigate(`${at("/s/:space/projects")}?new=1`), undefined, "new add");
   if (can("key_create"))

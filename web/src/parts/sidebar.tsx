@@ -23,7 +23,7 @@ interface SidebarProps {
 
 function NavLink({ route, params, current }: { route: Route; params: Params; current: boolean }) {
   const href = fill_path(route.path, params);
-  const waiting = use_counter(route.nav?.counter);
+  const waiting = use_counter(route.nav?.counter, params);
   if (!href || !route.nav) return null;
   return (
     <a class="nav-link" href={href} aria-current={current ? "page" : undefined} title={route.title}>
