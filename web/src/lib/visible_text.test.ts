@@ -28,3 +28,9 @@ test("looking first does not hide the first one", () => {
   expect(visible_text(text)).toBe("False⟨U+202E⟩⟨U+2066⟩ # ⟨U+200B⟩");
   expect(visible_pieces(text).filter((piece) => piece.mark !== null)).toHaveLength(3);
 });
+
+test("pictures joined into one stay one, lines stay lines", () => {
+  const worker = "\u{1f469}\u{1f3fd}\u200d\u{1f4bb} \u2764\ufe0f\u200d\u{1f525}\nnext";
+  expect(visible_text(worker)).toBe(worker);
+  expect(visible_text("a\u200d\u{1f525}")).toBe("a⟨U+200D⟩\u{1f525}");
+});

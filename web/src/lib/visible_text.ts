@@ -7,11 +7,24 @@ export interface TextPiece {
   mark: string | null;
 }
 
-/** Controls, soft hyphen, joiners and other things without width, direction marks, tags. Tabs are left alone. */
+/** Controls, soft hyphen, joiners and other things without width, direction marks, tags. Tabs and line
+ *  breaks are left alone. */
 const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
-  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\ufe00-\ufe0d]|\udb40[\udc00-\uddef]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\ufe00-\ufe0d]|\udb40[\udc00-\uddef]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Joins pictures into one: the only use of a joiner that changes what is seen. */
+const joined_picture = /^\p{Extended_Pictographic}/u;
+const picture_before = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u;
+
+function joins_pictures(text: string, at: number): boolean {
+  return (
+    text[at] === "\u200d" &&
+    joined_picture.test(text.slice(at + 1, at + 3)) &&
+    picture_before.test(text.slice(Math.max(0, at - 3), at))
+  );
+}
 
 const turns_direction = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
@@ -34,6 +47,7 @@ export function visible_pieces(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let at = 0;
   for (const found of text.matchAll(unseen)) {
+    if (joins_pictures(text, found.index)) continue;
     if (found.index > at) pieces.push({ text: text.slice(at, found.index), mark: null });
     pieces.push({ text: found[0], mark: code_of(found[0]) });
     at = found.index + found[0].length;

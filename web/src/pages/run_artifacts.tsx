@@ -14,6 +14,7 @@ import { Markdown } from "../parts/markdown";
 import { Data, Empty, State } from "../parts/state";
 import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
+import { Visible } from "../parts/visible";
 import { can } from "../session";
 import { is_branch, review_page, reviews_changed } from "./review_data";
 import { content_address, review_tones, review_words } from "./run_data";
@@ -46,7 +47,7 @@ export function TextContent({ artifact, siblings }: { artifact: Artifact; siblin
         return (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
           <pre class="artifact-text" tabIndex={0}>
-            {text}
+            <Visible text={text} />
           </pre>
         );
       }}
@@ -136,10 +137,17 @@ function ArtifactView({ artifact, siblings }: { artifact: Artifact; siblings: Ar
     <section class="artifact" aria-label={artifact.name}>
       <header class="artifact-head">
         <div>
-          <h2>{artifact.name}</h2>
+          <h2>
+            <Visible text={artifact.name} />
+          </h2>
           <p class="soft">
             {artifact.kind} · {byte_size(artifact.bytes)} · <Time time={artifact.created_at} />
-            {artifact.summary !== "" && ` · ${artifact.summary}`}
+            {artifact.summary !== "" && (
+              <>
+                {" "}
+                · <Visible text={artifact.summary} />
+              </>
+            )}
           </p>
         </div>
         <span class="spring" />

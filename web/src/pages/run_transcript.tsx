@@ -12,6 +12,7 @@ import { JsonValue, parsed_container } from "../parts/json_view";
 import { Markdown } from "../parts/markdown";
 import { State } from "../parts/state";
 import { toast_failed } from "../parts/toast";
+import { Visible } from "../parts/visible";
 import { content_address, run_address, run_tones, run_words } from "./run_data";
 
 export interface Transcript {
@@ -76,11 +77,18 @@ function WholeText({ run, event, field }: { run: string; event: RunEvent; field:
   );
 }
 
+/** Colours of a terminal, which mean nothing here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how they begin
+const terminal_colours = /\u001b\[[0-9;]*m/g;
+
 function ToolText({ text }: { text: string }) {
+  const plain = text.replace(terminal_colours, "").replaceAll("\r\n", "\n");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
     <pre tabIndex={0}>
-      <code>{text === "" ? "(nothing)" : text}</code>
+      <code>
+        <Visible text={plain === "" ? "(nothing)" : plain} />
+      </code>
     </pre>
   );
 }
@@ -107,7 +115,9 @@ function ToolCall({ run, call, result }: { run: string; call: RunEvent; result: 
       <summary>
         <Icon name="tool" />
         <b>{call.tool}</b>
-        <code class="run-tool-words">{call_summary(call)}</code>
+        <code class="run-tool-words">
+          <Visible text={call_summary(call)} />
+        </code>
         <span class="spring" />
         {result?.failed && <State tone="failed" text="failed" />}
         <span class="faint">
@@ -145,7 +155,12 @@ function ArtifactLine({ event, artifacts }: { event: RunEvent; artifacts: Artifa
     <div class="run-artifact">
       <p>
         <Icon name="download" /> <b>{artifact?.kind ?? "artifact"}</b>{" "}
-        <a href="?tab=artifacts">{artifact?.name ?? event.text}</a> <span class="soft">{artifact?.summary}</span>
+        <a href="?tab=artifacts">
+          <Visible text={artifact?.name ?? event.text} />
+        </a>{" "}
+        <span class="soft">
+          <Visible text={artifact?.summary ?? ""} />
+        </span>
       </p>
       {artifact?.media_type.startsWith("image/") && (
         <img src={content_address(artifact.id)} alt={artifact.summary || artifact.name} />
@@ -180,7 +195,9 @@ function Line({ run, event, results, artifacts }: LineProps) {
       return (
         <div class="note failed">
           <Icon name="warning" />
-          <p>{event.text}</p>
+          <p>
+            <Visible text={event.text} />
+          </p>
         </div>
       );
     case "status":
@@ -191,7 +208,9 @@ function Line({ run, event, results, artifacts }: LineProps) {
           ) : (
             <span class="tag">{event.step}</span>
           )}
-          <span class={event.failed ? "strong" : "soft"}>{event.text}</span>
+          <span class={event.failed ? "strong" : "soft"}>
+            <Visible text={event.text} />
+          </span>
         </p>
       );
     default:

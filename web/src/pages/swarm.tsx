@@ -13,6 +13,7 @@ import { Data, Empty, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
+import { Visible } from "../parts/visible";
 import { query, set_query } from "../router";
 import { can, space } from "../session";
 import { cost_text, RunActions, RunFacts } from "./run";
@@ -85,7 +86,7 @@ const columns: Column<Run>[] = [
     sort: (run) => run.title,
     cell: (run) => (
       <a class="strong" href={run_page(run.id)}>
-        {run.title}
+        <Visible text={run.title} />
       </a>
     ),
   },

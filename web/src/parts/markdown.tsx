@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Block, type Inline, parse_markdown } from "../lib/markdown";
+import { Visible } from "./visible";
 
 /** Where a picture that the text names comes from; null shows its words instead. */
 export type ImageSource = (source: string) => string | null;
@@ -14,9 +15,13 @@ function Words({ nodes, image }: { nodes: Inline[]; image: ImageSource }) {
 function word(node: Inline, key: number, image: ImageSource): ComponentChildren {
   switch (node.kind) {
     case "text":
-      return node.text;
+      return <Visible key={key} text={node.text} />;
     case "code":
-      return <code key={key}>{node.text}</code>;
+      return (
+        <code key={key}>
+          <Visible text={node.text} />
+        </code>
+      );
     case "strong":
       return (
         <strong key={key}>
@@ -63,7 +68,9 @@ function element(block: Block, key: number, image: ImageSource): ComponentChildr
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
         <pre key={key} tabIndex={0}>
-          <code>{block.text}</code>
+          <code>
+            <Visible text={block.text} />
+          </code>
         </pre>
       );
     case "list": {

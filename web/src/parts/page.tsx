@@ -1,6 +1,7 @@
 // What every page begins with, and sections of settings.
 
 import type { ComponentChildren } from "preact";
+import { Visible } from "./visible";
 
 interface HeaderProps {
   title: string;
@@ -12,7 +13,9 @@ export function PageHeader({ title, text, children }: HeaderProps) {
   return (
     <header class="page-head">
       <div>
-        <h1>{title}</h1>
+        <h1>
+          <Visible text={title} />
+        </h1>
         {text && <p class="page-text">{text}</p>}
       </div>
       {children && <div class="page-actions">{children}</div>}
