@@ -223,6 +223,16 @@ private:
         if (what == "repo")
             return must(desk.repos.create(world.admin, space, {.url = "https://git.example.com/team/" + unique()}))
                 .id.text();
+        if (what == "automation" || what == "hook") {
+            automation::NewAutomation wanted;
+            wanted.name = unique();
+            wanted.project = project().text();
+            wanted.preset = must(desk.runs.presets.create(world.admin, space, unique(), "", testing::a_command())).name;
+            wanted.prompt = "look";
+            wanted.trigger.schedule = "@daily";
+            if (what == "hook") wanted.trigger = {.type = automation::TriggerType::webhook};
+            return must(desk.automations.create(world.admin, space, wanted)).id.text();
+        }
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
         if (what == "span") return "00f067aa0ba902b7";
         if (what == "session") return "chat-1";

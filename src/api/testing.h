@@ -4,6 +4,7 @@
 
 #include "access/testing.h"
 #include "api/api.h"
+#include "api/automation_services.h"
 #include "api/forge_services.h"
 #include "api/run_services.h"
 #include "skill/skills.h"
@@ -109,6 +110,7 @@ public:
                        .runs = &runs,
                        .skills = &skills,
                        .vault = &vault,
+                       .automations = &automation_services,
                        .forge = &forge},
               net::StaticFiles::embedded({}), options) {}
 
@@ -154,6 +156,11 @@ public:
     skill::Skills skills;
     forge::Repos repos;
     ForgeServices forge{repos}; // without mirrors: nothing is isolated here
+    broker::UsageLedger ledger{world.database};
+    automation::Automations automations{world.database, world.clock, world.access, runs.presets, *master_keys};
+    automation::Firing firing{world.database, world.clock, world.access, runs.runs, ledger, automations};
+    automation::Scheduler scheduler{world.database, world.clock, firing, *master_keys, {}}; // not started
+    AutomationServices automation_services{automations, scheduler};
     Api api;
 };
 

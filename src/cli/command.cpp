@@ -90,6 +90,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"project", "The observed applications: their traces, evals and settings."},
         {"session", "Workers on a project's traces: start, watch, talk to and stop them."},
         {"preset", "Workers with a name: harness, model, skills, sandbox, budget."},
+        {"automation", "What starts workers by itself: schedules, metrics, monitors, webhooks."},
         {"artifact", "What sessions left, and its review."},
         {"repo", "Repositories that workers clone and propose branches for."},
         {"space", "Spaces hold projects and members."},
@@ -104,7 +105,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
     };
     for (auto* family : {login_commands,    project_commands,  span_commands,     trace_commands,      series_commands,
                          compare_commands,  sql_commands,      tail_commands,     session_commands,    preset_commands,
-                         artifact_commands, repo_commands, annotate_commands, transfer_commands, space_commands,      member_commands,
+                         artifact_commands, automation_commands, repo_commands, annotate_commands, transfer_commands, space_commands,      member_commands,
                          user_commands,     key_commands,      skill_commands,    broker_commands,     usage_commands,
                          audit_commands,    backup_commands,   version_commands,  completion_commands, help_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));

@@ -114,6 +114,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     TRY(server->open_edge());
     TRY(server->open_otlp());
     TRY(server->m_workshop->start(server->m_edge->addresses().back()));
+    server->m_automations->start();
     TRY(server->write_addresses());
     return server;
 }
@@ -172,6 +173,9 @@ Result<> Server::open_workshop() {
     parts.places = {m_config.run_places, m_config.run_places_per_space};
     parts.repositories = m_repositories.get();
     m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
+    m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, m_workshop->runs().runs,
+                                          m_workshop->runs().presets, m_workshop->usage(), *m_master_keys,
+                                          *m_telemetry});
     return {};
 }
 
@@ -223,6 +227,7 @@ Result<> Server::open_edge() {
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
     api::Services services{*m_access, *m_database, m_clock, *this, &*m_spans, &m_workshop->runs(), &*m_skills,
                            &*m_vault, &m_workshop->usage(), &m_workshop->budgets()};
+    services.automations = &m_automations->services();
     services.forge = &m_repositories->services();
     m_api.emplace(services, std::move(ui), api_options);
     m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault);
@@ -374,7 +379,7 @@ std::string Server::metrics() const {
                            "hone_secrets{{state=\"all\"}} {}\nhone_secrets{{state=\"old\"}} {}\n"
                            "hone_secrets{{state=\"unused\"}} {}\nhone_secrets{{state=\"env\"}} {}\n",
                            secrets.value().secrets, secrets.value().old, secrets.value().unused, secrets.value().env);
-    return out + m_span_duties->metrics() + m_workshop->metrics();
+    return out + m_span_duties->metrics() + m_workshop->metrics() + m_automations->metrics();
 }
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {

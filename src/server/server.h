@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "config/config.h"
+#include "server/automations.h"
 #include "server/otlp_edge.h"
 #include "server/otlp_grpc.h"
 #include "server/sandbox_audit.h"
@@ -119,6 +120,7 @@ private:
     std::optional<SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
     std::unique_ptr<Workshop> m_workshop;
+    std::optional<AutomationDuties> m_automations;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

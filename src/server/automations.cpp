@@ -1,0 +1,57 @@
+#include "server/automations.h"
+
+#include "base/log.h"
+
+#include <fmt/format.h>
+
+namespace hone::server {
+
+AutomationDuties::AutomationDuties(const AutomationParts& parts)
+    : m_automations(parts.database, parts.clock, parts.access, parts.presets, parts.keys),
+      m_firing(parts.database, parts.clock, parts.access, parts.runs, parts.ledger, m_automations),
+      m_scheduler(parts.database, parts.clock, m_firing, parts.keys,
+                  [&telemetry = parts.telemetry](const access::ProjectId& project, const automation::Trigger& trigger,
+                                                 Time from, Time to) -> Result<automation::Measured> {
+                      return automation::measure(*TRY(telemetry.store()), project, trigger, from, to);
+                  }),
+      m_services{m_automations, m_scheduler} {
+    m_automations.set_news([this] { m_scheduler.wake(); });
+}
+
+void AutomationDuties::tell_with(notice::Notices& notices) {
+    m_firing.set_paused([&notices](const automation::PausedNotice& paused) {
+        notice::Notice told;
+        told.space = paused.space;
+        told.project = paused.project;
+        told.kind = notice::Kind::automation_paused;
+        told.title = "Automation paused: " + paused.name;
+        told.body = paused.reason;
+        told.link = "/automations/" + paused.automation.text();
+        if (const auto said = notices.say(told); !said.ok())
+            log(Level::warning, "notice of a paused automation was not kept", {{"why", said.error().message}});
+        notices.wake();
+    });
+}
+
+std::string AutomationDuties::metrics() const {
+    const auto state = m_scheduler.state();
+    if (!state.ok()) return "";
+    std::string out;
+    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
+        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
+    };
+    const automation::SchedulerState& now = state.value();
+    add("gauge", "scheduler_last_step_seconds", "When the scheduler last did its work.",
+        now.last_step ? static_cast<double>(to_ns(*now.last_step)) / 1e9 : 0.0);
+    add("gauge", "scheduler_behind_seconds", "How late the most overdue automation is.", now.behind_seconds);
+    add("gauge", "automation_slots_due", "Due moments without an outcome.", now.due_slots);
+    add("gauge", "automation_slots_live", "Fired moments whose run goes on.", now.live_slots);
+    add("gauge", "automations", "Automations.", now.automations);
+    add("gauge", "automations_paused", "Automations that are paused.", now.paused);
+    add("counter", "scheduler_steps_total", "Steps of the scheduler.", now.steps);
+    add("counter", "scheduler_failed_steps_total", "Steps of the scheduler in which something failed.",
+        now.failed_steps);
+    return out;
+}
+
+} // namespace hone::server

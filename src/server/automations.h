@@ -1,0 +1,40 @@
+// Everything that looks after automations, built in order: the automations, what fires them, the scheduler's thread.
+// Stands on the workshop, whose runs it starts.
+#pragma once
+
+#include "api/automation_services.h"
+#include "notice/notices.h"
+#include "telemetry/telemetry.h"
+
+namespace hone::server {
+
+struct AutomationParts {
+    sql::Database& database;
+    const Clock& clock;
+    access::Access& access;
+    run::Runs& runs;
+    run::Presets& presets;
+    const broker::UsageLedger& ledger;
+    secret::MasterKeys& keys;
+    telemetry::Telemetry& telemetry;
+};
+
+class AutomationDuties {
+public:
+    explicit AutomationDuties(const AutomationParts& parts);
+
+    automation::Automations& automations() { return m_automations; }
+    api::AutomationServices& services() { return m_services; }
+    // Who tells people about automations that paused themselves. Before `start`.
+    void tell_with(notice::Notices& notices);
+    void start() { m_scheduler.start(); }
+    std::string metrics() const;
+
+private:
+    automation::Automations m_automations;
+    automation::Firing m_firing;
+    automation::Scheduler m_scheduler;
+    api::AutomationServices m_services;
+};
+
+} // namespace hone::server
