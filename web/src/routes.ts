@@ -34,6 +34,8 @@ const skills = (name: keyof typeof import("./pages/skill_pages")) =>
   lazy_page(() => import("./pages/skill_pages"), name);
 const runs = (name: keyof typeof import("./pages/run_pages")) => lazy_page(() => import("./pages/run_pages"), name);
 const loop = (name: keyof typeof import("./pages/loop_pages")) => lazy_page(() => import("./pages/loop_pages"), name);
+const reviews = (name: keyof typeof import("./pages/review_pages")) =>
+  lazy_page(() => import("./pages/review_pages"), name);
 const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
 
 export const routes: Route[] = [
@@ -184,6 +186,20 @@ export const routes: Route[] = [
     page: skills("SkillPage"),
     under: "/s/:space/skills",
     permission: "skill_read",
+  },
+  {
+    path: "/s/:space/repos",
+    title: "Repositories",
+    page: reviews("Repos"),
+    nav: { group: "main", icon: "branch", keys: "g g" },
+    permission: "repo_read",
+  },
+  {
+    path: "/s/:space/repos/:repo",
+    title: "Repository",
+    page: reviews("RepoPage"),
+    under: "/s/:space/repos",
+    permission: "repo_read",
   },
   {
     path: "/s/:space/settings/general",

@@ -143,7 +143,7 @@ export function PullRequests() {
           {(rows) =>
             rows.length === 0 ? (
               <Empty
-                icon="vector"
+                icon="merge"
                 title="No pull requests yet"
                 text="When a branch is approved in the Inbox, it is pushed and a pull request is opened for it."
               />

@@ -207,7 +207,7 @@ export function Repos() {
         {(repos) =>
           repos.length === 0 ? (
             <Empty
-              icon="vector"
+              icon="branch"
               title="No repositories yet"
               text="Add one here, or name it in a preset: it is registered when a run first uses it."
               command="hone repo add https://github.com/example/shop"

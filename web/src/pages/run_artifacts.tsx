@@ -60,7 +60,7 @@ export function Content({ artifact, siblings }: { artifact: Artifact; siblings: 
     return (
       <p>
         <a class="button" href={review_page(artifact.id)}>
-          <Icon name="vector" /> Look at the changes
+          <Icon name="branch" /> Look at the changes
         </a>
       </p>
     );
