@@ -91,6 +91,15 @@ net::Response as_rpc_status(net::Response response, const net::RequestHead& head
     return response;
 }
 
+// The edge's own refusal of a large body is in our form; senders of traces get theirs, as far as they say beforehand
+// how much is to come.
+std::optional<net::Response> refuse_large_traces(const net::RequestHead& head, size_t limit) {
+    const auto length = parse_integer(head.header("Content-Length"));
+    if (!length.ok() || length.value() < 0 || static_cast<uint64_t>(length.value()) <= limit) return std::nullopt;
+    const Error large = too_large("the body is larger than " + std::to_string(limit) + " bytes; send smaller batches");
+    return as_rpc_status(net::error_response(large), head);
+}
+
 } // namespace
 
 Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
@@ -125,6 +134,8 @@ net::Plan Api::plan(const net::RequestHead& head) {
         plan.lane = route.lane;
         plan.stream_body = route.streams_body;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
+        if (route.is_otlp)
+            if (auto refused = refuse_large_traces(head, *plan.body_limit)) plan.answer = dressed(std::move(*refused));
     }
     return plan;
 }

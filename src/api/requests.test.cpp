@@ -201,6 +201,22 @@ TEST_CASE_FIXTURE(Fixture, "every body must say that it is JSON and be it, and h
     }
 }
 
+TEST_CASE_FIXTURE(Fixture, "traces that are too large are refused as their senders expect") {
+    const auto refused = [&](const std::string& type) {
+        return desk.send({"POST", "/v1/traces", "{}", {{"Content-Type", type}, {"Content-Length", "99999999999"}}});
+    };
+    const auto json = refused("application/json");
+    CHECK(json.status == 413);
+    CHECK(body_of(json).at("code").as_int64() == 3);
+    CHECK(message_of(json).find("send smaller batches") != std::string::npos);
+    const auto protobuf = refused("application/x-protobuf");
+    CHECK(protobuf.status == 413);
+    CHECK(protobuf.content_type == "application/x-protobuf");
+    CHECK(protobuf.body.find("send smaller batches") != std::string::npos);
+    CHECK(desk.send({"POST", "/v1/traces", "{}", {{"Content-Type", "application/json"}, {"Content-Length", "2"}}})
+              .status == 401);
+}
+
 TEST_CASE_FIXTURE(Fixture, "numbers keep to their bounds") {
     for (const char* days : {"0", "-1", "1.5", "1e400", "99999999999999999999", "\"7\""}) {
         INFO(days);
