@@ -13,6 +13,9 @@ namespace {
 
 enum class Asked { initialize, session, prompt };
 
+// Settings that win over those that lie in the workspace, where repositories and earlier turns may have put some.
+const std::string system_settings = "/hone/settings.json";
+
 void launch_opencode(const Setup& setup, Launch& launch) {
     const bool anthropic = setup.model_protocol == "anthropic";
     const json::Object options{{"baseURL", setup.gateway + (anthropic ? "/anthropic/v1" : "/openai/v1")},
@@ -47,12 +50,15 @@ void launch_gemini(const Setup& setup, Launch& launch) {
                                 {"general", json::Object{{"enableAutoUpdate", false}, {"maxAttempts", 3}}},
                                 {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
                                 {"telemetry", json::Object{{"enabled", false}}},
+                                {"hooksConfig", json::Object{{"enabled", false}}},
+                                {"mcp", json::Object{{"allowed", json::Array{"hone"}}}},
                                 {"context", json::Object{{"fileName", json::Array{"GEMINI.md", "AGENTS.md"}}}}};
     launch.argv = {setup.node, setup.program, "--acp", "--yolo", "-m", setup.model};
     launch.env = {{"GEMINI_CLI_NO_RELAUNCH", "true"},
+                  {"GEMINI_CLI_SYSTEM_SETTINGS_PATH", system_settings},
                   {"GEMINI_API_KEY", setup.placeholder_key},
                   {"GOOGLE_GEMINI_BASE_URL", setup.gateway + "/gemini"}};
-    launch.files.push_back({setup.home + "/.gemini/settings.json", json::print(settings)});
+    launch.files.push_back({system_settings, json::print(settings)});
     launch.files.push_back({setup.home + "/.gemini/GEMINI.md", setup.system_prompt + "\n\n" + setup.context});
     for (const Setup::SkillFolder& skill : setup.skills)
         launch.folders.push_back({setup.home + "/.gemini/skills/" + skill.name, skill.path});
@@ -63,16 +69,19 @@ void launch_qwen(const Setup& setup, Launch& launch) {
                                 {"general", json::Object{{"enableAutoUpdate", false}}},
                                 {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
                                 {"telemetry", json::Object{{"enabled", false}}},
+                                {"disableAllHooks", true},
+                                {"mcp", json::Object{{"allowed", json::Array{"hone"}}}},
                                 {"tools", json::Object{{"toolSearch", json::Object{{"enabled", false}}}}},
                                 {"memory", json::Object{{"enableManagedAutoMemory", false}}}};
     // The entry script would start this as a child that outlives it.
     launch.argv = {setup.node, "--expose-gc", setup.program, "--acp", "--yolo", "-m", setup.model};
     launch.env = {{"QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"},
                   {"QWEN_CODE_LEGACY_MCP_BLOCKING", "1"}, // the first turn shall have its tools
+                  {"QWEN_CODE_SYSTEM_SETTINGS_PATH", system_settings},
                   {"OPENAI_API_KEY", setup.placeholder_key},
                   {"OPENAI_BASE_URL", setup.gateway + "/openai/v1"},
                   {"QWEN_HOME", setup.home + "/.qwen"}};
-    launch.files.push_back({setup.home + "/.qwen/settings.json", json::print(settings)});
+    launch.files.push_back({system_settings, json::print(settings)});
     launch.files.push_back({setup.home + "/.qwen/QWEN.md", setup.system_prompt + "\n\n" + setup.context});
     for (const Setup::SkillFolder& skill : setup.skills)
         launch.folders.push_back({setup.home + "/.qwen/skills/" + skill.name, skill.path});
