@@ -25,6 +25,14 @@ std::string beside_program(const std::string& name) {
     return {};
 }
 
+// Servers that share a database must not take up each other's runs; the name stays through restarts.
+Result<std::string> server_name(const WorkshopParts& parts) {
+    if (parts.database.engine() == sql::Engine::sqlite) return std::string("local");
+    const std::string path = parts.data_directory + "/server_name";
+    if (!file_exists(path)) TRY(write_file(path, "server_" + make_ulid(parts.clock.now())));
+    return read_file(path, 100);
+}
+
 // Opens secrets for one run.
 class RunSecrets final : public broker::SecretOpener {
 public:
@@ -84,7 +92,8 @@ Result<> Workshop::start(const std::string& address) {
                                m_parts.data_directory, beside_program("hone-inside"), beside_program("playbooks"),
                                ::geteuid() == 0,
                                m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr});
-    m_workforce = std::make_unique<run::Workforce>(run::WorkforceOptions{"local", m_parts.places}, *m_means);
+    m_workforce =
+        std::make_unique<run::Workforce>(run::WorkforceOptions{TRY(server_name(m_parts)), m_parts.places}, *m_means);
     m_services.runs.set_attention(*m_workforce);
     return m_workforce->start();
 }
