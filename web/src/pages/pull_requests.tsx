@@ -92,9 +92,14 @@ async function sync(pr: PullRequest): Promise<void> {
   await reload("pull_request");
 }
 
-function Detail({ pr }: { pr: PullRequest }) {
+function Detail({ pr, rows }: { pr: PullRequest; rows: PullRequest[] }) {
+  const at = rows.findIndex((other) => other.id === pr.id);
+  const go = (step: number) => {
+    const next = at < 0 ? undefined : rows[at + step];
+    return next && (() => set_query({ open: next.id }, { replace: true }));
+  };
   return (
-    <SlideOver title={pr.title} on_close={() => set_query({ open: null })}>
+    <SlideOver title={pr.title} on_close={() => set_query({ open: null })} on_previous={go(-1)} on_next={go(1)}>
       {pr.error !== "" && <Note kind={pr.state === "failed" ? "failed" : "warning"}>{pr.error}</Note>}
       <Facts
         rows={[
@@ -103,9 +108,9 @@ function Detail({ pr }: { pr: PullRequest }) {
           ["Branch", <code key="branch">{pr.branch}</code>],
           ["Into", pr.target === "" ? <span class="faint">not known yet</span> : <code key="target">{pr.target}</code>],
           ["Checks", pr.checks || <span class="faint">none</span>],
-          ["Review there", pr.forge_review.replaceAll("_", " ") || <span class="faint">nothing</span>],
+          ["Reviews", pr.forge_review.replaceAll("_", " ") || <span class="faint">nothing</span>],
           ["Approved", <Time key="created" time={pr.created_at} />],
-          ["Asked the forge", <Time key="polled" time={pr.polled_at} />],
+          ["Last asked", <Time key="polled" time={pr.polled_at} />],
           ...((pr.merged_at ? [["Merged", <Time key="merged" time={pr.merged_at} />]] : []) as [
             string,
             ComponentChildren,
@@ -134,14 +139,17 @@ export function PullRequests() {
     api.list<PullRequest>("/v1/pull_requests", { space: space.value?.id }, signal),
   );
   const text = (query.value.get("q") ?? "").toLowerCase();
+  const rows = (load.data ?? []).filter((pr) =>
+    `${pr.title} ${pr.repo_name} ${pr.branch}`.toLowerCase().includes(text),
+  );
   const open = load.data?.find((pr) => pr.id === query.value.get("open"));
   return (
     <div class="beside">
       <div class="page list-page">
         <PageHeader title="Pull requests" text="What people approved, on its way to the forge and there." />
         <Data load={load} retry={() => void reload("pull_request")}>
-          {(rows) =>
-            rows.length === 0 ? (
+          {(all) =>
+            all.length === 0 ? (
               <Empty
                 icon="merge"
                 title="No pull requests yet"
@@ -150,7 +158,7 @@ export function PullRequests() {
             ) : (
               <Table
                 label="Pull requests"
-                rows={rows.filter((pr) => `${pr.title} ${pr.repo_name} ${pr.branch}`.toLowerCase().includes(text))}
+                rows={rows}
                 columns={columns}
                 row_id={(pr) => pr.id}
                 row_title={(pr) => pr.title}
@@ -163,7 +171,7 @@ export function PullRequests() {
           }
         </Data>
       </div>
-      {open && <Detail pr={open} />}
+      {open && <Detail pr={open} rows={rows} />}
     </div>
   );
 }
