@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../api";
 import { notice_kind_text } from "../lib/notice";
-import { plural } from "../lib/number";
+import { duration, plural } from "../lib/number";
 import { reload, use_load } from "../load";
 import { Confirm } from "../parts/confirm";
 import { CodeBlock } from "../parts/copy";
@@ -18,7 +18,7 @@ import { toast_done, toast_failed } from "../parts/toast";
 import { query, set_query } from "../router";
 import { can, space } from "../session";
 import { DestinationForm } from "./destination_form";
-import type { Delivery, Destination } from "./loop_types";
+import type { Attempt, Delivery, Destination } from "./loop_types";
 import { project_name, use_projects } from "./run_data";
 
 const route = (id: string, rest = "") => `/v1/destinations/${segment(id)}${rest}`;
@@ -60,23 +60,18 @@ const columns: Column<Destination>[] = [
   },
 ];
 
-interface TestResult {
-  delivered: boolean;
-  detail: string;
-}
-
 /** Sends one notice now and says what the other side answered. */
 function TestButton({ destination }: { destination: Destination }) {
   const [busy, set_busy] = useState(false);
-  const [result, set_result] = useState<TestResult | null>(null);
+  const [result, set_result] = useState<Attempt | null>(null);
   async function test(): Promise<void> {
     set_busy(true);
     set_result(null);
     try {
-      set_result(await api.post<TestResult>(route(destination.id, "/test"), {}));
+      set_result(await api.post<Attempt>(route(destination.id, "/test"), {}));
       await changed();
     } catch (error) {
-      set_result({ delivered: false, detail: to_api_error(error).message });
+      set_result({ ok: false, status: null, problem: to_api_error(error).message, took_ms: 0 });
     } finally {
       set_busy(false);
     }
@@ -88,9 +83,10 @@ function TestButton({ destination }: { destination: Destination }) {
       </button>
       {result && (
         <div class="page-result" role="status">
-          <Note kind={result.delivered ? "done" : "failed"} icon={result.delivered ? "check" : "warning"}>
-            {result.delivered ? "It was taken" : "It was not taken"}
-            {result.detail === "" ? "." : `: ${result.detail}`}
+          <Note kind={result.ok ? "done" : "failed"} icon={result.ok ? "check" : "warning"}>
+            {result.ok ? `It was taken in ${duration(result.took_ms)}` : "It was not taken"}
+            {result.status !== null && `, status ${result.status}`}
+            {result.problem === "" ? "." : `: ${result.problem}`}
           </Note>
         </div>
       )}

@@ -385,3 +385,9 @@ export interface Delivery {
   created_at: string;
   finished_at: string | null;
 }
+export interface Attempt {
+  ok: boolean;
+  status: number | null;
+  problem: string;
+  took_ms: number;
+}
