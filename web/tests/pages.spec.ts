@@ -39,6 +39,7 @@ const pages: Record<string, string> = {
   Swarm: "/s/default/swarm",
   Presets: "/s/default/presets",
   "a new preset": "/s/default/presets/new",
+  Repositories: "/s/default/repos",
   General: "/s/default/settings/general",
   Members: "/s/default/settings/members",
   Roles: "/s/default/settings/roles",

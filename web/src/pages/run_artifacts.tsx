@@ -17,6 +17,7 @@ import { toast_done, toast_failed } from "../parts/toast";
 import { Visible } from "../parts/visible";
 import { can } from "../session";
 import { is_branch, review_page, reviews_changed } from "./review_data";
+import { BranchMarks } from "./review_marks";
 import { content_address, review_tones, review_words } from "./run_data";
 
 const largest_preview = 1 << 20;
@@ -58,10 +59,11 @@ export function TextContent({ artifact, siblings }: { artifact: Artifact; siblin
 export function Content({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
   if (is_branch(artifact))
     return (
-      <p>
+      <p class="review-summary">
         <a class="button" href={review_page(artifact.id)}>
           <Icon name="branch" /> Look at the changes
         </a>
+        <BranchMarks run={artifact.run_id} artifact={artifact.id} />
       </p>
     );
   if (artifact.media_type.startsWith("image/"))
