@@ -22,7 +22,11 @@ function find_route(): { route: Route | null; params: Params } {
 function redirect(route: Route | null): string | null {
   if (route?.guest) return me.value && route.path === "/login" ? "/" : null;
   if (!me.value) return path.value === "/" ? "/login" : `/login?next=${encodeURIComponent(current_address())}`;
-  if (path.value === "/") return space.value ? `/s/${encodeURIComponent(space.value.name)}` : "/account";
+  const home = space.value ? `/s/${encodeURIComponent(space.value.name)}` : null;
+  if (path.value === "/") return home ?? "/account";
+  // Mails and prompts name pages without their space: "/runs/run_01…".
+  if (route === null && home && routes.some((candidate) => match_path(candidate.path, home + path.value)))
+    return home + current_address();
   return null;
 }
 

@@ -241,7 +241,7 @@ export const routes: Route[] = [
     permission: "monitor_read",
   },
   {
-    path: "/s/:space/settings/usage",
+    path: "/s/:space/usage",
     title: "Usage",
     page: loop("Usage"),
     nav: { group: "space", icon: "overview", keys: "g y" },

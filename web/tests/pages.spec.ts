@@ -44,7 +44,7 @@ const pages: Record<string, string> = {
   Members: "/s/default/settings/members",
   Roles: "/s/default/settings/roles",
   "API keys": "/s/default/settings/keys",
-  Usage: "/s/default/settings/usage",
+  Usage: "/s/default/usage",
   "Audit log": "/s/default/settings/audit",
   Server: "/installation/server",
   Spaces: "/installation/spaces",

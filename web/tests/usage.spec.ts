@@ -4,7 +4,7 @@ import { expect, test, unique } from "./fixtures";
 test("the budget of a space is set, shown against today, and taken away again", async ({ page, admin }) => {
   const name = unique("thrifty");
   await admin.send("POST", "/v1/spaces", { name });
-  await page.goto(`/s/${name}/settings/usage`);
+  await page.goto(`/s/${name}/usage`);
   await expect(page.getByText("No model calls in this range")).toBeVisible();
   await expect(page.getByText("no limit").first()).toBeVisible();
 
