@@ -29,7 +29,7 @@ interface DecideProps {
 }
 
 function hint_of(review: Review, verdict: Verdict): string {
-  if (verdict === "reject") return "Kept with it. The worker is not told.";
+  if (verdict === "reject") return "Kept with it, for whoever asks why.";
   if (verdict === "request_changes")
     return review.open_comments > 0
       ? `Goes to the session with ${plural(review.open_comments, "open comment")}.`
@@ -94,7 +94,10 @@ export function DecideDialog({ review, verdict, on_close, on_done }: DecideProps
 
 export function DecideButtons({ review, on_done }: { review: Review; on_done: () => void }) {
   const [verdict, set_verdict] = useState<Verdict | null>(null);
-  const possible = can("artifact_review") && review.artifact.review === "pending";
+  // A branch that went back to its worker can still be decided.
+  const undecided =
+    review.artifact.review === "pending" || (review.branch !== null && review.artifact.review === "changes_requested");
+  const possible = can("artifact_review") && undecided;
   const approvable = possible && review.cannot_approve === null;
   const group = "Review";
   use_keys(

@@ -138,7 +138,7 @@ function Said({ comment, artifact, drafts }: { comment: Comment; artifact: strin
           </span>
         )}
         <span class="spring" />
-        {comment.mine && !editing && (
+        {comment.mine && comment.told_at === null && !editing && (
           <button
             type="button"
             class="quiet"

@@ -83,6 +83,8 @@ function commands(params: Params, projects: Project[]): Command[] {
       undefined,
       "new add alert",
     );
+  if (can("repo_write"))
+    action("Add a repository", "plus", () => navigate(`${at("/s/:space/repos")}?new=1`), undefined, "new git forge");
   if (can("project_create"))
     action("Create a project", "plus", () => navigate(`${at("/s/:space/projects")}?new=1`), undefined, "new add");
   if (can("key_create"))
