@@ -63,6 +63,10 @@ def test_traces_are_listed_drawn_and_counted_from_the_command_line(binary, stack
     assert "no" in hone.run("trace", "ff" * 16, status=5).stderr
     assert hone.json("series", "--metrics", "count,errors", "--after", "1h")["metrics"] == ["count", "errors"]
     assert "█" in hone.run("series", "--group-by", "name", "--after", "1h").stdout
+    compared = hone.json("compare", "--after", "1h", "--ago", "1d", "--group-by", "name")
+    counts = {change["group"]: change["metrics"][0]["current"] for change in compared["groups"]}
+    assert counts == {"ask": 1, "bad": 1, "other": 1}, compared
+    assert "errors            0    1     new  worse" in hone.run("compare", "--after", "1h").stdout
     assert "column" in hone.run("traces", "-q", "status =", status=8).stderr
 
 
@@ -73,6 +77,7 @@ def test_sql_from_the_command_line_in_every_format(binary, stack):
     assert [row["name"] for row in hone.json("sql", text=ask)] == ["ask", "bad", "other"]
     assert hone.run("sql", ask, "--format", "csv").stdout.splitlines()[1].startswith('"ask"')
     assert len(hone.run("sql", ask, "--format", "json_lines").stdout.splitlines()) == 3
+    assert len(hone.json("sql", ask, "--limit", "2")) == 2  # cut, not refused
     with tempfile.TemporaryDirectory() as directory:
         file = f"{directory}/rows.parquet"
         hone.run("sql", ask, "--format", "parquet", "-o", file)
