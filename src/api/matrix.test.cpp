@@ -233,6 +233,14 @@ private:
             if (what == "hook") wanted.trigger = {.type = automation::TriggerType::webhook};
             return must(desk.automations.create(world.admin, space, wanted)).id.text();
         }
+        if (what == "issue" || what == "other_issue") {
+            const auto where = what == "issue" ? project() : m_project;
+            const auto issue = must(desk.signal.issues.report(access::Caller::system(), space, where, "test",
+                                                              {"problem " + unique(), "seen", {}, {}, {}, unique()}));
+            m_fingerprint = issue.fingerprint;
+            return issue.id.text();
+        }
+        if (what == "fingerprint") return m_fingerprint;
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
         if (what == "span") return "00f067aa0ba902b7";
         if (what == "session") return "chat-1";
@@ -288,6 +296,7 @@ private:
 
     int m_made = 0;
     access::ProjectId m_project;
+    std::string m_fingerprint; // of the issue made last
 };
 
 bool is_refusal(int status) {

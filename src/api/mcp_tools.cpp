@@ -2,6 +2,7 @@
 #include "api/labels.h"
 #include "api/mcp.h"
 #include "api/run_handlers.h"
+#include "api/signal_tools.h"
 #include "api/span_handlers.h"
 
 namespace hone::api {
@@ -394,6 +395,9 @@ std::span<const McpTool> mcp_tools() {
         tool<query_sql_tool>("query_sql", "Read-only SQL over the spans and evals of a project."),
         tool<get_series_tool>("get_series", "Numbers over time: volume, errors, latency, tokens, cost; grouped."),
         tool<list_evals_tool>("list_evals", "Labels and scores that people, models and code gave."),
+        tool<list_issues_tool>("list_issues", "Recurring problems of a project, highest ranked first."),
+        tool<get_issue_tool>("get_issue", "Everything about one issue: numbers, filter, example traces."),
+        tool<report_issue_tool>("report_issue", "Tell of a recurring problem; the same one again is the same issue."),
         tool<save_investigation_tool>("save_investigation", "Leave an investigation for review.", true),
         tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", true),
         tool<save_file_tool>("save_file", "Leave a file for review: a chart, a table, a script.", true),

@@ -7,6 +7,7 @@
 #include "api/automation_services.h"
 #include "api/forge_services.h"
 #include "api/run_services.h"
+#include "api/signal_services.h"
 #include "skill/skills.h"
 #include "json/json.h"
 
@@ -111,6 +112,7 @@ public:
                        .skills = &skills,
                        .vault = &vault,
                        .automations = &automation_services,
+                       .signal = &signal_services,
                        .forge = &forge},
               net::StaticFiles::embedded({}), options) {}
 
@@ -161,6 +163,9 @@ public:
     automation::Firing firing{world.database, world.clock, world.access, runs.runs, ledger, automations};
     automation::Scheduler scheduler{world.database, world.clock, firing, *master_keys, {}}; // not started
     AutomationServices automation_services{automations, scheduler};
+    // Without spans and monitors.
+    signal::Signal signal{{world.database, world.clock, world.access, runs.runs, runs.presets, runs.artifacts}};
+    SignalServices signal_services{signal};
     Api api;
 };
 

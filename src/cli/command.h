@@ -101,6 +101,7 @@ std::vector<Command> session_commands();
 std::vector<Command> preset_commands();
 std::vector<Command> artifact_commands();
 std::vector<Command> automation_commands();
+std::vector<Command> signal_commands();
 std::vector<Command> repo_commands();
 std::vector<Command> broker_commands();
 std::vector<Command> usage_commands();

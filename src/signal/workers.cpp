@@ -52,8 +52,7 @@ Result<run::RunId> Signal::start_worker(const Caller& caller, const Row& row, co
     wanted.prompt = std::string(is_fix ? fix_prompt : investigate_prompt);
     if (!row.settings.context.value.empty())
         wanted.prompt += "\n\nWhat the people of this project want you to know:\n\n" + *row.settings.context;
-    wanted.title = std::string(is_fix ? "Fix: " : "Investigate: ") + issue.title.substr(0, 80);
-    wanted.title = std::string(truncate_utf8(*wanted.title, 95));
+    wanted.title = std::string(is_fix ? "Fix: " : "Investigate: ") + std::string(truncate_utf8(issue.title, 80));
     run::Settings settings;
     if (row.settings.preset) {
         settings = TRY(m_parts.presets.find(Caller::system(), row.space, *row.settings.preset)).settings;
