@@ -30,10 +30,10 @@ import {
   reason_text,
   slot_marks,
 } from "./automation_data";
-import { AutomationForm } from "./automation_form";
-import { Firings } from "./automation_preview";
+import { AutomationForm, given_fields } from "./automation_form";
+import { Firings, TriggerChart } from "./automation_preview";
 import { automation_page, automations_page } from "./loop_addresses";
-import type { Automation, NextFiring, Slot } from "./loop_types";
+import type { Automation, NextFiring, Slot, TriggerPreview } from "./loop_types";
 import { preset_page, run_page, run_tones, run_words } from "./run_data";
 
 const new_name = "new";
@@ -108,24 +108,36 @@ const columns: Column<Slot>[] = [
   },
 ];
 
+/** The metric that a trigger watches, above the marks of what it did. */
+function WatchedMetric({ automation }: { automation: Automation }) {
+  const trigger = automation.trigger;
+  const load = use_load(`automation_metric/${automation.id}/${automation.updated_at}`, () =>
+    api.post<TriggerPreview>(
+      "/v1/automation_preview",
+      { project: automation.project_id, trigger: given_fields(trigger), cool_off_seconds: automation.cool_off_seconds },
+      { space: space.value?.id },
+    ),
+  );
+  return load.data ? <TriggerChart trigger={trigger} preview={load.data} /> : null;
+}
+
 function WeekStrip({ automation }: { automation: Automation }) {
   const key = `automation_week/${automation.id}`;
   const load = use_load(key, async (signal) => ({
     slots: await api.get<Slot[]>(automation_route(automation.id, "/slots"), { limit: 1000 }, signal),
     to: Date.now(),
   }));
-  const marks = useMemo(() => slot_marks(load.data?.slots ?? []), [load.data]);
   const to = load.data?.to ?? Date.now();
-  if (marks.length === 0) return null;
+  const marks = useMemo(
+    () => slot_marks(load.data?.slots ?? []).filter((mark) => mark.time >= to - week),
+    [load.data, to],
+  );
+  const watched = automation.trigger.type === "metric";
+  if (marks.length === 0 && !watched) return null;
   return (
     <Section title="The past week">
-      <Strip
-        label="The past week"
-        marks={marks.filter((mark) => mark.time >= to - week)}
-        kinds={outcome_kinds}
-        from={to - week}
-        to={to}
-      />
+      {watched && <WatchedMetric automation={automation} />}
+      <Strip label="The past week" marks={marks} kinds={outcome_kinds} from={to - week} to={to} under_chart={watched} />
     </Section>
   );
 }

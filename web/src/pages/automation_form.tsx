@@ -101,6 +101,10 @@ export function trigger_of(draft: Draft): Trigger {
   return all as Trigger;
 }
 
+/** A saved trigger as it can be sent again: fields that it does not have are left out. */
+export const given_fields = (trigger: Trigger): Partial<Trigger> =>
+  Object.fromEntries(Object.entries(trigger).filter(([, value]) => value !== null));
+
 function trigger_ready(draft: Draft): boolean {
   if (draft.type === "cron") return draft.schedule.trim() !== "";
   if (draft.type === "metric") return draft.project !== "" && from_unit(draft.metric, draft.threshold) !== null;

@@ -55,21 +55,26 @@ export function Firings({ times }: { times: string[] }) {
   );
 }
 
-function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview }) {
+/** The watched metric with the trigger's threshold. */
+export function TriggerChart({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview }) {
   const { text, title } = metric_info(trigger.metric ?? "");
   const chart = useMemo(() => {
     const times = preview.points.map((point) => to_milliseconds(point.time));
-    const limit = preview.threshold;
     return {
       times,
       lines: [
+        { title: "threshold", colour: "--failed", dashed: true, values: times.map(() => preview.threshold) },
         { title, colour: "--running", values: preview.points.map((point) => point.value) },
-        { title: "threshold", colour: "--failed", dashed: true, values: times.map(() => limit) },
       ],
     };
   }, [preview, title]);
-  const first = chart.times[0];
-  const last = chart.times[chart.times.length - 1];
+  if (chart.times.length === 0) return <p class="faint">No spans in the last seven days.</p>;
+  return <Chart title={capital(title)} {...chart} text={text} height={150} />;
+}
+
+function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview }) {
+  const first = preview.points[0]?.time;
+  const last = preview.points[preview.points.length - 1]?.time;
   if (first === undefined || last === undefined) return <p class="faint">No spans in the last seven days.</p>;
   const marks = preview.past.map((slot) => ({
     time: to_milliseconds(slot.due_at),
@@ -82,8 +87,15 @@ function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview 
       <p>
         In the last seven days it would have fired <b>{fired === 1 ? "once" : `${fired} times`}</b>.
       </p>
-      <Chart title={capital(title)} {...chart} text={text} height={150} />
-      <Strip label="Would have" marks={marks} kinds={outcome_kinds} from={first} to={last} under_chart />
+      <TriggerChart trigger={trigger} preview={preview} />
+      <Strip
+        label="Would have"
+        marks={marks}
+        kinds={outcome_kinds}
+        from={to_milliseconds(first)}
+        to={to_milliseconds(last)}
+        under_chart
+      />
     </>
   );
 }
