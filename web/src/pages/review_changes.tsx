@@ -285,7 +285,7 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
           The two revisions left from different commits, so changes that others made in between are in here too.
         </Note>
       )}
-      <div class="review-body">
+      <div class={`review-body ${split ? "split" : ""}`}>
         <FileList
           files={files}
           chosen={chosen.value}
