@@ -45,17 +45,14 @@ void launch_opencode(const Setup& setup, Launch& launch) {
 }
 
 void launch_gemini(const Setup& setup, Launch& launch) {
-    const json::Object hone{{"httpUrl", setup.gateway + "/mcp"}, {"trust", true}, {"timeout", 600000}};
     const json::Object settings{{"security", json::Object{{"auth", json::Object{{"selectedType", "gemini-api-key"}}},
                                                           {"folderTrust", json::Object{{"enabled", false}}}}},
                                 {"general", json::Object{{"enableAutoUpdate", false}, {"maxAttempts", 3}}},
                                 {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
                                 {"telemetry", json::Object{{"enabled", false}}},
                                 {"hooksConfig", json::Object{{"enabled", false}}},
-                                {"mcp", json::Object{{"allowed", json::Array{"hone"}}}},
-                                {"mcpServers", json::Object{{"hone", hone}}},
                                 {"context", json::Object{{"fileName", json::Array{"GEMINI.md", "AGENTS.md"}}}}};
-    launch.argv = {setup.node, setup.program, "--acp", "--yolo", "-m", setup.model};
+    launch.argv = {setup.node, setup.program, "--acp", "--yolo", "-m", setup.model, "--allowed-mcp-server-names=hone"};
     launch.env = {{"GEMINI_CLI_NO_RELAUNCH", "true"},
                   {"GEMINI_CLI_SYSTEM_SETTINGS_PATH", system_settings},
                   {"GEMINI_API_KEY", setup.placeholder_key},
@@ -188,9 +185,7 @@ private:
 
     void ask_session(Output& output) {
         const json::Object server{{"type", "http"}, {"name", "hone"}, {"url", m_mcp}, {"headers", json::Array{}}};
-        // Gemini CLI has it in its settings: with a list of allowed servers it drops those that a client names.
-        const json::Array servers = m_flavour == "gemini" ? json::Array{} : json::Array{server};
-        json::Object params{{"cwd", m_workspace}, {"mcpServers", servers}};
+        json::Object params{{"cwd", m_workspace}, {"mcpServers", json::Array{server}}};
         if (!m_resume.empty()) params["sessionId"] = m_resume;
         // A loaded session repeats its history as updates; they are in the transcript already.
         m_loading = !m_resume.empty();
