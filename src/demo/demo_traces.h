@@ -8,6 +8,7 @@
 //   parse_intent fails on answers that are not JSON
 //   check_stock is called again and again with the same input
 //   answers of the small model are cut off at the token limit
+//   answer sends twice the tokens since version 1.9.0
 #pragma once
 
 #include "base/time.h"

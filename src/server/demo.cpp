@@ -3,6 +3,7 @@
 
 #include "server/server.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <thread>
 
@@ -49,6 +50,11 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
         if (count.ok() && count.value() >= spans) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
+    // Signal looks by itself from now on; it finds what was planted and lets one worker investigate.
+    signal::ConfigureSignal on;
+    on.enabled = true;
+    on.consent = true;
+    TRY(m_signal->configure(caller, space, project.id.text(), on));
     run::StartRun start;
     start.project = std::string(demo::project_name);
     start.prompt = std::string(prompt);
@@ -66,10 +72,34 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
         if (run::is_over(now_at.state)) {
             say(fmt::format("The investigation {}.{}", name_of(now_at.state),
                             now_at.reason.empty() ? "" : " " + now_at.reason));
-            return {};
+            return tell_issues(space, project.id.text(), say);
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
+}
+
+// What Signal found, once it has looked and its first worker is done.
+Result<> Server::tell_issues(const access::SpaceId& space, const std::string& project,
+                             const std::function<void(const std::string&)>& say) {
+    const access::Caller caller = access::Caller::system();
+    signal::IssueFilter filter;
+    filter.project = project;
+    constexpr int most_waits = 2400; // two minutes: the machine may be slow
+    std::vector<signal::Issue> issues;
+    for (int i = 0; i < most_waits; ++i) {
+        const auto view = TRY(m_signal->view(caller, space, project));
+        issues = TRY(m_signal->issues.list(caller, space, filter, {})).data;
+        const bool is_investigated = std::any_of(issues.begin(), issues.end(), [](const signal::Issue& issue) {
+            return issue.investigation_id && issue.status != signal::Status::investigating;
+        });
+        if (view.last_scan && (is_investigated || view.last_scan->investigations == 0)) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    say(fmt::format("Signal found {} issues: {}/s/default/projects/{}/signal", issues.size(), m_url,
+                    demo::project_name));
+    for (const signal::Issue& issue : issues)
+        say(fmt::format("  {:3}  {}{}", issue.score, issue.title, issue.investigation_id ? " (investigated)" : ""));
+    return {};
 }
 
 } // namespace hone::server

@@ -115,6 +115,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     TRY(server->open_otlp());
     TRY(server->m_workshop->start(server->m_edge->addresses().back()));
     server->m_automations->start();
+    server->m_signal->start();
     TRY(server->write_addresses());
     return server;
 }
@@ -176,6 +177,10 @@ Result<> Server::open_workshop() {
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, m_workshop->runs().runs,
                                           m_workshop->runs().presets, m_workshop->usage(), *m_master_keys,
                                           *m_telemetry});
+    api::RunServices& runs = m_workshop->runs();
+    m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
+                                   m_telemetry.get(), nullptr});
+    m_signal_services.emplace(api::SignalServices{*m_signal});
     return {};
 }
 
@@ -229,6 +234,7 @@ Result<> Server::open_edge() {
                            &*m_vault, &m_workshop->usage(), &m_workshop->budgets()};
     services.automations = &m_automations->services();
     services.forge = &m_repositories->services();
+    services.signal = &*m_signal_services;
     m_api.emplace(services, std::move(ui), api_options);
     m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault);
 
@@ -379,7 +385,7 @@ std::string Server::metrics() const {
                            "hone_secrets{{state=\"all\"}} {}\nhone_secrets{{state=\"old\"}} {}\n"
                            "hone_secrets{{state=\"unused\"}} {}\nhone_secrets{{state=\"env\"}} {}\n",
                            secrets.value().secrets, secrets.value().old, secrets.value().unused, secrets.value().env);
-    return out + m_span_duties->metrics() + m_workshop->metrics() + m_automations->metrics();
+    return out + m_span_duties->metrics() + m_workshop->metrics() + m_automations->metrics() + m_signal->metrics();
 }
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/signal_services.h"
 #include "config/config.h"
 #include "server/automations.h"
 #include "server/otlp_edge.h"
@@ -61,8 +62,8 @@ public:
     const std::string& otlp_url() const { return m_otlp_url; }
     // Set when this start created the installation.
     const std::optional<access::FirstStart>& first_start() const { return m_first_start; }
-    // Loads the demo project and lets the playbook look at it, once; tells each step to `say`. Returns when the
-    // investigation is there.
+    // Loads the demo project, switches Signal on and lets the playbook look at it, once; tells each step to `say`.
+    // Returns when the investigations are there.
     Result<> open_demo(const std::function<void(const std::string&)>& say);
     // Finishes running requests, then stops serving. Destroying without it cuts them.
     void drain();
@@ -73,6 +74,8 @@ private:
     Result<> open_data(const std::optional<std::string>& admin_password);
     Result<> open_secrets();
     Result<> open_workshop();
+    Result<> tell_issues(const access::SpaceId& space, const std::string& project,
+                         const std::function<void(const std::string&)>& say);
     Result<> open_spans();
     Result<> open_edge();
     Result<> open_otlp();
@@ -121,6 +124,8 @@ private:
     std::unique_ptr<Repositories> m_repositories;
     std::unique_ptr<Workshop> m_workshop;
     std::optional<AutomationDuties> m_automations;
+    std::optional<signal::Signal> m_signal;
+    std::optional<api::SignalServices> m_signal_services;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

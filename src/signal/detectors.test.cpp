@@ -1,9 +1,11 @@
 // Each detector on data that holds the fault and on data that does not; on the real engine.
 #include "signal/detectors.h"
+#include "bench/signal_corpus.h"
 #include "demo/demo_traces.h"
+#include "telemetry/filter.h"
 #include "telemetry/store_fixture.h"
 
-#include <cstdio>
+#include <set>
 
 using namespace hone;
 using namespace hone::signal;
@@ -20,6 +22,31 @@ Findings look_at(const std::string& project, int64_t hours_of_window, int64_t ho
     return std::move(found).value();
 }
 
+std::set<std::string> titles(const Findings& findings) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : findings.candidates)
+        all.insert(std::string(name_of(candidate.detector)) + ": " + candidate.title);
+    return all;
+}
+
+std::string joined(const std::set<std::string>& all) {
+    std::string text;
+    for (const std::string& one : all) text += one + "\n";
+    return text;
+}
+
+// The corpus with this fault, looked at.
+Findings corpus_with(Detector fault, uint64_t seed) {
+    bench::CorpusOptions options;
+    options.fault = fault;
+    options.seed = seed;
+    options.to_ns = to_ns(fixture().clock.now());
+    const std::string project = std::string(name_of(fault)) + std::to_string(seed);
+    const auto loaded = bench::load_corpus(*fixture().telemetry, options, project, "project_" + project);
+    REQUIRE_MESSAGE(loaded.ok(), (loaded.ok() ? "" : loaded.error().message));
+    return look_at(project, options.window_hours, options.baseline_hours, options.to_ns);
+}
+
 } // namespace
 
 TEST_CASE("every fault of the demo is found, and nothing else") {
@@ -31,13 +58,51 @@ TEST_CASE("every fault of the demo is found, and nothing else") {
     }
     fixture().wait();
     const Findings findings = look_at("demo", 24, 48, to_ns(now));
-    std::vector<std::string> said;
+    const std::set<std::string> expected{
+        "version_regression: rank_articles became 3.1 times slower with version 1.9.0",
+        "version_regression: answer uses 2.0 times as many tokens with version 1.9.0",
+        "empty_retrieval: search_articles finds nothing",
+        "tool_failure: lookup_order fails as a tool: order service did not answer for # within # ms",
+        "tool_loop: The agent calls check_stock again and again with the same input",
+        "truncated_output: Answers of gpt-4o-mini are cut off in answer",
+        "unparsable_output: parse_intent cannot read an answer: Expecting value line # column # char #"};
+    CHECK(joined(titles(findings)) == joined(expected));
     for (const Candidate& candidate : findings.candidates) {
-        said.push_back(std::string(name_of(candidate.detector)) + " " + candidate.title);
-        std::printf("%-20s %-60s %lld (%lld before) share %.3f growth %.1f conf %.2f\n   %s\n",
-                    name_of(candidate.detector).data(), candidate.title.c_str(), (long long)candidate.traces,
-                    (long long)candidate.traces_before, candidate.share, candidate.growth, candidate.confidence,
-                    candidate.filter.c_str());
+        INFO(candidate.title);
+        CHECK(telemetry::parse_filter(candidate.filter).ok());
+        CHECK(candidate.traces >= candidate.least);
+        CHECK(candidate.share > 0);
+        CHECK(candidate.share <= 1);
+        CHECK(candidate.confidence > 0.5);
+        CHECK(candidate.examples.size() == 5);
+        int64_t volume = 0;
+        for (const auto& [hour, traces] : candidate.volume) volume += traces;
+        CHECK(volume == candidate.traces + candidate.traces_before);
     }
-    CHECK(findings.candidates.size() == 7);
+    // The same spans give the same findings.
+    CHECK(titles(look_at("demo", 24, 48, to_ns(now))) == titles(findings));
+}
+
+TEST_CASE("each detector finds its fault and no other detector speaks") {
+    for (const Detector fault : bench::corpus_faults) {
+        const Findings findings = corpus_with(fault, 1);
+        INFO("with ", std::string(name_of(fault)), ":\n", joined(titles(findings)));
+        REQUIRE(findings.candidates.size() == 1);
+        CHECK(findings.candidates.front().detector == fault);
+    }
+}
+
+TEST_CASE("clean data gives no findings") {
+    for (const uint64_t seed : {11, 12, 13}) {
+        const Findings findings = corpus_with(Detector::reported, seed);
+        CHECK(joined(titles(findings)) == "");
+        CHECK(findings.spans > 1000);
+        CHECK(findings.cost.rows_read > 0);
+    }
+}
+
+TEST_CASE("a project without spans, or with a window that is none") {
+    fixture().store();
+    CHECK(look_at("nothing", 24, 72, to_ns(fixture().clock.now())).candidates.empty());
+    CHECK_FALSE(look(fixture().telemetry->engine(), {"project_x", 5, 5, 7}, fixture().clock).ok());
 }

@@ -1,0 +1,239 @@
+"""Signal end to end: faults in traces become issues, issues live and come back, workers investigate them, and hostile
+text in traces stays data."""
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+from server import PASSWORD, Client, Server, wait_until
+
+INJECTIONS = json.loads((pathlib.Path(__file__).parent.parent / "corpus/injection.json").read_text())["texts"]
+HOUR = 3_600_000_000_000
+
+
+class Demo(Server):
+    """`hone demo` instead of `hone serve`."""
+
+    def spawn(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HONE_")}
+        environment |= {"HONE_ADMIN_PASSWORD": PASSWORD}
+        self.process = subprocess.Popen(
+            [self.binary, "demo", "--data-dir", str(self.data_dir), "--listen", "127.0.0.1:0",
+             "--otlp-http-listen", "127.0.0.1:0", "--otlp-grpc-listen", "127.0.0.1:0"],
+            stdout=self.log, stderr=self.log, env=environment)
+        return self
+
+
+class Shop:
+    """A server with one project, logged in as its owner."""
+
+    def __init__(self, binary, stack, *flags):
+        self.server = stack.enter_context(Server(binary, None, *flags))
+        self.client = Client(self.server.url).login()
+        self.project = self.client.must("POST", "/v1/projects", {"name": "shop"}).data["id"]
+        self.key = self.client.must("POST", "/v1/keys", {"name": "sender", "kind": "service", "role": "member"}).data["key"]
+        self.made = 0
+
+    def trace(self, failure=None, name="lookup_order", ago_ns=60_000_000_000):
+        """A trace: an agent that calls a tool, which may fail with this message."""
+        self.made += 1
+        start = time.time_ns() - ago_ns
+        spans = []
+        for index, (span, kind) in enumerate([("handle_ticket", "AGENT"), (name, "TOOL")]):
+            made = {
+                "traceId": f"{self.made:032x}", "spanId": f"{self.made * 2 + index:016x}", "name": span,
+                "parentSpanId": f"{self.made * 2:016x}" if index else "",
+                "startTimeUnixNano": str(start + index), "endTimeUnixNano": str(start + 20_000_000 + index),
+                "attributes": [{"key": "openinference.span.kind", "value": {"stringValue": kind}}],
+                "status": {"code": 2, "message": failure} if failure and index else {"code": 1},
+            }
+            spans.append(made)
+        return spans
+
+    def send(self, traces):
+        spans = [span for trace in traces for span in trace]
+        body = {"resourceSpans": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+                                   "scopeSpans": [{"spans": spans}]}]}
+        answer = Client(self.server.url, self.key).call("POST", "/v1/traces", body, {"x-project-name": "shop"})
+        assert answer.status == 200, answer.text
+        first = spans[0]["traceId"], spans[-1]["traceId"]
+        for trace in first:
+            wait_until(lambda trace=trace: self.client.get(f"/v1/projects/shop/traces/{trace}/skeleton").status == 200
+                       and self.client.get(f"/v1/projects/shop/traces/{trace}/skeleton").data["spans"], "the spans are seen")
+
+    def scan(self):
+        return self.client.must("POST", "/v1/projects/shop/signal/scan").data
+
+    def issues(self, status="all"):
+        return self.client.must("GET", f"/v1/issues?project=shop&status={status}").data
+
+    def issue(self, id):
+        return self.client.must("GET", f"/v1/issues/{id}").data["issue"]
+
+
+def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one(binary, stack):
+    server = stack.enter_context(Demo(binary))
+    client = Client(server.url).login()
+    wait_until(lambda: client.get("/v1/issues").status == 200 and client.get("/v1/issues").data, "issues are found", 120)
+    found = client.must("GET", "/v1/issues?status=all&project=support-agent").data
+    about = sorted((issue["detector"], issue["title"].split(":")[0]) for issue in found)
+    expected = [("empty_retrieval", "search_articles"), ("tool_failure", "lookup_order"), ("tool_loop", "check_stock"),
+                ("truncated_output", "gpt-4o-mini"), ("unparsable_output", "parse_intent"),
+                ("version_regression", "answer"), ("version_regression", "rank_articles")]
+    assert len(about) == len(expected), about
+    for (detector, title), (wanted, word) in zip(about, expected):
+        assert detector == wanted and word in title, about
+    # Ranked, explained, and each opens the traces it is about.
+    scores = [issue["score"] for issue in found]
+    assert scores == sorted(scores, reverse=True) and scores[-1] > 0, scores
+    for issue in found:
+        assert abs(sum(term["points"] for term in issue["score_terms"]) - issue["score"]) <= 0.5, issue["score_terms"]
+        rows = client.call("GET", "/v1/projects/support-agent/span_rows?limit=1&filter=" + quoted(issue["filter"]))
+        assert rows.status == 200 and rows.data, (issue["filter"], rows.text)
+        assert client.must("GET", f"/v1/issues/{issue['id']}/volume").data, issue
+    volume = client.must("GET", "/v1/projects/support-agent/issue_volume?hours=96").data
+    assert sum(point["high"] + point["medium"] for point in volume) > 1000, volume[:3]
+
+    def investigated():
+        return next((issue for issue in client.must("GET", "/v1/issues?status=all").data if issue["investigation_id"]), None)
+
+    issue = wait_until(investigated, "one is investigated", 120)
+    text = client.get(f"/v1/artifacts/{issue['investigation_id']}/content").text
+    for part in ("## Overview", "## Evidence", "## Root cause", "## Proposed fix", "## Confidence"):
+        assert part in text, text
+    wait_until(lambda: client.must("GET", f"/v1/issues/{issue['id']}").data["issue"]["status"] == "open", "it is open again")
+    runs = client.must("GET", "/v1/runs?origin=automation").data
+    assert [run["id"] for run in runs] == [issue["investigation_run"]], runs
+    scans = client.must("GET", "/v1/projects/support-agent/signal/scans").data
+    assert scans and scans[-1]["new_issues"] == 7 and scans[-1]["rows_read"] > 0, scans
+
+
+def quoted(text):
+    import urllib.parse
+
+    return urllib.parse.quote(text)
+
+
+def test_signal_needs_consent_and_an_issue_lives_and_comes_back(binary, stack):
+    shop = Shop(binary, stack)
+    view = shop.client.must("GET", "/v1/projects/shop/signal").data
+    assert not view["enabled"] and "sandboxes" in view["consent_note"], view
+    refused = shop.client.call("PUT", "/v1/projects/shop/signal", {"enabled": True})
+    assert refused.status == 400 and "consent" in refused.message, refused.text
+    bad = shop.client.call("PUT", "/v1/projects/shop/signal", {"settings": {"cadence_minutes": 0}})
+    assert bad.status == 400 and "cadence_minutes" in bad.message, bad.text
+    assert shop.scan()["found"] == 0
+
+    day = 26 * HOUR
+    shop.send([shop.trace(ago_ns=day) for _ in range(60)])
+    shop.send([shop.trace() for _ in range(40)] + [shop.trace("order 17 timed out after 5000 ms") for _ in range(12)])
+    scan = shop.scan()
+    assert scan["new_issues"] == 1 and scan["asked_by"] == "admin@localhost", scan
+    (issue,) = shop.issues()
+    assert issue["detector"] == "tool_failure" and issue["traces"] == 12 and issue["status"] == "open", issue
+    assert shop.scan()["new_issues"] == 0 and shop.issue(issue["id"])["matches"] == 2
+
+    shop.client.must("PATCH", f"/v1/issues/{issue['id']}", {"status": "resolved", "reason": "fixed in 1.1"})
+    assert shop.scan()["reopened"] == 0 and shop.issue(issue["id"])["status"] == "resolved"
+    shop.send([shop.trace("order 99 timed out after 1 ms", ago_ns=0) for _ in range(5)])
+    scan = shop.scan()
+    assert scan["reopened"] == 1, scan
+    assert shop.issue(issue["id"])["status"] == "open" and shop.issue(issue["id"])["reopened"] == 1
+
+    shop.client.must("PATCH", f"/v1/issues/{issue['id']}", {"status": "dismissed", "reason": "the partner's fault"})
+    scan = shop.scan()
+    assert scan["quiet"] == 1 and not shop.issues("open"), scan
+    said = [change["what"] for change in shop.client.must("GET", f"/v1/issues/{issue['id']}/history").data]
+    assert said == ["status", "reopened", "status", "found"], said
+
+    # Switched on, it looks by itself.
+    shop.client.must("PUT", "/v1/projects/shop/signal", {"enabled": True, "consent": True})
+    view = wait_until(lambda: next((seen for seen in [shop.client.must("GET", "/v1/projects/shop/signal").data]
+                                    if seen["last_scan"] and seen["last_scan"]["asked_by"] == "schedule"), None), "a scan by itself")
+    assert view["consent_by"] == "admin@localhost" and view["next_scan_at"] > view["last_scan"]["started_at"], view
+
+
+def test_hostile_text_in_traces_stays_data(binary, stack):
+    shop = Shop(binary, stack)
+    traces = []
+    for number, text in enumerate(INJECTIONS):
+        traces += [shop.trace(text, name=f"tool {number} {text}"[:200]) for _ in range(6)]
+    shop.send(traces)
+    scan = shop.scan()
+    assert scan["found"] == len(INJECTIONS) and not scan["failed"], scan
+    issues = shop.issues()
+    for issue in issues:
+        for shown in [issue["title"]] + [fact["value"] for fact in issue["facts"]]:
+            assert not any(mark in shown for mark in "[]<>`\x1b\x07\u202e\u200b") and "://" not in shown, issue
+        rows = shop.client.call("GET", "/v1/projects/shop/span_rows?limit=100&filter=" + quoted(issue["filter"]))
+        assert rows.status == 200 and len(rows.data) == 6, (issue["filter"], rows.text[:500])
+    # Two issues with different texts: their workers get the same words, tools and destinations.
+    manifests = []
+    for issue in issues[:2]:
+        started = shop.client.must("POST", f"/v1/issues/{issue['id']}/investigate").data
+        assert started["status"] == "investigating", started
+        manifests.append(shop.client.must("GET", f"/v1/runs/{started['investigation_run']}/manifest").data)
+        again = shop.client.post(f"/v1/issues/{issue['id']}/investigate")
+        assert again.status in (200, 409), again.text
+    first, second = manifests
+    assert first["prompt"] == second["prompt"] and first["settings"] == second["settings"]
+    assert first["trigger"]["issue"]["id"] != second["trigger"]["issue"]["id"]
+    for text in INJECTIONS:
+        assert text not in first["prompt"] and "evil.example" not in first["prompt"]
+    assert first["settings"]["harness"] == "playbook" and not first["settings"]["sandbox"]["allow_hosts"]
+    for issue in issues[:2]:
+        done = wait_until(lambda id=issue["id"]: next((now for now in [shop.issue(id)] if now["investigation_id"]), None),
+                          "the investigation is there", 120)
+        text = shop.client.get(f"/v1/artifacts/{done['investigation_id']}/content").text
+        assert "](http" not in text and "<img" not in text, text
+
+
+def test_a_worker_reports_and_reads_issues_of_its_project_only(binary, stack):
+    shop = Shop(binary, stack)
+    shop.client.must("POST", "/v1/projects", {"name": "other"})
+    other = shop.client.must("POST", "/v1/issues", {"project": "other", "title": "not yours", "explanation": "x"}).data
+    script = ("read line; hone report_issue --title 'Order 7 is lost' --explanation 'seen twice' --severity high; "
+              f"hone list_issues; hone get_issue --issue {other['id']} && echo LEAK; "
+              "hone report_issue --project other --title x --explanation y && echo LEAK; exit 0")
+    run = shop.client.must("POST", "/v1/runs", {"project": "shop", "prompt": "go", "settings": {
+        "harness": "command", "command": ["/bin/sh", "-c", script]}}).data
+    wait_until(lambda: shop.client.must("GET", f"/v1/runs/{run['id']}").data["state"] in ("succeeded", "failed"), "the run ends")
+    events = shop.client.must("GET", f"/v1/runs/{run['id']}/events?limit=1000").data
+    said = "\n".join(event["text"] for event in events)
+    assert "LEAK" not in said, said
+    (issue,) = [one for one in shop.issues() if one["detector"] == "reported"]
+    assert issue["title"] == "Order 7 is lost" and issue["reported_by"] == run["id"] and issue["severity"] == "high", issue
+    assert issue["id"] in said, said
+
+
+def test_issues_from_the_command_line(binary, stack):
+    shop = Shop(binary, stack)
+    key = shop.client.must("POST", "/v1/keys", {"name": "cli", "kind": "service", "role": "owner"}).data["key"]
+
+    def hone(*words, code=0):
+        environment = {"HONE_URL": shop.server.url, "HONE_API_KEY": key, "PATH": os.environ["PATH"], "HOME": str(shop.server.data_dir)}
+        done = subprocess.run([shop.server.binary, *words], capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    assert "no" in hone("signal", "show", "shop")
+    hone("signal", "enable", "shop", code=2)
+    assert "yes" in hone("signal", "enable", "shop", "--yes", "--cadence", "30", "--investigations", "0")
+    assert json.loads(hone("signal", "show", "shop", "--json"))["settings"]["cadence_minutes"] == 30
+    shop.send([shop.trace() for _ in range(30)] + [shop.trace("order 1 timed out") for _ in range(10)])
+    assert json.loads(hone("signal", "scan", "shop", "--json"))["found"] == 1
+    (issue,) = json.loads(hone("issue", "list", "--project", "shop", "--json"))
+    shown = hone("issue", "show", issue["id"])
+    assert "order # timed out" in shown and "affected_traces" in shown and "hone trace show" in shown, shown
+    hone("issue", "comment", issue["id"], "looking at it")
+    assert "looking at it" in hone("issue", "comments", issue["id"])
+    hone("issue", "dismiss", issue["id"], "known")
+    assert "No issues" in hone("issue", "list", "--project", "shop")
+    assert "dismissed" in hone("issue", "history", issue["id"])
+    hone("issue", "reopen", issue["id"])
+    told = json.loads(hone("issue", "report", "shop", "Something else", "--explanation", "seen", "--json"))
+    hone("issue", "merge", issue["id"], told["id"])
+    assert json.loads(hone("issue", "list", "--json"))[0]["id"] == issue["id"]
+    hone("signal", "disable", "shop")
