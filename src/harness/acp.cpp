@@ -54,10 +54,10 @@ void launch_gemini(const Setup& setup, Launch& launch) {
                                 {"context", json::Object{{"fileName", json::Array{"GEMINI.md", "AGENTS.md"}}}}};
     launch.argv = {setup.node, setup.program, "--acp", "--yolo", "-m", setup.model, "--allowed-mcp-server-names=hone"};
     launch.env = {{"GEMINI_CLI_NO_RELAUNCH", "true"},
-                  {"GEMINI_CLI_SYSTEM_SETTINGS_PATH", system_settings},
                   {"GEMINI_API_KEY", setup.placeholder_key},
                   {"GOOGLE_GEMINI_BASE_URL", setup.gateway + "/gemini"}};
-    launch.files.push_back({system_settings, json::print(settings)});
+    // Not as settings of the system: those it takes from root only, whom a sandbox does not have.
+    launch.files.push_back({setup.home + "/.gemini/settings.json", json::print(settings)});
     launch.files.push_back({setup.home + "/.gemini/GEMINI.md", setup.system_prompt + "\n\n" + setup.context});
     for (const Setup::SkillFolder& skill : setup.skills)
         launch.folders.push_back({setup.home + "/.gemini/skills/" + skill.name, skill.path});
