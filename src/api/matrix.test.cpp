@@ -223,6 +223,19 @@ private:
         if (what == "repo")
             return must(desk.repos.create(world.admin, space, {.url = "https://git.example.com/team/" + unique()}))
                 .id.text();
+        if (what == "monitor") {
+            monitor::MonitorWish wish;
+            wish.name = unique();
+            wish.project = project().text();
+            wish.settings.condition.threshold = 0.1;
+            return must(desk.monitors.create(world.admin, space, wish)).id.text();
+        }
+        if (what == "destination") {
+            notice::DestinationWish wish;
+            wish.name = unique();
+            wish.url = "http://127.0.0.1:9/never";
+            return must(desk.destinations.create(world.admin, space, wish)).id.text();
+        }
         if (what == "automation" || what == "hook") {
             automation::NewAutomation wanted;
             wanted.name = unique();

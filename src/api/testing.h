@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/automation_services.h"
 #include "api/forge_services.h"
+#include "api/monitor_services.h"
 #include "api/run_services.h"
 #include "api/signal_services.h"
 #include "skill/skills.h"
@@ -112,6 +113,7 @@ public:
                        .skills = &skills,
                        .vault = &vault,
                        .automations = &automation_services,
+                       .monitors = &monitor_services,
                        .signal = &signal_services,
                        .forge = &forge},
               net::StaticFiles::embedded({}), options) {}
@@ -163,6 +165,18 @@ public:
     automation::Firing firing{world.database, world.clock, world.access, runs.runs, ledger, automations};
     automation::Scheduler scheduler{world.database, world.clock, firing, *master_keys, {}}; // not started
     AutomationServices automation_services{automations, scheduler};
+    // Monitors without spans to look at; nothing is delivered.
+    struct NoSpans final : monitor::SeriesSource {
+        Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series&) override {
+            return unavailable("nothing stores spans here");
+        }
+    };
+    NoSpans no_spans;
+    notice::Notices notices{world.database, world.clock};
+    notice::Destinations destinations{world.database, world.clock, world.access, vault, false};
+    notice::Sender sender{world.database, world.clock, destinations, {}};
+    monitor::Monitors monitors{world.database, world.clock, world.access, no_spans, notices};
+    MonitorServices monitor_services{monitors, notices, destinations, sender};
     // Without spans and monitors.
     signal::Signal signal{{world.database, world.clock, world.access, runs.runs, runs.presets, runs.artifacts}};
     SignalServices signal_services{signal};

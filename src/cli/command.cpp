@@ -92,6 +92,9 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"preset", "Workers with a name: harness, model, skills, sandbox, budget."},
         {"automation", "What starts workers by itself: schedules, metrics, monitors, webhooks."},
         {"artifact", "What sessions left, and its review."},
+        {"monitor", "Metrics that are watched: healthy, no data or triggered."},
+        {"destination", "Where notices go: webhooks, Slack-compatible hooks, mail."},
+        {"notice", "What people were told."},
         {"signal", "Looks for what goes wrong in a project, on its own."},
         {"issue", "Problems that recur: found, ranked, investigated."},
         {"repo", "Repositories that workers clone and propose branches for."},
@@ -105,12 +108,12 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"budget", "What the model calls of a space may use a day."},
         {"audit", "The tamper-evident record of every change."},
     };
-    for (auto* family : {login_commands,    project_commands,    span_commands,   trace_commands,   series_commands,
-                         compare_commands,  sql_commands,        tail_commands,   session_commands, preset_commands,
-                         artifact_commands, automation_commands, signal_commands, repo_commands,    annotate_commands,
-                         transfer_commands, space_commands,      member_commands, user_commands,    key_commands,
-                         skill_commands,    broker_commands,     usage_commands,  audit_commands,   backup_commands,
-                         version_commands,  completion_commands, help_commands})
+    for (auto* family : {login_commands,    project_commands,    span_commands,       trace_commands,   series_commands,
+                         compare_commands,  sql_commands,        tail_commands,       session_commands, preset_commands,
+                         artifact_commands, automation_commands, monitor_commands,    signal_commands,  repo_commands,
+                         annotate_commands, transfer_commands,   space_commands,      member_commands,  user_commands,
+                         key_commands,      skill_commands,      broker_commands,     usage_commands,   audit_commands,
+                         backup_commands,   version_commands,    completion_commands, help_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

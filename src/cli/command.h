@@ -102,6 +102,7 @@ std::vector<Command> preset_commands();
 std::vector<Command> artifact_commands();
 std::vector<Command> automation_commands();
 std::vector<Command> signal_commands();
+std::vector<Command> monitor_commands();
 std::vector<Command> repo_commands();
 std::vector<Command> broker_commands();
 std::vector<Command> usage_commands();

@@ -67,6 +67,15 @@ struct Config {
     int64_t ingest_threads = 4;
     int64_t query_threads = 4;
     int64_t sandbox_ready = 2;
+    std::string public_url;
+    std::string notice_private_addresses = "false";
+    std::string smtp_host;
+    int64_t smtp_port = 587;
+    std::string smtp_security = "starttls";
+    std::string smtp_from;
+    std::string smtp_user;
+    std::string smtp_password;
+    std::string smtp_password_file;
 };
 
 struct Setting {

@@ -85,6 +85,7 @@ constexpr int64_t day = 86400;
 constexpr int64_t no_limit = INT64_MAX;
 constexpr std::string_view log_formats[] = {"text", "json"};
 constexpr std::string_view booleans[] = {"false", "true"};
+constexpr std::string_view smtp_securities[] = {"starttls", "tls", "none"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
 
 template <auto member>
@@ -205,6 +206,24 @@ constexpr Setting list[] = {
     number<&Config::query_threads>("query_threads", "Threads that answer questions about spans.", 1, 64),
     number<&Config::sandbox_ready>(
         "sandbox_ready", "Sandboxes kept prepared after the first start, so that the next ones start sooner.", 0, 64),
+    text<&Config::public_url>("public_url",
+                              "Where people reach this server, like https://hone.example.com. Links in notices begin "
+                              "with it. Empty: notices have no links.",
+                              "URL"),
+    text<&Config::notice_private_addresses>(
+        "notice_private_addresses",
+        "true: webhooks may be on private networks and on this machine. Everybody who may add a destination can then "
+        "send requests there.",
+        "BOOLEAN", booleans),
+    text<&Config::smtp_host>("smtp_host", "Mail server for notices by e-mail. Empty: there are none.", "HOST"),
+    number<&Config::smtp_port>("smtp_port", "Port of the mail server.", 1, 65'535),
+    text<&Config::smtp_security>(
+        "smtp_security", "How the mail server is reached: starttls, tls (from the start, often port 465), none.",
+        "MODE", smtp_securities),
+    text<&Config::smtp_from>("smtp_from", "Address that mails come from.", "ADDRESS"),
+    text<&Config::smtp_user>("smtp_user", "User at the mail server. Empty: no login.", "NAME"),
+    secret(text<&Config::smtp_password>("smtp_password", "Password at the mail server.", "TEXT")),
+    text<&Config::smtp_password_file>("smtp_password_file", "File that holds it instead.", "FILE"),
 };
 
 } // namespace

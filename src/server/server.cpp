@@ -30,6 +30,7 @@ void Sweeper::step() {
     note("idempotent answers", m_idempotency.sweep());
     note("retention of spans", m_spans.step());
     note("use of secrets", m_vault.flush_used());
+    note("notices and monitors", m_monitors.sweep());
 }
 
 void Sweeper::start(std::chrono::seconds every) {
@@ -116,6 +117,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     TRY(server->m_workshop->start(server->m_edge->addresses().back()));
     server->m_automations->start();
     server->m_signal->start();
+    server->m_monitors->start();
     TRY(server->write_addresses());
     return server;
 }
@@ -160,6 +162,7 @@ Result<> Server::open_secrets() {
     hygiene.old_after = std::chrono::hours(24 * m_config.secret_old_days);
     hygiene.unused_after = std::chrono::hours(24 * m_config.secret_unused_days);
     m_skills.emplace(*m_database, m_clock, *m_access, *m_vault, hygiene);
+    m_notices = TRY(NoticeDuties::open(*m_database, m_clock, *m_access, *m_vault, m_config));
     return {};
 }
 
@@ -179,8 +182,11 @@ Result<> Server::open_workshop() {
                                           *m_telemetry});
     api::RunServices& runs = m_workshop->runs();
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
-                                   m_telemetry.get(), nullptr});
+                                   m_telemetry.get(), &m_notices->notices()});
     m_signal_services.emplace(api::SignalServices{*m_signal});
+    m_automations->tell_with(m_notices->notices());
+    m_monitors.emplace(*m_database, m_clock, *m_access, *m_telemetry, m_workshop->usage(), *m_notices,
+                       m_automations->automations(), *m_signal);
     return {};
 }
 
@@ -235,8 +241,9 @@ Result<> Server::open_edge() {
     services.automations = &m_automations->services();
     services.forge = &m_repositories->services();
     services.signal = &*m_signal_services;
+    services.monitors = &m_monitors->services();
     m_api.emplace(services, std::move(ui), api_options);
-    m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault);
+    m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault, *m_monitors);
 
     net::ServerOptions options = edge_options();
     options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
@@ -385,7 +392,8 @@ std::string Server::metrics() const {
                            "hone_secrets{{state=\"all\"}} {}\nhone_secrets{{state=\"old\"}} {}\n"
                            "hone_secrets{{state=\"unused\"}} {}\nhone_secrets{{state=\"env\"}} {}\n",
                            secrets.value().secrets, secrets.value().old, secrets.value().unused, secrets.value().env);
-    return out + m_span_duties->metrics() + m_workshop->metrics() + m_automations->metrics() + m_signal->metrics();
+    return out + m_span_duties->metrics() + m_workshop->metrics() + m_automations->metrics() + m_signal->metrics() +
+           m_monitors->metrics();
 }
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {

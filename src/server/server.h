@@ -6,6 +6,7 @@
 #include "api/signal_services.h"
 #include "config/config.h"
 #include "server/automations.h"
+#include "server/monitors.h"
 #include "server/otlp_edge.h"
 #include "server/otlp_grpc.h"
 #include "server/sandbox_audit.h"
@@ -26,11 +27,13 @@ extern const char* const version;
 // A background duty that runs now and then. step() is what tests call; the thread only calls it.
 class Sweeper {
 public:
-    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault)
+    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault,
+            MonitorDuties& monitors)
         : m_access(access),
           m_idempotency(idempotency),
           m_spans(spans),
-          m_vault(vault) {}
+          m_vault(vault),
+          m_monitors(monitors) {}
     void step();
     void start(std::chrono::seconds every);
     // Runs a step soon, without waiting for its time.
@@ -43,6 +46,7 @@ private:
     api::Idempotency& m_idempotency;
     SpanDuties& m_spans;
     secret::Vault& m_vault;
+    MonitorDuties& m_monitors;
     std::mutex m_mutex;
     std::condition_variable_any m_changed;
     bool m_wanted = false;
@@ -117,6 +121,7 @@ private:
     std::unique_ptr<secret::MasterKeys> m_master_keys;
     std::optional<secret::Vault> m_vault;
     std::optional<skill::Skills> m_skills;
+    std::unique_ptr<NoticeDuties> m_notices;
     std::optional<api::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<api::Spans> m_spans;
@@ -126,6 +131,7 @@ private:
     std::optional<AutomationDuties> m_automations;
     std::optional<signal::Signal> m_signal;
     std::optional<api::SignalServices> m_signal_services;
+    std::optional<MonitorDuties> m_monitors;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

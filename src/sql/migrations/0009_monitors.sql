@@ -129,3 +129,7 @@ CREATE TABLE monitor_values (
     stays BIGINT NOT NULL,         -- the first of its hour, kept longer
     PRIMARY KEY (monitor_id, at)
 );
+
+-- For notices about them.
+CREATE INDEX runs_by_end ON runs(ended_at);
+CREATE INDEX artifacts_by_time ON artifacts(review, created_at);

@@ -1,0 +1,129 @@
+#include "server/monitors.h"
+
+#include "base/file.h"
+
+#include <fmt/format.h>
+
+namespace hone::server {
+
+namespace {
+
+Result<notice::SenderOptions> sender_options(const config::Config& config) {
+    notice::SenderOptions options;
+    options.public_url = config.public_url;
+    while (options.public_url.ends_with('/')) options.public_url.pop_back();
+    options.allow_private = config.notice_private_addresses == "true";
+    options.smtp.host = config.smtp_host;
+    options.smtp.port = static_cast<uint16_t>(config.smtp_port);
+    options.smtp.security = config.smtp_security == "tls"    ? notice::SmtpSecurity::tls
+                            : config.smtp_security == "none" ? notice::SmtpSecurity::none
+                                                             : notice::SmtpSecurity::starttls;
+    options.smtp.from = config.smtp_from;
+    options.smtp.user = config.smtp_user;
+    options.smtp.password = config.smtp_password;
+    if (!config.smtp_password_file.empty())
+        options.smtp.password = std::string(trim(TRY(read_file(config.smtp_password_file, 4096))));
+    options.smtp.ca_file = config.egress_ca_file;
+    if (!config.smtp_host.empty() && config.smtp_from.find('@') == std::string::npos)
+        return invalid("smtp_host needs smtp_from, the address that mails come from");
+    return options;
+}
+
+std::string line(std::string_view kind, std::string_view name, std::string_view help, int64_t value) {
+    return fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
+}
+
+} // namespace
+
+NoticeDuties::NoticeDuties(sql::Database& database, const Clock& clock, access::Access& access,
+                           const secret::Vault& vault, notice::SenderOptions options)
+    : m_notices(database, clock),
+      m_destinations(database, clock, access, vault, !options.smtp.host.empty()),
+      m_sender(database, clock, m_destinations, std::move(options)) {
+    m_notices.set_wake([this] { m_sender.wake(); });
+}
+
+Result<std::unique_ptr<NoticeDuties>> NoticeDuties::open(sql::Database& database, const Clock& clock,
+                                                         access::Access& access, const secret::Vault& vault,
+                                                         const config::Config& config) {
+    return std::unique_ptr<NoticeDuties>(new NoticeDuties(database, clock, access, vault, TRY(sender_options(config))));
+}
+
+std::string NoticeDuties::metrics() const {
+    const notice::Sender::Count count = m_sender.count();
+    return line("counter", "notices_sent_total", "Notices that a destination took.", count.sent) +
+           line("counter", "notice_failures_total", "Attempts to deliver a notice that failed.", count.failed) +
+           line("counter", "notices_given_up_total", "Notices that were not delivered within a day.", count.given_up);
+}
+
+MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access::Access& access,
+                             telemetry::Telemetry& telemetry, const broker::UsageLedger& ledger, NoticeDuties& notices,
+                             automation::Automations& automations, signal::Signal& signal)
+    : m_database(database),
+      m_telemetry(telemetry),
+      m_notices(notices),
+      m_automations(automations),
+      m_monitors(database, clock, access, *this, notices.notices()),
+      m_news(database, clock, ledger, notices.notices()),
+      m_services{m_monitors, notices.notices(), notices.destinations(), notices.sender()} {
+    m_monitors.set_listener(*this);
+    signal.set_monitor_maker(*this);
+}
+
+void MonitorDuties::start() {
+    m_notices.start();
+    m_monitors.start();
+    m_news.start();
+}
+
+Result<> MonitorDuties::sweep() {
+    TRY(m_notices.notices().sweep());
+    return m_monitors.sweep();
+}
+
+Result<std::vector<telemetry::SeriesPoint>> MonitorDuties::series(const telemetry::Series& request) {
+    return TRY(m_telemetry.store())->series(request);
+}
+
+Result<> MonitorDuties::monitor_triggered(const monitor::Transition& transition) {
+    const monitor::Reading& reading = transition.reading;
+    const Time from = reading.at - std::chrono::seconds(transition.window_seconds);
+    json::Object values{{"monitor", transition.monitor.text()},
+                        {"monitor_name", transition.name},
+                        {"filter", transition.filter},
+                        {"samples", reading.samples},
+                        {"window", json::Object{{"from", to_text(from)}, {"to", to_text(reading.at)}}}};
+    if (reading.value) values["value"] = *reading.value;
+    if (const auto bound = reading.upper ? reading.upper : reading.lower) values["threshold"] = *bound;
+    if (!reading.group.empty()) values["group"] = reading.group;
+    TRY(m_automations.monitor_triggered(transition.monitor.text(), transition.id.text(), values));
+    return {};
+}
+
+// Triggers when what the issue is about is seen again.
+Result<std::string> MonitorDuties::make_monitor(const access::Caller& caller, const signal::Issue& issue) {
+    monitor::MonitorWish wish;
+    wish.project = issue.project_id.text();
+    wish.name = std::string(truncate_utf8("Issue: " + issue.title, 80)) + " " +
+                issue.id.text().substr(issue.id.text().size() - 6);
+    wish.description = "Made from the issue " + issue.id.text() + ".";
+    wish.settings.metric = telemetry::Metric::traces;
+    wish.settings.filter = issue.filter;
+    wish.settings.condition.threshold = 0;
+    wish.settings.window_seconds = 3600;
+    wish.settings.frequency_seconds = 600;
+    return TRY(m_monitors.create(caller, issue.space_id, wish)).id.text();
+}
+
+std::string MonitorDuties::metrics() const {
+    const auto rows =
+        m_database.query("SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'triggered' THEN 1 ELSE 0 END), "
+                         "0) FROM monitors WHERE enabled = 1");
+    std::string out = m_notices.metrics();
+    if (!rows.ok()) return out;
+    const auto row = rows.value().front();
+    return out + line("gauge", "monitors", "Monitors that are switched on.", row.integer(0)) +
+           line("gauge", "monitors_triggered", "Of these, triggered.", row.integer(1));
+}
+
+} // namespace hone::server

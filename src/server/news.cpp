@@ -1,0 +1,124 @@
+#include "server/news.h"
+
+#include "base/log.h"
+
+#include <fmt/format.h>
+
+namespace hone::server {
+
+namespace {
+
+constexpr auto look_every = std::chrono::seconds(5);
+// A row may become visible a little after its time stamp.
+constexpr Duration overlap = std::chrono::minutes(1);
+constexpr int64_t most_per_look = 500;
+
+int64_t percent_of(int64_t used, const std::optional<int64_t>& limit) {
+    if (!limit) return 0;
+    if (*limit <= 0) return 100;
+    return static_cast<int64_t>(100.0 * static_cast<double>(used) / static_cast<double>(*limit));
+}
+
+} // namespace
+
+News::~News() {
+    {
+        const Lock lock(m_mutex);
+        m_stopping = true;
+    }
+    m_changed.notify_all();
+    if (m_thread.joinable()) m_thread.join();
+}
+
+Result<> News::step() {
+    const Time now = m_clock.now();
+    const Time since = m_seen - overlap;
+    TRY(tell_ended_runs(since));
+    TRY(tell_waiting_reviews(since));
+    TRY(tell_budgets());
+    m_seen = now;
+    return {};
+}
+
+Result<> News::tell_ended_runs(Time since) {
+    const auto rows = TRY(m_database.query("SELECT id, space_id, project_id, title, state, reason, started_by_name, "
+                                           "ended_at FROM runs WHERE ended_at >= ? "
+                                           "ORDER BY ended_at LIMIT ?",
+                                           since, most_per_look));
+    for (const auto& row : rows) {
+        notice::Notice notice;
+        notice.space = row.id<access::SpaceTag>(1);
+        notice.project = row.id<access::ProjectTag>(2);
+        notice.kind = notice::Kind::run_finished;
+        notice.title = fmt::format("Run {}: {}", row.text(4), row.text(3));
+        notice.body = fmt::format("Started by {}.{}", row.text(6), row.text(5).empty() ? "" : " " + row.text(5));
+        notice.link = "/runs/" + row.text(0);
+        // A session that was woken by a follow-up ends again.
+        notice.key = row.text(0) + ":" + std::to_string(row.integer(7));
+        TRY(m_notices.say(notice));
+    }
+    return {};
+}
+
+Result<> News::tell_waiting_reviews(Time since) {
+    const auto rows = TRY(m_database.query(
+        "SELECT artifacts.id, artifacts.space_id, artifacts.project_id, artifacts.kind, artifacts.name, runs.title "
+        "FROM "
+        "artifacts JOIN runs ON runs.id = artifacts.run_id WHERE artifacts.review = 'pending' AND artifacts.created_at "
+        ">= ? ORDER BY artifacts.created_at LIMIT ?",
+        since, most_per_look));
+    for (const auto& row : rows) {
+        notice::Notice notice;
+        notice.space = row.id<access::SpaceTag>(1);
+        notice.project = row.id<access::ProjectTag>(2);
+        notice.kind = notice::Kind::review_waiting;
+        notice.title = fmt::format("Waits for review: {} {}", row.text(3), row.text(4));
+        notice.body = "Left by the run " + row.text(5) + ".";
+        notice.link = "/inbox/" + row.text(0);
+        notice.key = row.text(0);
+        TRY(m_notices.say(notice));
+    }
+    return {};
+}
+
+Result<> News::tell_budgets() {
+    const auto rows = TRY(m_database.query(
+        "SELECT space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent FROM space_budgets WHERE tokens_per_day "
+        "IS NOT NULL OR cost_micro_usd_per_day IS NOT NULL ORDER BY space_id LIMIT 10000"));
+    const std::string day = broker::day_of(m_clock.now());
+    for (const auto& row : rows) {
+        const broker::Spending spent = TRY(m_ledger.spent_by_space(row.text(0), day));
+        const int64_t percent = std::max(percent_of(spent.tokens, row.optional_integer(1)),
+                                         percent_of(spent.cost_nano_usd / 1000, row.optional_integer(2)));
+        if (percent < row.integer(3)) continue;
+        const bool all = percent >= 100;
+        notice::Notice notice;
+        notice.space = row.id<access::SpaceTag>(0);
+        notice.kind = all ? notice::Kind::budget_spent : notice::Kind::budget_near;
+        notice.title = all ? "The day's budget of the space is used up"
+                           : fmt::format("{} % of the day's budget of the space is used", percent);
+        notice.body = fmt::format("{} tokens and {:.2f} USD of model calls on {} (UTC).{}", spent.tokens,
+                                  static_cast<double>(spent.cost_nano_usd) / 1e9, day,
+                                  all ? " Model calls are refused until tomorrow, or until the budget is raised." : "");
+        notice.link = "/usage";
+        notice.key = day;
+        TRY(m_notices.say(notice));
+    }
+    return {};
+}
+
+void News::start() {
+    m_thread = std::thread([this] { run(); });
+}
+
+void News::run() {
+    for (;;) {
+        if (const auto done = step(); !done.ok())
+            log(Level::warning, "news cannot be told", {{"why", done.error().message}});
+        const Lock lock(m_mutex);
+        if (!m_stopping) m_changed.wait_for(m_mutex, look_every);
+        if (m_stopping) return;
+    }
+}
+
+} // namespace hone::server

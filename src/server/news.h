@@ -1,0 +1,47 @@
+// Finds what people should hear of and nobody else tells: runs that ended, artifacts that wait for a review, budgets of
+// spaces that are nearly or wholly spent. Looks every few seconds; a notice's key makes what is seen twice one notice,
+// so that several servers may look. step() is what tests call.
+#pragma once
+
+#include "base/mutex.h"
+#include "broker/usage_ledger.h"
+#include "notice/notices.h"
+
+#include <thread>
+
+namespace hone::server {
+
+class News {
+public:
+    News(sql::Database& database, const Clock& clock, const broker::UsageLedger& ledger, notice::Notices& notices)
+        : m_database(database),
+          m_clock(clock),
+          m_ledger(ledger),
+          m_notices(notices),
+          m_seen(clock.now() - look_back) {}
+    ~News();
+
+    Result<> step();
+    void start();
+
+    // What happened while no server ran, or another one was stopped, is not older than this.
+    static constexpr Duration look_back = std::chrono::hours(1);
+
+private:
+    Result<> tell_ended_runs(Time since);
+    Result<> tell_waiting_reviews(Time since);
+    Result<> tell_budgets();
+    void run();
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    const broker::UsageLedger& m_ledger;
+    notice::Notices& m_notices;
+    Time m_seen;
+    Mutex m_mutex;
+    Condition m_changed;
+    bool m_stopping GUARDED_BY(m_mutex) = false;
+    std::thread m_thread;
+};
+
+} // namespace hone::server
