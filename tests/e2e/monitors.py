@@ -1,0 +1,220 @@
+"""Monitors and notices end to end: spans trigger a monitor, a webhook hears of it once, an automation starts."""
+
+import hashlib
+import hmac
+import http.server
+import json
+import threading
+
+from postgres import Postgres
+from server import Server, run, wait_until
+from telemetry import otlp_json
+
+OPEN = ("--notice-private-addresses", "true", "--public-url", "https://hone.example.com/")
+
+
+class Receiver:
+    """An HTTP server that remembers what it was sent and answers what it is told."""
+
+    def __init__(self, stack):
+        self.got = []
+        self.status = 200
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.got.append((dict(self.headers), body))
+                self.send_response(receiver.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        thread.start()
+        stack.callback(self.server.server_close)
+        stack.callback(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
+
+    def of(self, kind):
+        return [json.loads(body) for _, body in list(self.got) if json.loads(body).get("kind") == kind]
+
+
+def send(client, good, bad, first=1):
+    names = ["bad"] * bad + ["good"] * good
+    spans = [(first + i, first + i, 0, name, {}) for i, name in enumerate(names)]
+    client.must("POST", "/v1/traces", otlp_json(spans))
+
+
+def loaded(client):
+    path = "/v1/projects/shop/series?metrics=count&bucket=0s"
+    wait_until(lambda: client.must("GET", path).data, "the spans can be asked for")
+
+
+def monitor(client, name="errors", **settings):
+    settings = {
+        "metric": "error_rate",
+        "condition": {"type": "threshold", "threshold": 0.2},
+        "window_seconds": 600,
+        "frequency_seconds": 60,
+    } | settings
+    return client.must("POST", "/v1/monitors", {"name": name, "project": "shop", "settings": settings}).data
+
+
+def evaluate(client, made):
+    return client.must("POST", f"/v1/monitors/{made['id']}/evaluate").data
+
+
+def triggered(client, made):
+    wait_until(lambda: evaluate(client, made)["state"] == "triggered", "the monitor triggers")
+
+
+def test_spans_trigger_a_monitor_and_a_webhook_hears_of_it_once(binary, stack):
+    server = stack.enter_context(Server(binary, None, *OPEN))
+    receiver = Receiver(stack)
+    client = server.admin()
+    hook = client.must("POST", "/v1/destinations", {"name": "ops", "type": "webhook", "url": receiver.url}).data
+    secret = hook["signing_secret"]
+    assert "/hook" not in json.dumps(client.must("GET", "/v1/destinations").data)
+    assert client.must("POST", f"/v1/destinations/{hook['id']}/test").data["ok"]
+    assert len(receiver.of("test")) == 1
+
+    send(client, good=9, bad=1)
+    made = monitor(client)
+    wait_until(lambda: evaluate(client, made)["state"] == "healthy", "the monitor has seen the spans")
+    send(client, good=0, bad=20, first=100)
+    triggered(client, made)
+    wait_until(lambda: receiver.of("monitor_triggered"), "the webhook hears of it")
+    evaluate(client, made)
+    told = receiver.of("monitor_triggered")
+    assert len(told) == 1, told
+    assert told[0]["title"] == "Triggered: errors" and told[0]["project"]["name"] == "shop", told
+    assert told[0]["url"] == f"https://hone.example.com/s/default/projects/shop/monitors/{made['id']}", told
+    headers, body = receiver.got[-1]
+    signed = hmac.new(secret.encode(), headers["X-Hone-Timestamp"].encode() + b"." + body, hashlib.sha256)
+    assert headers["X-Hone-Signature"] == "sha256=" + signed.hexdigest()
+
+    # It is in the list of notices, new until it is read, and in the history.
+    notices = client.must("GET", "/v1/notices?kind=monitor_triggered").data
+    assert len(notices) == 1 and notices[0]["unread"], notices
+    assert client.must("POST", "/v1/notices/read", {}).data["unread"] == 0
+    kinds = [event["kind"] for event in client.must("GET", f"/v1/monitors/{made['id']}/history").data]
+    assert kinds == ["triggered", "healthy", "created"] or kinds == ["triggered", "healthy", "no_data", "created"], kinds
+    chart = client.must("GET", f"/v1/monitors/{made['id']}/chart").data
+    assert chart["triggered"] == 1 and chart["points"][-1]["upper"] == 0.2, chart
+    preview = client.must("POST", "/v1/monitor_preview", {"project": "shop", "settings": made["settings"]}).data
+    assert preview["points"][-1]["state"] == "triggered", preview["points"][-1]
+
+    # Enough good spans: it recovers and says so.
+    send(client, good=900, bad=0, first=1000)
+    wait_until(lambda: evaluate(client, made)["state"] == "healthy", "the monitor recovers")
+    wait_until(lambda: receiver.of("monitor_recovered"), "the webhook hears of the recovery")
+    metrics = client.get("/metrics").text
+    assert "hone_notices_sent_total" in metrics and "hone_monitors 1" in metrics, metrics
+
+
+def test_a_triggered_monitor_starts_its_automation_once(binary, stack):
+    server = stack.enter_context(Server(binary, None, *OPEN))
+    client = server.admin()
+    send(client, good=0, bad=10)
+    made = monitor(client)
+    client.must("POST", "/v1/presets", {"name": "w", "settings": {"harness": "command", "command": ["/bin/true"]}})
+    body = {"name": "look", "project": "shop", "preset": "w", "prompt": "look"}
+    automation = client.must(
+        "POST", "/v1/automations", body | {"trigger": {"type": "monitor", "monitor": made["id"]}}
+    ).data
+    client.must("PATCH", f"/v1/monitors/{made['id']}", {"description": "look at the runbook"})
+    triggered(client, made)
+
+    def fired():
+        slots = client.must("GET", f"/v1/automations/{automation['id']}/slots").data
+        return [slot for slot in slots if slot["outcome"] != "due"]
+
+    slots = wait_until(fired, "the automation fires")
+    evaluate(client, made)
+    assert len(fired()) == 1, slots
+
+
+def test_private_addresses_are_refused_by_default_and_retries_survive_a_kill(binary, stack):
+    receiver = Receiver(stack)
+    server = stack.enter_context(Server(binary))
+    client = server.admin()
+    hook = client.must("POST", "/v1/destinations", {"name": "ops", "type": "webhook", "url": receiver.url}).data
+    refused = client.must("POST", f"/v1/destinations/{hook['id']}/test").data
+    assert not refused["ok"] and "notice_private_addresses" in refused["problem"], refused
+    assert not receiver.got
+
+    other = stack.enter_context(Server(binary, None, *OPEN))
+    client = other.admin()
+    client.must("POST", "/v1/destinations", {"name": "ops", "type": "webhook", "url": receiver.url})
+    receiver.status = 500
+    send(client, good=0, bad=10)
+    made = monitor(client)
+    triggered(client, made)
+    wait_until(lambda: receiver.of("monitor_triggered"), "a first attempt")
+    other.kill()
+    receiver.status = 200
+    other.start()
+    wait_until(lambda: len(receiver.of("monitor_triggered")) >= 2, "another attempt after the restart")
+    ids = {told["delivery_id"] for told in receiver.of("monitor_triggered")}
+    assert len(ids) == 1, ids
+
+
+def test_two_servers_on_one_postgresql_tell_of_a_transition_once(binary, stack):
+    postgres = Postgres(stack)
+    receiver = Receiver(stack)
+    flags = ("--database-url", postgres.url, *OPEN)
+    environment = {"HONE_MASTER_KEY": "A" * 43}
+    one = stack.enter_context(Server(binary, None, *flags, environment=environment))
+    two = stack.enter_context(Server(binary, None, *flags, environment=environment))
+    client = one.admin()
+    client.must("POST", "/v1/destinations", {"name": "ops", "type": "webhook", "url": receiver.url})
+    # Each server has spans of its own here; both have enough that are bad.
+    send(client, good=0, bad=10)
+    send(two.admin(), good=0, bad=10)
+    loaded(client)
+    loaded(two.admin())
+    made = [monitor(client, f"m{i}") for i in range(5)]
+    wait_until(lambda: len(receiver.of("monitor_triggered")) >= len(made), "all of them trigger by themselves", 90)
+    told = [notice["title"] for notice in receiver.of("monitor_triggered")]
+    assert sorted(told) == sorted(f"Triggered: {each['name']}" for each in made), told
+
+
+def test_monitors_destinations_and_notices_from_the_command_line(binary, stack):
+    server = stack.enter_context(Server(binary, None, *OPEN))
+    receiver = Receiver(stack)
+    client = server.admin()
+    send(client, good=0, bad=10)
+    key = client.must("POST", "/v1/keys", {"name": "cli", "kind": "service", "role": "admin"}).data["key"]
+    environment = {"HONE_URL": server.url, "HONE_API_KEY": key}
+
+    def hone(*arguments, code=0):
+        done = run(binary, *arguments, environment=environment)
+        assert done.returncode == code, (arguments, done.stdout, done.stderr)
+        return done.stdout
+
+    assert "No monitors" in hone("monitor", "list")
+    hone("monitor", "create", "errors", "--project", "shop", "--metric", "error_rate", "--above", "0.2",
+         "--window", "10m", "--every", "1m")
+    wait_until(lambda: "triggered" in hone("monitor", "evaluate", "errors"), "it triggers")
+    assert "errors" in hone("monitor", "list", "--state", "triggered")
+    assert "triggered" in hone("monitor", "history", "errors")
+    hone("monitor", "update", "errors", "--above", "0.5", "--recover", "0.3", "--description", "call Ada")
+    shown = json.loads(hone("monitor", "show", "errors", "--json"))
+    shown = shown.get("data", shown)
+    assert shown["settings"]["condition"]["threshold"] == 0.5, shown
+    assert shown["settings"]["window_seconds"] == 600, shown
+    assert "Muted errors" in hone("monitor", "mute", "errors", "--for", "30m", "--reason", "deploy")
+    hone("monitor", "unmute", "errors")
+    assert "whsec_" in hone("destination", "create", "ops", "--url", receiver.url, "--kinds", "monitor_triggered")
+    assert "arrived" in hone("destination", "test", "ops")
+    assert "whsec_" not in hone("destination", "show", "ops")
+    hone("destination", "deliveries", "ops")
+    assert "Triggered: errors" in hone("notice", "list")
+    hone("notice", "read")
+    hone("destination", "delete", "ops", "--yes")
+    hone("monitor", "delete", "errors", "--yes")
+    hone("monitor", "show", "errors", code=5)
