@@ -1,4 +1,5 @@
 #include "api/labels.h"
+#include "api/review_handlers.h"
 #include "api/run_handlers.h"
 #include "api/span_handlers.h"
 
@@ -95,29 +96,11 @@ Result<net::Response> get_artifact_content(const Call& call) {
     return response;
 }
 
+// The same decision as under /v1/reviews, in one address.
 Result<One<review::Artifact>> review_artifact(const Call& call, const ReviewArtifact& body) {
-    RunServices& services = *TRY(runs_of(call));
-    const auto id = TRY(artifact_in_path(call));
-    const review::Artifact before = TRY(services.artifacts.find(call.caller, id, access::Permission::artifact_review));
-    // What cannot be published now must not be called approved.
-    const bool publishes =
-        before.kind == review::ArtifactKind::labels && body.decision == review::ReviewState::approved;
-    if (publishes) TRY(store_of(call));
-    review::Artifact decided =
-        TRY(services.artifacts.decide(call.caller, id, body.decision, body.comment.value_or("")));
-    if (publishes) {
-        TRY(publish_labels(call, decided));
-        decided = TRY(services.artifacts.find(call.caller, id));
-    }
-    if (body.decision == review::ReviewState::changes_requested) {
-        const std::string message = "A reviewer asks for changes to your " + std::string(name_of(decided.kind)) +
-                                    " \"" + decided.name + "\":\n\n" + decided.comment +
-                                    "\n\nSave it again under the same name when it is done.";
-        // The review stands also when the session takes no follow-up any more.
-        const auto told = services.runs.say(call.caller, run::RunId(decided.run_id), message);
-        if (!told.ok() && told.error().code != Code::conflict) return told.error();
-    }
-    return One<review::Artifact>{std::move(decided)};
+    review::Decide wanted;
+    wanted.comment = body.comment;
+    return One<review::Artifact>{TRY(decide_artifact(call, TRY(artifact_in_path(call)), body.decision, wanted))};
 }
 
 } // namespace hone::api

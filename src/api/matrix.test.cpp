@@ -101,6 +101,7 @@ public:
     Desk desk;
     SpaceId space, other;
     std::vector<Who> everybody;
+    std::optional<access::ProjectId> only_project; // examples are about this one, not each about its own
 
 private:
     Who person(std::string name, const SpaceId& where, Role role) {
@@ -188,6 +189,29 @@ private:
     std::string user_email(const UserId& user) { return must(desk.world.access.users.find(user)).email; }
     std::string unique() { return "n" + std::to_string(++m_made); }
 
+    // A pushed branch that was looked into; what hangs on it. A comment is on the branch that was made just before.
+    std::string make_review(std::string_view what) {
+        auto& world = desk.world;
+        review::Branches& branches = desk.reviews.branches;
+        if (what == "comment")
+            return must(desk.reviews.reviews.comment(world.admin, m_branch, {.body = "why?"})).id.text();
+        const auto run = must(desk.runs.runs.start(
+            world.admin, space, {.project = project().text(), .prompt = "look", .settings = testing::a_command()}));
+        must(branches.pushed({space, run.id.text(), "repo_" + unique(), "shop", "hone/fix", "aa", "bb"}));
+        const auto waiting = must(branches.next_pending()).value();
+        review::Branches::Inspected found;
+        found.title = "Fix";
+        found.commits = {{"bb", "w <w@example.com>", "Fix"}};
+        found.diff_text = "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n";
+        found.diff = must(review::parse_diff(found.diff_text));
+        found.patch = "From bb\n" + found.diff_text;
+        must(branches.inspected(waiting, found));
+        m_branch = waiting.artifact;
+        if (what == "branch") return m_branch.text();
+        must(desk.reviews.reviews.decide(world.admin, m_branch, review::ReviewState::approved, {}));
+        return must(desk.reviews.pull_requests.of_artifact(m_branch)).value().id.text();
+    }
+
     std::string make(std::string_view what, const Who& who) {
         auto& world = desk.world;
         if (what == "space") return space.text();
@@ -220,9 +244,18 @@ private:
                                                   unique(), "", "content", false}))
                 .id.text();
         }
+        if (what == "branch" || what == "comment" || what == "pull_request") return make_review(what);
         if (what == "repo")
             return must(desk.repos.create(world.admin, space, {.url = "https://git.example.com/team/" + unique()}))
                 .id.text();
+        if (what == "issue" || what == "other_issue") {
+            const auto where = what == "issue" ? project() : m_project;
+            const auto issue = must(desk.signal.issues.report(access::Caller::system(), space, where, "test",
+                                                              {"problem " + unique(), "seen", {}, {}, {}, unique()}));
+            m_fingerprint = issue.fingerprint;
+            return issue.id.text();
+        }
+        if (what == "fingerprint") return m_fingerprint;
         if (what == "monitor") {
             monitor::MonitorWish wish;
             wish.name = unique();
@@ -246,14 +279,6 @@ private:
             if (what == "hook") wanted.trigger = {.type = automation::TriggerType::webhook};
             return must(desk.automations.create(world.admin, space, wanted)).id.text();
         }
-        if (what == "issue" || what == "other_issue") {
-            const auto where = what == "issue" ? project() : m_project;
-            const auto issue = must(desk.signal.issues.report(access::Caller::system(), space, where, "test",
-                                                              {"problem " + unique(), "seen", {}, {}, {}, unique()}));
-            m_fingerprint = issue.fingerprint;
-            return issue.id.text();
-        }
-        if (what == "fingerprint") return m_fingerprint;
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
         if (what == "span") return "00f067aa0ba902b7";
         if (what == "session") return "chat-1";
@@ -284,6 +309,7 @@ private:
         return made.id.text();
     }
     access::ProjectId project() {
+        if (only_project) return m_project = *only_project;
         m_project = desk.world.add_project(desk.world.admin, space, "project " + unique()).id;
         return m_project;
     }
@@ -310,7 +336,19 @@ private:
     int m_made = 0;
     access::ProjectId m_project;
     std::string m_fingerprint; // of the issue made last
+    review::ArtifactId m_branch; // made last
 };
+
+// What the key of a run may do, in words of the tables alone: read its project.
+int expected_for_run_key(const Route& route, const Example& example, bool about_its_project) {
+    if (route.need.kind == Need::Kind::guest) return example.allowed;
+    if (route.need.kind == Need::Kind::login) return example.people_only ? 403 : example.allowed;
+    if (route.need.permission != Permission::project_read) return 403;
+    const auto names_project = [](std::string_view text) { return text.find("{project}") != text.npos; };
+    const bool names = names_project(example.route) || names_project(example.query) || names_project(example.body);
+    if (names && !about_its_project) return 404;
+    return example.also && *example.also != Permission::project_read ? example.without : example.allowed;
+}
 
 bool is_refusal(int status) {
     return status == 401 || status == 403 || status == 404;
@@ -414,6 +452,37 @@ TEST_CASE("every permission decides about a route") {
         INFO(name_of(row.permission));
         CHECK(used.contains(row.permission));
     }
+}
+
+TEST_CASE("the key of a run reads its own project and nothing else, on every route") {
+    sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
+    Matrix matrix(fresh.database());
+    auto& world = matrix.desk.world;
+    const auto project = world.add_project(world.admin, matrix.space, "bound").id;
+    // The run of somebody who may do everything: the key must not.
+    const auto key = must(world.access.keys.create_for_run({.run = "run_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                                                            .space = matrix.space,
+                                                            .project = project,
+                                                            .user = world.admin.user,
+                                                            .expires_at = world.clock.now() + std::chrono::hours(1)}));
+    const Who worker{.name = "the key of a run", .headers = Desk::with_key(*key.key)};
+    std::map<int, int> seen;
+    for (const Route& route : routes()) {
+        const Example* example = example_of(route);
+        REQUIRE(example != nullptr);
+        for (const bool about_its_project : {true, false}) {
+            matrix.only_project = about_its_project ? std::optional(project) : std::nullopt;
+            const Ask ask = matrix.ask(*example, worker);
+            const auto response = matrix.desk.send(ask);
+            INFO(route_name(route), " about ", about_its_project ? "its" : "another", " project: ", ask.target, " -> ",
+                 response.body.substr(0, 300));
+            CHECK(response.status == expected_for_run_key(route, *example, about_its_project));
+            ++seen[response.status];
+        }
+    }
+    for (const int status : {200, 403, 404, 503}) CHECK(seen[status] > 0);
+    must(world.access.keys.end_for_run("run_01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+    CHECK(matrix.desk.send({"GET", "/v1/me", "", *worker.headers}).status == 401);
 }
 
 } // namespace hone::api::testing

@@ -7,6 +7,7 @@
 #include "api/automation_services.h"
 #include "api/forge_services.h"
 #include "api/monitor_services.h"
+#include "api/review_services.h"
 #include "api/run_services.h"
 #include "api/signal_services.h"
 #include "skill/skills.h"
@@ -105,6 +106,7 @@ public:
           vault(database, world.clock, world.access.audit, *master_keys),
           skills(database, world.clock, world.access, vault),
           repos(database, world.clock, world.access, skills, folder.path() + "/repos"),
+          reviews(database, world.clock, world.access, runs),
           api(Services{.access = world.access,
                        .database = database,
                        .clock = world.clock,
@@ -115,7 +117,8 @@ public:
                        .automations = &automation_services,
                        .monitors = &monitor_services,
                        .signal = &signal_services,
-                       .forge = &forge},
+                       .forge = &forge,
+                       .reviews = &reviews},
               net::StaticFiles::embedded({}), options) {}
 
     // A body is JSON unless the headers say otherwise.
@@ -159,7 +162,11 @@ public:
     secret::Vault vault;
     skill::Skills skills;
     forge::Repos repos;
+    ReviewServices reviews;
     ForgeServices forge{repos}; // without mirrors: nothing is isolated here
+    // Without spans and monitors.
+    signal::Signal signal{{world.database, world.clock, world.access, runs.runs, runs.presets, runs.artifacts}};
+    SignalServices signal_services{signal};
     broker::UsageLedger ledger{world.database};
     automation::Automations automations{world.database, world.clock, world.access, runs.presets, *master_keys};
     automation::Firing firing{world.database, world.clock, world.access, runs.runs, ledger, automations};
@@ -177,9 +184,6 @@ public:
     notice::Sender sender{world.database, world.clock, destinations, {}};
     monitor::Monitors monitors{world.database, world.clock, world.access, no_spans, notices};
     MonitorServices monitor_services{monitors, notices, destinations, sender};
-    // Without spans and monitors.
-    signal::Signal signal{{world.database, world.clock, world.access, runs.runs, runs.presets, runs.artifacts}};
-    SignalServices signal_services{signal};
     Api api;
 };
 

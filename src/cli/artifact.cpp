@@ -131,7 +131,7 @@ std::vector<Command> artifact_commands() {
                      {.name = "--kind",
                       .value = "KIND",
                       .doc = "Only of this kind.",
-                      .choices = {"investigation", "labels", "file"}},
+                      .choices = {"investigation", "labels", "file", "branch"}},
                      {.name = "--review",
                       .value = "REVIEW",
                       .doc = "Only those about which this was said.",

@@ -97,6 +97,8 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"notice", "What people were told."},
         {"signal", "Looks for what goes wrong in a project, on its own."},
         {"issue", "Problems that recur: found, ranked, investigated."},
+        {"review", "What waits for a person: look, comment, decide."},
+        {"pr", "Pull requests that came of approved branches."},
         {"repo", "Repositories that workers clone and propose branches for."},
         {"space", "Spaces hold projects and members."},
         {"member", "Who belongs to a space, and with which role."},
@@ -108,12 +110,13 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"budget", "What the model calls of a space may use a day."},
         {"audit", "The tamper-evident record of every change."},
     };
-    for (auto* family : {login_commands,    project_commands,    span_commands,       trace_commands,   series_commands,
-                         compare_commands,  sql_commands,        tail_commands,       session_commands, preset_commands,
-                         artifact_commands, automation_commands, monitor_commands,    signal_commands,  repo_commands,
-                         annotate_commands, transfer_commands,   space_commands,      member_commands,  user_commands,
-                         key_commands,      skill_commands,      broker_commands,     usage_commands,   audit_commands,
-                         backup_commands,   version_commands,    completion_commands, help_commands})
+    for (auto* family :
+         {login_commands,    project_commands,    span_commands,     trace_commands,      series_commands,
+          compare_commands,  sql_commands,        tail_commands,     session_commands,    preset_commands,
+          artifact_commands, automation_commands, monitor_commands,  signal_commands,     review_commands,
+          repo_commands,     annotate_commands,   transfer_commands, space_commands,      member_commands,
+          user_commands,     key_commands,        skill_commands,    broker_commands,     usage_commands,
+          audit_commands,    backup_commands,     version_commands,  completion_commands, help_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

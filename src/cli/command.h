@@ -104,6 +104,7 @@ std::vector<Command> automation_commands();
 std::vector<Command> signal_commands();
 std::vector<Command> monitor_commands();
 std::vector<Command> repo_commands();
+std::vector<Command> review_commands();
 std::vector<Command> broker_commands();
 std::vector<Command> usage_commands();
 std::vector<Command> audit_commands();

@@ -71,7 +71,7 @@ Result<> Branches::pushed(const forge::Push& push) {
                 "INSERT INTO review_branches (artifact_id, run_id, repo_id, repo_name, branch, revision, "
                 "starter, fix_of, policy, automatic) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
                 fresh, push.run, push.repo, push.repo_name, push.branch, facts.starter, facts.fix_of,
-                json::write(facts.policy)));
+                json::write(facts.policy), facts.approved ? 1 : 0));
         } else {
             outcome = {same.front().id<ArtifactTag>(0), same.front().integer(1) + 1};
             if (same.front().text(2) == name_of(ReviewState::rejected))

@@ -1,7 +1,9 @@
 // Real git in real sandboxes, on a quarantine as forge/ makes it.
 #include "access/testing.h"
+#include "base/text.h"
 #include "forge/testing.h"
 #include "review/delivery.h"
+#include "review/reviews.h"
 #include "review/verifier.h"
 
 #include <doctest/doctest.h>
@@ -142,12 +144,10 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     CHECK(must(artifacts.find(world.admin, id)).applied_at.has_value());
 }
 
-TEST_CASE("a branch that shares no history, or is not there, says so") {
-    forge::testing::Workbench bench;
+TEST_CASE("commits are read as git prints them, the oldest first") {
     CHECK(parse_commits("", 10).empty());
-    const std::string two("b\x1fx <x@y>\x1fsecond\n\0a\x1fx <x@y>\x1f"
-                          "first\n",
-                          39);
+    using namespace std::string_literals;
+    const std::string two = "b\x1fx <x@y>\x1fsecond\n\0"s + "a\x1fx <x@y>\x1f" + "first\n";
     const auto commits = parse_commits(two, 10);
     REQUIRE(commits.size() == 2);
     CHECK(commits[0].message == "first");

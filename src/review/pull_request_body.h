@@ -8,12 +8,12 @@ namespace hone::review {
 
 // Why the run was started and what it found.
 struct Story {
-    std::string issue_title; // empty: no issue
-    std::string issue_url;
-    std::string run_url;
-    std::string review_url;
-    std::string root_cause;            // Markdown
-    std::vector<std::string> evidence; // addresses of traces
+    std::string issue_title{}; // empty: no issue
+    std::string issue_url{};
+    std::string run_url{};
+    std::string review_url{};
+    std::string root_cause{};            // Markdown
+    std::vector<std::string> evidence{}; // addresses of traces
 };
 
 std::string pull_request_body(const Branch& branch, const Revision& revision, const Story& story,

@@ -115,6 +115,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     TRY(server->open_edge());
     TRY(server->open_otlp());
     TRY(server->m_workshop->start(server->m_edge->addresses().back()));
+    TRY(server->m_review_desk->start());
     server->m_automations->start();
     server->m_signal->start();
     server->m_monitors->start();
@@ -177,6 +178,9 @@ Result<> Server::open_workshop() {
     parts.places = {m_config.run_places, m_config.run_places_per_space};
     parts.repositories = m_repositories.get();
     m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
+    m_review_desk = std::make_unique<ReviewDesk>(
+        ReviewDeskParts{*m_database, m_clock, *m_access, m_workshop->runs(), *m_skills, *m_vault, *m_repositories,
+                        m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file});
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, m_workshop->runs().runs,
                                           m_workshop->runs().presets, m_workshop->usage(), *m_master_keys,
                                           *m_telemetry});
@@ -236,10 +240,19 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
-    api::Services services{*m_access, *m_database, m_clock, *this, &*m_spans, &m_workshop->runs(), &*m_skills,
-                           &*m_vault, &m_workshop->usage(), &m_workshop->budgets()};
+    api::Services services{*m_access,
+                           *m_database,
+                           m_clock,
+                           *this,
+                           &*m_spans,
+                           &m_workshop->runs(),
+                           &*m_skills,
+                           &*m_vault,
+                           &m_workshop->usage(),
+                           &m_workshop->budgets()};
     services.automations = &m_automations->services();
     services.forge = &m_repositories->services();
+    services.reviews = &m_review_desk->services();
     services.signal = &*m_signal_services;
     services.monitors = &m_monitors->services();
     m_api.emplace(services, std::move(ui), api_options);

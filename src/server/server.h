@@ -9,6 +9,7 @@
 #include "server/monitors.h"
 #include "server/otlp_edge.h"
 #include "server/otlp_grpc.h"
+#include "server/review_desk.h"
 #include "server/sandbox_audit.h"
 #include "server/span_duties.h"
 #include "server/workshop.h"
@@ -128,6 +129,7 @@ private:
     std::optional<SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
     std::unique_ptr<Workshop> m_workshop;
+    std::unique_ptr<ReviewDesk> m_review_desk;
     std::optional<AutomationDuties> m_automations;
     std::optional<signal::Signal> m_signal;
     std::optional<api::SignalServices> m_signal_services;
