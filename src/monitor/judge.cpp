@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <set>
+#include <map>
 
 namespace hone::monitor {
 
@@ -49,25 +49,34 @@ Result<> check_condition(const Settings& settings) {
     return {};
 }
 
-int64_t distance_on_circle(int64_t a, int64_t b, int64_t circle) {
-    const int64_t apart = std::abs(a % circle - b % circle);
-    return std::min(apart, circle - apart);
-}
-
-// Values whose window began within an hour of the same place in the circle (week or day), and from how many rounds.
+// What began within an hour of the same place in the circle (week or day). Between two neighbouring hours the usual
+// value may climb steeply: the middle is that of the same place alone, the spread is around the middle of each place.
 struct Pool {
-    std::vector<double> values;
-    size_t rounds = 0;
+    size_t values = 0;
+    size_t rounds = 0; // of the same place
+    Spread spread;
 };
 Pool pool_of(const std::vector<PastValue>& history, int64_t begin_ns, int64_t circle) {
-    Pool pool;
-    std::set<int64_t> rounds;
+    std::map<int64_t, std::vector<double>> places; // by distance from the same place
     for (const PastValue& past : history) {
-        if (distance_on_circle(past.begin_ns, begin_ns, circle) > hour_ns) continue;
-        pool.values.push_back(past.value);
-        rounds.insert((begin_ns - past.begin_ns + circle / 2) / circle);
+        int64_t apart = (past.begin_ns - begin_ns) % circle;
+        if (apart > circle / 2) apart -= circle;
+        if (apart < -circle / 2) apart += circle;
+        if (std::abs(apart) <= hour_ns) places[apart].push_back(past.value);
     }
-    pool.rounds = rounds.size();
+    Pool pool;
+    std::vector<double> distances;
+    for (const auto& [apart, values] : places) {
+        const double middle = spread_of(values).median;
+        for (const double value : values) distances.push_back(std::abs(value - middle));
+        pool.values += values.size();
+        if (apart != 0) continue;
+        pool.rounds = values.size();
+        pool.spread.median = middle;
+    }
+    // Few rounds lie closer to their own middle than to the true one.
+    const double few = 1 + 1 / static_cast<double>(std::max<size_t>(1, pool.rounds));
+    pool.spread.deviation = 1.4826 * spread_of(std::move(distances)).median * few;
     return pool;
 }
 
@@ -168,19 +177,18 @@ Spread spread_of(std::vector<double> values) {
 
 std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastValue>& history, int64_t begin_ns,
                                std::string& why_not) {
-    const auto made = [&](const std::vector<double>& values, std::string_view what) {
-        const Spread spread = spread_of(values);
+    const auto made = [&](const Spread& spread, size_t values, std::string_view what) {
         return Band{spread.median, std::max(spread.deviation, least_deviation(metric, spread.median)),
-                    fmt::format("{} values of {}", values.size(), what)};
+                    fmt::format("{} values of {}", values, what)};
     };
     const Pool week = pool_of(history, begin_ns, week_ns);
-    if (week.values.size() >= 8 && week.rounds >= 3) return made(week.values, "this hour of the week");
+    if (week.values >= 8 && week.rounds >= 3) return made(week.spread, week.values, "this hour of the week");
     const Pool day = pool_of(history, begin_ns, day_ns);
-    if (day.values.size() >= 12 && day.rounds >= 5) return made(day.values, "this hour of the day");
+    if (day.values >= 12 && day.rounds >= 5) return made(day.spread, day.values, "this hour of the day");
     if (history.size() >= 24) {
         std::vector<double> all;
         for (const PastValue& past : history) all.push_back(past.value);
-        return made(all, "all hours");
+        return made(spread_of(std::move(all)), history.size(), "all hours");
     }
     why_not = fmt::format("too little history: {} of 24 windows", history.size());
     return std::nullopt;
