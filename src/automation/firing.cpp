@@ -67,7 +67,8 @@ Result<std::optional<Firing::Verdict>> Firing::judge(const Case& one) const {
     if (automation.paused && !one.slot.by_hand) return skip(SlotReason::paused, automation.pause_reason);
     if (!one.settings && !automation.preset_name) return skip(SlotReason::preset_missing, "its preset was deleted");
     const Duration cool_off = std::chrono::seconds(automation.cool_off_seconds);
-    if (!one.slot.by_hand && one.last_fired_at && one.slot.due_at - *one.last_fired_at < cool_off)
+    if (!one.slot.by_hand && cool_off > Duration(0) && one.last_fired_at &&
+        one.slot.due_at - *one.last_fired_at < cool_off)
         return skip(SlotReason::cool_off,
                     fmt::format("it fired at {} and cools off for {} s",
                                 to_text(*one.last_fired_at).substr(0, 19) + "Z", automation.cool_off_seconds));
