@@ -77,7 +77,7 @@ export function Strip({ label, marks, kinds, from, to, columns = 168, under_char
           </span>
         ))}
       </div>
-      <TimeAxis from={from} to={to} />
+      {!under_chart && <TimeAxis from={from} to={to} />}
       <p class="strip-keys">
         {kinds
           .filter((one) => counts[one.kind])
