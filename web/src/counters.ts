@@ -22,7 +22,7 @@ const counters: Record<CounterName, (params: Params) => Counter> = {
   reviews: () => ({
     key: can("run_read") && space.value ? `artifacts/count/${space.value.id}` : null,
     count: async (signal) =>
-      (await api.page("/v1/artifacts", { space: space.value?.id, review: "pending", limit: most }, signal)).rows.length,
+      (await api.get<{ pending: number }>("/v1/review_counts", { space: space.value?.id }, signal)).pending,
   }),
   issues: ({ project }) => ({
     key: project && can("issue_read") && space.value ? `issues/count/${space.value.id}/${project}` : null,

@@ -125,6 +125,13 @@ export const routes: Route[] = [
     permission: "run_read",
   },
   {
+    path: "/s/:space/inbox/:artifact",
+    title: "Review",
+    page: reviews("ReviewPage"),
+    under: "/s/:space/inbox",
+    permission: "run_read",
+  },
+  {
     path: "/s/:space/studio",
     title: "Studio",
     page: runs("Studio"),
@@ -200,6 +207,13 @@ export const routes: Route[] = [
     page: reviews("RepoPage"),
     under: "/s/:space/repos",
     permission: "repo_read",
+  },
+  {
+    path: "/s/:space/pull_requests",
+    title: "Pull requests",
+    page: reviews("PullRequests"),
+    nav: { group: "main", icon: "merge", keys: "g j" },
+    permission: "run_read",
   },
   {
     path: "/s/:space/settings/general",

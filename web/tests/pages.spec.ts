@@ -40,6 +40,7 @@ const pages: Record<string, string> = {
   Presets: "/s/default/presets",
   "a new preset": "/s/default/presets/new",
   Repositories: "/s/default/repos",
+  "Pull requests": "/s/default/pull_requests",
   General: "/s/default/settings/general",
   Members: "/s/default/settings/members",
   Roles: "/s/default/settings/roles",

@@ -14,6 +14,8 @@ const binary = resolve(process.env.HONE_BINARY ?? join(here, "../../build/releas
 
 export interface Server {
   url: string;
+  /** The data directory. */
+  directory: string;
   stop: () => Promise<void>;
 }
 
@@ -67,7 +69,7 @@ export async function start_server(): Promise<Server> {
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    return { url: await wait_for_url(directory, child, () => output), stop };
+    return { url: await wait_for_url(directory, child, () => output), directory, stop };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;

@@ -1,54 +1,212 @@
-// What waits for a person: artifacts without a decision.
+// Everything that waits for a person, the oldest decision first to be made: branches, labels, whatever a preset holds
+// back. Enter opens, x selects, what needs no reading is approved from here.
 
-import type { Artifact } from "../api_types";
+import { useEffect } from "preact/hooks";
+import { api, to_api_error } from "../api";
+import type { ReviewState } from "../api_types";
 import { reload, use_load } from "../load";
+import { Icon, type IconName } from "../parts/icon";
 import { PageHeader } from "../parts/page";
-import { Data, Empty } from "../parts/state";
+import { SearchField } from "../parts/search_field";
+import { Data, Empty, State } from "../parts/state";
+import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
-import { space } from "../session";
-import { ReviewButtons } from "./run_artifacts";
-import { list_artifacts, project_name, run_page, use_projects } from "./run_data";
+import { toast_done, toast_failed } from "../parts/toast";
+import { Visible } from "../parts/visible";
+import { navigate, query, set_query } from "../router";
+import { can, space } from "../session";
+import { is_branch, list_reviews, type ReviewItem, review_address, review_page, reviews_changed } from "./review_data";
+import { Marks } from "./review_marks";
+import { project_name, review_tones, review_words, use_projects } from "./run_data";
 
-function Item({ artifact, project }: { artifact: Artifact; project: string }) {
+const kind_icons: Record<string, IconName> = {
+  branch: "branch",
+  investigation: "search",
+  labels: "check",
+  file: "download",
+};
+
+function title_of(item: ReviewItem): string {
+  return item.branch !== null && item.artifact.summary !== "" ? item.artifact.summary : item.artifact.name;
+}
+
+function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
+  return [
+    {
+      id: "name",
+      title: "What",
+      sort: title_of,
+      cell: (item) => (
+        <span class="inbox-name">
+          <Icon name={kind_icons[item.artifact.kind] ?? "dot"} />
+          <a class="strong" href={review_page(item.artifact.id)} title={item.artifact.summary}>
+            <Visible text={title_of(item)} />
+          </a>
+        </span>
+      ),
+    },
+    {
+      id: "kind",
+      title: "Kind",
+      width: "110px",
+      wide: true,
+      sort: (item) => item.artifact.kind,
+      cell: (item) => item.artifact.kind,
+    },
+    {
+      id: "where",
+      title: "For",
+      width: "150px",
+      wide: true,
+      sort: (item) => item.repo_name ?? project_of(item.artifact.project_id),
+      cell: (item) => item.repo_name ?? project_of(item.artifact.project_id),
+    },
+    { id: "marks", title: "Before you open it", wide: true, cell: (item) => <Marks item={item} /> },
+    {
+      id: "review",
+      title: "Review",
+      width: "150px",
+      extra: true,
+      sort: (item) => item.artifact.review,
+      cell: (item) => <State tone={review_tones[item.artifact.review]} text={review_words[item.artifact.review]} />,
+    },
+    {
+      id: "created_at",
+      title: "Since",
+      width: "96px",
+      align: "right",
+      sort: (item) => item.artifact.created_at,
+      cell: (item) => <Time time={item.artifact.created_at} />,
+    },
+  ];
+}
+
+/** Branches want to be looked at; the rest may go in one stroke. */
+async function approve(items: ReviewItem[]): Promise<void> {
+  let count = 0;
+  try {
+    for (const item of items) {
+      await api.post(`${review_address(item.artifact.id)}/approve`, {});
+      count++;
+    }
+  } catch (error) {
+    toast_failed(`${count} of ${items.length} approved`, to_api_error(error));
+  }
+  if (count > 0) toast_done(`${count} approved`);
+  await reviews_changed();
+}
+
+function SelectionActions({ items, clear }: { items: ReviewItem[]; clear: () => void }) {
+  const plain = items.filter((item) => !is_branch(item.artifact) && item.artifact.review === "pending");
   return (
-    <li class="inbox-item">
-      <div>
-        <a class="strong" href={`${run_page(artifact.run_id)}?tab=artifacts`}>
-          {artifact.name}
-        </a>
-        <p class="soft">
-          {artifact.kind} · {project} · <Time time={artifact.created_at} />
-          {artifact.summary !== "" && ` · ${artifact.summary}`}
-        </p>
-      </div>
-      <span class="spring" />
-      <ReviewButtons artifact={artifact} />
-    </li>
+    <button
+      type="button"
+      class="primary"
+      disabled={plain.length === 0}
+      title={plain.length < items.length ? "Branches are approved on their own page" : undefined}
+      onClick={() => void approve(plain).then(clear)}
+    >
+      Approve {plain.length}
+    </button>
   );
 }
 
+const states: { id: ReviewState; title: string }[] = [
+  { id: "pending", title: "Waiting" },
+  { id: "changes_requested", title: "With the worker" },
+  { id: "approved", title: "Approved" },
+  { id: "rejected", title: "Rejected" },
+];
+
+const empty_texts: Record<ReviewState, { title: string; text: string }> = {
+  pending: {
+    title: "Nothing waits for you",
+    text: "Branches that workers push, labels, and whatever else a preset holds back for review appear here.",
+  },
+  changes_requested: {
+    title: "Nothing is with a worker",
+    text: "What you sent back for changes stands here until it is pushed again.",
+  },
+  approved: { title: "Nothing was approved yet", text: "What people approved, and the pull requests that came of it." },
+  rejected: { title: "Nothing was rejected yet", text: "What people turned down." },
+};
+
+const refresh = 10_000;
+
+/** Reads again while the page is seen. */
+function use_refresh(): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void reload("reviews/");
+    }, refresh);
+    return () => clearInterval(timer);
+  }, []);
+}
+
 export function Inbox() {
-  const load = use_load(`artifacts/pending/${space.value?.id}`, (signal) =>
-    list_artifacts({ review: "pending" }, signal),
-  );
+  use_refresh();
+  const state = states.find((known) => known.id === query.value.get("review"))?.id ?? "pending";
+  const kind = query.value.get("kind") ?? "";
+  const text = (query.value.get("q") ?? "").toLowerCase();
   const projects = use_projects().data;
+  const load = use_load(`reviews/${state}/${space.value?.id}`, (signal) => list_reviews({ review: state }, signal));
+  const shown = (item: ReviewItem) =>
+    (kind === "" || item.artifact.kind === kind) &&
+    `${title_of(item)} ${item.repo_name ?? ""} ${item.branch ?? ""}`.toLowerCase().includes(text);
   return (
-    <div class="page">
+    <div class="page list-page">
       <PageHeader title="Inbox" text="What workers left and a person has to decide." />
-      <Data load={load} retry={() => void reload("artifacts/")}>
-        {(artifacts) =>
-          artifacts.length === 0 ? (
-            <Empty
-              icon="check"
-              title="Nothing waits for you"
-              text="Labels and whatever else a preset holds back for review appear here."
-            />
+      <nav class="tabs" aria-label="Review">
+        {states.map((known) => (
+          <a
+            key={known.id}
+            href={`?review=${known.id}`}
+            aria-current={known.id === state ? "page" : undefined}
+            onClick={(event) => {
+              event.preventDefault();
+              set_query({ review: known.id === "pending" ? null : known.id });
+            }}
+          >
+            {known.title}
+            {known.id === state && load.data ? ` ${load.data.length}` : ""}
+          </a>
+        ))}
+      </nav>
+      <Data load={load} retry={() => void reload("reviews/")}>
+        {(items) =>
+          items.length === 0 ? (
+            <Empty icon={state === "pending" ? "check" : "mail"} {...empty_texts[state]} />
           ) : (
-            <ul class="plain-list" aria-label="Waiting for review">
-              {artifacts.map((artifact) => (
-                <Item key={artifact.id} artifact={artifact} project={project_name(projects, artifact.project_id)} />
-              ))}
-            </ul>
+            <Table
+              label="Reviews"
+              rows={items.filter(shown)}
+              columns={columns((id) => project_name(projects, id))}
+              row_id={(item) => item.artifact.id}
+              row_title={title_of}
+              order="created_at"
+              on_open={(item) => navigate(review_page(item.artifact.id))}
+              selection_actions={
+                state === "pending" && can("artifact_review")
+                  ? (chosen, clear) => <SelectionActions items={chosen} clear={clear} />
+                  : undefined
+              }
+              bar={
+                <>
+                  <SearchField label="Filter reviews" />
+                  {["", "branch", "labels", "investigation", "file"].map((name) => (
+                    <button
+                      type="button"
+                      class="quiet"
+                      key={name}
+                      aria-pressed={kind === name}
+                      onClick={() => set_query({ kind: name || null }, { replace: true })}
+                    >
+                      {name === "" ? "All" : name}
+                    </button>
+                  ))}
+                </>
+              }
+            />
           )
         }
       </Data>

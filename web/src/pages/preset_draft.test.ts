@@ -1,6 +1,5 @@
 import { expect, test } from "@playwright/test";
-import type { Settings } from "../api_types";
-import { draft_of, problem_of, settings_of } from "./preset_draft";
+import { draft_of, problem_of, type ReviewPolicy, type Settings, settings_of } from "./preset_draft";
 
 const settings = () => settings_of(draft_of(null), undefined) as Settings;
 
@@ -9,6 +8,12 @@ test("settings survive the form", () => {
     ...settings(),
     repos: [{ url: "https://git.example.com/shop.git", ref: "main", path: "services/shop" }],
     command: ["/bin/sh", "-c"],
+  };
+  before.review = {
+    ...(before.review as ReviewPolicy),
+    verification: [{ name: "tests", command: "make test", timeout_seconds: 60 }],
+    require_verified: true,
+    labels: ["hone", "bug"],
   };
   before.sandbox.env = { MODE: "a=b", EMPTY: "" };
   before.sandbox.memory_bytes = 2_000_000_001;

@@ -1,14 +1,63 @@
 // What the form of a preset holds, from the settings and back. Texts as people type them: a list is lines, a size is
 // "2 GiB", a variable is NAME=value.
 
-import type { Settings } from "../api_types";
+import type { Settings as KnownSettings } from "../api_types";
 import { byte_size } from "../lib/number";
 import { parse_size } from "../lib/size";
+
+/** How branches are reviewed, verified and delivered. */
+export interface ReviewPolicy {
+  approvals: number;
+  not_starter: boolean;
+  role: string;
+  protected_paths: string[];
+  protect_lock_files: boolean;
+  verification: { name: string; command: string; timeout_seconds: number }[];
+  require_verified: boolean;
+  open_pull_request: boolean;
+  draft: boolean;
+  open_pull_requests: number;
+  labels: string[];
+  reviewers: string[];
+  commits: string;
+  author: string;
+  trailers: string[];
+  sign_off: boolean;
+  follow_forge_comments: boolean;
+}
+
+export type Settings = KnownSettings & { review?: ReviewPolicy };
 
 export interface RepoDraft {
   url: string;
   ref: string;
   path: string;
+}
+
+export interface VerificationDraft {
+  name: string;
+  command: string;
+  timeout_seconds: string;
+}
+
+export interface ReviewDraft {
+  approvals: string;
+  not_starter: boolean;
+  role: string;
+  protected_paths: string;
+  protect_lock_files: boolean;
+  verification: VerificationDraft[];
+  require_verified: boolean;
+  open_pull_request: boolean;
+  draft: boolean;
+  open_pull_requests: string;
+  labels: string;
+  reviewers: string;
+  commits: string;
+  author: string;
+  trailers: string;
+  sign_off: boolean;
+  follow_forge_comments: boolean;
 }
 
 export interface Draft {
@@ -38,6 +87,7 @@ export interface Draft {
   tokens: string;
   dollars: string;
   soft_percent: string;
+  review: ReviewDraft;
 }
 
 export const output_kinds = ["investigation", "labels", "file", "branch"] as const;
@@ -48,6 +98,59 @@ export const lines = (text: string): string[] =>
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
+
+const words = (text: string): string[] =>
+  text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+
+function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
+  return {
+    approvals: String(policy?.approvals ?? 1),
+    not_starter: policy?.not_starter ?? false,
+    role: policy?.role ?? "member",
+    protected_paths: policy?.protected_paths.join("\n") ?? "",
+    protect_lock_files: policy?.protect_lock_files ?? false,
+    verification: (policy?.verification ?? []).map((one) => ({
+      ...one,
+      timeout_seconds: String(one.timeout_seconds),
+    })),
+    require_verified: policy?.require_verified ?? false,
+    open_pull_request: policy?.open_pull_request ?? true,
+    draft: policy?.draft ?? true,
+    open_pull_requests: String(policy?.open_pull_requests ?? 10),
+    labels: policy?.labels.join(", ") ?? "",
+    reviewers: policy?.reviewers.join(", ") ?? "",
+    commits: policy?.commits ?? "keep",
+    author: policy?.author ?? "",
+    trailers: policy?.trailers.join("\n") ?? "",
+    sign_off: policy?.sign_off ?? false,
+    follow_forge_comments: policy?.follow_forge_comments ?? false,
+  };
+}
+
+function policy_of(draft: ReviewDraft, before: ReviewPolicy | undefined): unknown {
+  return {
+    ...before,
+    ...draft,
+    approvals: whole(draft.approvals),
+    protected_paths: lines(draft.protected_paths),
+    verification: draft.verification
+      .map((one) => ({
+        name: one.name.trim(),
+        command: one.command.trim(),
+        timeout_seconds: whole(one.timeout_seconds),
+      }))
+      .filter((one) => one.name !== "" || one.command !== ""),
+    require_verified: draft.require_verified && draft.verification.length > 0,
+    open_pull_requests: whole(draft.open_pull_requests),
+    labels: words(draft.labels),
+    reviewers: words(draft.reviewers),
+    author: draft.author.trim(),
+    trailers: lines(draft.trailers),
+  };
+}
 
 export function draft_of(preset: { name: string; description: string; settings: Settings } | null): Draft {
   const settings = preset?.settings;
@@ -87,6 +190,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
     dollars: settings?.budget.cost_micro_usd ? String(settings.budget.cost_micro_usd / 1e6) : "",
     soft_percent: String(settings?.budget.soft_percent ?? 80),
+    review: review_draft(settings?.review),
   };
 }
 
@@ -101,6 +205,9 @@ export function problem_of(draft: Draft): string | null {
     ["Idle minutes", draft.idle_minutes],
     ["Seconds for the init script", draft.init_seconds],
     ["The share of the budget", draft.soft_percent],
+    ["Approvals", draft.review.approvals],
+    ["The number of open pull requests", draft.review.open_pull_requests],
+    ...draft.review.verification.map((one): [string, string] => ["Seconds of a verification", one.timeout_seconds]),
   ];
   for (const [name, text] of numbers)
     if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number above 0.`;
@@ -161,5 +268,6 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       cost_micro_usd: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
       soft_percent: whole(draft.soft_percent),
     },
+    review: policy_of(draft.review, before?.review),
   };
 }

@@ -12,6 +12,7 @@ import { toast_done } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space } from "../session";
 import { type Draft, draft_of, lines, output_kinds, problem_of, type RepoDraft, settings_of } from "./preset_draft";
+import { ReviewPart, review_summary } from "./preset_review";
 import { preset_page } from "./run_data";
 import { list_skills } from "./skill_data";
 
@@ -334,6 +335,12 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
       <Sandbox {...part} />
       <Network {...part} />
       <Outputs {...part} />
+      <Part title="Review of branches" text={review_summary(draft.review)}>
+        <ReviewPart
+          draft={draft.review}
+          change={(part) => set_draft((known) => ({ ...known, review: { ...known.review, ...part } }))}
+        />
+      </Part>
       <BudgetPart {...part} />
     </Form>
   );
