@@ -182,6 +182,9 @@ inline constexpr Example examples[] = {
     {"GET /v1/pull_requests", "space={space}"},
     {"GET /v1/pull_requests/{pull_request}"},
     {"POST /v1/pull_requests/{pull_request}/sync"},
+    {"POST /v1/repos/{repo}/hook"},
+    // Nobody here signs.
+    {.route = "POST /v1/forge_hooks/{repo}", .body = "{}", .allowed = 403},
     {"POST /mcp", "", R"({"jsonrpc":"2.0","id":1,"method":"ping"})"},
     {.route = "GET /mcp", .allowed = 405},
     {.route = "DELETE /mcp", .allowed = 204},

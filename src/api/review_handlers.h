@@ -27,6 +27,10 @@ Result<List<review::PullRequest>> list_pull_requests(const Call&, const ListPull
 Result<One<review::PullRequest>> get_pull_request(const Call&);
 Result<One<review::PullRequest>> sync_pull_request(const Call&);
 
+// review_hooks.cpp
+Result<One<ForgeHook>> make_forge_hook(const Call&);
+Result<NoContent> deliver_forge_hook(const Call&, const RawBody&);
+
 Result<ReviewServices*> reviews_of(const Call& call);
 // A decision about any artifact, and what it sets in motion.
 Result<review::Artifact> decide_artifact(const Call& call, const review::ArtifactId& id, review::ReviewState decision,

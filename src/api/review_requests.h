@@ -128,6 +128,15 @@ struct ReviewCounts {
     };
 };
 
+struct ForgeHook {
+    std::string path;
+    std::string secret;
+    static constexpr std::tuple fields{
+        Field{"path", &ForgeHook::path, "Where the forge sends its webhook to, behind this server's address."},
+        Field{"secret", &ForgeHook::secret, "Shown once; replaces the one before."},
+    };
+};
+
 struct ListPullRequests {
     static constexpr bool is_query = true;
     std::optional<std::string> space;

@@ -119,7 +119,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     const Revision second = must(branches.revision(id, 2));
     REQUIRE(second.verification_results.size() == 1);
     INFO(second.verification_results[0].branch->output);
-    CHECK(second.verification == VerificationState::green);
+    REQUIRE(second.verification == VerificationState::green);
     CHECK(second.verification_results[0].base->exit_code == 1);
     CHECK(second.verification_results[0].branch->exit_code == 0);
 

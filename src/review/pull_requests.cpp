@@ -164,13 +164,12 @@ Result<std::optional<PullRequest>> PullRequests::next_due() const {
     return std::optional(pull_request_of(rows.front()));
 }
 
-Result<std::vector<PullRequest>> PullRequests::of_forge_number(const std::string& repo_id, int64_t number) const {
-    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) +
-                                               " FROM pull_requests WHERE repo_id = ? AND number = ? LIMIT 10",
-                                           repo_id, number));
-    std::vector<PullRequest> found;
-    for (const auto& row : rows) found.push_back(pull_request_of(row));
-    return found;
+Result<> PullRequests::wake_open(const std::string& repo_id, int64_t number) {
+    TRY(m_database.execute(
+        "UPDATE pull_requests SET next_try_at = 0 WHERE repo_id = ? AND state = 'open' AND (? = 0 OR "
+        "number = ?)",
+        repo_id, number, number));
+    return {};
 }
 
 Result<bool> PullRequests::update(const PullRequest& changed, Time seen_updated_at) {

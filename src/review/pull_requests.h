@@ -39,7 +39,8 @@ public:
 
     // The next one that is due, if any.
     Result<std::optional<PullRequest>> next_due() const;
-    Result<std::vector<PullRequest>> of_forge_number(const std::string& repo_id, int64_t number) const;
+    // Open ones of a repository are looked at as soon as possible: that one, or with number 0 all.
+    Result<> wake_open(const std::string& repo_id, int64_t number);
     // Everything that may have changed; the id and what it belongs to stay. An update that came in between (a later
     // approval) is not overwritten: then nothing is stored and false is returned.
     Result<bool> update(const PullRequest& changed, Time seen_updated_at);

@@ -33,6 +33,21 @@ std::string header_value(const std::string& format, std::string_view secret) {
     return value;
 }
 
+// Links to some of an issue's traces; without a public address their ids.
+std::vector<std::string> evidence_of(const std::string& examples, const std::string& home,
+                                     const access::ProjectId& project) {
+    std::vector<std::string> links;
+    const auto list = json::parse(examples);
+    if (!list.ok() || !list.value().is_array()) return links;
+    for (const json::Value& one : list.value().get_array()) {
+        const json::Value* trace = one.is_object() ? one.get_object().if_contains("trace_id") : nullptr;
+        if (trace == nullptr || !trace->is_string() || links.size() >= 5) continue;
+        const std::string id(trace->get_string());
+        links.push_back(home.empty() ? "Trace " + id : home + "/projects/" + project.text() + "/traces/" + id);
+    }
+    return links;
+}
+
 bool allows_method(const skill::HostRule& rule, const std::string& method) {
     return rule.methods.empty() || std::find(rule.methods.begin(), rule.methods.end(), method) != rule.methods.end();
 }
@@ -109,11 +124,23 @@ Result<review::RepoPlace> ReviewDesk::place(const std::string& run, const std::s
 Result<review::Story> ReviewDesk::story(const review::PullRequest& about) {
     review::Story story;
     std::optional<std::string> investigation;
+    std::string home = m_parts.public_url;
+    while (home.ends_with('/')) home.pop_back();
+    if (!home.empty()) home += "/s/" + percent_encode(about.space_id.text());
+    if (!home.empty()) {
+        story.run_url = home + "/runs/" + about.run_id;
+        story.review_url = home + "/inbox/" + about.artifact_id.text();
+        if (!about.fix_of.empty())
+            story.issue_url = home + "/projects/" + about.project_id.text() + "/signal/" + about.fix_of;
+    }
     if (!about.fix_of.empty()) {
-        const auto rows =
-            TRY(m_parts.database.query("SELECT title, investigation_id FROM issues WHERE id = ?", about.fix_of));
+        const auto rows = TRY(
+            m_parts.database.query("SELECT title, investigation_id, examples FROM issues WHERE id = ?", about.fix_of));
         story.issue_title = rows.empty() ? about.fix_of : rows.front().text(0) + " (" + about.fix_of + ")";
-        if (!rows.empty()) investigation = rows.front().optional_text(1);
+        if (!rows.empty()) {
+            investigation = rows.front().optional_text(1);
+            story.evidence = evidence_of(rows.front().text(2), home, about.project_id);
+        }
     }
     review::Artifacts& artifacts = m_parts.runs.artifacts;
     if (investigation) {

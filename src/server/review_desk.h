@@ -24,6 +24,7 @@ struct ReviewDeskParts {
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate; branches cannot be looked into
     std::string data_directory = {};
     std::string extra_ca_file = {};
+    std::string public_url = {}; // links in pull requests begin with it; empty: there are none
 };
 
 class ReviewDesk final : private review::RepoSource, private review::StorySource, private forge::ForgeHttp {

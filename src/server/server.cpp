@@ -180,7 +180,7 @@ Result<> Server::open_workshop() {
     m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
     m_review_desk = std::make_unique<ReviewDesk>(
         ReviewDeskParts{*m_database, m_clock, *m_access, m_workshop->runs(), *m_skills, *m_vault, *m_repositories,
-                        m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file});
+                        m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url});
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, m_workshop->runs().runs,
                                           m_workshop->runs().presets, m_workshop->usage(), *m_master_keys,
                                           *m_telemetry});

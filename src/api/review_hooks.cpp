@@ -1,0 +1,69 @@
+// Webhooks of forges: a signed word that something about a pull request changed. Nothing in it is believed but that:
+// the forge itself is asked.
+#include "api/forge_handlers.h"
+#include "api/review_handlers.h"
+#include "crypto/crypto.h"
+#include "crypto/hmac.h"
+#include "forge/client_rest.h"
+#include "secret/vault.h"
+
+namespace hone::api {
+
+namespace {
+
+constexpr std::string_view secret_name = "hook_secret";
+
+Result<forge::Repo> repo_of_hook(const Call& call, const access::Caller& caller, access::Permission permission) {
+    if (call.services.forge == nullptr || call.services.vault == nullptr)
+        return unavailable("this server has no repositories");
+    auto id = parse_id<forge::RepoTag>(call.at("repo"));
+    if (!id.ok()) return not_found("repository " + std::string(truncate_utf8(call.at("repo"), 60)));
+    return call.services.forge->repos.find(caller, id.value(), permission);
+}
+
+// GitHub, Gitea and Forgejo sign; GitLab sends the secret itself.
+bool is_genuine(const net::RequestHead& head, std::string_view body, std::string_view secret) {
+    const std::string signature = to_hex(crypto::hmac_sha256(secret, body));
+    return crypto::equal(head.header("X-Hub-Signature-256"), "sha256=" + signature) ||
+           crypto::equal(head.header("X-Gitea-Signature"), signature) ||
+           crypto::equal(head.header("X-Gitlab-Token"), secret);
+}
+
+} // namespace
+
+Result<One<ForgeHook>> make_forge_hook(const Call& call) {
+    const forge::Repo repo = TRY(repo_of_hook(call, call.caller, access::Permission::repo_write));
+    ForgeHook hook{"/v1/forge_hooks/" + repo.id.text(), crypto::random_token(32)};
+    TRY(call.services.database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(call.services.vault->keep(transaction, secret::Scope{repo.space_id}, repo.id.text(),
+                                      std::string(secret_name), secret::SecretBytes(hook.secret)));
+        return call.access().audit.record(transaction, call.caller,
+                                          {"repo_hook", repo.space_id, repo.id.text(), {{"name", repo.name}}});
+    }));
+    return One<ForgeHook>{std::move(hook)};
+}
+
+Result<NoContent> deliver_forge_hook(const Call& call, const RawBody& body) {
+    ReviewServices& services = *TRY(reviews_of(call));
+    // Whoever does not know the secret does not learn which repositories there are.
+    const Error refused = forbidden("the signature does not fit");
+    const auto repo = repo_of_hook(call, access::Caller::system(), access::Permission::repo_read);
+    if (!repo.ok()) return refused;
+    const auto secret = call.services.vault->reveal(secret::Scope{repo.value().space_id}, repo.value().id.text(),
+                                                    std::string(secret_name), "webhook of a forge");
+    if (!secret.ok() || !is_genuine(call.head, body.bytes, secret.value().reveal())) return refused;
+    const auto parsed = json::parse(body.bytes);
+    int64_t number = 0;
+    if (parsed.ok())
+        for (const auto& [object, key] : {std::pair("pull_request", "number"),
+                                          {"issue", "number"},
+                                          {"object_attributes", "iid"},
+                                          {"merge_request", "iid"}})
+            if (number == 0) number = forge::number_at(parsed.value(), {object, key});
+    // Checks and pushes name no pull request: all open ones of the repository are asked about.
+    TRY(services.pull_requests.wake_open(repo.value().id.text(), number));
+    if (services.wake_delivery) services.wake_delivery();
+    return NoContent{};
+}
+
+} // namespace hone::api
