@@ -8,12 +8,13 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace hone::forge {
 
 namespace {
 
-// $1: address. Brings what the mirror lacks, and says what there is.
+// $1: address; $2: `one` to put everything into one pack. Brings what the mirror lacks, and says what there is.
 constexpr std::string_view fetch_script = R"(
 set -eu
 mkdir -p out/pack
@@ -38,15 +39,27 @@ if [ -n "$head" ] && git rev-parse -q --verify "$head^{commit}" > /dev/null; the
         echo lfs >> ../out/notes
     fi
 fi
-find objects/pack -name 'pack-*' -exec mv -t ../out/pack {} +
+if [ "$2" = one ]; then # also what no ref leads to any more: a quarantine may stand on it
+    for index in /mirror/objects/pack/*.idx objects/pack/*.idx; do
+        if [ -e "$index" ]; then git show-index < "$index"; fi
+    done | cut -d ' ' -f 2 | sort -u | git pack-objects -q --non-empty ../out/pack/pack > /dev/null
+else
+    find objects/pack -name 'pack-*' -exec mv -t ../out/pack {} +
+fi
 )";
 
 constexpr std::string_view bare_config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 constexpr size_t largest_ref_list = 32 << 20;
+constexpr size_t most_packs = 50; // each fetch brings one; git looks into all of them
 
-// The last lines of what git said, without its own prefixes.
+// What git said, and what to do about the two things that are wrong most often.
 std::string last_words(const GitOutput& output) {
     const std::string text = repair_utf8(trim(output.err));
+    const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+    if (says("could not read Username") || says("Authentication failed"))
+        return "the forge asks for a credential; attach a skill whose token may read the repository";
+    if (says("CONNECT tunnel failed, response 403"))
+        return "the broker refused the connection; a forge on a private address needs allow_private";
     return std::string(truncate_utf8(text.empty() ? fmt::format("exit code {}", output.exit_code) : text, 1500));
 }
 
@@ -62,6 +75,14 @@ int64_t size_of_files(const std::string& directory) {
     for (const auto& entry : std::filesystem::directory_iterator(directory, failed))
         bytes += static_cast<int64_t>(entry.file_size(failed));
     return bytes;
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+    std::error_code failed;
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, failed))
+        names.push_back(entry.path().filename().string());
+    return names;
 }
 
 bool is_pack_name(std::string_view name) {
@@ -186,6 +207,9 @@ Result<> Mirrors::fetch_once(const Repo& repo) {
         job.arguments = {repo.url};
         job.remote = Remote{repo.space_id, repo.url, repo.skill_id.value_or(""), repo.allow_private, repo.id.text()};
     }
+    const std::vector<std::string> before = names_in(mirror + "/objects/pack");
+    const bool into_one = before.size() >= 2 * most_packs; // a pack and its index
+    job.arguments.emplace_back(into_one ? "one" : "more");
     job.limits.time = m_options.fetch_time;
     job.limits.memory_bytes = int64_t{2} << 30;
     job.limits.disk_bytes = m_options.most_bytes + (int64_t{64} << 20);
@@ -197,14 +221,15 @@ Result<> Mirrors::fetch_once(const Repo& repo) {
     const auto done = [&]() -> Result<> {
         const GitOutput output = TRY(ended);
         if (output.exit_code != 0) return unavailable("git could not fetch " + repo.url + ": " + last_words(output));
-        return m_repos.fetched(repo.id, TRY(take_over(repo, job.export_to)));
+        return m_repos.fetched(repo.id, TRY(take_over(repo, job.export_to, into_one ? before : Names{})));
     }();
     (void)sandbox::remove_tree(job.export_to).ok();
     return done;
 }
 
-Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought) {
+Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought, const Names& replaced) {
     const std::string mirror = path(repo.id);
+    const std::vector<std::string> fresh = names_in(brought + "/pack");
     const RefList list = parse_for_each_ref(TRY(read_file(brought + "/refs", largest_ref_list)));
     Fetched fetched;
     fetched.head_ref = parse_head(TRY(read_file(brought + "/head", 1 << 20)));
@@ -217,9 +242,14 @@ Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought)
         if (const std::string note = note_text(line); !note.empty()) fetched.notes.push_back(note);
     if (list.left_out > 0)
         fetched.notes.push_back(fmt::format("{} refs have names that are not taken over.", list.left_out));
-    if (size_of_packs(mirror) + size_of_files(brought + "/pack") > m_options.most_bytes)
+    const int64_t kept = replaced.empty() ? size_of_packs(mirror) : 0;
+    if (kept + size_of_files(brought + "/pack") > m_options.most_bytes)
         return too_large(fmt::format("the repository is larger than {} MiB", m_options.most_bytes >> 20));
     TRY(take_packs(brought + "/pack", mirror));
+    // Whoever has one of these open goes on with it; whoever looks for it finds the new one.
+    for (const std::string& name : replaced)
+        if (std::find(fresh.begin(), fresh.end(), name) == fresh.end())
+            ::unlink((mirror + "/objects/pack/" + name).c_str());
     TRY(write_file(mirror + "/packed-refs", write_packed_refs(list.refs), 0644));
     TRY(write_file(mirror + "/HEAD", "ref: " + fetched.head_ref + "\n", 0644));
     fetched.refs = static_cast<int64_t>(list.refs.size());

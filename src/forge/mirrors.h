@@ -54,7 +54,9 @@ private:
     std::shared_ptr<Flight> take_off(const RepoId& id);
     void fly(const RepoId& id, const std::shared_ptr<Flight>& flight);
     Result<> fetch_once(const Repo& repo);
-    Result<Fetched> take_over(const Repo& repo, const std::string& brought);
+    using Names = std::vector<std::string>;
+    // `replaced`: packs whose objects are all in what was brought.
+    Result<Fetched> take_over(const Repo& repo, const std::string& brought, const Names& replaced);
 
     Repos& m_repos;
     const Git& m_git;

@@ -72,6 +72,28 @@ TEST_CASE("a mirror holds what the repository has, and later what is new") {
     CHECK(log.out == "two\none\n");
 }
 
+TEST_CASE("many small packs become one, and nothing is lost, not even what no ref leads to any more") {
+    House house;
+    const Repo repo = must(house.repos.create(house.world.admin, house.world.space, {.url = house.url()}));
+    must(house.mirrors.fetch(repo.id));
+    const std::string left = house.head();
+    // Fifty packs as fifty fetches would have left them, of commits that are gone.
+    const std::string packs = house.mirrors.path(repo.id) + "/objects/pack";
+    shell(house.folder.path, "cd work; for i in $(seq 49); do echo $i > file; git commit -qam $i; "
+                             "git rev-parse HEAD HEAD^{tree} HEAD:file | git pack-objects -q " +
+                                 packs + "/pack > /dev/null; done; git rev-parse HEAD > ../gone; git reset -q --hard " +
+                                 left);
+    house.commit("two");
+    must(house.mirrors.fetch(repo.id));
+    shell(house.folder.path, "ls " + packs + " | wc -l > count");
+    CHECK(trim(read_file(house.folder.path + "/count").value()) == "2");
+    const std::string gone(trim(read_file(house.folder.path + "/gone").value()));
+    const GitOutput log = must(house.git.run({.arguments = {"--git-dir=/mirror", "log", "--format=%s", gone},
+                                              .mounts = {{house.mirrors.path(repo.id), "/mirror"}}}));
+    CHECK_MESSAGE(log.out.starts_with("49\n48\n"), log.err);
+    CHECK(log.out.ends_with("\none\n"));
+}
+
 TEST_CASE("a repository that is not there is an error that stays to be read") {
     House house;
     const Repo repo = must(house.repos.create(house.world.admin, house.world.space,

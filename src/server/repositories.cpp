@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "sandbox/tree.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -92,6 +93,8 @@ Result<std::unique_ptr<Repositories>> Repositories::open(const RepositoriesParts
     if (parts.provider == nullptr) return made;
     const std::string& data = parts.data_directory;
     made->m_store = TRY(sandbox::Store::open(data));
+    // What a server that was killed left of its fetches and pushes.
+    for (const char* folder : {"/git", "/mirrors/tmp", "/quarantine/tmp"}) TRY(sandbox::remove_tree(data + folder));
     forge::Uplinks* const uplinks = made.get(); // emplace itself could not see it
     made->m_git.emplace(*parts.provider, *made->m_store, uplinks, forge::GitOptions{data + "/git", ::geteuid() == 0});
     forge::MirrorOptions mirrors;
@@ -100,6 +103,7 @@ Result<std::unique_ptr<Repositories>> Repositories::open(const RepositoriesParts
     forge::QuarantineOptions quarantine;
     quarantine.directory = data + "/quarantine";
     made->m_quarantine.emplace(parts.database, parts.clock, *made->m_mirrors, *made->m_git, quarantine);
+    TRY(made->m_quarantine->sweep());
     made->m_supply.emplace(made->m_repos, *made->m_mirrors, *made->m_quarantine, parts.skills);
     made->m_services.mirrors = &*made->m_mirrors;
     return made;
