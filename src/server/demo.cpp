@@ -72,6 +72,7 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
         if (run::is_over(now_at.state)) {
             say(fmt::format("The investigation {}.{}", name_of(now_at.state),
                             now_at.reason.empty() ? "" : " " + now_at.reason));
+            TRY(make_demo_automations(space, say));
             return tell_issues(space, project.id.text(), say);
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -99,6 +100,52 @@ Result<> Server::tell_issues(const access::SpaceId& space, const std::string& pr
                     demo::project_name));
     for (const signal::Issue& issue : issues)
         say(fmt::format("  {:3}  {}{}", issue.score, issue.title, issue.investigation_id ? " (investigated)" : ""));
+    return {};
+}
+
+// One automation by the clock and one by a metric, which fires at its first look; a monitor that watches the same.
+Result<> Server::make_demo_automations(const access::SpaceId& space,
+                                       const std::function<void(const std::string&)>& say) {
+    const access::Caller caller = access::Caller::system();
+    run::Settings worker;
+    worker.harness = "playbook";
+    TRY(m_workshop->runs().presets.create(caller, space, "analyst", "Looks at the project's traces; needs no model.",
+                                          worker));
+    automation::Automations& automations = m_automations->automations();
+    automation::NewAutomation morning;
+    morning.name = "morning-report";
+    morning.description = std::string("What went wrong since yesterday.");
+    morning.project = std::string(demo::project_name);
+    morning.preset = "analyst";
+    morning.prompt = std::string(prompt);
+    morning.trigger.schedule = "0 6 * * mon-fri";
+    morning.trigger.time_zone = "Europe/Berlin";
+    const auto made = TRY(automations.create(caller, space, morning));
+    TRY(automations.run_now(caller, made));
+    automation::NewAutomation failing = morning;
+    failing.name = "failing-tools";
+    failing.description = std::string("Looks into it when tools fail too often.");
+    failing.prompt = "Tools fail more often than they should. What happened, since when, and what should be done?";
+    failing.trigger = {};
+    failing.trigger.type = automation::TriggerType::metric;
+    failing.trigger.metric = telemetry::Metric::errors;
+    failing.trigger.filter = "kind = tool";
+    failing.trigger.comparator = automation::Comparator::at_least;
+    failing.trigger.threshold = 5;
+    failing.trigger.window_seconds = 86'400;
+    failing.trigger.every_seconds = 60;
+    failing.cool_off_seconds = int64_t{6} * 3600;
+    TRY(automations.create(caller, space, failing));
+    monitor::MonitorWish slow;
+    slow.project = std::string(demo::project_name);
+    slow.name = "slow answers";
+    slow.description = "The 95th percentile of whole traces.";
+    slow.settings.metric = telemetry::Metric::latency_p95;
+    slow.settings.filter = std::string("kind = agent");
+    slow.settings.condition.type = monitor::ConditionType::change;
+    slow.settings.condition.threshold = 1.5;
+    TRY(m_monitors->services().monitors.create(caller, space, slow));
+    say(fmt::format("Two automations and a monitor go on by themselves: {}/s/default/automations", m_url));
     return {};
 }
 

@@ -81,6 +81,7 @@ private:
     Result<> open_workshop();
     Result<> tell_issues(const access::SpaceId& space, const std::string& project,
                          const std::function<void(const std::string&)>& say);
+    Result<> make_demo_automations(const access::SpaceId& space, const std::function<void(const std::string&)>& say);
     Result<> open_spans();
     Result<> open_edge();
     Result<> open_otlp();
