@@ -6,7 +6,7 @@ import { byte_size, plural } from "../lib/number";
 import type { Params } from "../lib/route";
 import { reload, use_load, use_pages } from "../load";
 import { Confirm } from "../parts/confirm";
-import { Id } from "../parts/copy";
+import { CodeBlock, Id } from "../parts/copy";
 import { Dialog } from "../parts/dialog";
 import { Check, Choice, Field, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
@@ -341,8 +341,48 @@ function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
   );
 }
 
+interface ForgeHook {
+  path: string;
+  secret: string;
+}
+
+/** Lets the forge tell us about pull requests at once; without it they are asked about from time to time. */
+function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void }) {
+  const [hook, set_hook] = useState<ForgeHook | null>(null);
+  if (hook)
+    return (
+      <Dialog title={`Webhook of ${repo.name}`} on_close={on_close} keep_open>
+        <p>
+          Give the forge this address and this secret, for events about pull requests. The secret is shown only now.
+        </p>
+        <CodeBlock text={new URL(hook.path, window.location.href).href} label="address" />
+        <CodeBlock text={hook.secret} label="secret" />
+        <div class="form-actions">
+          <button type="button" class="primary" onClick={on_close}>
+            Done
+          </button>
+        </div>
+      </Dialog>
+    );
+  return (
+    <Dialog title={`Webhook of ${repo.name}`} on_close={on_close}>
+      <Form
+        title="Make a secret"
+        busy_title="Making…"
+        on_cancel={on_close}
+        submit={async () => set_hook(await api.post<ForgeHook>(`${repo_address(repo.id)}/hook`, {}))}
+      >
+        <p>
+          With a webhook the forge tells this server at once when a pull request changes. A secret made before stops
+          working.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
 function RepoActions({ repo }: { repo: Repo }) {
-  const [asked, set_asked] = useState<"edit" | "delete" | null>(null);
+  const [asked, set_asked] = useState<"edit" | "hook" | "delete" | null>(null);
   const [busy, set_busy] = useState(false);
   const fetch_now = async () => {
     set_busy(true);
@@ -365,9 +405,13 @@ function RepoActions({ repo }: { repo: Repo }) {
       <button type="button" onClick={() => set_asked("edit")}>
         Edit…
       </button>
+      <button type="button" onClick={() => set_asked("hook")}>
+        Webhook…
+      </button>
       <button type="button" class="danger" onClick={() => set_asked("delete")}>
         Delete…
       </button>
+      {asked === "hook" && <WebhookDialog repo={repo} on_close={() => set_asked(null)} />}
       {asked === "edit" && <EditRepo repo={repo} on_close={() => set_asked(null)} />}
       {asked === "delete" && (
         <Confirm
