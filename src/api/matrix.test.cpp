@@ -276,7 +276,10 @@ private:
             wanted.preset = must(desk.runs.presets.create(world.admin, space, unique(), "", testing::a_command())).name;
             wanted.prompt = "look";
             wanted.trigger.schedule = "@daily";
-            if (what == "hook") wanted.trigger = {.type = automation::TriggerType::webhook};
+            if (what == "hook") {
+                wanted.trigger = {};
+                wanted.trigger.type = automation::TriggerType::webhook;
+            }
             return must(desk.automations.create(world.admin, space, wanted)).id.text();
         }
         if (what == "trace") return "4bf92f3577b34da6a3ce929d0e0e4736";
