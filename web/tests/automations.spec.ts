@@ -1,0 +1,109 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { check_page } from "./axe";
+import { expect, type Person, test, unique } from "./fixtures";
+
+/** A preset whose workers only repeat what they are told. */
+async function with_preset(admin: Person): Promise<{ project: string; preset: { id: string; name: string } }> {
+  const project = unique("automated");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const preset = await admin.send<{ id: string; name: string }>("POST", "/v1/presets", {
+    name: unique("echo"),
+    settings: { harness: "command", command: ["/bin/cat"] },
+  });
+  return { project, preset };
+}
+
+test("an automation is made on a schedule, run now, paused, changed and deleted", async ({ page, admin }) => {
+  test.setTimeout(180_000);
+  const { project, preset } = await with_preset(admin);
+  const name = unique("Morning look");
+  await page.goto(`/s/default/automations/new?project=${project}`);
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Preset").selectOption(preset.id);
+  await page.getByLabel("What each run is told").fill("Look at {{project}}");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await page.getByRole("textbox", { name: "Schedule" }).fill("30 6 * * mon");
+  await page.getByLabel("Time zone").fill("UTC");
+  await expect(page.getByText("each Monday at 06:30")).toBeVisible();
+  await expect(preview.getByRole("listitem")).toHaveCount(10);
+  await expect(preview.getByRole("listitem").first()).toContainText("06:30:00");
+  await page.getByRole("textbox", { name: "Schedule" }).fill("61 * * * *");
+  await expect(preview.getByRole("alert")).toBeVisible();
+  await page.getByRole("textbox", { name: "Schedule" }).fill("30 6 * * mon");
+  await expect(preview.getByRole("alert")).toHaveCount(0);
+  await check_page(page);
+  await page.getByRole("button", { name: "Create automation" }).click();
+
+  await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+  await expect(page.getByText("each Monday at 06:30, UTC")).toBeVisible();
+  await page.getByRole("button", { name: "Run now" }).click();
+  const ledger = page.getByRole("table", { name: "Ledger" });
+  await expect(ledger.getByText("a person ran it")).toBeVisible({ timeout: 60_000 });
+  await expect(ledger.getByRole("link", { name: /succeeded|waiting/ })).toBeVisible({ timeout: 120_000 });
+  await check_page(page);
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await expect(page.getByText(/^Paused/)).toBeVisible();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Pause after failures").fill("3");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Saved; it counts from the next due moment")).toBeVisible();
+
+  await page.goto("/s/default/automations");
+  const row = page.getByRole("row").filter({ hasText: name });
+  await expect(row).toContainText("each Monday at 06:30, UTC");
+  await expect(row.getByRole("img", { name: "Last 1: 1 fired" })).toBeVisible();
+  await check_page(page);
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  await check_page(page, { runOnly: ["color-contrast"] });
+  await row.getByRole("link", { name }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete automation" }).click();
+  await expect(page).toHaveURL(/\/automations$/);
+  await expect(page.getByRole("link", { name })).toHaveCount(0);
+});
+
+test("a metric trigger shows what it would have done", async ({ page, admin }) => {
+  const { project } = await with_preset(admin);
+  await page.goto(`/s/default/automations/new?project=${project}`);
+  await page.getByLabel("It fires").selectOption("metric");
+  await page.getByLabel("Metric").selectOption("latency_p95");
+  await page.getByLabel("Threshold, ms").fill("2500");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await expect(preview.getByText(/No spans in the last seven days|would have fired/)).toBeVisible();
+  await check_page(page);
+});
+
+test("the secret of a webhook is shown once and signs deliveries", async ({ page, admin, request, server }) => {
+  test.setTimeout(120_000);
+  const { project, preset } = await with_preset(admin);
+  const name = unique("After deploy");
+  await page.goto(`/s/default/automations/new?project=${project}`);
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Preset").selectOption(preset.id);
+  await page.getByLabel("What each run is told").fill("Read {{trigger.file}}");
+  await page.getByLabel("It fires").selectOption("webhook");
+  await page.getByRole("button", { name: "Create automation" }).click();
+  const dialog = page.getByRole("dialog");
+  const secret = (await dialog.getByRole("group", { name: "secret" }).textContent()) ?? "";
+  const address = (await dialog.getByRole("group", { name: "address" }).textContent()) ?? "";
+  expect(secret.length).toBeGreaterThan(20);
+  await check_page(page);
+  await dialog.getByRole("button", { name: "I have copied it" }).click();
+  await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+  expect(await page.content()).not.toContain(secret);
+
+  const body = JSON.stringify({ version: "1.9.1" });
+  const now = String(Math.floor(Date.now() / 1000));
+  const id = randomUUID();
+  const signature = createHmac("sha256", secret).update(`${now}.${id}.${body}`).digest("hex");
+  const headers = { "X-Hone-Timestamp": now, "X-Hone-Delivery": id, "X-Hone-Signature": `sha256=${signature}` };
+  const answer = await request.post(server.url + new URL(address).pathname, {
+    headers: { ...headers, "Content-Type": "application/json" },
+    data: body,
+  });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  await expect(page.getByRole("table", { name: "Ledger" }).getByText("fired")).toBeVisible({ timeout: 60_000 });
+});

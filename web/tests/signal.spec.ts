@@ -1,0 +1,159 @@
+import type { Page } from "@playwright/test";
+import { check_page } from "./axe";
+import { expect, type Person, test, unique } from "./fixtures";
+
+interface Made {
+  id: string;
+}
+
+const report = (admin: Person, project: string, title: string, severity = "high") =>
+  admin.send<Made>("POST", "/v1/issues", {
+    project,
+    title,
+    severity,
+    explanation: "The tool answered 429 in one of seven calls.",
+    filter: 'name = "lookup_order" and status = error',
+    trace_ids: ["ab".repeat(16)],
+  });
+
+async function with_signal(admin: Person): Promise<string> {
+  const project = unique("watched");
+  await admin.send("POST", "/v1/projects", { name: project });
+  await admin.send("PUT", `/v1/projects/${project}/signal`, { enabled: true, consent: true });
+  return project;
+}
+
+async function no_wider_than_a_phone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 390, height: 780 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+test("Signal is switched on only after the note is agreed to, and off again", async ({ page, admin }) => {
+  const project = unique("quiet");
+  await admin.send("POST", "/v1/projects", { name: project });
+  await page.goto(`/s/default/projects/${project}/signal`);
+  await expect(page.getByText(`Signal is off for ${project}`)).toBeVisible();
+  await expect(page.getByText(/workers send parts of the traces/)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Switch Signal on" })).toBeDisabled();
+  await check_page(page);
+  await page.getByLabel("I have read this").check();
+  await page.getByRole("button", { name: "Switch Signal on" }).click();
+  await expect(page.getByText("Nothing is going wrong")).toBeVisible();
+  await check_page(page);
+
+  await page.getByRole("button", { name: "Settings" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByText("Switched on by")).toBeVisible();
+  await dialog.getByLabel("Look", { exact: true }).selectOption("60");
+  await dialog.getByLabel("What workers should know").fill("Refunds matter most.");
+  await check_page(page);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog).toHaveCount(0);
+  const view = await admin.send<{ settings: { cadence_minutes: number; context: string } }>(
+    "GET",
+    `/v1/projects/${project}/signal`,
+  );
+  expect(view.settings).toMatchObject({ cadence_minutes: 60, context: "Refunds matter most." });
+
+  await page.getByRole("button", { name: "Settings" }).click();
+  await dialog.getByLabel("Signal is on").uncheck();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText(`Signal is off for ${project}`)).toBeVisible();
+});
+
+test("issues are ranked, explained, and narrowed", async ({ page, admin }) => {
+  const project = await with_signal(admin);
+  const bad = "Orders cannot be looked up";
+  const small = "Greeting is too long";
+  await report(admin, project, small, "low");
+  await report(admin, project, bad, "critical");
+  await page.goto(`/s/default/projects/${project}/signal`);
+  const rows = page.getByRole("table", { name: "Issues" }).getByRole("row");
+  await expect(rows.nth(1)).toContainText(bad);
+  await expect(rows.nth(2)).toContainText(small);
+  await expect(page.getByText("2 open issues, 1 critical.")).toBeVisible();
+  expect(await rows.nth(1).locator(".why").getAttribute("title")).toMatch(/^Score \d+\n/);
+  await check_page(page);
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  await check_page(page, { runOnly: ["color-contrast"] });
+
+  await page.getByLabel("Filter issues").fill("greeting");
+  await expect(rows).toHaveCount(2);
+  await page.getByLabel("Filter issues").fill("");
+  await no_wider_than_a_phone(page);
+  await page.keyboard.press("Escape");
+  await rows.nth(1).focus();
+  await page.getByRole("heading", { name: "Signal" }).click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: bad, level: 1 })).toBeVisible();
+});
+
+test("an issue is discussed, assigned, muted, dismissed, resolved and opened again", async ({ page, admin }) => {
+  const project = await with_signal(admin);
+  const title = "Lookups fail often";
+  const issue = await report(admin, project, title);
+  await page.goto(`/s/default/projects/${project}/signal/${issue.id}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
+  await expect(page.getByRole("table", { name: "Terms of the score" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "ab".repeat(16) })).toBeVisible();
+  await check_page(page);
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  await check_page(page, { runOnly: ["color-contrast"] });
+  await no_wider_than_a_phone(page);
+
+  await page.getByLabel("Your comment").fill("**Upstream** lowered the limit. <img src=x onerror=alert(1)>");
+  await page.getByRole("button", { name: "Comment" }).click();
+  await expect(page.getByRole("region", { name: "Comments" }).locator("strong")).toHaveText("Upstream");
+  expect(await page.getByRole("region", { name: "Comments" }).locator("img").count()).toBe(0);
+
+  const more = page.getByRole("button", { name: "More actions" });
+  const dialog = page.getByRole("dialog");
+  await more.click();
+  await page.getByRole("menuitem", { name: "Assign…" }).click();
+  await dialog.getByLabel("To").selectOption({ index: 1 });
+  await dialog.getByRole("button", { name: "Assign" }).click();
+  await expect(page.getByLabel("About this issue").getByText("admin@localhost")).toBeVisible();
+
+  await more.click();
+  await page.getByRole("menuitem", { name: "Mute…" }).click();
+  await dialog.getByLabel("Why").fill("known");
+  await dialog.getByRole("button", { name: "Mute" }).click();
+  await expect(page.getByText(/muted until in .*: known/)).toBeVisible();
+  await page.getByRole("button", { name: "Unmute" }).click();
+  await expect(page.getByRole("button", { name: "Resolve" })).toBeVisible();
+
+  await more.click();
+  await page.getByRole("menuitem", { name: "Dismiss…" }).click();
+  await check_page(page);
+  await dialog.getByLabel("In your words").fill("tests do this");
+  await dialog.getByRole("button", { name: "Dismiss" }).click();
+  await expect(page.locator(".note", { hasText: "dismissed: expected behaviour: tests do this" })).toBeVisible();
+  await page.getByRole("button", { name: "Reopen" }).click();
+  await page.getByRole("button", { name: "Resolve" }).click();
+  await expect(page.getByRole("button", { name: "Reopen" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "History" }).getByRole("listitem").first()).toContainText("resolved");
+
+  await page.goto(`/s/default/projects/${project}/signal?view=resolved`);
+  await expect(page.getByRole("link", { name: title })).toBeVisible();
+});
+
+test("two issues become one and two again", async ({ page, admin }) => {
+  const project = await with_signal(admin);
+  // Numbers do not make two titles two problems: the words must differ.
+  const first = "Orders cannot be looked up";
+  const second = "Customers ask twice";
+  const cause = await report(admin, project, first);
+  const symptom = await report(admin, project, second);
+  await page.goto(`/s/default/projects/${project}/signal/${symptom.id}`);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Merge into…" }).click();
+  await page.getByRole("dialog").getByLabel("Into").selectOption(cause.id);
+  await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+  await expect(page.getByRole("heading", { name: first, level: 1 })).toBeVisible();
+  const parts = page.getByRole("region", { name: "Made of" });
+  await expect(parts.getByText(second)).toBeVisible();
+  await parts.getByRole("listitem").filter({ hasText: second }).getByRole("button", { name: "Split off" }).click();
+  await expect(parts).toHaveCount(0);
+});
