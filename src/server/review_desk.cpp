@@ -204,15 +204,22 @@ Result<net::ClientResponse> ReviewDesk::send(const forge::Remote& remote, net::C
     const auto reach = remote.allow_private ? net::Reach::also_private : net::Reach::public_only;
     const auto endpoints = TRY(m_resolver->resolve(url.host, url.port));
     std::string_view why = "no address";
+    std::vector<const net::Endpoint*> allowed;
     for (const net::Endpoint& endpoint : endpoints) {
-        if (const auto refused = m_check(endpoint, reach)) {
+        if (const auto refused = m_check(endpoint, reach))
             why = *refused;
-            continue;
-        }
-        request.connect_to = endpoint.text;
-        TRY(authorize(remote, url, request));
-        request.max_redirects = 0;
-        return m_http.send(request);
+        else
+            allowed.push_back(&endpoint);
+    }
+    if (!allowed.empty()) TRY(authorize(remote, url, request));
+    request.max_redirects = 0;
+    for (const net::Endpoint* endpoint : allowed) {
+        request.connect_to = endpoint->text;
+        auto response = m_http.send(request);
+        // Only what reads may be sent twice; where nobody listens nothing was sent.
+        const bool next = endpoint != allowed.back() && !response.ok() && response.error().code == Code::unavailable &&
+                          (request.method == "GET" || response.error().message.find("refused") != std::string::npos);
+        if (!next) return response;
     }
     return forbidden("the forge " + url.host + " cannot be reached from here: " + std::string(why) +
                      " (a repository may allow private addresses)");

@@ -13,7 +13,6 @@ from repos import Forge, add, git, skill_for
 from runs import Shop, shell
 from server import run as command
 from server import wait_until
-from tls import make_certificate
 
 TOKEN = "canary-51d0c6a2f97e4b38"
 
@@ -35,7 +34,11 @@ class ForgeWithApi(Forge):
 
     def __init__(self, stack, kind):
         self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-forge-")))
-        self.certificate, key = make_certificate(self.root / "tls", "forge")
+        self.certificate, key = self.root / "forge.crt", self.root / "forge.key"
+        # A skill's host is a name.
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "2", "-subj", "/CN=forge", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                        "-keyout", str(key), "-out", str(self.certificate)], check=True, capture_output=True)
         self.bare, self.work = self.root / "team/shop.git", self.root / "work"
         git(self.root, "init", "-q", "-b", "main", str(self.work))
         self.commit("README.md", "a shop\n")
@@ -49,7 +52,7 @@ class ForgeWithApi(Forge):
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
         self.port = int(self.process.stdout.readline())
-        self.home = f"https://127.0.0.1:{self.port}"
+        self.home = f"https://localhost:{self.port}"
         self.url = self.home + "/team/shop.git"
 
     def ask(self, path, body=None):
