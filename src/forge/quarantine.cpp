@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view repository_inside = "/quarantine";
 constexpr std::string_view mirror_inside = "/mirror";
-constexpr size_t largest_ref_list = 32 << 20;
 
 RunRepo run_repo_of(const sql::Row& row) {
     return {row.text(0), row.id<RepoTag>(1), row.id<access::SpaceTag>(2), row.text(3), row.text(4), row.text(5)};
