@@ -9,7 +9,6 @@ import tempfile
 from runs import Shop, shell
 from server import run as command
 from server import wait_until
-from tls import make_certificate
 
 TOKEN = "canary-7c1f0b6e9d2a4853"
 GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.com",
@@ -28,7 +27,11 @@ class Forge:
 
     def __init__(self, stack, *flags):
         self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-forge-")))
-        self.certificate, key = make_certificate(self.root / "tls", "forge")
+        # A skill's host is a name.
+        self.certificate, key = self.root / "forge.pem", self.root / "forge.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "2", "-subj", "/CN=forge", "-addext", "subjectAltName=DNS:localhost",
+                        "-keyout", str(key), "-out", str(self.certificate)], check=True, capture_output=True)
         self.bare, self.work = self.root / "team/shop.git", self.root / "work"
         git(self.root, "init", "-q", "-b", "main", str(self.work))
         self.commit("README.md", "a shop\n")
@@ -43,7 +46,7 @@ class Forge:
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
         self.port = int(self.process.stdout.readline())
-        self.home = f"https://127.0.0.1:{self.port}"
+        self.home = f"https://localhost:{self.port}"
         self.url = self.home + "/team/shop.git"
 
     def commit(self, path, content, message="change"):
