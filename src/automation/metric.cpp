@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace hone::automation {
 
@@ -17,6 +18,7 @@ constexpr auto week = std::chrono::hours(24 * 7);
 constexpr size_t most_points = 2016; // every five minutes of a week
 // Where the windows cannot be put together from parts, each is a question of its own.
 constexpr size_t most_questions = 168;
+constexpr int64_t most_parts = 40'000; // a series has at most 100,000 points
 constexpr Duration measure_deadline = std::chrono::seconds(5);
 
 bool is_latency(Metric metric) {
@@ -70,15 +72,19 @@ double value_from(Metric metric, const Part& part) {
     return part.sum;
 }
 
-// Every window from parts of `step`: one question for the whole week.
+// Every window put together from parts: one question for the whole week.
 Result<std::vector<PreviewPoint>> points_from_parts(SpanStore& spans, const access::ProjectId& project,
                                                     const Trigger& trigger, Time now, int64_t step) {
-    const int64_t window = *trigger.window_seconds * second;
+    // A part fits a whole number of times into a step and into a window, unless those would be too many parts.
+    int64_t part_length = std::gcd(step, *trigger.window_seconds * second);
+    while (Duration(week).count() / part_length > most_parts) part_length *= 2;
+    step = std::max(step / part_length * part_length, part_length);
+    const int64_t window = (*trigger.window_seconds * second + part_length - 1) / part_length * part_length;
     const int64_t end = to_ns(now) / step * step;
     const int64_t begin = end - Duration(week).count() / step * step;
     Series series = series_of(project, trigger, from_ns(begin - window), from_ns(end));
     series.scope.deadline = std::chrono::seconds(30);
-    series.bucket = Duration(step);
+    series.bucket = Duration(part_length);
     series.metrics = parts_of(*trigger.metric);
     std::map<int64_t, Part> parts;
     for (const auto& point : TRY(spans.series(series))) {
@@ -159,9 +165,7 @@ Result<TriggerPreview> dry_run(SpanStore& spans, const access::ProjectId& projec
     const bool in_parts = !parts_of(*trigger.metric).empty();
     const int64_t finest = Duration(week).count() / static_cast<int64_t>(in_parts ? most_points : most_questions);
     int64_t step = *trigger.every_seconds * second;
-    // A whole number of looks, and of parts in a window.
     while (step < finest) step *= 2;
-    if (in_parts) step = std::min(step, *trigger.window_seconds * second);
     preview.step_seconds = step / second;
     preview.threshold = trigger.threshold;
     preview.points = in_parts ? TRY(points_from_parts(spans, project, trigger, now, step))
