@@ -38,11 +38,24 @@ async function wait_for_url(directory: string, child: ChildProcess, output: () =
   }
 }
 
-export async function start_server(): Promise<Server> {
+/** Waits until the server has said something. */
+async function wait_for_words(words: string, child: ChildProcess, output: () => string): Promise<void> {
+  const deadline = Date.now() + 240_000;
+  while (!output().includes(words)) {
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`${binary} never said "${words}":\n${output()}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** `demo` has loaded its project, and its first workers are done. */
+export async function start_server(command: "serve" | "demo" = "serve"): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), "hone-web-"));
-  const args = ["serve", "--data-dir", directory, "--listen", "127.0.0.1:0"];
+  const args = [command, "--data-dir", directory, "--listen", "127.0.0.1:0"];
   // Several servers run at once; spans come over the API's own address.
   args.push("--otlp-http-listen", "", "--otlp-grpc-listen", "");
+  // Specs receive webhooks on this machine.
+  args.push("--notice-private-addresses", "true");
   // The binary carries the UI inside; a directory can stand in for it while working on the UI.
   if (process.env.HONE_UI_DIR) args.push("--ui-dir", resolve(process.env.HONE_UI_DIR));
   if (process.env.HONE_SERVE_FLAGS) args.push(...process.env.HONE_SERVE_FLAGS.split(" "));
@@ -69,7 +82,9 @@ export async function start_server(): Promise<Server> {
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    return { url: await wait_for_url(directory, child, () => output), directory, stop };
+    const url = await wait_for_url(directory, child, () => output);
+    if (command === "demo") await wait_for_words("Look at it:", child, () => output);
+    return { url, directory, stop };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;

@@ -40,8 +40,9 @@ export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
   const first = chart.times[0];
   const last = chart.times[chart.times.length - 1];
   if (first === undefined || last === undefined) return <p class="faint">No evaluations in this range.</p>;
+  // A look speaks about the time before it.
   const stretches = to_stretches(
-    points.map((point) => ({ time: to_milliseconds(point.at), state: point.state })),
+    points.map((point, index) => ({ time: chart.times[Math.max(0, index - 1)] ?? first, state: point.state })),
     first,
     last,
   );

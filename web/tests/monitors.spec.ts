@@ -1,0 +1,133 @@
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { check_page } from "./axe";
+import { api_key } from "./chat";
+import { expect, test, unique } from "./fixtures";
+import { send_spans } from "./spans";
+
+test("a monitor is tried on past data, made, looked at, muted and deleted", async ({
+  page,
+  admin,
+  request,
+  server,
+}) => {
+  test.setTimeout(120_000);
+  const project = unique("measured");
+  const calls = Array.from({ length: 20 }, (_, index) => ({
+    name: "lookup_order",
+    start: index * 10,
+    ...(index % 2 ? { error: "429" } : {}),
+  }));
+  await send_spans(request, server.url, await api_key(admin), project, calls, 600_000);
+  await page.goto(`/s/default/projects/${project}/monitors`);
+  await expect(page.getByText("No monitors yet")).toBeVisible();
+  await page.getByRole("link", { name: "Create monitor" }).click();
+
+  const name = unique("Too many errors");
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Limit, %").fill("20");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await expect(preview.getByText("It would have triggered once.")).toBeVisible({ timeout: 30_000 });
+  await expect(preview.getByRole("img", { name: /^State:.*triggered/ })).toBeVisible();
+  await check_page(page);
+  await page.getByLabel("Limit, %").fill("90");
+  await expect(preview.getByText("It would have triggered never.")).toBeVisible();
+  await page.getByLabel("Limit, %").fill("20");
+  await page.getByRole("button", { name: "Add hours without notices" }).click();
+  await page.getByRole("button", { name: "Remove these hours" }).click();
+  await page.getByRole("button", { name: "Create monitor" }).click();
+
+  await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+  await expect(page.getByText("error rate over 24 hours is above 20 %")).toBeVisible();
+  await page.getByRole("button", { name: "Look now" }).click();
+  await expect(page.getByRole("table", { name: "History" }).getByText("triggered")).toBeVisible();
+  await expect(page.locator(".facts").getByText("triggered", { exact: true })).toBeVisible();
+  await check_page(page);
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  await check_page(page, { runOnly: ["color-contrast"] });
+
+  await page.getByRole("button", { name: "Mute…" }).click();
+  await page.getByLabel("Why").fill("being repaired");
+  await page.getByRole("button", { name: "Mute", exact: true }).click();
+  await expect(page.getByText(/Muted until in .*: being repaired/)).toBeVisible();
+  await page.getByRole("button", { name: "Unmute" }).click();
+  await expect(page.getByRole("button", { name: "Mute…" })).toBeVisible();
+
+  await page.goto(`/s/default/projects/${project}/monitors`);
+  const row = page.getByRole("row").filter({ hasText: name });
+  await expect(row).toContainText("triggered");
+  await expect(row).toContainText("50 %");
+  await check_page(page);
+
+  // What it had to tell is behind the bell.
+  await page.getByRole("button", { name: /^Notices/ }).click();
+  await expect(page.getByRole("menuitem", { name: new RegExp(name) }).first()).toBeVisible();
+  await check_page(page);
+  await page
+    .getByRole("menuitem", { name: new RegExp(name) })
+    .first()
+    .click();
+  await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+  await page.goto("/s/default/notices");
+  await expect(page.getByRole("link", { name: new RegExp(name) }).first()).toBeVisible();
+  await check_page(page);
+  await page.getByRole("button", { name: "Mark all as read" }).click();
+  await expect(page.getByRole("button", { name: "Notices", exact: true })).toBeVisible();
+
+  await page.goto(`/s/default/projects/${project}/monitors`);
+  await row.getByRole("link", { name }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete monitor" }).click();
+  await expect(page.getByText("No monitors yet")).toBeVisible();
+});
+
+async function receiver(): Promise<{
+  url: string;
+  got: { headers: IncomingHttpHeaders; body: string }[];
+  end: Server;
+}> {
+  const got: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const end = createServer((incoming, answer) => {
+    let body = "";
+    incoming.on("data", (data) => {
+      body += data;
+    });
+    incoming.on("end", () => {
+      got.push({ headers: incoming.headers, body });
+      answer.writeHead(incoming.url === "/broken" ? 500 : 200).end();
+    });
+  });
+  await new Promise<void>((done) => end.listen(0, "127.0.0.1", done));
+  return { url: `http://127.0.0.1:${(end.address() as AddressInfo).port}`, got, end };
+}
+
+test("a destination is added, tested, switched off and deleted", async ({ page }) => {
+  const { url, got, end } = await receiver();
+  const name = unique("on-call");
+  await page.goto("/s/default/settings/destinations?new=1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByLabel("Type").selectOption("webhook");
+  await dialog.getByLabel("Address of the hook").fill(`${url}/hook`);
+  await dialog.getByLabel("A monitor triggers").check();
+  await check_page(page);
+  await dialog.getByRole("button", { name: "Add destination" }).click();
+  const secret = (await page.getByRole("dialog").getByRole("group", { name: "secret" }).textContent()) ?? "";
+  expect(secret.length).toBeGreaterThan(16);
+  await page.getByRole("button", { name: "I have copied it" }).click();
+
+  const detail = page.getByRole("complementary", { name });
+  await detail.getByRole("button", { name: "Send a test" }).click();
+  await expect(detail.getByRole("status")).toContainText("It was taken");
+  expect(got).toHaveLength(1);
+  expect(got[0]?.headers["x-hone-signature"]).toMatch(/^sha256=/);
+  expect(JSON.parse(got[0]?.body ?? "")).toHaveProperty("title");
+  await check_page(page);
+  await detail.getByRole("button", { name: "Switch off" }).click();
+  await expect(page.getByRole("row").filter({ hasText: name })).toContainText("off");
+  await detail.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete destination" }).click();
+  await expect(page.getByRole("row").filter({ hasText: name })).toHaveCount(0);
+  end.close();
+});
