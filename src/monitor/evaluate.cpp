@@ -25,7 +25,7 @@ telemetry::Series question(const access::ProjectId& project, const Settings& set
     series.scope.from_ns = from_ns;
     series.scope.to_ns = to_ns;
     series.scope.filter = settings.filter;
-    series.scope.deadline = std::chrono::seconds(30);
+    series.scope.deadline = std::chrono::seconds(10); // also what stopping the server may have to wait
     series.metrics = {settings.metric, telemetry::Metric::count};
     series.bucket = Duration(0);
     series.eval_name = settings.eval_name.value_or("");
