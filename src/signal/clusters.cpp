@@ -53,7 +53,7 @@ std::map<Key, Cluster> merge_variants(const std::map<Key, Cluster>& clusters) {
 }
 
 bool recurs(const Cluster& cluster) {
-    if (cluster.traces >= 5 && cluster.share >= 0.01) return true;
+    if (cluster.traces >= 5 && cluster.least_share >= 0.006) return true;
     if (cluster.traces >= 3 && cluster.share >= 0.3) return true; // little traffic, much of it fails
     return cluster.traces >= 5 && cluster.z >= 5;
 }
@@ -99,6 +99,7 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, std::string_view
         cluster.pattern = join_words(std::get<2>(key));
         const Survey::Seen seen = survey.seen(cluster.name);
         cluster.share = share_of(cluster.traces, std::max(seen.traces, cluster.traces));
+        cluster.least_share = least_share_of(cluster.traces, std::max(seen.traces, cluster.traces));
         cluster.z = proportion_z(cluster.traces, std::max(seen.traces, cluster.traces), cluster.traces_before,
                                  std::max(seen.traces_before, cluster.traces_before));
         if (recurs(cluster)) recurring.push_back(cluster);

@@ -15,8 +15,9 @@ struct Cluster {
     bool in_exception = false; // where the message stands, else in the status
     int64_t traces = 0;
     int64_t traces_before = 0;
-    double share = 0; // of the traces that hold this name
-    double z = 0;     // growth against the baseline
+    double share = 0;       // of the traces that hold this name
+    double least_share = 0; // what it surely is
+    double z = 0;           // growth against the baseline
 };
 
 // Exceptions that say: a program could not read what a model wrote.

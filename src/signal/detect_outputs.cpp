@@ -31,7 +31,7 @@ struct Ending {
     int64_t hits = 0, calls = 0, hits_before = 0, calls_before = 0;
     double share() const { return share_of(hits, calls); }
     double z() const { return proportion_z(hits, calls, hits_before, calls_before); }
-    bool recurs(double least_share) const { return (hits >= 5 && share() >= least_share) || (hits >= 5 && z() >= 6); }
+    bool recurs(double wanted) const { return hits >= 5 && (least_share_of(hits, calls) >= wanted * 0.6 || z() >= 6); }
 };
 
 Result<std::vector<Ending>> endings(Survey& survey, std::string_view condition, const Survey::Bind& bind = {}) {

@@ -87,8 +87,8 @@ TEST_CASE("each detector finds its fault and no other detector speaks") {
     for (const Detector fault : bench::corpus_faults) {
         const Findings findings = corpus_with(fault, 1);
         INFO("with ", std::string(name_of(fault)), ":\n", joined(titles(findings)));
-        REQUIRE(findings.candidates.size() == 1);
-        CHECK(findings.candidates.front().detector == fault);
+        CHECK(findings.candidates.size() == 1);
+        if (!findings.candidates.empty()) CHECK(findings.candidates.front().detector == fault);
     }
 }
 

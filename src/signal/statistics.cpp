@@ -56,6 +56,16 @@ double share_of(int64_t part, int64_t whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+double least_share_of(int64_t part, int64_t whole) {
+    if (whole <= 0) return 0;
+    constexpr double z = 1.96;
+    const auto n = static_cast<double>(whole);
+    const double p = share_of(part, whole);
+    const double middle = p + z * z / (2 * n);
+    const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    return std::max(0.0, (middle - half) / (1 + z * z / n));
+}
+
 double confidence_of(int64_t cases, double z) {
     const double many = static_cast<double>(cases) / (static_cast<double>(cases) + 5);
     const double clear = 1 - std::exp(-std::max(0.0, z) / 3);

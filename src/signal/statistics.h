@@ -30,6 +30,9 @@ Shift compare(const Histogram& before, const Histogram& after);
 double proportion_z(int64_t hits, int64_t total, int64_t hits_before, int64_t total_before);
 
 double share_of(int64_t part, int64_t whole);
+// What the share surely is: the lower end of Wilson's interval (95 %). A few cases that chance put into one window do
+// not make a recurring problem.
+double least_share_of(int64_t part, int64_t whole);
 
 // How sure a finding is: from how clear it is and on how many cases it stands. 0 to 0.99.
 double confidence_of(int64_t cases, double z);
