@@ -106,5 +106,5 @@ def test_the_broker_explains_what_a_run_could_send(binary, stack):
     assert inside["allowed"] is False and inside["reason"], inside
     page = hone.run("broker", "explain", url, "--skill", skill["id"]).stdout
     assert "allowed" in page and "yes" in page, page
-    hone.run("broker", "explain", "no url", status=2)
-    hone.run("broker", "explain", url, "--skill", "skill_01ARZ3NDEKTSV4RRFFQ69G5FAV", status=5)
+    hone.run("broker", "explain", "no url", status=8)
+    hone.run("broker", "explain", url, "--skill", "skl_01ARZ3NDEKTSV4RRFFQ69G5FAV", status=5)
