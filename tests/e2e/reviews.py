@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import socket
 import sqlite3
 import ssl
 import subprocess
@@ -35,9 +36,10 @@ class ForgeWithApi(Forge):
     def __init__(self, stack, kind):
         self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-forge-")))
         self.certificate, key = self.root / "forge.crt", self.root / "forge.key"
-        # A skill's host is a name.
+        # A skill's host is a name, and not localhost, which no proxy is asked for.
+        name = socket.gethostname().lower()
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-days", "2", "-subj", "/CN=forge", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                        "-days", "2", "-subj", "/CN=forge", "-addext", f"subjectAltName=DNS:{name}",
                         "-keyout", str(key), "-out", str(self.certificate)], check=True, capture_output=True)
         self.bare, self.work = self.root / "team/shop.git", self.root / "work"
         git(self.root, "init", "-q", "-b", "main", str(self.work))
@@ -46,13 +48,13 @@ class ForgeWithApi(Forge):
         self.bare.parent.mkdir()
         git(self.root, "clone", "-q", "--bare", str(self.work), str(self.bare))
         script = pathlib.Path(__file__).resolve().parent.parent / "git_server/forge_server.py"
-        flags = ["--kind", kind, "--token", TOKEN]
+        flags = ["--kind", kind, "--token", TOKEN, "--address", socket.gethostbyname(name)]
         self.process = subprocess.Popen([sys.executable, script, self.root, self.certificate, key, *flags],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
         self.port = int(self.process.stdout.readline())
-        self.home = f"https://localhost:{self.port}"
+        self.home = f"https://{name}:{self.port}"
         self.url = self.home + "/team/shop.git"
 
     def ask(self, path, body=None):

@@ -216,8 +216,9 @@ def main():
     parser.add_argument("key")
     parser.add_argument("--kind", default="github")
     parser.add_argument("--token", required=True)
+    parser.add_argument("--address", default="127.0.0.1")
     wanted = parser.parse_args()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer((wanted.address, 0), Handler)
     server.root, server.kind, server.token = wanted.root, wanted.kind, wanted.token
     server.basic, server.bearer, server.push = f"x-access-token:{wanted.token}", None, True
     server.lock = threading.Lock()
