@@ -41,7 +41,17 @@ export interface Artifact {
   created_at: string;
 }
 
-export type ArtifactKind = "investigation" | "labels" | "file";
+export type ArtifactKind = "investigation" | "labels" | "file" | "branch";
+
+export interface Attempt {
+  /** The other side took it. */
+  ok: boolean;
+  /** HTTP status of a hook; null when there was no answer, and for mail. */
+  status: number | null;
+  /** What to repair; empty when it is ok. */
+  problem: string;
+  took_ms: number;
+}
 
 export interface AttributeKeyCount {
   key: string;
@@ -82,12 +92,82 @@ export interface AuditVerification {
   message: string;
 }
 
+export interface Automation {
+  /** Id. */
+  id: string;
+  /** Space. */
+  space_id: string;
+  /** Project its runs are bound to. */
+  project_id: string;
+  /** Its name. */
+  project_name: string;
+  /** Unique in its space. */
+  name: string;
+  /** What it is for. */
+  description: string;
+  /** Preset of its runs. */
+  preset_id: string | null;
+  /** Its name; null when it was deleted. */
+  preset_name: string | null;
+  /** What each run is told; a template. */
+  prompt: string;
+  trigger: Trigger;
+  /** Due moments are written down and skipped. */
+  paused: boolean;
+  /** Why it is paused. */
+  pause_reason: string;
+  overlap: Overlap;
+  catch_up: CatchUp;
+  /** It does not fire again within this time. */
+  cool_off_seconds: number;
+  budget: DayBudget;
+  spent_today: Spent;
+  /** So many failures in a row pause it; 0: never. */
+  failure_limit: number;
+  /** Failures in a row by now. */
+  failure_streak: number;
+  /** The part of Hone that it belongs to, such as signal. */
+  managed_by: string | null;
+  /** Whose rights its runs have. */
+  created_by: string;
+  /** When it was made. */
+  created_at: string;
+  /** When it was changed last. */
+  updated_at: string;
+  /** Its newest due moment. */
+  last_slot: Slot | null;
+  /** cron: the next firing. metric: the next look. */
+  next_at: string | null;
+  /** webhook: the address that takes deliveries. */
+  hook_path: string | null;
+  /** webhook: signs deliveries. Shown once, when it is made. */
+  hook_secret: string | null;
+}
+
 export interface Binding {
   /** A user id or the id of a service key. */
   principal: string;
   name: string;
   role: Role;
   created_at: string;
+}
+
+export interface Branch {
+  /** Artifact that stands for it. */
+  artifact_id: string;
+  /** Run that pushed it. */
+  run_id: string;
+  /** Repository. */
+  repo_id: string;
+  /** Its name. */
+  repo_name: string;
+  /** Name of the branch. */
+  branch: string;
+  /** Newest revision. */
+  revision: number;
+  /** Issue that it is to fix; empty: none. */
+  fix_of: string;
+  policy: ReviewPolicy;
 }
 
 export interface Budget {
@@ -100,6 +180,40 @@ export interface Budget {
 }
 
 export type CallerKind = "guest" | "user" | "key" | "system";
+
+export type CatchUp = "coalesce" | "all" | "none";
+
+export interface Change {
+  /** When. */
+  time: string;
+  /** Signal, an e-mail address, a key or a run. */
+  who: string;
+  /** found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor. */
+  what: string;
+  /** `open → resolved: fixed in 1.9.1` */
+  detail: string;
+}
+
+export interface Chart {
+  /** Oldest first. */
+  points: ChartPoint[];
+  /** How often it changed to triggered. */
+  triggered: number;
+  /** There are more points than one answer holds. */
+  is_cut: boolean;
+}
+
+export interface ChartPoint {
+  at: string;
+  value: number | null;
+  samples: number;
+  /** Below is bad. */
+  lower: number | null;
+  /** Above is bad. */
+  upper: number | null;
+  state: State;
+  note: string;
+}
 
 export interface ChatSession {
   /** Names the session with its project. */
@@ -117,6 +231,30 @@ export interface ChatSession {
   token_count_completion: number;
   token_count_total: number;
 }
+
+export interface Comment {
+  /** Id. */
+  id: string;
+  /** E-mail address or key. */
+  author: string;
+  /** Plain text or Markdown. */
+  text: string;
+  /** When. */
+  created_at: string;
+}
+
+export interface Commit {
+  /** Hash. */
+  id: string;
+  /** Name and mail address, as the worker wrote them. */
+  author: string;
+  /** Subject and body. */
+  message: string;
+}
+
+export type CommitStyle = "keep" | "squash";
+
+export type Comparator = "above" | "at_least" | "below" | "at_most";
 
 export interface ComparisonView {
   baseline_after: string;
@@ -143,6 +281,33 @@ export interface Conversation {
   prompt_template: PromptTemplate | null;
 }
 
+export interface DayBudget {
+  /** Tokens of all its runs per day (UTC); null: no limit. */
+  tokens_per_day: number | null;
+  /** Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit. */
+  cost_micro_usd_per_day: number | null;
+  /** From this share on workers are asked to finish, 1 to 100. */
+  soft_percent: number;
+}
+
+export interface Decision {
+  /** Id. */
+  id: string;
+  /** Revision that was looked at. */
+  revision: number;
+  decision: ReviewState;
+  /** Who. */
+  reviewer: string;
+  /** What they said. */
+  comment: string;
+  /** Blocking flags were allowed. */
+  allow_protected: boolean;
+  /** An approval of the newest revision. */
+  counts: boolean;
+  /** When. */
+  created_at: string;
+}
+
 export interface Declared {
   /** Name of the environment variable. */
   name: string;
@@ -163,6 +328,107 @@ export interface Declared {
 export interface DeletedSpans {
   /** How many are gone. */
   spans: number;
+}
+
+export interface Delivered {
+  /** The due moment that it made; the same for the same delivery id. */
+  slot_id: string;
+  outcome: SlotOutcome;
+}
+
+export interface Delivery {
+  /** Also the X-Hone-Delivery header of webhooks. */
+  id: string;
+  notice_id: string;
+  destination_id: string;
+  kind: Kind;
+  title: string;
+  state: DeliveryState;
+  attempts: number;
+  /** When it is tried again; null when it is not. */
+  next_at: string | null;
+  /** Why the last attempt failed; empty when it did not. */
+  problem: string;
+  created_at: string;
+  finished_at: string | null;
+}
+
+export type DeliveryState = "pending" | "sent" | "given_up";
+
+export interface Destination {
+  id: string;
+  space_id: string;
+  /** Unique in the space. */
+  name: string;
+  type: DestinationType;
+  /** What may be shown: the host of a hook, the addresses of mail. */
+  target: string;
+  /** What it wants to hear of; empty: everything. */
+  kinds: Kind[];
+  /** Whose notices it wants; empty: all. Those of the space always. */
+  projects: string[];
+  /** Of the message's text; empty: the usual one. */
+  template: string;
+  enabled: boolean;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  last_sent_at: string | null;
+  last_failed_at: string | null;
+  /** Why the last attempt failed; empty when it did not. */
+  last_problem: string;
+  /** Notices that wait to be delivered. */
+  pending: number;
+  /** Of a webhook; only in the answer that made it. */
+  signing_secret: string | null;
+}
+
+export type DestinationType = "webhook" | "slack" | "email";
+
+export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "reported";
+
+export interface DetectorCost {
+  /** Which. */
+  name: string;
+  /** Findings, before those that others explain are dropped. */
+  found: number;
+  /** Milliseconds. */
+  took_ms: number;
+  /** Rows that the engine read for it. */
+  rows_read: number;
+  /** Why it could not look; empty when it could. */
+  failed: string;
+}
+
+export interface DiffLine {
+  kind: LineKind;
+  /** Number in the old file; null for an added line. */
+  old_line: number | null;
+  /** Number in the new file; null for a deleted line. */
+  new_line: number | null;
+  /** The line, without its end. */
+  content: string;
+  /** The file ends here without a line end. */
+  no_newline: boolean;
+  /** The line is longer than what is shown. */
+  cut: boolean;
+}
+
+export interface DiffView {
+  /** Revision that is shown. */
+  revision: number;
+  /** From here. */
+  base_commit: string;
+  /** To here. */
+  head_commit: string;
+  /** Added lines. */
+  additions: number;
+  /** Deleted lines. */
+  deletions: number;
+  /** There is more than can be shown. */
+  truncated: boolean;
+  /** Changed files; GET …/diff/file has the lines of one. */
+  files: FileChange[];
 }
 
 export interface DiskView {
@@ -189,6 +455,43 @@ export interface Document {
 }
 
 export type EgressMode = "none" | "allowlist" | "open";
+
+export interface EgressRow {
+  /** Counts from 1 within the run. */
+  number: number;
+  /** When it was decided. */
+  time: string;
+  /** Whether it could leave. */
+  allowed: boolean;
+  /** Method; CONNECT for a tunnel that is passed on as it is. */
+  method: string;
+  /** Host and port. */
+  target: string;
+  /** Whether it was encrypted on the way out. */
+  tls: boolean;
+  /** Path, without the query. */
+  path: string;
+  /** What decided it. */
+  rule: string;
+  /** Why. */
+  reason: string;
+  /** Names of the secrets that were put in. */
+  secrets: string[];
+  /** Whether it is over. */
+  ended: boolean;
+  /** Status of the answer; null for a tunnel, or without one. */
+  status: number | null;
+  /** Address that was dialled. */
+  address: string | null;
+  /** Bytes of the request. */
+  sent_bytes: number | null;
+  /** Bytes of the answer. */
+  received_bytes: number | null;
+  /** How long it took. */
+  took_us: number | null;
+  /** What went wrong on the way. */
+  failure: string | null;
+}
 
 export interface EncryptionState {
   /** Id of the master key; says nothing about the key itself. */
@@ -251,11 +554,20 @@ export interface EvalView {
 
 export type EventKind = "message" | "thinking" | "tool_call" | "tool_result" | "usage" | "status" | "error" | "result" | "artifact" | "follow_up";
 
+export interface Example {
+  /** 32 hexadecimal digits. */
+  trace_id: string;
+  /** 16 hexadecimal digits. */
+  span_id: string;
+  /** When it started. */
+  time: string;
+}
+
 export interface Explanation {
   method: string;
   /** As the broker reads it: host in lower case, without query. */
   url: string;
-  /** By the rules. Private and local addresses are refused even then. */
+  /** By the rules. A name that leads to a private address is refused even then. */
   allowed: boolean;
   /** What decided. */
   rule: string;
@@ -275,6 +587,45 @@ export interface FacetValue {
   count: number;
 }
 
+export interface Fact {
+  /** What it is. */
+  name: string;
+  /** With its unit. */
+  value: string;
+}
+
+export interface FileChange {
+  /** Path after the change; one that is not UTF-8 is quoted as git quotes it. */
+  path: string;
+  /** Path before it; differs for a renamed or copied file. */
+  old_path: string;
+  change: Change;
+  /** Mode before, such as 100644; empty when it was not there. */
+  old_mode: string;
+  /** Mode after; empty when it is gone. */
+  new_mode: string;
+  /** Added lines. */
+  additions: number;
+  /** Deleted lines. */
+  deletions: number;
+  /** Not text: no lines are shown. */
+  binary: boolean;
+  /** Only the first part of its lines is kept. */
+  too_large: boolean;
+  /** A commit of another repository. */
+  submodule: boolean;
+  /** A symbolic link. */
+  symlink: boolean;
+  /** The name is not UTF-8 or holds control characters. */
+  odd_name: boolean;
+}
+
+export interface FileDiff {
+  file: FileChange;
+  /** Changed places, in order. */
+  hunks: Hunk[];
+}
+
 export interface FileView {
   path: string;
   bytes: number;
@@ -290,6 +641,34 @@ export interface FilterFieldInfo {
   doc: string;
 }
 
+export interface Fingerprint {
+  /** Computed from detector, project and subject. */
+  fingerprint: string;
+  detector: Detector;
+  /** Its own title. */
+  title: string;
+  /** The spans it is about. */
+  filter: string;
+  /** Traces touched in the window of the last scan that found it. */
+  traces: number;
+  /** Newest span of it. */
+  last_seen: string;
+}
+
+export interface Flag {
+  kind: FlagKind;
+  /** An approval must allow it explicitly. */
+  blocking: boolean;
+  /** File; empty: the branch as a whole or a commit message. */
+  path: string;
+  /** Line of the new file. */
+  line: number | null;
+  /** In words; never repeats a secret. */
+  message: string;
+}
+
+export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_text" | "odd_name" | "name_collision" | "symlink" | "submodule" | "mode_change" | "binary" | "license" | "size";
+
 export interface FolderInfo {
   /** BLAKE2b of names and contents. */
   hash: string;
@@ -299,6 +678,13 @@ export interface FolderInfo {
   description: string;
   files: number;
   bytes: number;
+}
+
+export interface ForgeHook {
+  /** Where the forge sends its webhook to, behind this server's address. */
+  path: string;
+  /** Shown once; replaces the one before. */
+  secret: string;
 }
 
 export interface GitSource {
@@ -350,6 +736,21 @@ export interface Host {
   websocket: boolean;
 }
 
+export interface Hunk {
+  /** First line in the old file. */
+  old_start: number;
+  /** Lines of the old file. */
+  old_count: number;
+  /** First line in the new file. */
+  new_start: number;
+  /** Lines of the new file. */
+  new_count: number;
+  /** Function or section it lies in, as git found it. */
+  heading: string;
+  /** Lines in order. */
+  lines: DiffLine[];
+}
+
 export interface ImportProblemView {
   /** From 1: the line, or the row of a Parquet file. */
   line: number;
@@ -366,6 +767,23 @@ export interface ImportReportView {
 }
 
 export type InitFailure = "abort" | "degrade";
+
+export interface InterdiffView {
+  /** Revision that was seen. */
+  from: number;
+  /** Revision that came later. */
+  to: number;
+  /** They left from different commits: changes of others are in here too. */
+  base_changed: boolean;
+  /** Added lines. */
+  additions: number;
+  /** Deleted lines. */
+  deletions: number;
+  /** There is more than can be shown. */
+  truncated: boolean;
+  /** What changed from one to the other, with lines. */
+  files: FileDiff[];
+}
 
 export interface Invite {
   id: string;
@@ -391,6 +809,84 @@ export interface InviteInfo {
 }
 
 export type InviteState = "open" | "accepted" | "revoked" | "expired";
+
+export interface Issue {
+  /** Id. */
+  id: string;
+  /** Space. */
+  space_id: string;
+  /** Project. */
+  project_id: string;
+  /** What it is recognised by; a merged issue has more. */
+  fingerprint: string;
+  detector: Detector;
+  /** One line of plain text. */
+  title: string;
+  /** Why this was found, in words. */
+  explanation: string;
+  severity: Severity;
+  status: Status;
+  /** Why it is muted, dismissed or resolved, or why it came back. */
+  reason: string;
+  /** Then it is open again; null: until somebody says so. */
+  muted_until: string | null;
+  /** Rank, 0 to 100. */
+  score: number;
+  /** What the score is made of. */
+  score_terms: ScoreTerm[];
+  /** Traces touched in the window of the last scan that found it. */
+  traces: number;
+  /** Of the window's traces. */
+  share: number;
+  /** Share in the window over share in the time before. */
+  growth: number;
+  /** How sure the finding is, 0 to 1. */
+  confidence: number;
+  /** The spans it is about, in the filter language. */
+  filter: string;
+  /** Numbers that support it. */
+  facts: Fact[];
+  /** Some of its traces, newest first. */
+  examples: Example[];
+  /** Scans that found it. */
+  matches: number;
+  /** Of these, while it was muted or dismissed. */
+  quiet_matches: number;
+  /** How often it came back. */
+  reopened: number;
+  /** User who looks after it. */
+  assignee: string | null;
+  /** E-mail address. */
+  assignee_name: string | null;
+  /** Run or person that reported it, when no detector did. */
+  reported_by: string | null;
+  /** Artifact: the newest investigation. */
+  investigation_id: string | null;
+  /** Run that wrote it, or is at it. */
+  investigation_run: string | null;
+  /** When. */
+  investigated_at: string | null;
+  /** Run that works, or worked, on a fix. */
+  fix_run: string | null;
+  /** Monitor made from it. */
+  monitor_id: string | null;
+  /** Issue that it is a part of now. */
+  merged_into: string | null;
+  /** Oldest span of it that was seen. */
+  first_seen: string;
+  /** Newest. */
+  last_seen: string;
+  /** When it was found. */
+  created_at: string;
+  /** When anything about it changed. */
+  updated_at: string;
+}
+
+export interface IssueDetail {
+  issue: Issue;
+  /** What it is recognised by; several after a merge. */
+  fingerprints: Fingerprint[];
+}
 
 export interface Key {
   id: string;
@@ -421,6 +917,8 @@ export type KeyKind = "personal" | "service";
 
 export type KeyState = "active" | "expired" | "revoked";
 
+export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent";
+
 export interface LedgerView {
   /** stored + repeated + pending + rejected, always. */
   received: number;
@@ -438,6 +936,8 @@ export interface LedgerView {
   /** Bytes of rows written. */
   bytes: number;
 }
+
+export type LineKind = "context" | "added" | "deleted";
 
 export interface LoginSession {
   id: string;
@@ -478,6 +978,10 @@ export interface Manifest {
   data_from: string | null;
   /** Newest span of the project at the start. */
   data_to: string | null;
+  /** What fired the automation; in the sandbox as /hone/trigger.json. */
+  trigger: unknown | null;
+  /** What all runs of the automation may spend per day. */
+  automation_budget: Budget | null;
 }
 
 export interface Me {
@@ -515,6 +1019,8 @@ export interface Message {
   /** Calls the assistant asks for. */
   tool_calls: ToolCall[];
 }
+
+export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
 
 export interface MetricChange {
   /** Latencies are nanoseconds, costs dollars, rates 0 to 1. */
@@ -555,6 +1061,69 @@ export interface ModelUsageView {
   unpriced_calls: number;
 }
 
+export interface Monitor {
+  id: string;
+  space_id: string;
+  project_id: string;
+  /** Unique in the project. */
+  name: string;
+  description: string;
+  settings: Settings;
+  enabled: boolean;
+  state: State;
+  state_since: string;
+  /** Beyond the limit since then, but not yet for for_seconds. */
+  bad_since: string | null;
+  /** No notices now, by hand or by a mute window. */
+  muted: boolean;
+  /** Muted by hand until then. */
+  muted_until: string | null;
+  mute_reason: string;
+  /** When it is evaluated next; null when it is switched off. */
+  next_at: string | null;
+  /** What the last evaluation saw. */
+  last_reading: Reading | null;
+  /** Why the last evaluation failed; empty when it did not. */
+  problem: string;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface MonitorEvent {
+  id: string;
+  at: string;
+  kind: EventKind;
+  value: number | null;
+  /** The limit it crossed. */
+  bound: number | null;
+  note: string;
+  /** Who did it; empty: an evaluation. */
+  by: string;
+}
+
+export interface NextFiring {
+  /** When it is due. */
+  due_at: string;
+}
+
+export interface NoticeView {
+  id: string;
+  space_id: string;
+  /** Null when it concerns the whole space. */
+  project_id: string | null;
+  kind: Kind;
+  /** One line of plain text. */
+  title: string;
+  /** Plain text, may have several lines. */
+  body: string;
+  /** Path of the page it is about; may be empty. */
+  link: string;
+  created_at: string;
+  /** Not yet marked as read by the caller. */
+  unread: boolean;
+}
+
 export type Origin = "session" | "automation";
 
 export interface OutputPolicies {
@@ -565,6 +1134,8 @@ export interface OutputPolicies {
 }
 
 export type OutputPolicy = "auto" | "review";
+
+export type Overlap = "skip" | "queue" | "parallel";
 
 export interface PermissionInfo {
   name: string;
@@ -601,6 +1172,24 @@ export interface PresetVersion {
   changed_at: string;
   /** What differs from the version before: `model: a → b`. */
   changed: string[];
+}
+
+export interface PreviewFiring {
+  /** When it would have been due. */
+  due_at: string;
+  outcome: SlotOutcome;
+  reason: SlotReason;
+  /** What was measured. */
+  value: number | null;
+}
+
+export interface PreviewPoint {
+  /** End of the window. */
+  time: string;
+  /** The metric over the window before it; null: no data. */
+  value: number | null;
+  /** Spans in that window. */
+  samples: number;
 }
 
 export interface Project {
@@ -642,6 +1231,95 @@ export interface PromptTemplate {
   version: string;
 }
 
+export interface PromptVariable {
+  /** Written {{name}} in a prompt. */
+  name: string;
+  type: VariableType;
+  /** What it stands for. */
+  doc: string;
+  /** Only for triggers of this type; null: for all. */
+  trigger: TriggerType | null;
+}
+
+export interface PullRequest {
+  /** Id. */
+  id: string;
+  /** Space. */
+  space_id: string;
+  /** Project of the run. */
+  project_id: string;
+  /** Branch that was approved. */
+  artifact_id: string;
+  /** Run that pushed it. */
+  run_id: string;
+  /** Repository. */
+  repo_id: string;
+  /** Its name. */
+  repo_name: string;
+  /** Issue that it is to fix; empty: none. */
+  fix_of: string;
+  /** github, gitea, gitlab or plain; empty until it is known. */
+  forge: string;
+  /** Branch on the forge. */
+  branch: string;
+  /** Branch that it is to be merged into. */
+  target: string;
+  /** Revision that was approved. */
+  revision: number;
+  state: PullRequestState;
+  /** Number on the forge. */
+  number: number | null;
+  /** Page on the forge. */
+  url: string;
+  /** Title. */
+  title: string;
+  /** Opened as a draft, or still one. */
+  draft: boolean;
+  /** Commit that the forge has. */
+  head_commit: string;
+  /** What the forge's checks say: passed, failed, running; empty: none. */
+  checks: string;
+  /** What reviewers say there: approved, changes_requested; empty: nothing. */
+  forge_review: string;
+  /** What went wrong last. */
+  error: string;
+  /** Failed attempts in a row. */
+  attempts: number;
+  /** When it is looked at again. */
+  next_try_at: string;
+  /** When the branch was approved. */
+  created_at: string;
+  /** When something about it last changed. */
+  updated_at: string;
+  /** When the forge was last asked. */
+  polled_at: string | null;
+  /** When it was merged. */
+  merged_at: string | null;
+}
+
+export type PullRequestState = "queued" | "pushed" | "open" | "merged" | "closed" | "only_pushed" | "failed";
+
+export interface PushedBranch {
+  /** Id. */
+  id: string;
+  /** Run that pushed it. */
+  run_id: string;
+  /** Repository that it is for. */
+  repo_id: string;
+  /** Name in the quarantine: hone/RUN/… */
+  branch: string;
+  /** Where it left what was cloned; empty: no shared history. */
+  base_commit: string;
+  /** Its newest commit. */
+  head_commit: string;
+  /** How often it was pushed. */
+  pushes: number;
+  /** First push. */
+  created_at: string;
+  /** Last push. */
+  pushed_at: string;
+}
+
 export interface Reach {
   skill_id: string;
   skill_name: string;
@@ -659,6 +1337,29 @@ export interface Reach {
   detail: string;
 }
 
+export interface Reading {
+  /** The end of the window. */
+  at: string;
+  /** Null when there is none. */
+  value: number | null;
+  /** Spans in the window. */
+  samples: number;
+  /** The worst group, when there are groups. */
+  group: string;
+  /** Below is bad. */
+  lower: number | null;
+  /** Above is bad. */
+  upper: number | null;
+  /** Recovers above. */
+  recover_lower: number | null;
+  /** Recovers below. */
+  recover_upper: number | null;
+  /** automatic: the median of history; change: the value of the window before. */
+  usual: number | null;
+  /** What is worth knowing: what the band was made from, why there is none. */
+  note: string;
+}
+
 export interface RedactionSettings {
   /** Attributes whose values go; a * at the end matches any rest. */
   keys: string[];
@@ -668,6 +1369,15 @@ export interface RedactionSettings {
   secrets: boolean;
   /** E-mail addresses go. */
   emails: boolean;
+}
+
+export interface Ref {
+  /** Full name: refs/heads/main. */
+  name: string;
+  /** Object that it names. */
+  object: string;
+  /** Where an annotated tag leads; else the same. */
+  commit: string;
 }
 
 export type Reminder = "old" | "unused";
@@ -688,7 +1398,137 @@ export interface RepoSettings {
   path: string;
 }
 
+export interface ReviewCount {
+  kind: ArtifactKind;
+  review: ReviewState;
+  /** How many. */
+  count: number;
+}
+
+export interface ReviewCounts {
+  /** What waits for a person, of all kinds. */
+  pending: number;
+  /** By kind and state. */
+  counts: ReviewCount[];
+}
+
+export interface ReviewItem {
+  artifact: Artifact;
+  /** Of a branch: repository. */
+  repo_name: string | null;
+  /** Of a branch: its name. */
+  branch: string | null;
+  /** Of a branch: newest revision. */
+  revision: number | null;
+  /** Of a branch: changed files. */
+  files: number | null;
+  /** Of a branch: added lines. */
+  additions: number | null;
+  /** Of a branch: deleted lines. */
+  deletions: number | null;
+  /** Of a branch: flags that need an explicit allow. */
+  blocking_flags: number | null;
+  /** Of a branch: whether its diff is there. */
+  diff_state: RevisionState | null;
+  /** Of a branch: what came of the commands. */
+  verification: VerificationState | null;
+  /** Threads that are not resolved. */
+  open_comments: number;
+  /** State of its pull request. */
+  pull_request: PullRequestState | null;
+}
+
+export interface ReviewPolicy {
+  /** People who must approve a branch, 1 to 10. */
+  approvals: number;
+  /** Whoever started the run cannot approve its branches. */
+  not_starter: boolean;
+  role: Role;
+  /** Patterns beside the built-in ones whose change needs an explicit allow: deploy/**, *.tf. */
+  protected_paths: string[];
+  /** Lock files of package managers count too. */
+  protect_lock_files: boolean;
+  /** Commands run on the base and on the branch. */
+  verification: VerificationCommand[];
+  /** A branch whose commands are not green cannot be approved. */
+  require_verified: boolean;
+  /** false only pushes the branch. */
+  open_pull_request: boolean;
+  /** Pull requests are opened as drafts. */
+  draft: boolean;
+  /** Most open pull requests of Hone in one repository, 1 to 100. */
+  open_pull_requests: number;
+  /** Put on pull requests. */
+  labels: string[];
+  /** User names on the forge who are asked for a review. */
+  reviewers: string[];
+  commits: CommitStyle;
+  /** Author of a squashed commit: Name <mail@example.com>. */
+  author: string;
+  /** Lines at the end of a squashed commit's message: Key: value. */
+  trailers: string[];
+  /** Adds Signed-off-by of the author to a squashed commit. */
+  sign_off: boolean;
+  /** Changes requested on the forge are told to the session. */
+  follow_forge_comments: boolean;
+}
+
 export type ReviewState = "pending" | "approved" | "rejected" | "changes_requested";
+
+export interface ReviewView {
+  artifact: Artifact;
+  /** Of a branch. */
+  branch: Branch | null;
+  /** Of a branch, oldest first. */
+  revisions: Revision[];
+  /** Everything that was decided, oldest first. */
+  decisions: Decision[];
+  /** Approvals of the newest revision that count. */
+  approvals: number;
+  /** How many it takes. */
+  approvals_needed: number;
+  /** Threads that are not resolved. */
+  open_comments: number;
+  /** Why the caller cannot approve it now; null: they can. */
+  cannot_approve: string | null;
+  /** What came of its approval. */
+  pull_request: PullRequest | null;
+}
+
+export interface Revision {
+  /** From 1; each push of the branch is one. */
+  revision: number;
+  /** Where the branch left what was cloned. */
+  base_commit: string;
+  /** Its newest commit. */
+  head_commit: string;
+  state: RevisionState;
+  /** Why it is not. */
+  error: string;
+  /** First line of the first commit's message. */
+  title: string;
+  /** Oldest first, at most 100. */
+  commits: Commit[];
+  /** Changed files. */
+  files: number;
+  /** Added lines. */
+  additions: number;
+  /** Deleted lines. */
+  deletions: number;
+  /** What must not be overlooked, blocking ones first. */
+  flags: Flag[];
+  /** Flags that an approval must allow explicitly. */
+  blocking_flags: number;
+  verification: VerificationState;
+  /** Each command on the base and on the branch. */
+  verification_results: VerificationResult[];
+  /** When the worker pushed it. */
+  pushed_at: string;
+  /** When its diff was there. */
+  ready_at: string | null;
+}
+
+export type RevisionState = "pending" | "ready" | "failed";
 
 export type Role = "viewer" | "annotator" | "member" | "admin" | "owner";
 
@@ -830,6 +1670,83 @@ export interface SavedView {
   updated_at: string;
 }
 
+export interface Scan {
+  /** Id. */
+  id: string;
+  /** Project. */
+  project_id: string;
+  /** `schedule`, or who asked for it. */
+  asked_by: string;
+  /** When. */
+  started_at: string;
+  /** Milliseconds. */
+  took_ms: number;
+  /** Start of the time that says what is usual. */
+  baseline_from: string;
+  /** Start of what was looked at. */
+  window_from: string;
+  /** End of it. */
+  window_to: string;
+  /** Spans in the window. */
+  spans: number;
+  /** Traces in the window. */
+  traces: number;
+  /** Questions to the span store. */
+  questions: number;
+  /** Rows that it read for them. */
+  rows_read: number;
+  /** Bytes that it read for them. */
+  bytes_read: number;
+  /** Findings. */
+  found: number;
+  /** Of these, new ones. */
+  new_issues: number;
+  /** Issues that came back. */
+  reopened: number;
+  /** Findings that belong to muted or dismissed issues. */
+  quiet: number;
+  /** Workers that were started. */
+  investigations: number;
+  /** What each detector found and cost. */
+  detectors: DetectorCost[];
+  /** Why it could not be done; empty when it could. */
+  failed: string;
+}
+
+export interface SchedulerState {
+  /** When this server's scheduler last did its work. */
+  last_step: string | null;
+  /** How late the most overdue automation is. */
+  behind_seconds: number;
+  /** Due moments without an outcome. */
+  due_slots: number;
+  /** Fired moments whose run goes on. */
+  live_slots: number;
+  /** All of them. */
+  automations: number;
+  /** Of these, paused. */
+  paused: number;
+  /** The next moment of any automation. */
+  next_at: string | null;
+  /** Steps since the server started. */
+  steps: number;
+  /** Steps in which something failed. */
+  failed_steps: number;
+  /** What failed last. */
+  last_error: string;
+}
+
+export interface ScoreTerm {
+  /** affected_traces, share, growth, severity, novelty or confidence. */
+  name: string;
+  /** What it adds. */
+  points: number;
+  /** What it could add. */
+  most: number;
+  /** The number it comes from. */
+  why: string;
+}
+
 export interface SearchHit {
   span: SpanRow;
   /** input or output. */
@@ -942,6 +1859,7 @@ export interface Settings {
   repos: RepoSettings[];
   sandbox: SandboxSettings;
   outputs: OutputPolicies;
+  review: ReviewPolicy;
   budget: Budget;
 }
 
@@ -960,11 +1878,65 @@ export interface Setup {
   folder: FolderInfo | null;
 }
 
+export type Severity = "low" | "medium" | "high" | "critical";
+
+export interface SeverityVolume {
+  /** Start of the hour. */
+  time: string;
+  /** Traces of issues of this severity. */
+  low: number;
+  medium: number;
+  high: number;
+  critical: number;
+}
+
 export interface Share {
   space_id: string;
   /** Of the space. */
   name: string;
   created_at: string;
+}
+
+export interface SignalSettings {
+  /** How often it looks; 1 to 1440, 10 if not given. */
+  cadence_minutes: number;
+  /** What is looked at; 1 to 168, 24 if not given. */
+  window_hours: number;
+  /** The time before that says what is usual; 1 to 30, 7 if not given. */
+  baseline_days: number;
+  /** What a worker should know about the application; at most 20,000 bytes. */
+  context: string;
+  /** Preset of the workers; none: a playbook that needs no model. */
+  preset: string | null;
+  /** The application's repository, for investigations and fixes. */
+  repo: RepoSettings | null;
+  /** Started by one scan, 0 to 20. */
+  max_investigations: number;
+  least_severity: Severity;
+  /** Of all its workers; none: no limit. */
+  tokens_per_day: number | null;
+  /** Of all its workers; none: no limit. */
+  cost_micro_usd_per_day: number | null;
+}
+
+export interface SignalView {
+  /** Project. */
+  project_id: string;
+  /** Whether it looks on its own. */
+  enabled: boolean;
+  settings: SignalSettings;
+  /** What is agreed to by switching it on, or was. */
+  consent_note: string;
+  /** Who agreed. */
+  consent_by: string | null;
+  /** When. */
+  consent_at: string | null;
+  /** The newest look. */
+  last_scan: Scan | null;
+  /** When it looks again; null when it is off. */
+  next_scan_at: string | null;
+  /** Issues that are open, investigated or about to be fixed. */
+  open_issues: number;
 }
 
 export interface Skill {
@@ -1025,6 +1997,37 @@ export interface SkillVersion {
   changed_at: string;
   setup: Setup;
 }
+
+export interface Slot {
+  /** Id. */
+  id: string;
+  /** Automation. */
+  automation_id: string;
+  /** What makes this moment one: time, crossing, transition or delivery. */
+  due_key: string;
+  /** When it was due. */
+  due_at: string;
+  outcome: SlotOutcome;
+  reason: SlotReason;
+  /** The same in words, where there is more to say. */
+  note: string;
+  /** The run that it started. */
+  run_id: string | null;
+  /** How that run ended. */
+  run_state: State | null;
+  /** What the trigger saw; the worker finds it in /hone/trigger.json. */
+  values: unknown;
+  /** A person ran it now. */
+  by_hand: boolean;
+  /** When the row was written. */
+  created_at: string;
+  /** When it got its outcome. */
+  acted_at: string | null;
+}
+
+export type SlotOutcome = "due" | "fired" | "skipped" | "failed";
+
+export type SlotReason = "none" | "paused" | "overlap" | "waiting" | "cool_off" | "capacity" | "budget" | "preset_missing" | "coalesced" | "missed" | "owner_gone" | "not_started";
 
 export interface Space {
   id: string;
@@ -1164,7 +2167,16 @@ export interface SpanSeries {
   buckets: SeriesBucket[];
 }
 
+export interface Spent {
+  /** Tokens of all its runs today (UTC). */
+  tokens: number;
+  /** Cost of all its runs today in millionths of a US dollar. */
+  cost_micro_usd: number;
+}
+
 export type State = "queued" | "preparing" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out" | "budget_stopped" | "lost";
+
+export type Status = "open" | "investigating" | "fix_proposed" | "resolved" | "muted" | "dismissed";
 
 export type StatusCode = "unset" | "ok" | "error";
 
@@ -1260,6 +2272,56 @@ export interface TraceSpan {
   end_time: string;
 }
 
+export interface Trigger {
+  type: TriggerType;
+  /** cron: five fields, six with seconds first, or @hourly and its like. */
+  schedule: string | null;
+  /** cron: a name like Europe/Berlin; UTC if not given. */
+  time_zone: string | null;
+  /** metric: what is measured over the window. */
+  metric: Metric | null;
+  /** metric: only spans that match this filter. */
+  filter: string | null;
+  /** metric: above, at_least, below or at_most the threshold. */
+  comparator: Comparator | null;
+  /** metric: as the metric's unit; latencies in milliseconds, cost in USD. */
+  threshold: number | null;
+  /** metric: 60 to 604800; 900 if not given. */
+  window_seconds: number | null;
+  /** metric: how often it is looked at; 60 if not given. */
+  every_seconds: number | null;
+  /** metric: it must hold this long; 0 if not given. */
+  for_seconds: number | null;
+  /** metric: fewer spans say nothing; 1 if not given. */
+  minimum_samples: number | null;
+  /** metric: for eval_rate and eval_score. */
+  eval_name: string | null;
+  /** metric: for eval_rate, whose share. */
+  eval_label: string | null;
+  /** monitor: id of the monitor that must go to triggered. */
+  monitor: string | null;
+}
+
+export interface TriggerPreview {
+  /** cron: the next firings. */
+  next: string[];
+  /** metric: what would have fired in the last seven days. */
+  past: PreviewFiring[];
+  /** metric: the value over those days, for a chart. */
+  points: PreviewPoint[];
+  /** metric: the line in that chart. */
+  threshold: number | null;
+  /** metric: distance of the looks of this dry run; may be coarser than every_seconds. */
+  step_seconds: number;
+}
+
+export type TriggerType = "cron" | "metric" | "monitor" | "webhook" | "managed";
+
+export interface UnreadNotices {
+  /** Notices that the caller may see and has not read. */
+  unread: number;
+}
+
 export interface Usage {
   /** Tokens read that no cache held. */
   input: number;
@@ -1299,6 +2361,8 @@ export interface User {
   last_login_at: string | null;
 }
 
+export type VariableType = "name" | "number" | "time" | "address" | "word";
+
 export interface VariableView {
   name: string;
   /** Its value is never shown. */
@@ -1325,7 +2389,52 @@ export interface VariableView {
   ways: Way[];
 }
 
+export interface VerificationCommand {
+  /** Short name, such as tests. */
+  name: string;
+  /** Shell command, run at the top of the repository in a fresh sandbox without network; exit 0 is green. */
+  command: string;
+  /** 1 to 3600. */
+  timeout_seconds: number;
+}
+
+export interface VerificationResult {
+  /** As the preset calls it. */
+  name: string;
+  /** What was run. */
+  command: string;
+  /** On the commit that the branch left from. */
+  base: VerificationRun | null;
+  /** On the branch. */
+  branch: VerificationRun | null;
+}
+
+export interface VerificationRun {
+  /** 0 is green; null: it did not end by itself. */
+  exit_code: number | null;
+  /** It took longer than allowed. */
+  timed_out: boolean;
+  /** How long it took. */
+  duration_ms: number;
+  /** The end of what it printed. */
+  output: string;
+}
+
+export type VerificationState = "none" | "pending" | "running" | "green" | "red" | "failed";
+
 export type ViewPage = "traces" | "sessions";
+
+export interface ViewedFiles {
+  /** Files that the caller marked and that have not changed since. */
+  paths: string[];
+}
+
+export interface VolumePoint {
+  /** Start of the hour. */
+  time: string;
+  /** Traces touched. */
+  traces: number;
+}
 
 export interface Way {
   /** Header that carries it; empty: any that holds the placeholder. */
@@ -1366,10 +2475,58 @@ export interface AnnotateTraces {
   data: NewTraceAnnotation[];
 }
 
+export interface AutomationChange {
+  /** Unique in the space. */
+  name?: string | null;
+  /** What it is for. */
+  description?: string | null;
+  /** Id or name of the project its runs are bound to. */
+  project?: string | null;
+  /** Id or name of the preset of its runs. */
+  preset?: string | null;
+  /** What each run is told; a template. */
+  prompt?: string | null;
+  /** All of it. */
+  trigger?: Trigger | null;
+  /** skip, queue or parallel. */
+  overlap?: Overlap | null;
+  /** coalesce, all or none. */
+  catch_up?: CatchUp | null;
+  /** 0 to 2592000. */
+  cool_off_seconds?: number | null;
+  /** All of it. */
+  budget?: DayBudget | null;
+  /** 0 (never pause) to 100. */
+  failure_limit?: number | null;
+  /** Pauses or resumes it. */
+  paused?: boolean | null;
+}
+
+export interface ChangeComment {
+  /** New text; only by its author, until the session was told. */
+  body?: string | null;
+  /** Closes or opens the thread. */
+  resolved?: boolean | null;
+}
+
 export interface ChangePassword {
   current_password: string;
   /** At least 10 characters. */
   new_password: string;
+}
+
+export interface CommentOnIssue {
+  /** Plain text or Markdown, at most 20,000 bytes. */
+  text: string;
+}
+
+export interface ConfigureSignal {
+  /** Switch it on or off; left alone if not given. */
+  enabled?: boolean | null;
+  /** Must be true when it is switched on: yes to consent_note. */
+  consent?: boolean | null;
+  /** All of them; left alone if not given. */
+  settings?: SignalSettings | null;
 }
 
 export interface CreateInvite {
@@ -1404,6 +2561,21 @@ export interface CreateProject {
   restricted?: boolean;
   /** Days spans are kept; the server's default if not given. */
   retention_days?: number | null;
+}
+
+export interface CreateRepo {
+  /** https address, without user or token. */
+  url: string;
+  /** Unique in the space; from the address if not given. */
+  name?: string;
+  /** Branch, tag or commit that workers get. */
+  default_ref?: string;
+  /** Id or name of the skill whose credential fetches it. */
+  skill?: string | null;
+  /** Folder that workers get of a large repository. */
+  path_scope?: string;
+  /** The forge may be on a private address; for owners of the installation. */
+  allow_private?: boolean;
 }
 
 export interface CreateSessionNote {
@@ -1449,6 +2621,15 @@ export interface CreateTraceNote {
   data: NewTraceNote;
 }
 
+export interface Decide {
+  /** Needed when changes are requested and no line has a comment. */
+  comment?: string | null;
+  /** Revision that was looked at; a newer one makes this a conflict. */
+  revision?: number | null;
+  /** Allows blocking flags; only for approvals. */
+  allow_protected?: boolean;
+}
+
 export interface DeleteSessions {
   /** Ids or names; unknown ones are skipped. */
   session_identifiers: string[];
@@ -1465,14 +2646,143 @@ export interface DeleteSpans {
   all?: boolean;
 }
 
+export interface DestinationChange {
+  /** Unique in the space. */
+  name?: string | null;
+  /** Of webhook and slack; never shown again. */
+  url?: string | null;
+  /** Addresses of email, at most 20. */
+  to?: string[] | null;
+  /** What it wants to hear of; empty: everything. */
+  kinds?: Kind[] | null;
+  /** Ids or names: whose notices it wants; empty: all. */
+  projects?: string[] | null;
+  /** Empty: the usual text. */
+  template?: string | null;
+  enabled?: boolean | null;
+  /** Of a webhook: replaces it and shows it. */
+  new_signing_secret?: boolean | null;
+}
+
+export interface DestinationWish {
+  /** Unique in the space. */
+  name: string;
+  type: DestinationType;
+  /** Of webhook and slack; never shown again. */
+  url?: string | null;
+  /** Addresses of email, at most 20. */
+  to?: string[] | null;
+  /** What it wants to hear of; empty: everything. */
+  kinds?: Kind[] | null;
+  /** Ids or names: whose notices it wants; empty: all. */
+  projects?: string[] | null;
+  /** {{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}. */
+  template?: string | null;
+  /** True if not given. */
+  enabled?: boolean | null;
+}
+
 export interface ForkRun {
   /** What the fork is told first. */
   prompt: string;
 }
 
+export interface IssueChange {
+  /** open, fix_proposed, resolved, muted or dismissed. */
+  status?: Status | null;
+  /** Why; needed for dismissed. At most 2,000 bytes. */
+  reason?: string | null;
+  /** Scans leave it alone from then on. */
+  severity?: Severity | null;
+  /** Id of a user; null: nobody. */
+  assignee?: string | null;
+  /** Scans leave it alone from then on. */
+  title?: string | null;
+  /** With muted: open again from then on. */
+  muted_until?: string | null;
+}
+
 export interface LogIn {
   email: string;
   password: string;
+}
+
+export interface MarkNotices {
+  /** This one and all before it; everything if not given. */
+  up_to?: string | null;
+}
+
+export interface MergeIssue {
+  /** Issue that becomes a part of this one. */
+  issue: string;
+}
+
+export interface MonitorChange {
+  /** Unique in the project. */
+  name?: string | null;
+  description?: string | null;
+  /** All of them. */
+  settings?: Settings | null;
+  enabled?: boolean | null;
+}
+
+export interface MonitorWish {
+  /** Id or name of the project. */
+  project: string;
+  /** Unique in the project. */
+  name: string;
+  /** What to do when it triggers, for example. */
+  description?: string | null;
+  settings: Settings;
+  /** True if not given. */
+  enabled?: boolean | null;
+}
+
+export interface MuteWish {
+  /** Until then; this or seconds. */
+  until?: string | null;
+  /** For so long, up to 31,536,000. */
+  seconds?: number | null;
+  /** Why. */
+  reason?: string | null;
+}
+
+export interface NewAutomation {
+  /** Unique in the space. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** Id or name of the project its runs are bound to. */
+  project: string;
+  /** Id or name of the preset of its runs. */
+  preset: string;
+  /** What each run is told. `{{window.from}}` and other variables. */
+  prompt: string;
+  trigger: Trigger;
+  overlap?: Overlap;
+  catch_up?: CatchUp;
+  /** 0 to 2592000; 0 if not given. */
+  cool_off_seconds?: number;
+  budget?: DayBudget;
+  /** 0 (never pause) to 100; 5 if not given. */
+  failure_limit?: number;
+  /** Whether it begins paused. */
+  paused?: boolean;
+}
+
+export interface NewComment {
+  /** Id of a comment: goes into its thread. */
+  reply_to?: string | null;
+  /** The newest one if not given. */
+  revision?: number | null;
+  /** File as the diff names it; not given: about the whole. */
+  path?: string | null;
+  /** `old` or `new`; `new` if not given. */
+  side?: Side | null;
+  /** Line of that file. */
+  line?: number | null;
+  /** Markdown, at most 10,000 bytes. */
+  body: string;
 }
 
 export interface NewDocumentAnnotation {
@@ -1562,6 +2872,11 @@ export interface NewTraceNote {
   identifier?: string;
 }
 
+export interface PauseAutomation {
+  /** Shown with the automation and with every skipped moment. */
+  reason?: string | null;
+}
+
 export interface PreviewEnv {
   /** Id of a skill; or give a type. */
   skill?: string | null;
@@ -1570,13 +2885,48 @@ export interface PreviewEnv {
   text: string;
 }
 
-export interface RepeatRun {
-  /** Instead of the first prompt. */
-  prompt?: string | null;
+export interface PreviewMonitor {
+  /** Id or name of the project. */
+  project: string;
+  settings: Settings;
+  /** The first moment; a week before `to` if not given. */
+  from?: string | null;
+  /** The last moment; now if not given. */
+  to?: string | null;
+}
+
+export interface PreviewTrigger {
+  /** Id or name of the project whose data is looked at. */
+  project: string;
+  trigger: Trigger;
+  /** As the automation would have it. */
+  cool_off_seconds?: number | null;
 }
 
 export interface ReplaceProject {
   description?: string | null;
+}
+
+export interface ReportIssue {
+  /** Id or name. */
+  project: string;
+  /** One line; what goes wrong where. */
+  title: string;
+  /** What was seen, and why it matters. */
+  explanation: string;
+  /** medium if not given. */
+  severity?: Severity | null;
+  /** The spans it is about, in the filter language. */
+  filter?: string | null;
+  /** Examples; at most 20. */
+  trace_ids?: string[] | null;
+  /** What makes it the same problem when it is told of again; the words of the title if not given. */
+  subject?: string | null;
+}
+
+export interface Rerun {
+  /** Instead of the first prompt. */
+  prompt?: string | null;
 }
 
 export interface ReviewArtifact {
@@ -1631,6 +2981,20 @@ export interface SetSecret {
   exposure?: Exposure | null;
 }
 
+export interface SetViewed {
+  /** File as the diff names it. */
+  path: string;
+  /** false takes the mark away. */
+  viewed: boolean;
+}
+
+export type Side = "old" | "new";
+
+export interface SplitIssue {
+  /** What gets an issue of its own. */
+  fingerprint: string;
+}
+
 export type SqlFormat = "json" | "json_lines" | "csv" | "arrow" | "parquet";
 
 export interface StartRun {
@@ -1667,6 +3031,19 @@ export interface UpdateProject {
   restricted?: boolean | null;
   /** null: back to the server's default. */
   retention_days?: number | null;
+}
+
+export interface UpdateRepo {
+  /** Unique in the space. */
+  name?: string | null;
+  /** Branch, tag or commit that workers get. */
+  default_ref?: string | null;
+  /** Id or name of a skill; empty: none. */
+  skill?: string | null;
+  /** Folder that workers get; empty: all of it. */
+  path_scope?: string | null;
+  /** The forge may be on a private address. */
+  allow_private?: boolean | null;
 }
 
 export interface UpdateSkill {
