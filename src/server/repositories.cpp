@@ -150,6 +150,8 @@ Result<std::unique_ptr<forge::Uplink>> Repositories::open(const forge::Remote& r
     auto uplink = std::make_unique<BrokeredUplink>(*m_broker, access.run_id);
     const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*session));
     for (const auto& [name, value] : environment.variables) uplink->environment[name] = value;
+    // Also a forge on this machine is reached through the broker.
+    for (const char* name : {"NO_PROXY", "no_proxy"}) uplink->environment.erase(name);
     uplink->ca_bundle = environment.ca_bundle_content;
     std::unique_ptr<forge::Uplink> opened = std::move(uplink);
     return opened;

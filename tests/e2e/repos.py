@@ -197,9 +197,9 @@ for name in .. .git .GIT; do
     commit=$(git commit-tree -m bad -p HEAD "$(tree 100644 $name)")
     git push origin "$commit:refs/heads/$BRANCHES/bad" 2>&1 | grep -q 'remote rejected\|unpacker error\|fsck error' && echo "refused $name"
 done
-head -c 300000000 /dev/zero > bomb; git add bomb; git commit -qm bomb; git push -q 2>&1 && echo "a bomb of zeros is small"
+head -c 60000000 /dev/zero > bomb; git add bomb; git commit -qm bomb; git push -q 2>&1 && echo "a bomb of zeros is small"
 git rm -q --cached bomb; rm bomb; git commit -qm calm
-head -c 130000000 /dev/urandom > noise; git add noise; git commit -qm noise
+git config core.compression 0; head -c 108000000 /dev/urandom > noise; git add noise; git commit -qm noise
 git push 2>&1 | grep -o 'at most [0-9]* MiB' | head -1; git reset -q --hard HEAD~1
 """
 
