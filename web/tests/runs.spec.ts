@@ -52,7 +52,13 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await page.getByLabel("Address").fill("https://git.example.com/shop.git");
   await page.getByLabel("Folder").fill("services/shop");
   await part("Outputs");
-  await page.getByLabel("Files").selectOption("review");
+  await page.getByLabel("Files", { exact: true }).selectOption("review");
+  await part("Review of branches");
+  await page.getByLabel("Approvals").fill("2");
+  await page.getByRole("button", { name: "Add a verification command" }).click();
+  const verification = page.getByRole("group", { name: "Verification 1" });
+  await verification.getByLabel("Name").fill("tests");
+  await verification.getByLabel("Command").fill("make test");
   await part("Budget");
   await page.getByLabel("US dollars").fill("1.5");
   await check_page(page);
@@ -72,6 +78,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
     },
     outputs: { file: "review", labels: "review", investigation: "auto" },
     budget: { cost_micro_usd: 1_500_000, soft_percent: 80 },
+    review: { approvals: 2, verification: [{ name: "tests", command: "make test", timeout_seconds: 600 }] },
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "@playwright/test";
-import { draft_of, problem_of, type ReviewPolicy, type Settings, settings_of } from "./preset_draft";
+import type { Settings } from "../api_types";
+import { draft_of, problem_of, settings_of } from "./preset_draft";
 
 const settings = () => settings_of(draft_of(null), undefined) as Settings;
 
@@ -10,7 +11,7 @@ test("settings survive the form", () => {
     command: ["/bin/sh", "-c"],
   };
   before.review = {
-    ...(before.review as ReviewPolicy),
+    ...before.review,
     verification: [{ name: "tests", command: "make test", timeout_seconds: 60 }],
     require_verified: true,
     labels: ["hone", "bug"],

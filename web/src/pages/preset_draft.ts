@@ -1,32 +1,9 @@
 // What the form of a preset holds, from the settings and back. Texts as people type them: a list is lines, a size is
 // "2 GiB", a variable is NAME=value.
 
-import type { Settings as KnownSettings } from "../api_types";
+import type { ReviewPolicy, Settings } from "../api_types";
 import { byte_size } from "../lib/number";
 import { parse_size } from "../lib/size";
-
-/** How branches are reviewed, verified and delivered. */
-export interface ReviewPolicy {
-  approvals: number;
-  not_starter: boolean;
-  role: string;
-  protected_paths: string[];
-  protect_lock_files: boolean;
-  verification: { name: string; command: string; timeout_seconds: number }[];
-  require_verified: boolean;
-  open_pull_request: boolean;
-  draft: boolean;
-  open_pull_requests: number;
-  labels: string[];
-  reviewers: string[];
-  commits: string;
-  author: string;
-  trailers: string[];
-  sign_off: boolean;
-  follow_forge_comments: boolean;
-}
-
-export type Settings = KnownSettings & { review?: ReviewPolicy };
 
 export interface RepoDraft {
   url: string;
