@@ -76,7 +76,11 @@ class Shop:
 def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one(binary, stack):
     server = stack.enter_context(Demo(binary))
     client = Client(server.url).login()
-    wait_until(lambda: client.get("/v1/issues").status == 200 and client.get("/v1/issues").data, "issues are found", 120)
+    def scanned():
+        answer = client.get("/v1/projects/support-agent/signal")
+        return answer.status == 200 and answer.data["last_scan"]
+
+    wait_until(scanned, "Signal has looked", 120)
     found = client.must("GET", "/v1/issues?status=all&project=support-agent").data
     about = sorted((issue["detector"], issue["title"].split(":")[0]) for issue in found)
     expected = [("empty_retrieval", "search_articles"), ("tool_failure", "lookup_order"), ("tool_loop", "check_stock"),
@@ -104,10 +108,13 @@ def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one
     for part in ("## Overview", "## Evidence", "## Root cause", "## Proposed fix", "## Confidence"):
         assert part in text, text
     wait_until(lambda: client.must("GET", f"/v1/issues/{issue['id']}").data["issue"]["status"] == "open", "it is open again")
-    runs = client.must("GET", "/v1/runs?origin=automation").data
+    runs = client.must("GET", "/v1/runs?automation=signal:" + issue["project_id"]).data
     assert [run["id"] for run in runs] == [issue["investigation_run"]], runs
     scans = client.must("GET", "/v1/projects/support-agent/signal/scans").data
     assert scans and scans[-1]["new_issues"] == 7 and scans[-1]["rows_read"] > 0, scans
+    # What else the demo started ends before its directory goes.
+    live = "/v1/runs?state=queued,preparing,running,waiting"
+    wait_until(lambda: not client.must("GET", live).data, "all runs are over", 120)
 
 
 def quoted(text):
