@@ -226,7 +226,8 @@ Result<> create_monitor(Context& context) {
     json::Object body{{"name", context.value_or_empty("NAME")}, {"project", TRY(span_project(context))}};
     body["settings"] = TRY(settings_of(context, {}));
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
-    return show_record(context, TRY(send(context, "POST", "/v1/monitors", std::move(body))), monitor_columns());
+    const json::Value made = TRY(send(context, "POST", "/v1/monitors", std::move(body)));
+    return show_record(context, made, monitor_columns());
 }
 
 Result<> update_monitor(Context& context) {
@@ -265,9 +266,11 @@ Result<> evaluate_monitor(Context& context) {
 
 Result<> delete_monitor(Context& context) {
     const std::string path = TRY(monitor_path(context));
-    const std::string name = text_of(TRY(context.remote.get(path)), "name");
+    const json::Value before = TRY(context.remote.get(path));
+    const std::string name = text_of(before, "name");
     TRY(context.confirm("The monitor " + name + " and its history are deleted.", name));
-    return show_done(context, TRY(context.remote.remove(path)), "Deleted monitor " + name + ".");
+    const json::Value gone = TRY(context.remote.remove(path));
+    return show_done(context, gone, "Deleted monitor " + name + ".");
 }
 
 Result<> list_history(Context& context) {
@@ -283,7 +286,8 @@ Result<> list_destinations(Context& context) {
 }
 
 Result<> show_destination(Context& context) {
-    return show_record(context, TRY(context.remote.get(TRY(destination_path(context)))), destination_columns());
+    const json::Value destination = TRY(context.remote.get(TRY(destination_path(context))));
+    return show_record(context, destination, destination_columns());
 }
 
 json::Array list_option(const Context& context, std::string_view option) {
@@ -307,7 +311,8 @@ Result<> create_destination(Context& context) {
     json::Object body = TRY(destination_body(context));
     body["name"] = context.value_or_empty("NAME");
     body["type"] = context.parsed.value("--type").value_or("webhook");
-    return show_record(context, TRY(send(context, "POST", "/v1/destinations", std::move(body))), destination_columns());
+    const json::Value made = TRY(send(context, "POST", "/v1/destinations", std::move(body)));
+    return show_record(context, made, destination_columns());
 }
 
 Result<> update_destination(Context& context) {
@@ -316,8 +321,8 @@ Result<> update_destination(Context& context) {
     if (context.parsed.has("--enable")) body["enabled"] = true;
     if (context.parsed.has("--disable")) body["enabled"] = false;
     if (context.parsed.has("--new-secret")) body["new_signing_secret"] = true;
-    return show_record(context, TRY(send(context, "PATCH", TRY(destination_path(context)), std::move(body))),
-                       destination_columns());
+    const json::Value changed = TRY(send(context, "PATCH", TRY(destination_path(context)), std::move(body)));
+    return show_record(context, changed, destination_columns());
 }
 
 Result<> test_destination(Context& context) {
@@ -331,9 +336,11 @@ Result<> test_destination(Context& context) {
 
 Result<> delete_destination(Context& context) {
     const std::string path = TRY(destination_path(context));
-    const std::string name = text_of(TRY(context.remote.get(path)), "name");
+    const json::Value before = TRY(context.remote.get(path));
+    const std::string name = text_of(before, "name");
     TRY(context.confirm("The destination " + name + " and what waits for it are deleted.", name));
-    return show_done(context, TRY(context.remote.remove(path)), "Deleted destination " + name + ".");
+    const json::Value gone = TRY(context.remote.remove(path));
+    return show_done(context, gone, "Deleted destination " + name + ".");
 }
 
 Result<> list_deliveries(Context& context) {

@@ -141,6 +141,12 @@ def test_a_triggered_monitor_starts_its_automation_once(binary, stack):
     slots = wait_until(fired, "the automation fires")
     evaluate(client, made)
     assert len(fired()) == 1, slots
+    run_id = slots[0]["run_id"]
+    over = ("succeeded", "failed", "lost")
+    wait_until(lambda: client.must("GET", f"/v1/runs/{run_id}").data["state"] in over, "its run ends")
+    # That it ended is a notice of its own.
+    wait_until(lambda: client.must("GET", "/v1/notices?kind=run_finished").data, "the end of the run is told")
+    server.stop()
 
 
 def test_private_addresses_are_refused_by_default_and_retries_survive_a_kill(binary, stack):
@@ -216,7 +222,8 @@ def test_monitors_destinations_and_notices_from_the_command_line(binary, stack):
     assert shown["settings"]["window_seconds"] == 600, shown
     assert "Muted errors" in hone("monitor", "mute", "errors", "--for", "30m", "--reason", "deploy")
     hone("monitor", "unmute", "errors")
-    assert "whsec_" in hone("destination", "create", "ops", "--url", receiver.url, "--kinds", "monitor_triggered")
+    created = hone("destination", "create", "ops", "--url", receiver.url, "--kinds", "monitor_triggered")
+    assert "whsec_" in created, created
     assert "arrived" in hone("destination", "test", "ops")
     assert "whsec_" not in hone("destination", "show", "ops")
     hone("destination", "deliveries", "ops")
