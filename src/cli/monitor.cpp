@@ -282,7 +282,7 @@ Result<> list_history(Context& context) {
 Result<> list_destinations(Context& context) {
     return show_list(context, "/v1/destinations", space_query(context), destination_columns(),
                      "Notices go nowhere but to the web UI. Make a destination:\n  hone destination create ops --type "
-                     "slack --url https://hooks.slack.com/…");
+                     "slack --hook https://hooks.slack.com/…");
 }
 
 Result<> show_destination(Context& context) {
@@ -299,7 +299,7 @@ json::Array list_option(const Context& context, std::string_view option) {
 
 Result<json::Object> destination_body(const Context& context) {
     json::Object body;
-    if (const auto url = context.parsed.value("--url")) body["url"] = *url;
+    if (const auto url = context.parsed.value("--hook")) body["url"] = *url;
     for (const auto& [option, key] :
          {std::pair{"--to", "to"}, std::pair{"--kinds", "kinds"}, std::pair{"--projects", "projects"}})
         if (context.parsed.value(option)) body[key] = list_option(context, option);
@@ -349,7 +349,7 @@ Result<> list_deliveries(Context& context) {
 }
 
 std::vector<Option> destination_options() {
-    return {{.name = "--url", .value = "URL", .doc = "Of webhook and slack; never shown again."},
+    return {{.name = "--hook", .value = "URL", .doc = "Address of webhook and slack; never shown again."},
             {.name = "--to", .value = "ADDRESSES", .doc = "Of email, with commas."},
             {.name = "--kinds", .value = "KINDS", .doc = "With commas: monitor_triggered,issue_new; all if not given."},
             {.name = "--projects", .value = "PROJECTS", .doc = "With commas; all if not given."},

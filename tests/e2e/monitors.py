@@ -222,7 +222,7 @@ def test_monitors_destinations_and_notices_from_the_command_line(binary, stack):
     assert shown["settings"]["window_seconds"] == 600, shown
     assert "Muted errors" in hone("monitor", "mute", "errors", "--for", "30m", "--reason", "deploy")
     hone("monitor", "unmute", "errors")
-    created = hone("destination", "create", "ops", "--url", receiver.url, "--kinds", "monitor_triggered")
+    created = hone("destination", "create", "ops", "--hook", receiver.url, "--kinds", "monitor_triggered")
     assert "whsec_" in created, created
     assert "arrived" in hone("destination", "test", "ops")
     assert "whsec_" not in hone("destination", "show", "ops")
