@@ -292,7 +292,8 @@ Result<> show_destination(Context& context) {
 
 json::Array list_option(const Context& context, std::string_view option) {
     json::Array list;
-    for (const std::string_view each : split(context.value_or_empty(option), ','))
+    const std::string given = context.value_or_empty(option); // the pieces are views of it
+    for (const std::string_view each : split(given, ','))
         if (!trim(each).empty()) list.emplace_back(trim(each));
     return list;
 }
