@@ -127,7 +127,12 @@ def test_two_servers_on_one_postgresql_fire_each_moment_once(binary, stack):
     before = len(shop.slots(made))
     wait_until(lambda: len(shop.slots(made)) >= before + 4, "the other server goes on")
     shop.client.must("POST", f"/v1/automations/{made['id']}/pause", {})
-    check_ledger(shop, made)
+    slots = check_ledger(shop, made)
+    # The first takes up what it had in its hands.
+    one.start()
+    for slot in slots:
+        if slot["outcome"] == "fired":
+            shop.ended(slot["run_id"])
 
 
 def test_a_webhook_fires_once_for_a_signed_delivery_and_never_for_another(binary, stack):
