@@ -11,7 +11,7 @@ struct ListMonitors {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> project;
-    std::optional<monitor::State> state;
+    std::optional<monitor::MonitorState> state;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
@@ -35,7 +35,7 @@ struct AskMonitorChart {
 
 struct PreviewMonitor {
     std::string project;
-    monitor::Settings settings;
+    monitor::MonitorSettings settings;
     std::optional<Time> from;
     std::optional<Time> to;
     static constexpr std::tuple fields{

@@ -27,12 +27,20 @@ std::string some_path(const Route& route) {
     return path;
 }
 
-// A text that a field takes: the first of its names for an enum, else a word.
+// What a field takes: the first of its names for an enum, an object with what it must have, else a word.
 std::string some_text(const json::Value& property, const json::Schemas& schemas) {
     if (const auto* reference = property.as_object().if_contains("$ref")) {
         const std::string path(reference->as_string());
         const auto& named = schemas.named.at(path.substr(path.rfind('/') + 1)).as_object();
         if (const auto* names = named.if_contains("enum")) return json::print(names->as_array()[0]);
+        const auto* properties = named.if_contains("properties");
+        if (properties == nullptr) return "\"viewer\"";
+        std::string members;
+        if (const auto* required = named.if_contains("required"))
+            for (const auto& each : required->as_array())
+                members += (members.empty() ? "" : ",") + json::print(each) + ":" +
+                           some_text(properties->as_object().at(each.as_string()), schemas);
+        return "{" + members + "}";
     }
     return "\"viewer\"";
 }
@@ -315,6 +323,7 @@ TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused or harmles
         if (!in_pages || route.lane == net::Lane::query) continue; // spans are not here: tests/e2e asks for them
         std::string path(route.path);
         if (const size_t at = path.find("{space}"); at != path.npos) path.replace(at, 7, desk.world.space.text());
+        if (path.find('{') != path.npos) continue; // lists of one thing page as these do
         CHECK(get(path).status == 200);
         for (const auto& cursor : garbage) {
             const auto response = get(path + "?cursor=" + cursor);

@@ -118,13 +118,13 @@ Result<One<signal::Issue>> split_issue(const Call& call, const SplitIssue& body)
         TRY(TRY(signal_of(call))->issues.split(call.caller, TRY(issue_in_path(call)), body.fingerprint))};
 }
 
-Result<List<signal::Comment>> list_issue_comments(const Call& call, const PageQuery& query) {
+Result<List<signal::IssueComment>> list_issue_comments(const Call& call, const PageQuery& query) {
     return TRY(signal_of(call))
         ->issues.comments(call.caller, TRY(issue_in_path(call)), TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<One<signal::Comment>> comment_on_issue(const Call& call, const CommentOnIssue& body) {
-    return One<signal::Comment>{
+Result<One<signal::IssueComment>> comment_on_issue(const Call& call, const CommentOnIssue& body) {
+    return One<signal::IssueComment>{
         TRY(TRY(signal_of(call))->issues.comment(call.caller, TRY(issue_in_path(call)), body.text))};
 }
 

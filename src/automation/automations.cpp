@@ -56,8 +56,9 @@ Result<Page<Automation>> Automations::list(const Caller& caller, const SpaceId& 
                                            const PageRequest& page) const {
     TRY(caller.require(Permission::automation_read, space));
     std::string sql = select_automation() + " WHERE a.space_id = ? AND a.id > ?";
+    const std::string after = TRY(page.after());
     std::vector<sql::Value> values{sql::to_value(broker::day_of(m_clock.now())), sql::to_value(space),
-                                   sql::to_value(TRY(page.after()))};
+                                   sql::to_value(after)};
     if (filter.project) {
         const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::automation_read));
         sql += " AND a.project_id = ?";

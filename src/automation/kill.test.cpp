@@ -23,13 +23,14 @@ namespace {
 // A hundred seconds pass in one, for every process alike.
 class FastClock final : public Clock {
 public:
+    FastClock(Duration steady, Time begin) : m_steady(steady), m_begin(begin) {}
     Time now() const override { return m_begin + (m_system.steady() - m_steady) * 100; }
     Duration steady() const override { return m_system.steady(); }
 
 private:
     SystemClock m_system;
-    const Duration m_steady = m_system.steady();
-    const Time m_begin = m_system.now();
+    const Duration m_steady;
+    const Time m_begin;
 };
 
 class AnySettings final : public run::SettingsCheck {
@@ -100,16 +101,30 @@ AutomationId first_automation(sql::Database& database, const Clock& clock) {
     return must(office.automations.create(admin, space, wanted)).id;
 }
 
-// Until it is killed.
-[[noreturn]] void schedule(const std::string& folder, const Clock& clock) {
-    auto database = open(folder);
-    if (!database.ok()) std::_Exit(3);
-    Office office(*database.value(), clock);
-    for (;;)
-        if (!office.scheduler.step(clock.now()).ok()) std::_Exit(4);
+// A program of its own, because other tests of this one have threads, which a plain fork would not survive.
+pid_t start_scheduling(const std::string& folder, Duration steady, Time begin) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    ::setenv("HONE_TEST_FOLDER", folder.c_str(), 1);
+    ::setenv("HONE_TEST_STEADY", std::to_string(steady.count()).c_str(), 1);
+    ::setenv("HONE_TEST_BEGIN", std::to_string(to_ns(begin)).c_str(), 1);
+    ::execl("/proc/self/exe", "automation_test", "--no-skip", "--test-case=scheduling until the process is killed",
+            nullptr);
+    ::_exit(5);
 }
 
 } // namespace
+
+TEST_CASE("scheduling until the process is killed" * doctest::skip()) {
+    const char* folder = std::getenv("HONE_TEST_FOLDER");
+    REQUIRE_MESSAGE(folder != nullptr, "started by the test below only");
+    crypto::start();
+    const FastClock clock(Duration(std::atoll(std::getenv("HONE_TEST_STEADY"))),
+                          from_ns(std::atoll(std::getenv("HONE_TEST_BEGIN"))));
+    const auto database = must(open(folder));
+    Office office(*database, clock);
+    for (;;) must(office.scheduler.step(clock.now()));
+}
 
 TEST_CASE("no due moment is lost or doubled when the process is killed at random places") {
     crypto::start();
@@ -117,7 +132,10 @@ TEST_CASE("no due moment is lost or doubled when the process is killed at random
     const int kills = wanted != nullptr ? std::atoi(wanted) : 30;
     std::string folder = std::filesystem::temp_directory_path() / "hone-test-kill-XXXXXX";
     REQUIRE(::mkdtemp(folder.data()) != nullptr);
-    const FastClock clock;
+    const SystemClock real;
+    const Duration steady = real.steady();
+    const Time begin = real.now();
+    const FastClock clock(steady, begin);
     AutomationId automation;
     {
         const auto database = must(open(folder));
@@ -126,10 +144,9 @@ TEST_CASE("no due moment is lost or doubled when the process is killed at random
     }
     std::mt19937 luck(20261115);
     for (int kill = 0; kill < kills; ++kill) {
-        const pid_t child = ::fork();
+        const pid_t child = start_scheduling(folder, steady, begin);
         REQUIRE(child >= 0);
-        if (child == 0) schedule(folder, clock);
-        ::usleep(luck() % 300'000); // the place of the kill
+        ::usleep(50'000 + luck() % 400'000); // the place of the kill
         ::kill(child, SIGKILL);
         int status = 0;
         REQUIRE(::waitpid(child, &status, 0) == child);

@@ -19,7 +19,8 @@ double in_own_unit(telemetry::Metric metric, double value) {
     return latency ? value / 1e6 : value;
 }
 
-telemetry::Series question(const access::ProjectId& project, const Settings& settings, int64_t from_ns, int64_t to_ns) {
+telemetry::Series question(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns,
+                           int64_t to_ns) {
     telemetry::Series series;
     series.scope.project = project.text();
     series.scope.from_ns = from_ns;
@@ -35,8 +36,8 @@ telemetry::Series question(const access::ProjectId& project, const Settings& set
 
 } // namespace
 
-Result<std::vector<Evaluator::Value>> Evaluator::values(const access::ProjectId& project, const Settings& settings,
-                                                        int64_t from_ns, int64_t to_ns) {
+Result<std::vector<Evaluator::Value>>
+Evaluator::values(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns, int64_t to_ns) {
     telemetry::Series series = question(project, settings, from_ns, to_ns);
     series.group_by = settings.group_by.value_or("");
     series.groups = most_groups;
@@ -48,7 +49,7 @@ Result<std::vector<Evaluator::Value>> Evaluator::values(const access::ProjectId&
     return values;
 }
 
-Result<std::vector<PastValue>> Evaluator::history(const access::ProjectId& project, const Settings& settings,
+Result<std::vector<PastValue>> Evaluator::history(const access::ProjectId& project, const MonitorSettings& settings,
                                                   int64_t before_ns) {
     const int64_t window = settings.window_seconds * second_ns;
     telemetry::Series series = question(project, settings, std::max<int64_t>(0, before_ns - history_ns), before_ns);
@@ -67,7 +68,7 @@ Result<std::vector<PastValue>> Evaluator::history(const access::ProjectId& proje
     return past;
 }
 
-Reading Evaluator::worst_of(const Settings& settings, Time at, const std::vector<Value>& now,
+Reading Evaluator::worst_of(const MonitorSettings& settings, Time at, const std::vector<Value>& now,
                             const std::vector<Value>& before) {
     Reading worst;
     worst.at = at;
@@ -90,7 +91,7 @@ Reading Evaluator::worst_of(const Settings& settings, Time at, const std::vector
     return worst;
 }
 
-Result<Reading> Evaluator::read(const access::ProjectId& project, const Settings& settings, Time at) {
+Result<Reading> Evaluator::read(const access::ProjectId& project, const MonitorSettings& settings, Time at) {
     const int64_t window = settings.window_seconds * second_ns;
     const bool automatic = settings.condition.type == ConditionType::automatic;
     const int64_t to = automatic ? to_ns(at) / window * window : to_ns(at);
@@ -113,7 +114,7 @@ Result<Reading> Evaluator::read(const access::ProjectId& project, const Settings
     return reading;
 }
 
-Result<Chart> Evaluator::replay(const access::ProjectId& project, const Settings& settings, Time from, Time to,
+Result<Chart> Evaluator::replay(const access::ProjectId& project, const MonitorSettings& settings, Time from, Time to,
                                 size_t most_points) {
     TRY(check_settings(settings));
     if (from >= to) return invalid("from must be before to");
@@ -128,7 +129,7 @@ Result<Chart> Evaluator::replay(const access::ProjectId& project, const Settings
         const Reading reading = TRY(read(project, settings, from_ns(at)));
         const Standing next =
             advance(standing, judge(settings, reading), from_ns(at), std::chrono::seconds(settings.for_seconds));
-        if (next.state == State::triggered && standing.state != State::triggered) ++chart.triggered;
+        if (next.state == MonitorState::triggered && standing.state != MonitorState::triggered) ++chart.triggered;
         standing = next;
         chart.points.push_back(
             {reading.at, reading.value, reading.samples, reading.lower, reading.upper, standing.state, reading.note});

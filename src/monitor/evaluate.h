@@ -18,9 +18,9 @@ public:
 
     // The window that ends at `at`; of automatic conditions the last whole one, aligned to its length, so that it can
     // be compared with those of the weeks before.
-    Result<Reading> read(const access::ProjectId& project, const Settings& settings, Time at);
+    Result<Reading> read(const access::ProjectId& project, const MonitorSettings& settings, Time at);
     // What it would have said in the past, with the state machine running; at most `most_points` moments.
-    Result<Chart> replay(const access::ProjectId& project, const Settings& settings, Time from, Time to,
+    Result<Chart> replay(const access::ProjectId& project, const MonitorSettings& settings, Time from, Time to,
                          size_t most_points = 60);
 
 private:
@@ -29,11 +29,11 @@ private:
         double value = 0;
         int64_t samples = 0;
     };
-    Result<std::vector<Value>> values(const access::ProjectId& project, const Settings& settings, int64_t from_ns,
-                                      int64_t to_ns);
-    Result<std::vector<PastValue>> history(const access::ProjectId& project, const Settings& settings,
+    Result<std::vector<Value>> values(const access::ProjectId& project, const MonitorSettings& settings,
+                                      int64_t from_ns, int64_t to_ns);
+    Result<std::vector<PastValue>> history(const access::ProjectId& project, const MonitorSettings& settings,
                                            int64_t before_ns);
-    Reading worst_of(const Settings& settings, Time at, const std::vector<Value>& now,
+    Reading worst_of(const MonitorSettings& settings, Time at, const std::vector<Value>& now,
                      const std::vector<Value>& before);
 
     SeriesSource& m_source;

@@ -24,7 +24,7 @@ Result<> in_range(std::string_view name, int64_t value, int64_t least, int64_t m
     return invalid(fmt::format("{} must be between {} and {}", name, least, most));
 }
 
-Result<> check_condition(const Settings& settings) {
+Result<> check_condition(const MonitorSettings& settings) {
     const Condition& condition = settings.condition;
     const auto type = condition.type;
     for (const auto& number : {condition.threshold, condition.recover_threshold, condition.sensitivity})
@@ -106,7 +106,7 @@ void set_side(Reading& reading, Direction direction, double bound, double recove
     }
 }
 
-void set_automatic(const Settings& settings, Reading& reading, const std::vector<PastValue>& history,
+void set_automatic(const MonitorSettings& settings, Reading& reading, const std::vector<PastValue>& history,
                    int64_t begin_ns) {
     const Direction direction = settings.condition.direction.value_or(Direction::above);
     std::string why_not;
@@ -130,7 +130,7 @@ void set_automatic(const Settings& settings, Reading& reading, const std::vector
 
 } // namespace
 
-Result<> check_settings(const Settings& settings) {
+Result<> check_settings(const MonitorSettings& settings) {
     TRY(check_condition(settings));
     const auto type = settings.condition.type;
     if (settings.filter.value.size() > 4000) return invalid("filter must be at most 4000 bytes long");
@@ -194,7 +194,7 @@ std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastV
     return std::nullopt;
 }
 
-void set_bounds(const Settings& settings, Reading& reading, std::optional<double> before,
+void set_bounds(const MonitorSettings& settings, Reading& reading, std::optional<double> before,
                 const std::vector<PastValue>& history, int64_t begin_ns) {
     const Condition& condition = settings.condition;
     const Direction direction = condition.direction.value_or(Direction::above);
@@ -219,7 +219,7 @@ void set_bounds(const Settings& settings, Reading& reading, std::optional<double
     }
 }
 
-Verdict judge(const Settings& settings, const Reading& reading) {
+Verdict judge(const MonitorSettings& settings, const Reading& reading) {
     if (settings.condition.type == ConditionType::absence)
         return reading.samples < settings.minimum_samples ? Verdict::bad : Verdict::good;
     // Nothing at all is few: a count that must not be low does not need a first span to be low.
@@ -246,18 +246,19 @@ double badness(const Reading& reading) {
 Standing advance(const Standing& before, Verdict verdict, Time at, Duration at_least) {
     switch (verdict) {
     case Verdict::no_data:
-        return {State::no_data, std::nullopt};
+        return {MonitorState::no_data, std::nullopt};
     case Verdict::good:
-        return {State::healthy, std::nullopt};
+        return {MonitorState::healthy, std::nullopt};
     case Verdict::lingering:
-        return {before.state == State::triggered ? State::triggered : State::healthy, std::nullopt};
+        return {before.state == MonitorState::triggered ? MonitorState::triggered : MonitorState::healthy,
+                std::nullopt};
     case Verdict::bad:
         break;
     }
-    if (before.state == State::triggered) return {State::triggered, std::nullopt};
+    if (before.state == MonitorState::triggered) return {MonitorState::triggered, std::nullopt};
     const Time since = before.bad_since.value_or(at);
-    if (at - since >= at_least) return {State::triggered, std::nullopt};
-    return {State::healthy, since};
+    if (at - since >= at_least) return {MonitorState::triggered, std::nullopt};
+    return {MonitorState::healthy, since};
 }
 
 } // namespace hone::monitor

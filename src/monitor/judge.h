@@ -6,7 +6,7 @@
 
 namespace hone::monitor {
 
-Result<> check_settings(const Settings& settings);
+Result<> check_settings(const MonitorSettings& settings);
 
 // Robust middle of values: the median, and 1.4826 times the median distance from it (a standard deviation, if normal).
 struct Spread {
@@ -33,7 +33,7 @@ std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastV
 bool is_additive(telemetry::Metric metric);
 
 // Fills the reading's bounds. `before` is the value of the window before, for `change`; `history` for `automatic`.
-void set_bounds(const Settings& settings, Reading& reading, std::optional<double> before,
+void set_bounds(const MonitorSettings& settings, Reading& reading, std::optional<double> before,
                 const std::vector<PastValue>& history, int64_t begin_ns);
 
 enum class Verdict {
@@ -42,13 +42,13 @@ enum class Verdict {
     lingering, // good again, but not yet beyond the recover bound
     no_data,
 };
-Verdict judge(const Settings& settings, const Reading& reading);
+Verdict judge(const MonitorSettings& settings, const Reading& reading);
 // How far beyond its bounds; more is worse. For the choice of the worst group.
 double badness(const Reading& reading);
 
 // The state that a monitor is in, as far as evaluations change it.
 struct Standing {
-    State state = State::no_data;
+    MonitorState state = MonitorState::no_data;
     std::optional<Time> bad_since;
 };
 Standing advance(const Standing& before, Verdict verdict, Time at, Duration at_least);

@@ -17,15 +17,15 @@ namespace {
 constexpr int64_t hour = 3'600'000'000'000;
 const int64_t monday = to_ns(must(parse_time("2026-03-02T00:00:00Z")));
 
-Settings threshold_of(double limit, std::optional<double> recover = {}, Direction direction = Direction::above) {
-    Settings settings;
+MonitorSettings threshold_of(double limit, std::optional<double> recover = {}, Direction direction = Direction::above) {
+    MonitorSettings settings;
     settings.condition.threshold = limit;
     settings.condition.recover_threshold = recover;
     settings.condition.direction = direction;
     return settings;
 }
 
-Reading reading_of(const Settings& settings, std::optional<double> value, std::optional<double> before = {}) {
+Reading reading_of(const MonitorSettings& settings, std::optional<double> value, std::optional<double> before = {}) {
     Reading reading;
     reading.value = value;
     reading.samples = value ? 100 : 0;
@@ -45,25 +45,25 @@ double seasonal(int64_t at, std::mt19937& random) {
 } // namespace
 
 TEST_CASE("a threshold triggers above it and recovers only below the recover threshold") {
-    const Settings settings = threshold_of(10, 5);
+    const MonitorSettings settings = threshold_of(10, 5);
     CHECK(judge(settings, reading_of(settings, 11)) == Verdict::bad);
     CHECK(judge(settings, reading_of(settings, 10)) == Verdict::lingering);
     CHECK(judge(settings, reading_of(settings, 5)) == Verdict::good);
     CHECK(judge(settings, reading_of(settings, std::nullopt)) == Verdict::no_data);
-    const Settings low = threshold_of(10, 20, Direction::below);
+    const MonitorSettings low = threshold_of(10, 20, Direction::below);
     CHECK(judge(low, reading_of(low, 9)) == Verdict::bad);
     CHECK(judge(low, reading_of(low, 15)) == Verdict::lingering);
     CHECK(judge(low, reading_of(low, 20)) == Verdict::good);
 }
 
 TEST_CASE("a value that flaps around the threshold triggers once with hysteresis, many times without") {
-    const auto triggers = [](const Settings& settings) {
+    const auto triggers = [](const MonitorSettings& settings) {
         Standing standing;
         int count = 0;
         for (int i = 0; i < 100; ++i) {
             const Standing next = advance(standing, judge(settings, reading_of(settings, i % 2 == 0 ? 10.5 : 9.5)),
                                           Time(std::chrono::minutes(i)), 0s);
-            count += next.state == State::triggered && standing.state != State::triggered;
+            count += next.state == MonitorState::triggered && standing.state != MonitorState::triggered;
             standing = next;
         }
         return count;
@@ -73,20 +73,20 @@ TEST_CASE("a value that flaps around the threshold triggers once with hysteresis
 }
 
 TEST_CASE("for-duration: only what stays bad for so long triggers") {
-    Standing standing{State::healthy, {}};
+    Standing standing{MonitorState::healthy, {}};
     standing = advance(standing, Verdict::bad, Time(0min), 10min);
-    CHECK(standing.state == State::healthy);
+    CHECK(standing.state == MonitorState::healthy);
     CHECK(standing.bad_since == Time(0min));
     CHECK(advance(standing, Verdict::good, Time(5min), 10min).bad_since == std::nullopt);
     standing = advance(standing, Verdict::bad, Time(9min), 10min);
-    CHECK(standing.state == State::healthy);
+    CHECK(standing.state == MonitorState::healthy);
     standing = advance(standing, Verdict::bad, Time(10min), 10min);
-    CHECK(standing.state == State::triggered);
-    CHECK(advance(standing, Verdict::no_data, Time(11min), 10min).state == State::no_data);
+    CHECK(standing.state == MonitorState::triggered);
+    CHECK(advance(standing, Verdict::no_data, Time(11min), 10min).state == MonitorState::no_data);
 }
 
 TEST_CASE("change compares with the window before, by ratio or by difference") {
-    Settings settings = threshold_of(1.5);
+    MonitorSettings settings = threshold_of(1.5);
     settings.condition.type = ConditionType::change;
     CHECK(judge(settings, reading_of(settings, 151, 100)) == Verdict::bad);
     CHECK(judge(settings, reading_of(settings, 149, 100)) == Verdict::good);
@@ -102,7 +102,7 @@ TEST_CASE("change compares with the window before, by ratio or by difference") {
 }
 
 TEST_CASE("absence is bad when there is too little, and a low count needs no first span") {
-    Settings settings;
+    MonitorSettings settings;
     settings.condition.type = ConditionType::absence;
     settings.minimum_samples = 10;
     Reading reading;
@@ -110,7 +110,7 @@ TEST_CASE("absence is bad when there is too little, and a low count needs no fir
     CHECK(judge(settings, reading) == Verdict::bad);
     reading.samples = 10;
     CHECK(judge(settings, reading) == Verdict::good);
-    Settings low = threshold_of(5, {}, Direction::below);
+    MonitorSettings low = threshold_of(5, {}, Direction::below);
     low.metric = telemetry::Metric::count;
     Reading nothing;
     nothing.value = 0;
@@ -124,7 +124,7 @@ TEST_CASE("the usual band stays quiet on clean seasonal data and sees the fault 
     const int64_t weeks = 4;
     for (int64_t at = monday; at < monday + weeks * 7 * 24 * hour; at += hour)
         history.push_back({at, seasonal(at, random)});
-    Settings settings;
+    MonitorSettings settings;
     settings.metric = telemetry::Metric::count;
     settings.condition.type = ConditionType::automatic;
     settings.condition.direction = Direction::outside;
@@ -157,7 +157,7 @@ TEST_CASE("one wild day in the history does not widen the band; too little histo
     CHECK(band->usual < 110);
     CHECK(band->deviation < 20);
 
-    Settings settings = threshold_of(500);
+    MonitorSettings settings = threshold_of(500);
     settings.condition.type = ConditionType::automatic;
     history.resize(10);
     Reading reading;
@@ -176,21 +176,21 @@ TEST_CASE("one wild day in the history does not widen the band; too little histo
 
 TEST_CASE("settings that make no sense are refused with the name of what is wrong") {
     const auto problem = [](auto change) {
-        Settings settings = threshold_of(1);
+        MonitorSettings settings = threshold_of(1);
         change(settings);
         const auto checked = check_settings(settings);
         return checked.ok() ? std::string("ok") : checked.error().message;
     };
-    CHECK(problem([](Settings&) {}) == "ok");
-    CHECK(problem([](Settings& s) { s.condition.threshold.reset(); }).find("threshold") != std::string::npos);
-    CHECK(problem([](Settings& s) { s.condition.recover_threshold = 2; }).find("recover_threshold") !=
+    CHECK(problem([](MonitorSettings&) {}) == "ok");
+    CHECK(problem([](MonitorSettings& s) { s.condition.threshold.reset(); }).find("threshold") != std::string::npos);
+    CHECK(problem([](MonitorSettings& s) { s.condition.recover_threshold = 2; }).find("recover_threshold") !=
           std::string::npos);
-    CHECK(problem([](Settings& s) { s.filter.value = "status = "; }).find("filter: column") == 0);
-    CHECK(problem([](Settings& s) { s.window_seconds = 10; }).find("window_seconds") == 0);
-    CHECK(problem([](Settings& s) { s.metric = telemetry::Metric::eval_score; }) == "eval_name is missing");
-    CHECK(problem([](Settings& s) { s.condition.threshold = std::nan(""); }) != "ok");
-    CHECK(problem([](Settings& s) { s.condition.type = ConditionType::absence, s.group_by = "model"; }) != "ok");
-    CHECK(problem([](Settings& s) { s.mute_windows.value.resize(1); }) != "ok");
+    CHECK(problem([](MonitorSettings& s) { s.filter.value = "status = "; }).find("filter: column") == 0);
+    CHECK(problem([](MonitorSettings& s) { s.window_seconds = 10; }).find("window_seconds") == 0);
+    CHECK(problem([](MonitorSettings& s) { s.metric = telemetry::Metric::eval_score; }) == "eval_name is missing");
+    CHECK(problem([](MonitorSettings& s) { s.condition.threshold = std::nan(""); }) != "ok");
+    CHECK(problem([](MonitorSettings& s) { s.condition.type = ConditionType::absence, s.group_by = "model"; }) != "ok");
+    CHECK(problem([](MonitorSettings& s) { s.mute_windows.value.resize(1); }) != "ok");
 }
 
 TEST_CASE("mute windows: between moments, weekly over midnight, by the clocks of a time zone") {

@@ -16,10 +16,10 @@ struct MonitorEventTag {
 };
 using MonitorEventId = Id<MonitorEventTag>;
 
-enum class State { healthy, no_data, triggered };
-constexpr auto enum_names(State) {
-    return std::array{EnumName{State::healthy, "healthy"}, EnumName{State::no_data, "no_data"},
-                      EnumName{State::triggered, "triggered"}};
+enum class MonitorState { healthy, no_data, triggered };
+constexpr auto enum_names(MonitorState) {
+    return std::array{EnumName{MonitorState::healthy, "healthy"}, EnumName{MonitorState::no_data, "no_data"},
+                      EnumName{MonitorState::triggered, "triggered"}};
 }
 
 enum class ConditionType {
@@ -87,7 +87,7 @@ struct MuteWindow {
     };
 };
 
-struct Settings {
+struct MonitorSettings {
     telemetry::Metric metric = telemetry::Metric::error_rate;
     json::Defaulted<std::string> filter;
     std::optional<std::string> group_by;
@@ -99,21 +99,23 @@ struct Settings {
     json::Defaulted<int64_t> for_seconds = 0;
     json::Defaulted<int64_t> minimum_samples = 1;
     json::Defaulted<std::vector<MuteWindow>> mute_windows;
-    friend bool operator==(const Settings&, const Settings&) = default;
+    friend bool operator==(const MonitorSettings&, const MonitorSettings&) = default;
     static constexpr std::tuple fields{
-        Field{"metric", &Settings::metric, "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1."},
-        Field{"filter", &Settings::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"group_by", &Settings::group_by,
+        Field{"metric", &MonitorSettings::metric,
+              "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1."},
+        Field{"filter", &MonitorSettings::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"group_by", &MonitorSettings::group_by,
               "threshold and change: each of the 20 largest groups is looked at, the worst one counts."},
-        Field{"eval_name", &Settings::eval_name, "For eval_rate and eval_score."},
-        Field{"eval_label", &Settings::eval_label, "eval_rate: the share of this label."},
-        Field{"condition", &Settings::condition, "When it is bad."},
-        Field{"window_seconds", &Settings::window_seconds, "60 to 2,592,000; 86,400 if not given."},
-        Field{"frequency_seconds", &Settings::frequency_seconds, "60 to 604,800; 3,600 if not given."},
-        Field{"for_seconds", &Settings::for_seconds, "Triggers only when it was bad for so long, up to 604,800."},
-        Field{"minimum_samples", &Settings::minimum_samples,
+        Field{"eval_name", &MonitorSettings::eval_name, "For eval_rate and eval_score."},
+        Field{"eval_label", &MonitorSettings::eval_label, "eval_rate: the share of this label."},
+        Field{"condition", &MonitorSettings::condition, "When it is bad."},
+        Field{"window_seconds", &MonitorSettings::window_seconds, "60 to 2,592,000; 86,400 if not given."},
+        Field{"frequency_seconds", &MonitorSettings::frequency_seconds, "60 to 604,800; 3,600 if not given."},
+        Field{"for_seconds", &MonitorSettings::for_seconds,
+              "Triggers only when it was bad for so long, up to 604,800."},
+        Field{"minimum_samples", &MonitorSettings::minimum_samples,
               "Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given."},
-        Field{"mute_windows", &Settings::mute_windows, "Times without notices, at most 20."},
+        Field{"mute_windows", &MonitorSettings::mute_windows, "Times without notices, at most 20."},
     };
 };
 
@@ -149,9 +151,9 @@ struct Monitor {
     access::ProjectId project_id;
     std::string name;
     std::string description;
-    Settings settings;
+    MonitorSettings settings;
     bool enabled = true;
-    State state = State::no_data;
+    MonitorState state = MonitorState::no_data;
     Time state_since{};
     std::optional<Time> bad_since;
     bool muted = false;
@@ -190,7 +192,7 @@ struct MonitorWish {
     std::string project;
     std::string name;
     std::optional<std::string> description;
-    Settings settings;
+    MonitorSettings settings;
     std::optional<bool> enabled;
     static constexpr std::tuple fields{
         Field{"project", &MonitorWish::project, "Id or name of the project."},
@@ -204,7 +206,7 @@ struct MonitorWish {
 struct MonitorChange {
     std::optional<std::string> name;
     std::optional<std::string> description;
-    std::optional<Settings> settings;
+    std::optional<MonitorSettings> settings;
     std::optional<bool> enabled;
     static constexpr std::tuple fields{
         Field{"name", &MonitorChange::name, "Unique in the project."},
@@ -250,7 +252,7 @@ struct ChartPoint {
     int64_t samples = 0;
     std::optional<double> lower;
     std::optional<double> upper;
-    State state = State::no_data;
+    MonitorState state = MonitorState::no_data;
     std::string note;
     static constexpr std::tuple fields{
         Field{"at", &ChartPoint::at, ""},

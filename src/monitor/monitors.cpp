@@ -41,7 +41,7 @@ std::string window_text(int64_t seconds) {
 }
 
 // "error_rate over 24 h is 12.5 %, above 5 %"
-std::string sentence(const Settings& settings, const Reading& reading) {
+std::string sentence(const MonitorSettings& settings, const Reading& reading) {
     std::string text = fmt::format("{} over {}", name_of(settings.metric), window_text(settings.window_seconds));
     if (settings.condition.type == ConditionType::absence)
         return fmt::format("{} spans in {}, at least {} expected", reading.samples,
@@ -72,7 +72,7 @@ Monitors::~Monitors() {
 }
 
 // Aligned to its frequency, so that points of a chart lie at the same minutes each hour.
-Time Monitors::next_after(const Settings& settings, Time now) const {
+Time Monitors::next_after(const MonitorSettings& settings, Time now) const {
     const int64_t frequency = settings.frequency_seconds * 1'000'000'000;
     return from_ns((to_ns(now) / frequency + 1) * frequency);
 }
@@ -152,12 +152,12 @@ Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::st
     const auto event = make_id<MonitorEventTag>(m_clock);
     std::string transition = row.transition_id;
     bool announced = row.announced;
-    const bool recovered = after.state == State::healthy && !transition.empty();
-    if (after.state == State::triggered && transition.empty()) {
+    const bool recovered = after.state == MonitorState::healthy && !transition.empty();
+    if (after.state == MonitorState::triggered && transition.empty()) {
         transition = event.text();
         announced = false;
     }
-    if (after.state == State::healthy) transition.clear();
+    if (after.state == MonitorState::healthy) transition.clear();
     const bool first_of_hour =
         !monitor.last_reading || to_ns(monitor.last_reading->at) / hour_ns != to_ns(reading.at) / hour_ns;
     const bool told = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<bool> {
@@ -176,10 +176,10 @@ Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::st
                                 monitor.id, reading.at, reading.value, reading.samples, reading.lower, reading.upper,
                                 name_of(after.state), first_of_hour));
         if (!changed) return false;
-        const EventKind kind = after.state == State::triggered ? EventKind::triggered
-                               : after.state == State::no_data ? EventKind::no_data
-                               : recovered                     ? EventKind::recovered
-                                                               : EventKind::healthy;
+        const EventKind kind = after.state == MonitorState::triggered ? EventKind::triggered
+                               : after.state == MonitorState::no_data ? EventKind::no_data
+                               : recovered                            ? EventKind::recovered
+                                                                      : EventKind::healthy;
         TRY(add_event(transaction, event, monitor.id, kind, &reading,
                       sentence(monitor.settings, reading) + (monitor.muted ? "; muted" : ""), ""));
         if (!recovered || !row.announced) return false;
@@ -194,7 +194,7 @@ Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::st
 // mute is over, if it is still triggered. A crash in between tells again, by the same id.
 Result<> Monitors::announce(const std::string& id) {
     const Row row = TRY(row_of(id));
-    if (row.monitor.state != State::triggered || row.announced || row.transition_id.empty() || row.monitor.muted)
+    if (row.monitor.state != MonitorState::triggered || row.announced || row.transition_id.empty() || row.monitor.muted)
         return {};
     const Reading reading = row.monitor.last_reading.value_or(Reading{});
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {

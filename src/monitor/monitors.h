@@ -32,7 +32,7 @@ public:
 
 struct MonitorFilter {
     std::optional<access::ProjectId> project{};
-    std::optional<State> state{};
+    std::optional<MonitorState> state{};
 };
 
 struct MuteWish {
@@ -76,7 +76,7 @@ public:
     Result<Monitor> evaluate(const access::Caller& caller, const MonitorId& id);
     // Unsaved settings on past data. Needs project_read.
     Result<Chart> preview(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
-                          const Settings& settings, Time from, Time to);
+                          const MonitorSettings& settings, Time from, Time to);
 
     // Evaluates what is due; returns how many. Also tells transitions that a crash kept from being told.
     Result<int64_t> step();
@@ -107,7 +107,7 @@ private:
     Result<> say(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
                  const std::string& key) const;
     Result<bool> claim(const std::string& id, const std::string& token, bool only_if_due);
-    Time next_after(const Settings& settings, Time now) const;
+    Time next_after(const MonitorSettings& settings, Time now) const;
     void run();
 
     sql::Database& m_database;

@@ -60,13 +60,13 @@ struct Room {
         return must(monitors.create(world.admin, world.space, wish)).id;
     }
     // The next due moment with this value.
-    State next(double value) {
+    MonitorState next(double value) {
         line.value = value;
         CHECK(must(monitors.step()) == 1);
         world.clock.advance(60s);
         return state();
     }
-    State state() { return must(monitors.list(world.admin, world.space, {}, {})).data.at(0).state; }
+    MonitorState state() { return must(monitors.list(world.admin, world.space, {}, {})).data.at(0).state; }
     std::vector<std::string> told() {
         std::vector<std::string> kinds;
         for (const auto& notice : must(office.notices.list(world.admin, world.space, {}, {})).data)
@@ -88,17 +88,17 @@ TEST_CASE("a monitor triggers, tells once, recovers and tells that; its history 
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);
-        CHECK(room.next(0.05) == State::healthy);
+        CHECK(room.next(0.05) == MonitorState::healthy);
         CHECK(must(room.monitors.step()) == 1);
         CHECK(must(room.monitors.step()) == 0); // not due twice
         world.clock.advance(60s);
-        CHECK(room.next(0.5) == State::triggered);
-        CHECK(room.next(0.6) == State::triggered);
+        CHECK(room.next(0.5) == MonitorState::triggered);
+        CHECK(room.next(0.6) == MonitorState::triggered);
         CHECK(room.told() == std::vector<std::string>{"monitor_triggered"});
         CHECK(room.heard.ids.size() == 1);
-        CHECK(room.next(0.01) == State::healthy);
+        CHECK(room.next(0.01) == MonitorState::healthy);
         CHECK(room.told() == std::vector<std::string>{"monitor_triggered", "monitor_recovered"});
-        CHECK(room.next(0.5) == State::triggered); // another time is another notice
+        CHECK(room.next(0.5) == MonitorState::triggered); // another time is another notice
         CHECK(room.heard.ids.size() == 2);
         CHECK(room.heard.ids[0] != room.heard.ids[1]);
 
@@ -121,17 +121,17 @@ TEST_CASE("no data is a state of its own, and an engine that is away changes not
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);
-        CHECK(room.next(0.5) == State::triggered);
+        CHECK(room.next(0.5) == MonitorState::triggered);
         room.line.samples = 0;
-        CHECK(room.next(0) == State::no_data);
+        CHECK(room.next(0) == MonitorState::no_data);
         room.line.samples = 100;
-        CHECK(room.next(0.5) == State::triggered); // the same trouble goes on: nobody is told again
+        CHECK(room.next(0.5) == MonitorState::triggered); // the same trouble goes on: nobody is told again
         CHECK(room.told() == std::vector<std::string>{"monitor_triggered"});
         room.line.broken = true;
-        CHECK(room.next(0) == State::triggered);
+        CHECK(room.next(0) == MonitorState::triggered);
         CHECK(must(room.monitors.find(world.admin, id)).problem == "the engine is away");
         room.line.broken = false;
-        CHECK(room.next(0.0) == State::healthy);
+        CHECK(room.next(0.0) == MonitorState::healthy);
         CHECK(must(room.monitors.find(world.admin, id)).problem.empty());
         CHECK(room.told() == std::vector<std::string>{"monitor_triggered", "monitor_recovered"});
     });
@@ -145,12 +145,12 @@ TEST_CASE("a muted monitor changes its state and tells nobody; what is still bad
         wish.seconds = 150;
         wish.reason = "deploy";
         CHECK(must(room.monitors.mute(world.admin, id, wish)).muted);
-        CHECK(room.next(0.5) == State::triggered);
-        CHECK(room.next(0.0) == State::healthy);
+        CHECK(room.next(0.5) == MonitorState::triggered);
+        CHECK(room.next(0.0) == MonitorState::healthy);
         CHECK(room.told().empty()); // neither that it was bad nor that it is good
-        CHECK(room.next(0.5) == State::triggered);
+        CHECK(room.next(0.5) == MonitorState::triggered);
         CHECK(room.told().empty());
-        CHECK(room.next(0.5) == State::triggered); // the mute is over
+        CHECK(room.next(0.5) == MonitorState::triggered); // the mute is over
         CHECK(room.told() == std::vector<std::string>{"monitor_triggered"});
         must(room.monitors.mute(world.admin, id, wish));
         CHECK(!must(room.monitors.unmute(world.admin, id)).muted);
@@ -163,7 +163,7 @@ TEST_CASE("a transition that was not heard is told again by the same id, and the
         Room room(world);
         room.add(0.1);
         room.heard.fails = true; // as if the server died between its change and telling
-        CHECK(room.next(0.5) == State::triggered);
+        CHECK(room.next(0.5) == MonitorState::triggered);
         room.heard.fails = false;
         must(room.monitors.step());
         must(room.monitors.step());
@@ -280,7 +280,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     Evaluator evaluator(store);
     const access::ProjectId project("project_monitored");
     const Time end = from_ns(telemetry::testing::base_ns + 60 * minute);
-    Settings settings;
+    MonitorSettings settings;
     settings.condition.threshold = 0.2;
     settings.window_seconds = 600;
     settings.frequency_seconds = 600;
@@ -289,7 +289,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     CHECK(reading.value == doctest::Approx(0.5));
     CHECK(judge(settings, reading) == Verdict::bad);
 
-    Settings grouped = settings;
+    MonitorSettings grouped = settings;
     grouped.group_by = "name";
     grouped.metric = telemetry::Metric::latency_p50;
     grouped.condition.threshold = 500; // milliseconds
@@ -297,7 +297,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     CHECK(worst.group == "refund");
     CHECK(worst.value == doctest::Approx(900));
 
-    Settings change = settings;
+    MonitorSettings change = settings;
     change.condition.type = ConditionType::change;
     change.metric = telemetry::Metric::latency_mean;
     change.condition.threshold = 2;
@@ -309,7 +309,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     const Chart chart = must(evaluator.replay(project, settings, end - 1h, end));
     CHECK(chart.points.size() == 7);
     CHECK(chart.triggered == 1);
-    CHECK(chart.points.back().state == State::triggered);
+    CHECK(chart.points.back().state == MonitorState::triggered);
     settings.filter.value = "name = \"order\"";
     CHECK(must(evaluator.replay(project, settings, end - 1h, end)).triggered == 0);
 }

@@ -25,12 +25,12 @@ Monitors::Row Monitors::parse(const sql::Row& row, Time now) {
     monitor.project_id = row.id<access::ProjectTag>(2);
     monitor.name = row.text(3);
     monitor.description = row.text(4);
-    if (auto settings = json::read<Settings>(row.text(5)); settings.ok())
+    if (auto settings = json::read<MonitorSettings>(row.text(5)); settings.ok())
         monitor.settings = std::move(settings).value();
     else
         monitor.problem = "its settings cannot be read: " + settings.error().message;
     monitor.enabled = row.flag(6);
-    monitor.state = parse_enum<State>(row.text(7)).value_or(State::no_data);
+    monitor.state = parse_enum<MonitorState>(row.text(7)).value_or(MonitorState::no_data);
     monitor.state_since = row.time(8);
     monitor.bad_since = row.optional_time(9);
     made.transition_id = row.text(10);
@@ -136,7 +136,7 @@ Result<Monitor> Monitors::update(const access::Caller& caller, const MonitorId& 
     const Monitor before = TRY(find(caller, id, access::Permission::monitor_write));
     const std::string name = TRY(access::checked_name("the monitor's name", change.name.value_or(before.name)));
     const std::string description = TRY(access::checked_description(change.description.value_or(before.description)));
-    const Settings settings = change.settings.value_or(before.settings);
+    const MonitorSettings settings = change.settings.value_or(before.settings);
     TRY(check_settings(settings));
     const bool enabled = change.enabled.value_or(before.enabled);
     const bool look_now = !(settings == before.settings) || (enabled && !before.enabled);
@@ -235,19 +235,20 @@ Result<Chart> Monitors::chart(const access::Caller& caller, const MonitorId& id,
     chart.is_cut = static_cast<int64_t>(rows.size()) > most_points;
     for (const auto& row : rows)
         chart.points.push_back({row.time(0), row.optional_real(1), row.integer(2), row.optional_real(3),
-                                row.optional_real(4), parse_enum<State>(row.text(5)).value_or(State::no_data), ""});
+                                row.optional_real(4),
+                                parse_enum<MonitorState>(row.text(5)).value_or(MonitorState::no_data), ""});
     if (chart.is_cut) chart.points.pop_back();
     std::reverse(chart.points.begin(), chart.points.end());
-    State before = State::healthy;
+    MonitorState before = MonitorState::healthy;
     for (const ChartPoint& point : chart.points) {
-        if (point.state == State::triggered && before != State::triggered) ++chart.triggered;
+        if (point.state == MonitorState::triggered && before != MonitorState::triggered) ++chart.triggered;
         before = point.state;
     }
     return chart;
 }
 
 Result<Chart> Monitors::preview(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
-                                const Settings& settings, Time from, Time to) {
+                                const MonitorSettings& settings, Time from, Time to) {
     const access::Project found = TRY(m_access.projects.find(caller, space, project, access::Permission::monitor_read));
     return m_evaluator.replay(found.id, settings, from, to);
 }

@@ -63,8 +63,8 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
     start.settings.emplace().harness = "playbook";
     const run::Run run = TRY(runs.start(caller, space, start));
     say(fmt::format("Started an investigation in a sandbox: {}/runs/{}", m_url, run.id.text()));
-    const auto fix = propose_demo_fix(*m_repositories, runs, m_clock, space, std::string(demo::project_name),
-                                      m_config.data_dir);
+    const auto fix =
+        propose_demo_fix(*m_repositories, runs, m_clock, space, std::string(demo::project_name), m_config.data_dir);
     say(fix.ok() ? fmt::format("A worker proposes a fix; its branch will wait for you at {}/inbox", m_url)
                  : "No fix is proposed: " + fix.error().message);
     int64_t told = 0;

@@ -146,16 +146,16 @@ struct Issue {
     };
 };
 
-struct Comment {
+struct IssueComment {
     CommentId id;
     std::string author;
     std::string text;
     Time created_at{};
     static constexpr std::tuple fields{
-        Field{"id", &Comment::id, "Id."},
-        Field{"author", &Comment::author, "E-mail address or key."},
-        Field{"text", &Comment::text, "Plain text or Markdown."},
-        Field{"created_at", &Comment::created_at, "When."},
+        Field{"id", &IssueComment::id, "Id."},
+        Field{"author", &IssueComment::author, "E-mail address or key."},
+        Field{"text", &IssueComment::text, "Plain text or Markdown."},
+        Field{"created_at", &IssueComment::created_at, "When."},
     };
 };
 

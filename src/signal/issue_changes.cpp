@@ -244,22 +244,22 @@ Result<Issue> Issues::split(const Caller& caller, const IssueId& id, const std::
     return find(Caller::system(), made);
 }
 
-Result<Page<Comment>> Issues::comments(const Caller& caller, const IssueId& id, const PageRequest& page) const {
+Result<Page<IssueComment>> Issues::comments(const Caller& caller, const IssueId& id, const PageRequest& page) const {
     TRY(find(caller, id));
     const std::string after = TRY(page.after());
     const auto rows = TRY(m_database.query("SELECT id, author_name, words, created_at FROM issue_comments WHERE "
                                            "issue_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
                                            id, after, after, page.limit + 1));
-    std::vector<Comment> all;
+    std::vector<IssueComment> all;
     for (const auto& row : rows) all.push_back({row.id<CommentTag>(0), row.text(1), row.text(2), row.time(3)});
-    return access::make_page(std::move(all), page, [](const Comment& comment) { return comment.id.text(); });
+    return access::make_page(std::move(all), page, [](const IssueComment& comment) { return comment.id.text(); });
 }
 
-Result<Comment> Issues::comment(const Caller& caller, const IssueId& id, const std::string& wanted) {
+Result<IssueComment> Issues::comment(const Caller& caller, const IssueId& id, const std::string& wanted) {
     const Issue issue = TRY(find(caller, id, Permission::issue_write));
     const std::string words = TRY(checked_words("text", wanted, longest_comment));
     if (words.empty()) return invalid("text is empty");
-    const Comment made{make_id<CommentTag>(m_clock), caller.name, words, m_clock.now()};
+    const IssueComment made{make_id<CommentTag>(m_clock), caller.name, words, m_clock.now()};
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute("INSERT INTO issue_comments (id, issue_id, author, author_name, words, created_at) "
                                 "VALUES (?, ?, ?, ?, ?, ?)",

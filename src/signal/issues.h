@@ -94,9 +94,9 @@ public:
     Result<Issue> split(const access::Caller& caller, const IssueId& id, const std::string& fingerprint);
 
     // Newest first.
-    Result<access::Page<Comment>> comments(const access::Caller& caller, const IssueId& id,
-                                           const access::PageRequest& page) const;
-    Result<Comment> comment(const access::Caller& caller, const IssueId& id, const std::string& words);
+    Result<access::Page<IssueComment>> comments(const access::Caller& caller, const IssueId& id,
+                                                const access::PageRequest& page) const;
+    Result<IssueComment> comment(const access::Caller& caller, const IssueId& id, const std::string& words);
     Result<access::Page<Change>> history(const access::Caller& caller, const IssueId& id,
                                          const access::PageRequest& page) const;
     // Hours with traces, oldest first.

@@ -9,7 +9,7 @@ import time
 
 from server import PASSWORD, Client, Server, wait_until
 
-INJECTIONS = json.loads((pathlib.Path(__file__).parent.parent / "corpus/injection.json").read_text())["texts"]
+INJECTIONS = json.loads((pathlib.Path(__file__).parent.parent / "corpus/injection/texts.json").read_text())["texts"]
 HOUR = 3_600_000_000_000
 
 

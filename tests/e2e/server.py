@@ -184,8 +184,19 @@ class Server:
         if self.process and self.process.poll() is None:
             self.kill()
         self.log.close()
+        self.end_sandboxes()
         if self._temporary:
             self._temporary.cleanup()
+
+    def end_sandboxes(self):
+        """They outlive a server that was killed, for the next one; here there is none."""
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+                if b"spawner" in words and str(self.data_dir).encode() in words:
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                continue
 
 
 def run(binary, *arguments, environment=None, **options):
