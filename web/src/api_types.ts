@@ -194,6 +194,8 @@ export interface Change {
   detail: string;
 }
 
+export type ChangeBy = "ratio" | "difference";
+
 export interface Chart {
   /** Oldest first. */
   points: ChartPoint[];
@@ -211,7 +213,7 @@ export interface ChartPoint {
   lower: number | null;
   /** Above is bad. */
   upper: number | null;
-  state: State;
+  state: MonitorState;
   note: string;
 }
 
@@ -235,12 +237,33 @@ export interface ChatSession {
 export interface Comment {
   /** Id. */
   id: string;
-  /** E-mail address or key. */
+  /** What it is about. */
+  artifact_id: string;
+  /** First comment of its thread; null: it begins one. */
+  reply_to: string | null;
+  /** Revision whose lines are meant; 0 for artifacts without revisions. */
+  revision: number;
+  /** File; empty: the whole. */
+  path: string;
+  side: Side;
+  /** Line of that file; null: the file as a whole. */
+  line: number | null;
+  /** Markdown. */
+  body: string;
+  /** Who wrote it. */
   author: string;
-  /** Plain text or Markdown. */
-  text: string;
-  /** When. */
+  /** Who closed the thread. */
+  resolved_by: string | null;
+  /** When the thread was closed; of its first comment. */
+  resolved_at: string | null;
+  /** When the session was told. */
+  told_at: string | null;
+  /** When it was written. */
   created_at: string;
+  /** When it was changed. */
+  edited_at: string | null;
+  /** The caller wrote it. */
+  mine: boolean;
 }
 
 export interface Commit {
@@ -267,6 +290,22 @@ export interface ComparisonView {
   /** There are more groups. */
   is_cut: boolean;
 }
+
+export interface Condition {
+  type: ConditionType;
+  /** Which side is bad: above (if not given), below; outside: both, for automatic. */
+  direction: Direction | null;
+  /** threshold: the limit; change: the ratio (1.5 is half as much again) or difference to the window before; automatic: the limit while there is too little history. */
+  threshold: number | null;
+  /** Stays triggered until it is back beyond this one, so that it does not flap; the threshold if not given. */
+  recover_threshold: number | null;
+  /** change: ratio (if not given) or difference. */
+  change_by: ChangeBy | null;
+  /** automatic: width of the usual band in robust standard deviations, 1 to 20; 4 if not given. */
+  sensitivity: number | null;
+}
+
+export type ConditionType = "threshold" | "automatic" | "change" | "absence";
 
 export interface Conversation {
   /** Messages sent to the model. */
@@ -430,6 +469,8 @@ export interface DiffView {
   /** Changed files; GET …/diff/file has the lines of one. */
   files: FileChange[];
 }
+
+export type Direction = "above" | "below" | "outside";
 
 export interface DiskView {
   spans: number;
@@ -882,6 +923,17 @@ export interface Issue {
   updated_at: string;
 }
 
+export interface IssueComment {
+  /** Id. */
+  id: string;
+  /** E-mail address or key. */
+  author: string;
+  /** Plain text or Markdown. */
+  text: string;
+  /** When. */
+  created_at: string;
+}
+
 export interface IssueDetail {
   issue: Issue;
   /** What it is recognised by; several after a merge. */
@@ -1068,9 +1120,9 @@ export interface Monitor {
   /** Unique in the project. */
   name: string;
   description: string;
-  settings: Settings;
+  settings: MonitorSettings;
   enabled: boolean;
-  state: State;
+  state: MonitorState;
   state_since: string;
   /** Beyond the limit since then, but not yet for for_seconds. */
   bad_since: string | null;
@@ -1100,6 +1152,46 @@ export interface MonitorEvent {
   note: string;
   /** Who did it; empty: an evaluation. */
   by: string;
+}
+
+export interface MonitorSettings {
+  metric: Metric;
+  /** Only spans that match; GET /v1/filter_fields lists fields. */
+  filter: string;
+  /** threshold and change: each of the 20 largest groups is looked at, the worst one counts. */
+  group_by: string | null;
+  /** For eval_rate and eval_score. */
+  eval_name: string | null;
+  /** eval_rate: the share of this label. */
+  eval_label: string | null;
+  condition: Condition;
+  /** 60 to 2,592,000; 86,400 if not given. */
+  window_seconds: number;
+  /** 60 to 604,800; 3,600 if not given. */
+  frequency_seconds: number;
+  /** Triggers only when it was bad for so long, up to 604,800. */
+  for_seconds: number;
+  /** Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given. */
+  minimum_samples: number;
+  /** Times without notices, at most 20. */
+  mute_windows: MuteWindow[];
+}
+
+export type MonitorState = "healthy" | "no_data" | "triggered";
+
+export interface MuteWindow {
+  /** Between two moments: the first. */
+  from: string | null;
+  /** And the second. */
+  to: string | null;
+  /** Weekly: mon, tue, wed, thu, fri, sat, sun; every day if not given. */
+  days: string[] | null;
+  /** Weekly: time of day like 22:00. */
+  start: string | null;
+  /** Weekly: time of day like 06:00; before start: of the next day. */
+  end: string | null;
+  /** Weekly: a name like Europe/Berlin; UTC if not given. */
+  time_zone: string | null;
 }
 
 export interface NextFiring {
@@ -1896,6 +1988,8 @@ export interface Share {
   name: string;
   created_at: string;
 }
+
+export type Side = "old" | "new";
 
 export interface SignalSettings {
   /** How often it looks; 1 to 1440, 10 if not given. */
@@ -2722,7 +2816,7 @@ export interface MonitorChange {
   name?: string | null;
   description?: string | null;
   /** All of them. */
-  settings?: Settings | null;
+  settings?: MonitorSettings | null;
   enabled?: boolean | null;
 }
 
@@ -2733,7 +2827,7 @@ export interface MonitorWish {
   name: string;
   /** What to do when it triggers, for example. */
   description?: string | null;
-  settings: Settings;
+  settings: MonitorSettings;
   /** True if not given. */
   enabled?: boolean | null;
 }
@@ -2888,7 +2982,7 @@ export interface PreviewEnv {
 export interface PreviewMonitor {
   /** Id or name of the project. */
   project: string;
-  settings: Settings;
+  settings: MonitorSettings;
   /** The first moment; a week before `to` if not given. */
   from?: string | null;
   /** The last moment; now if not given. */
@@ -2987,8 +3081,6 @@ export interface SetViewed {
   /** false takes the mark away. */
   viewed: boolean;
 }
-
-export type Side = "old" | "new";
 
 export interface SplitIssue {
   /** What gets an issue of its own. */
