@@ -181,6 +181,13 @@ export const routes: Route[] = [
     permission: "preset_read",
   },
   {
+    path: "/s/:space/harnesses",
+    title: "Harnesses",
+    page: runs("Harnesses"),
+    under: "/s/:space/presets",
+    permission: "preset_read",
+  },
+  {
     path: "/s/:space/skills",
     title: "Skills",
     page: skills("Skills"),

@@ -43,6 +43,7 @@ const pages: Record<string, string> = {
   Notices: "/s/default/notices",
   Presets: "/s/default/presets",
   "a new preset": "/s/default/presets/new",
+  Harnesses: "/s/default/harnesses",
   Repositories: "/s/default/repos",
   "Pull requests": "/s/default/pull_requests",
   General: "/s/default/settings/general",

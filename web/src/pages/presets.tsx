@@ -58,10 +58,17 @@ export function Presets() {
   const load = use_load(`presets/${space.value?.id}`, (signal) =>
     api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
   );
-  const create = can("preset_write") && (
-    <a class="button primary" href={preset_page(new_name)}>
-      <Icon name="plus" /> Create preset
-    </a>
+  const create = (
+    <>
+      <a class="button" href={`/s/${space.value?.name}/harnesses`}>
+        Harnesses
+      </a>
+      {can("preset_write") && (
+        <a class="button primary" href={preset_page(new_name)}>
+          <Icon name="plus" /> Create preset
+        </a>
+      )}
+    </>
   );
   return (
     <div class="page list-page">
