@@ -68,7 +68,11 @@ bool Connection::pump_once() {
         step_handshake();
         return m_phase == Phase::idle;
     }
-    if (has_output() && !flush()) return false;
+    if (has_output() && !flush()) {
+        // One who does not read would hold what was sent before for ever.
+        if (m_outlet && m_outlet->has_overflowed()) take_outlet();
+        return false;
+    }
     if (m_outlet) {
         take_outlet();
         if (has_output() || m_phase == Phase::closed) return true;

@@ -115,6 +115,7 @@ bool Outlet::add_event(std::string_view event) {
     if (m_pending.size() + event.size() > m_capacity) {
         m_failed = m_overflowed = true;
         m_pending = {};
+        m_notified = false; // what was told before may wait for a client that does not read
     } else {
         m_pending += event;
     }
@@ -149,6 +150,11 @@ size_t Outlet::pending() const {
 bool Outlet::is_open() const {
     const Lock lock(m_mutex);
     return !m_closed && !m_finished && !m_failed;
+}
+
+bool Outlet::has_overflowed() const {
+    const Lock lock(m_mutex);
+    return m_overflowed;
 }
 
 void Outlet::on_close(std::function<void()> callback) {

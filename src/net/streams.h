@@ -59,6 +59,7 @@ public:
     void fail();
     bool is_open() const;
     size_t pending() const; // bytes
+    bool has_overflowed() const;
     void on_close(std::function<void()> callback);
 
     // Edge.
