@@ -363,6 +363,20 @@ Result<> Issues::run_over(const IssueId& id, const std::string& run, std::string
     });
 }
 
+Result<int64_t> Issues::settle_fixes() {
+    const auto rows =
+        TRY(m_database.query("SELECT i.id, p.state, p.url FROM issues i JOIN pull_requests p ON p.fix_of = "
+                             "i.id WHERE i.status = 'fix_proposed' AND i.merged_into IS NULL AND p.state "
+                             "IN ('merged', 'closed') AND p.updated_at >= i.status_at ORDER BY p.updated_at"));
+    for (const sql::Row& row : rows) {
+        IssueChange change;
+        change.status = row.text(1) == "merged" ? Status::resolved : Status::open;
+        change.reason = "pull request " + row.text(1) + ": " + row.text(2);
+        TRY(update(Caller::system(), row.id<IssueTag>(0), change));
+    }
+    return static_cast<int64_t>(rows.size());
+}
+
 Result<> Issues::monitor_made(const Caller& caller, const IssueId& id, const std::string& monitor) {
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute("UPDATE issues SET monitor_id = ?, updated_at = ? WHERE id = ?", monitor, m_clock.now(),

@@ -109,6 +109,9 @@ public:
     Result<> investigated(const IssueId& id, const std::string& artifact, const std::string& run);
     Result<> run_over(const IssueId& id, const std::string& run, std::string_view kind, bool has_fix,
                       const std::string& how);
+    // Issues whose pull request ended: merged ones are resolved, until their detector finds them again; those whose
+    // pull request was closed are open. Returns how many changed.
+    Result<int64_t> settle_fixes();
     Result<> monitor_made(const access::Caller& caller, const IssueId& id, const std::string& monitor);
 
     static std::string_view columns();

@@ -206,6 +206,50 @@ TEST_CASE("an issue is as visible as its project") {
     });
 }
 
+TEST_CASE("an issue follows its pull request: merged is resolved, closed is open again") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const auto id = shop.take(candidate()).id;
+        CHECK(must(shop.issues.settle_fixes()) == 0);
+        shop.set(id, Status::fix_proposed);
+        must(world.database.execute(
+            "INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, "
+            "started_by, started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, "
+            "cache_write_tokens, output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, "
+            "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', 'command', '', '{}', 'succeeded', '', "
+            "'', '', '{}', 0, 0, 0, 0, 0, 0, 0, 0, 'run_1', '', '', 0, '', 1, 1)",
+            world.space, shop.project.id));
+        must(world.database.execute(
+            "INSERT INTO artifacts (id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, "
+            "review, comment, created_at) VALUES ('artifact_1', ?, ?, 'run_1', 'branch', 'b', '', 'x', 0, '', "
+            "'approved', '', 1)",
+            world.space, shop.project.id));
+        must(world.database.execute(
+            "INSERT INTO pull_requests (id, space_id, project_id, artifact_id, run_id, repo_id, repo_name, fix_of, "
+            "forge, branch, target, revision, state, url, title, draft, head_commit, checks, forge_review, error, "
+            "attempts, next_try_at, etag, told_until, created_at, updated_at) VALUES ('pr_1', ?, ?, 'artifact_1', "
+            "'run_1', 'repo_1', 'shop', ?, 'github', 'b', 'main', 1, 'open', 'https://forge/1', 't', 1, '', '', '', "
+            "'', 0, 0, '', '', 1, ?)",
+            world.space, shop.project.id, id, world.clock.now()));
+        CHECK(must(shop.issues.settle_fixes()) == 0);
+        const auto end_as = [&](std::string_view state) {
+            world.clock.advance(std::chrono::minutes(1));
+            must(
+                world.database.execute("UPDATE pull_requests SET state = ?, updated_at = ?", state, world.clock.now()));
+            CHECK(must(shop.issues.settle_fixes()) == 1);
+            CHECK(must(shop.issues.settle_fixes()) == 0);
+            return shop.issue(id);
+        };
+        CHECK(end_as("closed").status == Status::open);
+        world.clock.advance(std::chrono::minutes(1));
+        shop.set(id, Status::fix_proposed);
+        CHECK(must(shop.issues.settle_fixes()) == 0); // the one that was closed is old
+        const Issue resolved = end_as("merged");
+        CHECK(resolved.status == Status::resolved);
+        CHECK(resolved.reason == "pull request merged: https://forge/1");
+    });
+}
+
 TEST_CASE("a reported problem that is told of again is the same issue") {
     for_each_world([](World& world) {
         Shop shop(world);

@@ -282,6 +282,7 @@ bool Signal::holds_nothing_new(const ProjectId& project) {
 
 Result<int64_t> Signal::step() {
     TRY(follow_runs());
+    TRY(issues.settle_fixes());
     TRY(issues.unmute_due());
     const Time now = m_parts.clock.now();
     const auto due = TRY(m_parts.database.query("SELECT project_id, next_scan_at, settings FROM signal_settings WHERE "
