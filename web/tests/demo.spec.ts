@@ -49,6 +49,7 @@ test("Signal has found what was planted, and one issue is investigated", async (
   await first.click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("rank_articles");
   await expect(page.getByRole("heading", { name: /root cause/i }).first()).toBeVisible();
+  await expect(page.getByRole("img", { name: "Traces of the issue per hour" })).toBeVisible();
   if (takes_pictures) {
     await page.waitForTimeout(1000);
     await page.screenshot({ path: join(directory, "issue.png") });

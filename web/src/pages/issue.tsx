@@ -22,7 +22,7 @@ import { issue_page } from "./loop_addresses";
 import type { Fingerprint, Issue, IssueDetail } from "./loop_types";
 import { trace_address, use_project } from "./project_scope";
 import { TextContent } from "./run_artifacts";
-import { run_page } from "./run_data";
+import { list_artifacts, run_page } from "./run_data";
 import { SeverityMark } from "./signal";
 import {
   detector_word,
@@ -126,6 +126,14 @@ function Examples({ issue, project }: { issue: Issue; project: Project }) {
   );
 }
 
+/** The text with the pictures that the same run left. */
+function WithCharts({ artifact }: { artifact: Artifact }) {
+  const load = use_load(`artifacts/run/${artifact.run_id}`, (signal) =>
+    list_artifacts({ run: artifact.run_id }, signal),
+  );
+  return <TextContent artifact={artifact} siblings={load.data ?? []} />;
+}
+
 /** What a worker found out, as it wrote it. */
 function Investigation({ issue }: { issue: Issue }) {
   const id = issue.investigation_id;
@@ -150,7 +158,7 @@ function Investigation({ issue }: { issue: Issue }) {
             <p class="soft">
               Written <Time time={artifact.created_at} /> by <a href={run_page(artifact.run_id)}>a worker</a>
             </p>
-            <TextContent artifact={artifact} siblings={[]} />
+            <WithCharts artifact={artifact} />
           </>
         )}
       </Data>
