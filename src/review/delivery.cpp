@@ -24,11 +24,10 @@ constexpr auto oldest_poll = std::chrono::minutes(30);
 // repository of this server. Prints the commit that is delivered. The message of a squashed commit is the input.
 constexpr std::string_view push_script = R"(set -e
 head=$2
-if [ "$3" = squash ]; then
-    mkdir -p /workspace/objects
-    export GIT_ALTERNATE_OBJECT_DIRECTORIES="$GIT_DIR/objects" GIT_OBJECT_DIRECTORY=/workspace/objects
-    head=$(git commit-tree "$2^{tree}" -p "$1")
-fi
+# The repository cannot be written to; new objects and git's own temporary files go beside it.
+mkdir -p /workspace/objects
+export GIT_ALTERNATE_OBJECT_DIRECTORIES="$GIT_DIR/objects" GIT_OBJECT_DIRECTORY=/workspace/objects
+if [ "$3" = squash ]; then head=$(git commit-tree "$2^{tree}" -p "$1"); fi
 echo "$head"
 mkdir -p /workspace/out/pack
 if [ -n "$6" ]; then

@@ -112,6 +112,28 @@ def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one
     assert [run["id"] for run in runs] == [issue["investigation_run"]], runs
     scans = client.must("GET", "/v1/projects/support-agent/signal/scans").data
     assert scans and scans[-1]["new_issues"] == 7 and scans[-1]["rows_read"] > 0, scans
+    # A branch for the planted loop waits for a person; approving it brings it into the local repository.
+    def waiting():
+        rows = [row["artifact"] for row in client.must("GET", "/v1/reviews").data]
+        return next((one for one in rows if one["kind"] == "branch" and one["review"] == "pending"), None)
+
+    branch = wait_until(waiting, "a branch waits for review", 120)
+    wait_until(lambda: client.must("GET", f"/v1/reviews/{branch['id']}").data["revisions"][0]["verification"] == "green",
+               "it is verified", 120)
+    patch = client.must("GET", f"/v1/reviews/{branch['id']}/patch").text
+    assert "Subject: [PATCH]" in patch, patch[:300]
+    client.must("POST", f"/v1/reviews/{branch['id']}/approve", {})
+
+    def delivered():
+        pull_requests = client.must("GET", "/v1/pull_requests").data
+        assert not pull_requests or not pull_requests[0]["error"], pull_requests
+        return next((one for one in pull_requests if one["state"] == "only_pushed"), None)
+
+    done = wait_until(delivered, "the branch is in the repository", 60)
+    remote = server.data_dir / "repos/support-agent.git"
+    head = subprocess.run(["git", "-C", str(remote), "-c", "safe.directory=*", "rev-parse", "refs/heads/" + done["branch"]],
+                          capture_output=True, text=True)
+    assert head.stdout.strip() == done["head_commit"], (head, done)
     # What else the demo started ends before its directory goes.
     live = "/v1/runs?state=queued,preparing,running,waiting"
     wait_until(lambda: not client.must("GET", live).data, "all runs are over", 120)
