@@ -13,7 +13,12 @@ export function use_new_count(since: string | undefined, ask: (signal: AbortSign
     const abort = new AbortController();
     const timer = setInterval(() => {
       if (document.visibilityState !== "visible") return;
-      ask(abort.signal).then(set_count, () => undefined);
+      ask(abort.signal).then(
+        (count) => {
+          if (!abort.signal.aborted) set_count(count);
+        },
+        () => undefined,
+      );
     }, interval);
     return () => {
       clearInterval(timer);
