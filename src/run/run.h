@@ -30,12 +30,12 @@ constexpr auto enum_names(Origin) {
     return std::array{EnumName{Origin::session, "session"}, EnumName{Origin::automation, "automation"}};
 }
 
-struct Repo {
+struct ClonedRepo {
     std::string url;
     std::string commit;
     static constexpr std::tuple fields{
-        Field{"url", &Repo::url, "Where it came from."},
-        Field{"commit", &Repo::commit, "What was checked out."},
+        Field{"url", &ClonedRepo::url, "Where it came from."},
+        Field{"commit", &ClonedRepo::commit, "What was checked out."},
     };
 };
 
@@ -49,7 +49,7 @@ struct Manifest {
     Defaulted<std::string> harness_version;
     Defaulted<std::string> tier;
     Defaulted<std::vector<std::string>> layers;
-    Defaulted<std::vector<Repo>> repos;
+    Defaulted<std::vector<ClonedRepo>> repos;
     Defaulted<std::vector<std::string>> skills;
     Defaulted<std::vector<std::string>> secrets;
     std::optional<Time> data_from;

@@ -234,6 +234,13 @@ export interface ChatSession {
   token_count_total: number;
 }
 
+export interface ClonedRepo {
+  /** Where it came from. */
+  url: string;
+  /** What was checked out. */
+  commit: string;
+}
+
 export interface Comment {
   /** Id. */
   id: string;
@@ -1021,7 +1028,7 @@ export interface Manifest {
   /** Prepared layers by hash. */
   layers: string[];
   /** Repositories and commits. */
-  repos: Repo[];
+  repos: ClonedRepo[];
   /** Skills and versions. */
   skills: string[];
   /** Names of the secrets it could use through the broker. */
@@ -1086,6 +1093,8 @@ export interface MetricChange {
   /** current / baseline; null when the baseline is 0. */
   ratio: number | null;
 }
+
+export type MirrorState = "new" | "ready" | "failed";
 
 export interface ModelUsageView {
   /** The day, model, run, automation or project; empty: none. */
@@ -1475,10 +1484,41 @@ export interface Ref {
 export type Reminder = "old" | "unused";
 
 export interface Repo {
-  /** Where it came from. */
+  /** Id. */
+  id: string;
+  /** Space. */
+  space_id: string;
+  /** Unique in the space; the folder it is cloned into. */
+  name: string;
+  /** Where it comes from. */
   url: string;
-  /** What was checked out. */
-  commit: string;
+  /** Branch, tag or commit that workers get; empty: the forge's choice. */
+  default_ref: string;
+  /** Skill whose credential fetches it; null: none is needed. */
+  skill_id: string | null;
+  /** Folder that workers get of a large repository; empty: all of it. */
+  path_scope: string;
+  /** The forge may be on a private address. */
+  allow_private: boolean;
+  state: MirrorState;
+  /** A fetch is under way. */
+  fetching: boolean;
+  /** The forge's default branch: refs/heads/main. */
+  head_ref: string;
+  /** Branches and tags in the mirror. */
+  refs: number;
+  /** Size of the mirror. */
+  bytes: number;
+  /** Last successful fetch. */
+  fetched_at: string | null;
+  /** Why the last fetch failed. */
+  error: string;
+  /** What a worker does not get: submodules, contents of LFS. */
+  notes: string[];
+  /** Who, or which run, named it first. */
+  created_by: string;
+  /** When. */
+  created_at: string;
 }
 
 export interface RepoSettings {

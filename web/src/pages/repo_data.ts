@@ -1,48 +1,14 @@
 // Repositories as the API gives them, and where they are shown.
 
 import { api, segment } from "../api";
+import type { Repo } from "../api_types";
 import { reload } from "../load";
 import type { Tone } from "../parts/state";
 import { space } from "../session";
 
+export type { PushedBranch, Ref, Repo } from "../api_types";
+
 export type MirrorState = "new" | "ready" | "failed";
-
-export interface Repo {
-  id: string;
-  name: string;
-  url: string;
-  default_ref: string;
-  skill_id: string | null;
-  path_scope: string;
-  allow_private: boolean;
-  state: MirrorState;
-  fetching: boolean;
-  head_ref: string;
-  refs: number;
-  bytes: number;
-  fetched_at: string | null;
-  error: string;
-  notes: string[];
-  created_by: string;
-  created_at: string;
-}
-
-export interface Ref {
-  name: string;
-  commit: string;
-}
-
-export interface PushedBranch {
-  id: string;
-  run_id: string;
-  repo_id: string;
-  branch: string;
-  base_commit: string;
-  head_commit: string;
-  pushes: number;
-  created_at: string;
-  pushed_at: string;
-}
 
 export const repo_address = (id: string) => `/v1/repos/${segment(id)}`;
 
