@@ -78,8 +78,8 @@ Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& argumen
     const bool is_worker = !call.caller.run.empty();
     const signal::Issue issue = TRY(signal.issues.find(is_worker ? access::Caller::system() : call.caller, id.value()));
     if (is_worker && issue.project_id != call.caller.bound_project) return absent;
-    json::Value reply(json::Object{{"data", json::to_value(issue)},
-                                   {"fingerprints", json::to_value(TRY(signal.issues.fingerprints(issue)))}});
+    const auto fingerprints = TRY(signal.issues.fingerprints(issue));
+    json::Value reply(json::Object{{"data", json::to_value(issue)}, {"fingerprints", json::to_value(fingerprints)}});
     fit(reply, most_bytes);
     return reply;
 }

@@ -37,7 +37,8 @@ Result<> add_trust(Session& session, SandboxEnvironment& environment) {
     environment.files.push_back({std::string(bundle_path), bundle});
     // For tools that read no variable.
     environment.files.push_back({"/etc/ssl/certs/ca-certificates.crt", bundle});
-    environment.files.push_back({std::string(java_store_path), TRY(make_java_trust_store(bundle, java_password))});
+    std::string java_store = TRY(make_java_trust_store(bundle, java_password));
+    environment.files.push_back({std::string(java_store_path), std::move(java_store)});
     environment.variables.emplace_back(
         "JAVA_TOOL_OPTIONS", "-Djavax.net.ssl.trustStore=" + std::string(java_store_path) +
                                  " -Djavax.net.ssl.trustStorePassword=" + std::string(java_password) +

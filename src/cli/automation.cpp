@@ -145,7 +145,7 @@ Result<> create_automation(Context& context) {
     if (const auto file = context.parsed.value("--file"))
         body = TRY(read_form(context, *file));
     else
-        body = {{"trigger", TRY(trigger_of(context))}};
+        body["trigger"] = TRY(trigger_of(context));
     body["name"] = context.value_or_empty("NAME");
     for (const auto& [option, key] : {std::pair{"--project", "project"}, std::pair{"--preset", "preset"},
                                       std::pair{"--prompt", "prompt"}, std::pair{"--description", "description"},

@@ -223,7 +223,8 @@ Result<> show_monitor(Context& context) {
 }
 
 Result<> create_monitor(Context& context) {
-    json::Object body{{"name", context.value_or_empty("NAME")}, {"project", TRY(span_project(context))}};
+    json::Object body{{"name", context.value_or_empty("NAME")}};
+    body["project"] = TRY(span_project(context));
     body["settings"] = TRY(settings_of(context, {}));
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     const json::Value made = TRY(send(context, "POST", "/v1/monitors", std::move(body)));
@@ -235,7 +236,8 @@ Result<> update_monitor(Context& context) {
     const json::Value before = TRY(context.remote.get(path));
     json::Object settings;
     if (const json::Value* there = before.get_object().if_contains("settings")) settings = there->get_object();
-    json::Object body{{"settings", TRY(settings_of(context, std::move(settings)))}};
+    json::Object body;
+    body["settings"] = TRY(settings_of(context, std::move(settings)));
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     if (const auto name = context.parsed.value("--name")) body["name"] = *name;
     if (context.parsed.has("--enable")) body["enabled"] = true;

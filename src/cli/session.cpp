@@ -127,7 +127,9 @@ Result<> start_session(Context& context) {
     if (has_preset && (own || has_harness))
         return context.usage("--preset says everything; leave out --harness, --model, --skill and --command");
     if (!has_preset && !has_harness) return context.usage("give --preset or --harness; hone preset list shows presets");
-    json::Object body{{"prompt", TRY(words_of(context, "PROMPT"))}, {"project", TRY(span_project(context))}};
+    json::Object body;
+    body["prompt"] = TRY(words_of(context, "PROMPT"));
+    body["project"] = TRY(span_project(context));
     if (has_preset) body["preset"] = context.value_or_empty("--preset");
     if (has_harness) body["settings"] = TRY(settings_of(context));
     if (const auto title = context.parsed.value("--title")) body["title"] = *title;
@@ -150,7 +152,8 @@ Result<> resume_session(Context& context) {
 }
 
 Result<> fork_session(Context& context) {
-    json::Object body{{"prompt", TRY(words_of(context, "PROMPT"))}};
+    json::Object body;
+    body["prompt"] = TRY(words_of(context, "PROMPT"));
     return watch_or_show(context, TRY(context.remote.post(run_path(context, "fork"), std::move(body))), {});
 }
 

@@ -283,7 +283,8 @@ Result<> delete_secret(Context& context) {
 Result<> set_secret(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     const std::string name = context.value_or_empty("NAME");
-    json::Object body{{"value", TRY(read_secret(context, name))}};
+    json::Object body;
+    body["value"] = TRY(read_secret(context, name));
     if (const auto how = context.parsed.value("--exposure")) body["exposure"] = *how;
     const json::Value changed =
         TRY(context.remote.put(path_of("/v1/skills", {text_of(skill, "id"), "secrets", name}), std::move(body)));

@@ -85,7 +85,9 @@ Result<> ask_sql(Context& context) {
         return context.usage("with --json the format is json; leave one of them out");
     if (is_binary(format) && file == "-" && context.console.is_output_terminal())
         return context.usage(format + " is no text for a terminal; give --output FILE or a pipe");
-    json::Object body{{"project", TRY(span_project(context))}, {"sql", TRY(sql_text(context))}};
+    json::Object body;
+    body["project"] = TRY(span_project(context));
+    body["sql"] = TRY(sql_text(context));
     body["format"] = format == "table" ? "json" : format;
     if (const auto limit = TRY(context.integer("--limit", 1))) body["limit"] = *limit;
     const Call call{.method = "POST", .path = "/v1/sql", .query = space_query(context), .body = std::move(body)};

@@ -123,7 +123,8 @@ private:
 };
 
 Result<> tail(Context& context) {
-    Call call{.path = TRY(span_path(context, {"tail"})), .query = space_query(context)};
+    std::string path = TRY(span_path(context, {"tail"}));
+    Call call{.path = std::move(path), .query = space_query(context)};
     call.query.emplace_back("filter", context.value_or_empty("--filter"));
     call.query.emplace_back("since", TRY(moment(context, "--since")));
     return Follower(context, std::move(call)).run(TRY(context.integer("--limit", 1)));

@@ -30,7 +30,9 @@ Result<> export_spans(Context& context) {
         return context.usage(format + " is no text for a terminal; give --output FILE or a pipe");
     if (file == "-" && context.json())
         return context.usage("with - standard output holds the spans, so --json cannot; give --output FILE");
-    Call call{.path = TRY(span_path(context, {"export"})), .query = TRY(span_query(context))};
+    Call call;
+    call.path = TRY(span_path(context, {"export"}));
+    call.query = TRY(span_query(context));
     call.query.emplace_back("format", format);
     if (file == "-" && !is_binary) return download_to_console(context, call, "");
     return download_to_file(context, call, "", file);
@@ -61,7 +63,8 @@ Result<> report(const Context& context, const json::Value& outcome) {
 Result<> import_spans(Context& context) {
     const std::string file = context.value_or_empty("FILE");
     Input input = TRY(Input::open(context, file));
-    Call call{.method = "POST", .path = TRY(span_path(context, {"import"})), .query = space_query(context)};
+    std::string path = TRY(span_path(context, {"import"}));
+    Call call{.method = "POST", .path = std::move(path), .query = space_query(context)};
     call.query.emplace_back("format", format_of(context, file));
     call.headers.push_back({"Content-Type", "application/octet-stream"});
     Progress progress(context, "", bytes_text);

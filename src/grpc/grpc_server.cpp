@@ -164,8 +164,9 @@ public:
         std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
         if (!options.certificate_file.empty()) {
             grpc::SslServerCredentialsOptions tls;
-            tls.pem_key_cert_pairs.push_back(
-                {TRY(read_file(options.key_file)), TRY(read_file(options.certificate_file))});
+            std::string key = TRY(read_file(options.key_file));
+            std::string certificate = TRY(read_file(options.certificate_file));
+            tls.pem_key_cert_pairs.push_back({std::move(key), std::move(certificate)});
             credentials = grpc::SslServerCredentials(tls);
         }
         grpc::ResourceQuota quota("otlp");

@@ -107,9 +107,9 @@ Result<Branch> Branches::find(const ArtifactId& artifact) const {
                                            artifact));
     if (rows.empty()) return not_found("a branch for " + artifact.text());
     const sql::Row row = rows.front();
-    return Branch{artifact,    row.text(0), row.text(1),
-                  row.text(2), row.text(3), row.integer(4),
-                  row.text(5), row.text(6), TRY(json::read<ReviewPolicy>(row.text(7)))};
+    auto policy = TRY(json::read<ReviewPolicy>(row.text(7)));
+    return Branch{artifact,       row.text(0), row.text(1), row.text(2),      row.text(3),
+                  row.integer(4), row.text(5), row.text(6), std::move(policy)};
 }
 
 Result<std::vector<Revision>> Branches::revisions(const ArtifactId& artifact) const {
