@@ -27,6 +27,19 @@ def tests():
                 yield f"{file}: {name[5:].replace('_', ' ')}", function
 
 
+def passes(name, function, binary):
+    start = time.monotonic()
+    try:
+        with contextlib.ExitStack() as stack:
+            function(binary, stack)
+        print(f"ok    {time.monotonic() - start:6.1f} s  {name}", flush=True)
+        return True
+    except Exception:
+        print(f"FAIL  {time.monotonic() - start:6.1f} s  {name}", flush=True)
+        traceback.print_exc(file=sys.stdout)
+        return False
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default=here.parent.parent / "build/release/hone")
@@ -44,18 +57,12 @@ def main():
     if not pathlib.Path(wanted.binary).exists():
         print(f"{wanted.binary} is not there: build it first (./dev build)", file=sys.stderr)
         return 2
-    failed = 0
-    for name, function in chosen:
-        start = time.monotonic()
-        try:
-            with contextlib.ExitStack() as stack:
-                function(wanted.binary, stack)
-            print(f"ok    {time.monotonic() - start:6.1f} s  {name}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAIL  {time.monotonic() - start:6.1f} s  {name}", flush=True)
-            traceback.print_exc(file=sys.stdout)
-    print(f"{len(chosen) - failed} passed, {failed} failed")
+    failed = [test for test in chosen if not passes(*test, wanted.binary)]
+    if 0 < len(failed) <= 3:
+        # A machine that stands still for a moment fails a test; a fault fails it twice. Which ones is said either way.
+        print(f"once more: {', '.join(name for name, _ in failed)}", flush=True)
+        failed = [test for test in failed if not passes(*test, wanted.binary)]
+    print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed or not chosen else 0
 
 
