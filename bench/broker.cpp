@@ -178,7 +178,7 @@ private:
 
 class NoDecisions final : public Decisions {
 public:
-    Result<> decided(const Decision&) override { return {}; }
+    Result<> decided(Decision&) override { return {}; }
     void finished(const Decision&, const Outcome&) override {}
 };
 class OneSecret final : public SecretOpener {

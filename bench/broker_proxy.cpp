@@ -144,7 +144,7 @@ public:
 };
 
 class Forgetful final : public Decisions {
-    Result<> decided(const Decision&) override { return {}; }
+    Result<> decided(Decision&) override { return {}; }
     void finished(const Decision&, const Outcome&) override {}
 };
 
@@ -170,7 +170,10 @@ int main(int count, char** words) {
     const int requests = count > 2 ? std::atoi(words[2]) : 3000;
 
     const SystemClock clock;
-    const auto authority = must(Authority::create("bench", clock.now()), "authority");
+    const auto authority =
+        must(Authority::create("bench", crypto::SecretBytes(std::string_view("0123456789abcdef0123456789abcdef")),
+                               clock.now()),
+             "authority");
     const std::string ca_file = "/tmp/hone-bench-" + std::to_string(::getpid()) + ".pem";
     must(write_file(ca_file, authority->certificate()), "write");
     auto resolver = std::make_unique<Loopback>();
