@@ -216,20 +216,21 @@ struct MonitorChange {
     };
 };
 
-enum class EventKind { created, changed, triggered, recovered, no_data, healthy, muted, unmuted, failed };
-constexpr auto enum_names(EventKind) {
-    return std::array{EnumName{EventKind::created, "created"},     EnumName{EventKind::changed, "changed"},
-                      EnumName{EventKind::triggered, "triggered"}, EnumName{EventKind::recovered, "recovered"},
-                      EnumName{EventKind::no_data, "no_data"},     EnumName{EventKind::healthy, "healthy"},
-                      EnumName{EventKind::muted, "muted"},         EnumName{EventKind::unmuted, "unmuted"},
-                      EnumName{EventKind::failed, "failed"}};
+enum class MonitorEventKind { created, changed, triggered, recovered, no_data, healthy, muted, unmuted, failed };
+constexpr auto enum_names(MonitorEventKind) {
+    return std::array{
+        EnumName{MonitorEventKind::created, "created"},     EnumName{MonitorEventKind::changed, "changed"},
+        EnumName{MonitorEventKind::triggered, "triggered"}, EnumName{MonitorEventKind::recovered, "recovered"},
+        EnumName{MonitorEventKind::no_data, "no_data"},     EnumName{MonitorEventKind::healthy, "healthy"},
+        EnumName{MonitorEventKind::muted, "muted"},         EnumName{MonitorEventKind::unmuted, "unmuted"},
+        EnumName{MonitorEventKind::failed, "failed"}};
 }
 
 // One line of a monitor's history.
 struct MonitorEvent {
     MonitorEventId id;
     Time at{};
-    EventKind kind = EventKind::created;
+    MonitorEventKind kind = MonitorEventKind::created;
     std::optional<double> value;
     std::optional<double> bound;
     std::string note;

@@ -137,8 +137,8 @@ Result<> Monitors::note_failure(const Row& row, const Error& error, const std::s
             "claimed_by = ?",
             problem, now + pause, row.monitor.id, token));
         if (mine == 0 || problem == row.monitor.problem) return {};
-        return add_event(transaction, make_id<MonitorEventTag>(m_clock), row.monitor.id, EventKind::failed, nullptr,
-                         problem, "");
+        return add_event(transaction, make_id<MonitorEventTag>(m_clock), row.monitor.id, MonitorEventKind::failed,
+                         nullptr, problem, "");
     });
 }
 
@@ -176,10 +176,10 @@ Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::st
                                 monitor.id, reading.at, reading.value, reading.samples, reading.lower, reading.upper,
                                 name_of(after.state), first_of_hour));
         if (!changed) return false;
-        const EventKind kind = after.state == MonitorState::triggered ? EventKind::triggered
-                               : after.state == MonitorState::no_data ? EventKind::no_data
-                               : recovered                            ? EventKind::recovered
-                                                                      : EventKind::healthy;
+        const MonitorEventKind kind = after.state == MonitorState::triggered ? MonitorEventKind::triggered
+                                      : after.state == MonitorState::no_data ? MonitorEventKind::no_data
+                                      : recovered                            ? MonitorEventKind::recovered
+                                                                             : MonitorEventKind::healthy;
         TRY(add_event(transaction, event, monitor.id, kind, &reading,
                       sentence(monitor.settings, reading) + (monitor.muted ? "; muted" : ""), ""));
         if (!recovered || !row.announced) return false;

@@ -102,8 +102,9 @@ private:
     Result<> take_in(const Row& row, const Reading& reading, const std::string& token);
     Result<> note_failure(const Row& row, const Error& error, const std::string& token);
     Result<> announce(const std::string& id);
-    Result<> add_event(sql::Transaction& transaction, const MonitorEventId& event, const MonitorId& id, EventKind kind,
-                       const Reading* reading, const std::string& note, const std::string& by) const;
+    Result<> add_event(sql::Transaction& transaction, const MonitorEventId& event, const MonitorId& id,
+                       MonitorEventKind kind, const Reading* reading, const std::string& note,
+                       const std::string& by) const;
     Result<> say(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
                  const std::string& key) const;
     Result<bool> claim(const std::string& id, const std::string& token, bool only_if_due);

@@ -87,7 +87,7 @@ Result<Monitor> Monitors::find(const access::Caller& caller, const MonitorId& id
 }
 
 Result<> Monitors::add_event(sql::Transaction& transaction, const MonitorEventId& event, const MonitorId& id,
-                             EventKind kind, const Reading* reading, const std::string& note,
+                             MonitorEventKind kind, const Reading* reading, const std::string& note,
                              const std::string& by) const {
     std::optional<double> value, bound;
     if (reading != nullptr) {
@@ -122,7 +122,7 @@ Result<Monitor> Monitors::create(const access::Caller& caller, const access::Spa
             id, project.space_id, project.id, name, description, json::write(wish.settings),
             wish.enabled.value_or(true), now, now, caller.principal(), caller.name, now, now));
         if (added == 0) return conflict("there is a monitor named " + name + " in this project already");
-        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::created, nullptr, "",
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, MonitorEventKind::created, nullptr, "",
                       caller.name));
         return m_access.audit.record(
             transaction, caller,
@@ -153,7 +153,7 @@ Result<Monitor> Monitors::update(const access::Caller& caller, const MonitorId& 
         std::string note = !(settings == before.settings) ? "settings" : "";
         if (enabled != before.enabled)
             note += std::string(note.empty() ? "" : ", ") + (enabled ? "switched on" : "switched off");
-        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::changed, nullptr, note,
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, MonitorEventKind::changed, nullptr, note,
                       caller.name));
         return m_access.audit.record(
             transaction, caller,
@@ -185,7 +185,7 @@ Result<Monitor> Monitors::mute(const access::Caller& caller, const MonitorId& id
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute("UPDATE monitors SET muted_until = ?, mute_reason = ? WHERE id = ?", until, reason,
                                 id));
-        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::muted, nullptr,
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, MonitorEventKind::muted, nullptr,
                       "until " + to_text(until).substr(0, 19) + "Z" + (reason.empty() ? "" : ": " + reason),
                       caller.name));
         return m_access.audit.record(transaction, caller,
@@ -200,7 +200,7 @@ Result<Monitor> Monitors::unmute(const access::Caller& caller, const MonitorId& 
         const int64_t changed = TRY(transaction.execute(
             "UPDATE monitors SET muted_until = NULL, mute_reason = '' WHERE id = ? AND muted_until IS NOT NULL", id));
         if (changed == 0) return {};
-        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, EventKind::unmuted, nullptr, "",
+        TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, MonitorEventKind::unmuted, nullptr, "",
                       caller.name));
         return m_access.audit.record(transaction, caller, {"monitor_unmute", before.space_id, id.text(), {}});
     }));
@@ -219,8 +219,8 @@ Result<access::Page<MonitorEvent>> Monitors::history(const access::Caller& calle
     std::vector<MonitorEvent> events;
     for (const auto& row : rows)
         events.push_back({row.id<MonitorEventTag>(0), row.time(1),
-                          parse_enum<EventKind>(row.text(2)).value_or(EventKind::changed), row.optional_real(3),
-                          row.optional_real(4), row.text(5), row.text(6)});
+                          parse_enum<MonitorEventKind>(row.text(2)).value_or(MonitorEventKind::changed),
+                          row.optional_real(3), row.optional_real(4), row.text(5), row.text(6)});
     return access::make_page(std::move(events), page, [](const MonitorEvent& each) { return each.id.text(); });
 }
 
