@@ -322,7 +322,7 @@ bool Wal::wait(uint64_t from, Duration most, std::stop_token stop) {
         m_durable.notify_all();
     });
     Lock lock(m_mutex);
-    const auto is_there = [&] {
+    const auto is_there = [&]() REQUIRES_LOCK(m_mutex) {
         for (auto segment = m_segments.rbegin(); segment != m_segments.rend(); ++segment)
             if (!segment->places.empty()) return segment->places.back().sequence >= from;
         return false;
