@@ -281,8 +281,9 @@ net::Response Api::answer(const net::Request& request, const Match& match) {
 net::Response Api::call(const net::Request& request, const Match& match, const access::Caller& caller) {
     const Call call{request, caller, m_services, match.path, {}, request.body_stream.get()};
     auto outcome = m_routes[match.route].handle(call, request.body);
+    const bool is_invalid = !outcome.ok() && outcome.error().code == Code::invalid;
     net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);
-    if (!outcome.ok() && outcome.error().code == Code::invalid) response.status = m_routes[match.route].invalid_status;
+    if (is_invalid) response.status = m_routes[match.route].invalid_status;
     for (auto& header : call.answer_headers) response.set_header(header.name, std::move(header.value));
     return response;
 }
