@@ -101,12 +101,10 @@ def check(paths, flags):
     trouble = "\n".join(line for line in done.stderr.splitlines() if line and not noise.match(line))
     if len(paths) == 1:
         return [(paths[0], False, done.stdout, trouble)]
-    # Those that are named are looked at alone: what they tell then is theirs.
     named = [path for path in paths if f"{path}:" in done.stdout]
-    others = [path for path in paths if path not in named]
-    if not named or len(named) == len(paths):
-        named, others = paths, []
-    return [each for part in ([[path] for path in named] + ([others] if others else [])) for each in check(part, flags)]
+    if "clang-diagnostic-error" in done.stdout or not named: # they do not go together, or a header is at fault
+        return [each for path in paths for each in check([path], flags)]
+    return [(path, path not in named, done.stdout if path == named[0] else "", "") for path in paths]
 
 
 def findings(text):
