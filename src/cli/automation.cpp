@@ -1,15 +1,12 @@
-// Automations: what starts workers by itself, its ledger, and its form as a JSON file that a team keeps in git.
-#include "base/file.h"
+// Automations: what starts workers by itself, its ledger, and its form as a file that a team keeps in git.
+#include "cli/as_file.h"
 #include "cli/display.h"
-#include "cli/input.h"
 #include "cli/scope.h"
-#include "cli/view.h"
 
 namespace hone::cli {
 
 namespace {
 
-constexpr size_t largest_file = 1 << 20;
 const Argument automation_argument{.name = "AUTOMATION", .doc = "Id or name of the automation."};
 
 Columns automation_columns() {
@@ -94,15 +91,16 @@ json::Object file_form(const json::Value& automation) {
     return form;
 }
 
-Result<json::Object> read_form(const Context& context, const std::string& file) {
-    Input input = TRY(Input::open(context, file));
-    auto parsed = json::parse(TRY(input.read_all(largest_file)));
-    if (!parsed.ok()) return context.fail(Exit::usage, file + " is not JSON: " + parsed.error().message);
-    if (member(parsed.value(), "trigger") == nullptr)
-        return context.fail(Exit::usage, file + " is no automation: it has no \"trigger\"",
-                            "hone automation export shows what an automation looks like");
-    // Also what hone automation show --json prints can be applied.
-    return file_form(parsed.value());
+FileKind automation_file() {
+    return {.name = "automation",
+            .marker = "trigger",
+            .form = file_form,
+            .find =
+                [](const Context& context, const json::Object& form) {
+                    return context.remote.get(automation_path(text_of(form, "name")), space_query(context));
+                },
+            .path = [](const json::Value& automation) { return automation_path(text_of(automation, "id")); },
+            .create_path = "/v1/automations"};
 }
 
 // A trigger from --cron, --time-zone and their like.
@@ -143,7 +141,7 @@ Result<> show_automation(Context& context) {
 Result<> create_automation(Context& context) {
     json::Object body;
     if (const auto file = context.parsed.value("--file"))
-        body = TRY(read_form(context, *file));
+        body = TRY(read_form(context, automation_file(), *file));
     else
         body["trigger"] = TRY(trigger_of(context));
     body["name"] = context.value_or_empty("NAME");
@@ -205,7 +203,7 @@ Result<> preview_automation(Context& context) {
         body["project"] = text_of(saved, "project_id");
         body["cool_off_seconds"] = number_of(saved, "cool_off_seconds");
     } else if (const auto file = context.parsed.value("--file")) {
-        const json::Object form = TRY(read_form(context, *file));
+        const json::Object form = TRY(read_form(context, automation_file(), *file));
         body["trigger"] = form.at("trigger");
         if (!context.parsed.value("--project")) body["project"] = form.at("project");
     } else {
@@ -233,44 +231,15 @@ Result<> preview_automation(Context& context) {
 }
 
 Result<> export_automation(Context& context) {
-    const std::string text = json::print_pretty(file_form(TRY(wanted_automation(context))));
-    const std::string file = context.value_or_empty("--output");
-    if (file.empty() || file == "-") {
-        context.console.print(safe_json(text));
-        return {};
-    }
-    TRY(write_file(file, text, 0644));
-    return show_done(context, json::Object{{"file", file}}, "Wrote " + file + ".");
+    return export_as_file(context, automation_file(), TRY(wanted_automation(context)));
 }
 
-// Creates what is not there and changes what differs, so that it can be run again and again.
 Result<> apply_automation(Context& context) {
-    json::Object form = TRY(read_form(context, context.value_or_empty("FILE")));
-    const std::string name = text_of(form, "name");
-    if (name.empty()) return context.usage("the automation has no \"name\"");
-    auto before = context.remote.get(automation_path(name), space_query(context));
-    if (!before.ok() && before.error().code != Code::not_found) return before.error();
-    if (!before.ok()) {
-        context.explanation = {};
-        const json::Value made = TRY(post(context, "/v1/automations", std::move(form)));
+    json::Object form = TRY(read_form(context, automation_file(), context.value_or_empty("FILE")));
+    return apply_file(context, automation_file(), std::move(form), [](const json::Value& made) {
         const std::string secret = text_of(made, "hook_secret");
-        return show_done(context, made,
-                         "Created automation " + name + "." +
-                             (secret.empty() ? "" : "\nIts webhook's secret, shown once: " + secret));
-    }
-    json::Object there = file_form(before.value());
-    bool same = true;
-    for (const auto& part : form) {
-        const json::Value* old = there.if_contains(part.key());
-        same = same && old != nullptr && *old == part.value();
-    }
-    if (same) return show_done(context, before.value(), "Automation " + name + " is like this already.");
-    const json::Value changed = TRY(context.remote.call({.method = "PATCH",
-                                                         .path = automation_path(text_of(before.value(), "id")),
-                                                         .query = space_query(context),
-                                                         .body = std::move(form)}))
-                                    .data;
-    return show_done(context, changed, "Changed automation " + name + ".");
+        return secret.empty() ? "" : "\nIts webhook's secret, shown once: " + secret;
+    });
 }
 
 std::vector<Option> trigger_options() {
@@ -278,7 +247,7 @@ std::vector<Option> trigger_options() {
             {.name = "--time-zone", .value = "ZONE", .doc = "Of the schedule, such as Europe/Berlin; UTC else."},
             {.name = "--monitor", .value = "MONITOR", .doc = "Fire when this monitor goes to triggered."},
             {.name = "--webhook", .value = "", .doc = "Fire when somebody delivers a signed webhook."},
-            {.name = "--file", .value = "FILE", .doc = "Take it from this JSON file; - is standard input."},
+            {.name = "--file", .value = "FILE", .doc = "Take it from this YAML or JSON file; - is input."},
             {.name = "--project", .value = "PROJECT", .doc = "Id or name of the project."}};
 }
 
@@ -320,12 +289,12 @@ std::vector<Command> automation_commands() {
          .run = create_automation},
         {.path = "automation apply",
          .summary = "Create or change an automation so that it is as the file says.",
-         .arguments = {{.name = "FILE", .doc = "JSON file, as export writes it; - is standard input."}},
+         .arguments = {file_argument()},
          .run = apply_automation},
         {.path = "automation export",
-         .summary = "Print an automation as a JSON file for git.",
+         .summary = "Print an automation as a YAML or JSON file for git.",
          .arguments = {automation_argument},
-         .options = {{.name = "--output", .value = "FILE", .doc = "Write it to this file.", .short_name = "-o"}},
+         .options = export_options(),
          .run = export_automation},
         {.path = "automation pause",
          .summary = "Skip its due moments until it is resumed.",

@@ -103,6 +103,7 @@ std::vector<Command> artifact_commands();
 std::vector<Command> automation_commands();
 std::vector<Command> signal_commands();
 std::vector<Command> monitor_commands();
+std::vector<Command> notice_commands();
 std::vector<Command> repo_commands();
 std::vector<Command> review_commands();
 std::vector<Command> broker_commands();

@@ -1,10 +1,7 @@
-// Monitors, where notices go, and the notices themselves.
-#include "base/file.h"
+// Monitors, also as files that a team keeps in git.
 #include "base/text.h"
-#include "cli/display.h"
-#include "cli/input.h"
+#include "cli/as_file.h"
 #include "cli/scope.h"
-#include "cli/view.h"
 
 #include <charconv>
 
@@ -12,9 +9,7 @@ namespace hone::cli {
 
 namespace {
 
-constexpr size_t largest_file = 1 << 20;
 const Argument monitor_argument{.name = "MONITOR", .doc = "Id or name of the monitor."};
-const Argument destination_argument{.name = "DESTINATION", .doc = "Id or name of the destination."};
 
 Columns monitor_columns() {
     return {
@@ -45,41 +40,6 @@ Columns event_columns() {
             {.title = "note", .field = "note"}};
 }
 
-Columns destination_columns() {
-    return {
-        {.title = "id", .field = "id", .kind = Kind::id},
-        {.title = "name", .field = "name"},
-        {.title = "type", .field = "type"},
-        {.title = "target", .field = "target"},
-        {.title = "enabled", .field = "enabled", .kind = Kind::yes_no},
-        {.title = "last sent", .field = "last_sent_at", .kind = Kind::time, .absent = "never"},
-        {.title = "waiting", .field = "pending", .kind = Kind::number},
-        {.title = "problem", .field = "last_problem"},
-        {.title = "kinds", .field = "kinds", .kind = Kind::list, .absent = "all", .only_single = true},
-        {.title = "projects", .field = "projects", .kind = Kind::list, .absent = "all", .only_single = true},
-        {.title = "template", .field = "template", .only_single = true},
-        {.title = "signing secret", .field = "signing_secret", .absent = "(not shown)", .only_single = true},
-    };
-}
-
-Columns delivery_columns() {
-    return {{.title = "created", .field = "created_at", .kind = Kind::time},
-            {.title = "state", .field = "state"},
-            {.title = "attempts", .field = "attempts", .kind = Kind::number},
-            {.title = "next", .field = "next_at", .kind = Kind::time},
-            {.title = "kind", .field = "kind"},
-            {.title = "title", .field = "title"},
-            {.title = "problem", .field = "problem"}};
-}
-
-Columns notice_columns() {
-    return {{.title = "at", .field = "created_at", .kind = Kind::time},
-            {.title = "new", .field = "unread", .kind = Kind::yes_no},
-            {.title = "kind", .field = "kind"},
-            {.title = "title", .field = "title"},
-            {.title = "link", .field = "link"}};
-}
-
 Result<json::Value> send(const Context& context, std::string method, std::string path,
                          std::optional<json::Value> body = {}) {
     return TRY(context.remote.call({.method = std::move(method),
@@ -89,29 +49,10 @@ Result<json::Value> send(const Context& context, std::string method, std::string
         .data;
 }
 
-// The route takes ids only; a name is looked up in the space.
-Result<std::string> id_of(const Context& context, const std::string& route, const std::string& prefix,
-                          const std::string& what, const std::string& given) {
-    if (given.starts_with(prefix) && is_ulid(std::string_view(given).substr(prefix.size()))) return given;
-    Query query = space_query(context);
-    query.push_back({"limit", "1000"});
-    const json::Value list = TRY(context.remote.get(route, std::move(query)));
-    if (list.is_array())
-        for (const json::Value& each : list.get_array())
-            if (text_of(each, "name") == given) return text_of(each, "id");
-    return context.fail(Exit::not_found, "there is no " + what + " named " + given,
-                        "hone " + what + " list shows them all");
-}
-
 Result<std::string> monitor_path(const Context& context, const std::string& rest = "") {
-    const std::string id = TRY(id_of(context, "/v1/monitors", "mon_", "monitor", context.value_or_empty("MONITOR")));
-    return rest.empty() ? path_of("/v1/monitors", {id}) : path_of("/v1/monitors", {id, rest});
-}
-
-Result<std::string> destination_path(const Context& context, const std::string& rest = "") {
     const std::string id =
-        TRY(id_of(context, "/v1/destinations", "dest_", "destination", context.value_or_empty("DESTINATION")));
-    return rest.empty() ? path_of("/v1/destinations", {id}) : path_of("/v1/destinations", {id, rest});
+        TRY(id_by_name(context, "/v1/monitors", "mon_", "monitor", context.value_or_empty("MONITOR")));
+    return rest.empty() ? path_of("/v1/monitors", {id}) : path_of("/v1/monitors", {id, rest});
 }
 
 Result<double> number_option(const Context& context, std::string_view option, const std::string& text) {
@@ -133,12 +74,10 @@ Result<> set_seconds(const Context& context, std::string_view option, const char
 }
 
 Result<json::Object> read_settings_file(const Context& context, const std::string& file) {
-    Input input = TRY(Input::open(context, file));
-    auto parsed = json::parse(TRY(input.read_all(largest_file)));
-    if (!parsed.ok()) return context.fail(Exit::usage, file + " is not JSON: " + parsed.error().message);
-    if (!parsed.value().is_object()) return context.fail(Exit::usage, file + " is no monitor");
-    // A whole monitor as `show --json` prints it, or its settings alone.
-    const json::Object& object = parsed.value().get_object();
+    const json::Value value = TRY(read_value_file(context, file));
+    if (!value.is_object()) return context.fail(Exit::usage, file + " is no monitor");
+    // A whole monitor as export or `show --json` prints it, or its settings alone.
+    const json::Object& object = value.get_object();
     const json::Value* inner = object.if_contains("settings");
     return inner != nullptr && inner->is_object() ? inner->get_object() : object;
 }
@@ -198,7 +137,7 @@ std::vector<Option> settings_options() {
         {.name = "--description", .value = "TEXT", .doc = "What to do when it triggers."},
         {.name = "--file",
          .value = "FILE",
-         .doc = "Settings as JSON, as show --json prints them; - is standard input."},
+         .doc = "Settings from this YAML or JSON file, as export prints them; - is standard input."},
     };
 }
 
@@ -246,6 +185,66 @@ Result<> update_monitor(Context& context) {
     return show_done(context, changed, "Changed monitor " + text_of(changed, "name") + ".");
 }
 
+// What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
+json::Object file_form(const json::Value& monitor) {
+    json::Object form{{"name", text_of(monitor, "name")},
+                      {"description", text_of(monitor, "description")},
+                      {"project", text_of(monitor, "project")}};
+    const auto copy_set = [](const json::Value* from) {
+        json::Object object;
+        if (from != nullptr && from->is_object())
+            for (const auto& part : from->get_object())
+                if (!part.value().is_null()) object[part.key()] = part.value();
+        return object;
+    };
+    const json::Object* all = monitor.if_object();
+    json::Object settings = copy_set(all != nullptr ? all->if_contains("settings") : nullptr);
+    if (settings.contains("condition")) settings["condition"] = copy_set(settings.if_contains("condition"));
+    form["settings"] = std::move(settings);
+    if (const json::Value* enabled = all != nullptr ? all->if_contains("enabled") : nullptr) form["enabled"] = *enabled;
+    return form;
+}
+
+// A monitor as the server has it, with its project's name beside the id.
+Result<json::Value> with_project(const Context& context, json::Value monitor) {
+    const json::Value project =
+        TRY(context.remote.get(path_of("/v1/projects", {text_of(monitor, "project_id")}), space_query(context)));
+    monitor.as_object()["project"] = text_of(project, "name");
+    return monitor;
+}
+
+// Names are unique in a project only.
+Result<json::Value> monitor_of_form(const Context& context, const json::Object& form) {
+    Query query = space_query(context);
+    query.push_back({"project", text_of(form, "project")});
+    for (const json::Value& each : TRY(context.remote.list_whole("/v1/monitors", std::move(query))).items)
+        if (text_of(each, "name") == text_of(form, "name")) return with_project(context, each);
+    return not_found("the monitor");
+}
+
+FileKind monitor_file() {
+    return {.name = "monitor",
+            .marker = "settings",
+            .form = file_form,
+            .find = monitor_of_form,
+            .path = [](const json::Value& monitor) { return path_of("/v1/monitors", {text_of(monitor, "id")}); },
+            .create_path = "/v1/monitors",
+            .fixed = {"project"}};
+}
+
+Result<> export_monitor(Context& context) {
+    json::Value monitor = TRY(context.remote.get(TRY(monitor_path(context))));
+    return export_as_file(context, monitor_file(), TRY(with_project(context, std::move(monitor))));
+}
+
+Result<> apply_monitor(Context& context) {
+    json::Object form = TRY(read_form(context, monitor_file(), context.value_or_empty("FILE")));
+    if (const auto project = context.parsed.value("--project")) form["project"] = *project;
+    if (text_of(form, "project").empty())
+        return context.usage("the monitor has no \"project\": add it, or give --project");
+    return apply_file(context, monitor_file(), std::move(form));
+}
+
 Result<> mute_monitor(Context& context) {
     json::Object body;
     TRY(set_seconds(context, "--for", "seconds", body));
@@ -279,104 +278,9 @@ Result<> list_history(Context& context) {
     return show_list(context, TRY(monitor_path(context, "history")), {}, event_columns(), "Nothing happened yet.");
 }
 
-// --- destinations --------------------------------------------------------------------------------------------------
-
-Result<> list_destinations(Context& context) {
-    return show_list(context, "/v1/destinations", space_query(context), destination_columns(),
-                     "Notices go nowhere but to the web UI. Make a destination:\n  hone destination create ops --type "
-                     "slack --hook https://hooks.slack.com/…");
-}
-
-Result<> show_destination(Context& context) {
-    const json::Value destination = TRY(context.remote.get(TRY(destination_path(context))));
-    return show_record(context, destination, destination_columns());
-}
-
-json::Array list_option(const Context& context, std::string_view option) {
-    json::Array list;
-    const std::string given = context.value_or_empty(option); // the pieces are views of it
-    for (const std::string_view each : split(given, ','))
-        if (!trim(each).empty()) list.emplace_back(trim(each));
-    return list;
-}
-
-Result<json::Object> destination_body(const Context& context) {
-    json::Object body;
-    if (const auto url = context.parsed.value("--hook")) body["url"] = *url;
-    for (const auto& [option, key] :
-         {std::pair{"--to", "to"}, std::pair{"--kinds", "kinds"}, std::pair{"--projects", "projects"}})
-        if (context.parsed.value(option)) body[key] = list_option(context, option);
-    if (const auto text = context.parsed.value("--template")) body["template"] = *text;
-    return body;
-}
-
-Result<> create_destination(Context& context) {
-    json::Object body = TRY(destination_body(context));
-    body["name"] = context.value_or_empty("NAME");
-    body["type"] = context.parsed.value("--type").value_or("webhook");
-    const json::Value made = TRY(send(context, "POST", "/v1/destinations", std::move(body)));
-    return show_record(context, made, destination_columns());
-}
-
-Result<> update_destination(Context& context) {
-    json::Object body = TRY(destination_body(context));
-    if (const auto name = context.parsed.value("--name")) body["name"] = *name;
-    if (context.parsed.has("--enable")) body["enabled"] = true;
-    if (context.parsed.has("--disable")) body["enabled"] = false;
-    if (context.parsed.has("--new-secret")) body["new_signing_secret"] = true;
-    const json::Value changed = TRY(send(context, "PATCH", TRY(destination_path(context)), std::move(body)));
-    return show_record(context, changed, destination_columns());
-}
-
-Result<> test_destination(Context& context) {
-    const json::Value attempt = TRY(send(context, "POST", TRY(destination_path(context, "test"))));
-    const json::Value* ok = attempt.is_object() ? attempt.get_object().if_contains("ok") : nullptr;
-    if (ok != nullptr && ok->is_bool() && ok->get_bool())
-        return show_done(context, attempt, "It arrived, in " + std::to_string(number_of(attempt, "took_ms")) + " ms.");
-    if (context.json()) print_json(context, attempt);
-    return context.fail(Exit::failure, "it did not arrive: " + text_of(attempt, "problem"));
-}
-
-Result<> delete_destination(Context& context) {
-    const std::string path = TRY(destination_path(context));
-    const json::Value before = TRY(context.remote.get(path));
-    const std::string name = text_of(before, "name");
-    TRY(context.confirm("The destination " + name + " and what waits for it are deleted.", name));
-    const json::Value gone = TRY(context.remote.remove(path));
-    return show_done(context, gone, "Deleted destination " + name + ".");
-}
-
-Result<> list_deliveries(Context& context) {
-    return show_list(context, TRY(destination_path(context, "deliveries")), {}, delivery_columns(),
-                     "Nothing was sent to it yet.");
-}
-
-std::vector<Option> destination_options() {
-    return {{.name = "--hook", .value = "URL", .doc = "Address of webhook and slack; never shown again."},
-            {.name = "--to", .value = "ADDRESSES", .doc = "Of email, with commas."},
-            {.name = "--kinds", .value = "KINDS", .doc = "With commas: monitor_triggered,issue_new; all if not given."},
-            {.name = "--projects", .value = "PROJECTS", .doc = "With commas; all if not given."},
-            {.name = "--template", .value = "TEXT", .doc = "Text of the message, with {{title}}, {{body}}, {{url}}."}};
-}
-
 std::vector<Option> with(std::vector<Option> options, std::initializer_list<Option> more) {
     options.insert(options.end(), more);
     return options;
-}
-
-// --- notices -------------------------------------------------------------------------------------------------------
-
-Result<> list_notices(Context& context) {
-    Query query = space_query(context);
-    query.push_back({"project", context.value_or_empty("--project")});
-    query.push_back({"kind", context.value_or_empty("--kind")});
-    if (context.parsed.has("--unread")) query.push_back({"unread", "true"});
-    return show_list(context, "/v1/notices", std::move(query), notice_columns(), "No notices.");
-}
-
-Result<> read_notices(Context& context) {
-    const json::Value left = TRY(send(context, "POST", "/v1/notices/read", json::Object{}));
-    return show_done(context, left, "All notices are marked as read.");
 }
 
 } // namespace
@@ -413,6 +317,16 @@ std::vector<Command> monitor_commands() {
          .arguments = {monitor_argument},
          .options = with(settings_options(), {name, enable, disable}),
          .run = update_monitor},
+        {.path = "monitor export",
+         .summary = "Print a monitor as a YAML or JSON file for git.",
+         .arguments = {monitor_argument},
+         .options = export_options(),
+         .run = export_monitor},
+        {.path = "monitor apply",
+         .summary = "Create or change a monitor so that it is as the file says.",
+         .arguments = {file_argument()},
+         .options = {{.name = "--project", .value = "PROJECT", .doc = "Another project than the file's."}},
+         .run = apply_monitor},
         {.path = "monitor mute",
          .summary = "No notices of a monitor for a while.",
          .arguments = {monitor_argument},
@@ -437,54 +351,6 @@ std::vector<Command> monitor_commands() {
          .arguments = {monitor_argument},
          .destructive = true,
          .run = delete_monitor},
-        {.path = "destination list",
-         .summary = "List where the notices of the space go.",
-         .lists = true,
-         .run = list_destinations},
-        {.path = "destination show",
-         .summary = "Show a destination and its last problem.",
-         .arguments = {destination_argument},
-         .run = show_destination},
-        {.path = "destination create",
-         .summary = "Create a destination; a webhook's signing secret is shown once.",
-         .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
-         .options = with(destination_options(), {{.name = "--type",
-                                                  .value = "TYPE",
-                                                  .doc = "webhook if not given.",
-                                                  .choices = {"webhook", "slack", "email"}}}),
-         .run = create_destination},
-        {.path = "destination update",
-         .summary = "Change a destination; what is not given stays.",
-         .arguments = {destination_argument},
-         .options =
-             with(destination_options(),
-                  {name,
-                   enable,
-                   disable,
-                   {.name = "--new-secret", .value = "", .doc = "Replace a webhook's signing secret, show it."}}),
-         .run = update_destination},
-        {.path = "destination test",
-         .summary = "Send a test message now and say what happened.",
-         .arguments = {destination_argument},
-         .run = test_destination},
-        {.path = "destination deliveries",
-         .summary = "What was sent to a destination and what became of it.",
-         .arguments = {destination_argument},
-         .lists = true,
-         .run = list_deliveries},
-        {.path = "destination delete",
-         .summary = "Delete a destination.",
-         .arguments = {destination_argument},
-         .destructive = true,
-         .run = delete_destination},
-        {.path = "notice list",
-         .summary = "List what people were told, newest first.",
-         .options = {project,
-                     {.name = "--kind", .value = "KIND", .doc = "Only of this kind, such as monitor_triggered."},
-                     {.name = "--unread", .value = "", .doc = "Only what you have not read."}},
-         .lists = true,
-         .run = list_notices},
-        {.path = "notice read", .summary = "Mark all notices of the space as read, for you.", .run = read_notices},
     };
 }
 

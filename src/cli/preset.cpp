@@ -1,15 +1,11 @@
-// Presets: workers with a name, also as JSON files that a team keeps in git.
-#include "base/file.h"
-#include "cli/display.h"
-#include "cli/input.h"
+// Presets: workers with a name, also as files that a team keeps in git.
+#include "cli/as_file.h"
 #include "cli/scope.h"
-#include "cli/view.h"
 
 namespace hone::cli {
 
 namespace {
 
-constexpr size_t largest_file = 1 << 20;
 const Argument preset_argument{.name = "PRESET", .doc = "Id or name of the preset."};
 
 Columns preset_columns() {
@@ -41,20 +37,45 @@ json::Object file_form(const json::Value& preset) {
     return form;
 }
 
-Result<json::Object> read_form(const Context& context, const std::string& file) {
-    Input input = TRY(Input::open(context, file));
-    auto parsed = json::parse(TRY(input.read_all(largest_file)));
-    if (!parsed.ok()) return context.fail(Exit::usage, file + " is not JSON: " + parsed.error().message);
-    if (!parsed.value().is_object() || !parsed.value().get_object().contains("settings"))
-        return context.fail(Exit::usage, file + " is no preset: it has no \"settings\"",
-                            "hone preset export shows what a preset looks like");
-    // Also what hone preset show --json prints can be applied.
-    return file_form(parsed.value());
+// Another server gives its skills other ids, so a file has their names.
+enum class Skills { to_names, to_ids };
+Result<> rename_skills(const Context& context, Skills direction, json::Object& form) {
+    json::Value* settings = form.if_contains("settings");
+    json::Value* skills =
+        settings != nullptr && settings->is_object() ? settings->get_object().if_contains("skills") : nullptr;
+    if (skills == nullptr || !skills->is_array() || skills->get_array().empty()) return {};
+    const Items known = TRY(context.remote.list_whole("/v1/skills", space_query(context)));
+    const auto [from, to] = direction == Skills::to_names ? std::pair{"id", "name"} : std::pair{"name", "id"};
+    for (json::Value& skill : skills->get_array())
+        for (const json::Value& each : known.items)
+            if (skill.is_string() && text_of(each, from) == std::string_view(skill.get_string())) {
+                skill = text_of(each, to);
+                break;
+            }
+    return {};
+}
+
+FileKind preset_file() {
+    return {.name = "preset",
+            .marker = "settings",
+            .form = file_form,
+            .find =
+                [](const Context& context, const json::Object& form) {
+                    return context.remote.get(preset_path(text_of(form, "name")), space_query(context));
+                },
+            .path = [](const json::Value& preset) { return preset_path(text_of(preset, "id")); },
+            .create_path = "/v1/presets"};
+}
+
+Result<json::Object> read_preset(const Context& context, const std::string& file) {
+    json::Object form = TRY(read_form(context, preset_file(), file));
+    TRY(rename_skills(context, Skills::to_ids, form));
+    return form;
 }
 
 Result<> list_presets(Context& context) {
     return show_list(context, "/v1/presets", space_query(context), preset_columns(),
-                     "No presets. Write one and create it:\n  hone preset apply analyst.json");
+                     "No presets. Write one and create it:\n  hone preset create analyst --harness playbook");
 }
 
 Result<> show_preset(Context& context) {
@@ -68,7 +89,7 @@ Result<> show_preset(Context& context) {
 
 Result<> create_preset(Context& context) {
     json::Object body{{"name", ""}, {"description", ""}, {"settings", json::Object{}}};
-    if (const auto file = context.parsed.value("--file")) body = TRY(read_form(context, *file));
+    if (const auto file = context.parsed.value("--file")) body = TRY(read_preset(context, *file));
     body["name"] = context.value_or_empty("NAME");
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     json::Value& settings = body["settings"];
@@ -100,38 +121,14 @@ Result<> list_versions(Context& context) {
 }
 
 Result<> export_preset(Context& context) {
-    const std::string text = json::print_pretty(file_form(TRY(wanted_preset(context))));
-    const std::string file = context.value_or_empty("--output");
-    if (file.empty() || file == "-") {
-        context.console.print(safe_json(text));
-        return {};
-    }
-    TRY(write_file(file, text, 0644));
-    return show_done(context, json::Object{{"file", file}}, "Wrote " + file + ".");
+    json::Object form = file_form(TRY(wanted_preset(context)));
+    TRY(rename_skills(context, Skills::to_names, form));
+    return export_as_file(context, preset_file(), form);
 }
 
-// Creates what is not there and changes what differs, so that it can be run again and again.
 Result<> apply_preset(Context& context) {
-    json::Object form = TRY(read_form(context, context.value_or_empty("FILE")));
-    const std::string name = text_of(form, "name");
-    if (name.empty()) return context.usage("the preset has no \"name\"");
-    auto before = context.remote.get(preset_path(name), space_query(context));
-    if (!before.ok() && before.error().code != Code::not_found) return before.error();
-    if (!before.ok()) {
-        context.explanation = {};
-        const json::Value made = TRY(context.remote.post("/v1/presets", std::move(form), space_query(context)));
-        return show_done(context, made, "Created preset " + name + ".");
-    }
-    const json::Value changed = TRY(context.remote.call({.method = "PATCH",
-                                                         .path = preset_path(text_of(before.value(), "id")),
-                                                         .query = space_query(context),
-                                                         .body = std::move(form)}))
-                                    .data;
-    const int64_t version = number_of(changed, "version");
-    const bool same = version == number_of(before.value(), "version");
-    return show_done(context, changed,
-                     "Preset " + name +
-                         (same ? " has these settings already." : " is now version " + std::to_string(version) + "."));
+    json::Object form = TRY(read_preset(context, context.value_or_empty("FILE")));
+    return apply_file(context, preset_file(), std::move(form));
 }
 
 } // namespace
@@ -146,7 +143,9 @@ std::vector<Command> preset_commands() {
         {.path = "preset create",
          .summary = "Create a preset.",
          .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
-         .options = {{.name = "--file", .value = "FILE", .doc = "Take the settings from this JSON file; - is input."},
+         .options = {{.name = "--file",
+                      .value = "FILE",
+                      .doc = "Take the settings from this YAML or JSON file; - is input."},
                      {.name = "--description", .value = "TEXT", .doc = "What it is for."},
                      {.name = "--harness", .value = "HARNESS", .doc = "Harness, such as claude-code."},
                      {.name = "--model", .value = "MODEL", .doc = "Model, as its provider calls it."}},
@@ -162,13 +161,13 @@ std::vector<Command> preset_commands() {
          .arguments = {preset_argument},
          .run = list_versions},
         {.path = "preset export",
-         .summary = "Print a preset as a JSON file for git.",
+         .summary = "Print a preset as a YAML or JSON file for git.",
          .arguments = {preset_argument},
-         .options = {{.name = "--output", .value = "FILE", .doc = "Write it to this file.", .short_name = "-o"}},
+         .options = export_options(),
          .run = export_preset},
         {.path = "preset apply",
          .summary = "Create or change a preset so that it is as the file says.",
-         .arguments = {{.name = "FILE", .doc = "JSON file, as export writes it; - is standard input."}},
+         .arguments = {file_argument()},
          .run = apply_preset},
     };
 }

@@ -79,4 +79,18 @@ Result<Query> span_query(const Context& context) {
     return query;
 }
 
+// The route takes ids only; a name is looked up in the space.
+Result<std::string> id_by_name(const Context& context, const std::string& route, const std::string& prefix,
+                               const std::string& what, const std::string& given) {
+    if (given.starts_with(prefix) && is_ulid(std::string_view(given).substr(prefix.size()))) return given;
+    Query query = space_query(context);
+    query.push_back({"limit", "1000"});
+    const json::Value list = TRY(context.remote.get(route, std::move(query)));
+    if (list.is_array())
+        for (const json::Value& each : list.get_array())
+            if (text_of(each, "name") == given) return text_of(each, "id");
+    return context.fail(Exit::not_found, "there is no " + what + " named " + given,
+                        "hone " + what + " list shows them all");
+}
+
 } // namespace hone::cli

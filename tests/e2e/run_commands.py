@@ -70,15 +70,34 @@ def test_a_session_goes_on_is_forked_and_is_stopped_from_the_command_line(binary
 def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, stack):
     shop, hone = started(binary, stack)
     hone.run("preset", "create", "analyst", "--harness", "playbook", "--description", "looks around")
-    form = json.loads(hone.run("preset", "export", "analyst").stdout)
+    form = hone.json("preset", "export", "analyst")
     assert (form["name"], form["settings"]["harness"]) == ("analyst", "playbook"), form
-    assert "these settings already" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    assert "like this already" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    # As a file in git: names of skills instead of their ids, and strings stay strings.
+    skill = shop.client.must("POST", "/v1/skills", {"name": "forge", "type": "github", "secrets": {"GH_TOKEN": "ghp_" + "a" * 36}}).data
+    form["settings"] |= {"skills": [skill["id"]], "system_prompt": "Look.\n\nThen: write\n", "sandbox": {"env": {"A": "no", "B": "1.0", "C": "2026-01-01"}}}
+    hone.run("preset", "apply", "-", text=json.dumps(form))
+    with tempfile.TemporaryDirectory() as directory:
+        file = directory + "/analyst.yaml"
+        hone.run("preset", "export", "analyst", "-o", file)
+        with open(file) as written:
+            text = written.read()
+        assert "- forge" in text and "system_prompt: |\n" in text and 'A: "no"' in text, text
+        assert "like this already" in hone.run("preset", "apply", file).stdout
+        with open(file, "w") as written:
+            written.write(text.replace('"no"', "yes").replace("name: analyst", "name: copied"))
+        assert "Created preset copied." in hone.run("preset", "apply", file).stdout
+        assert hone.json("preset", "show", "copied")["settings"]["sandbox"]["env"] == {"A": "yes", "B": "1.0", "C": "2026-01-01"}
+        with open(file, "w") as written:
+            written.write("name: &a x\nsettings: *a\n")
+        assert "line 1" in hone.run("preset", "apply", file, status=2).stderr
+    hone.run("preset", "delete", "copied", "--yes")
     form["settings"] = {"harness": "command", "command": ["/bin/sh", "-c", "hone save_file --name a --text b"], "outputs": {"file": "review"}}
-    assert "version 2" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    assert "version 3" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
     form["name"] = "second"
     assert "Created preset second." in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
     assert [preset["name"] for preset in hone.json("preset", "list")] == ["analyst", "second"]
-    assert len(hone.json("preset", "versions", "analyst")) == 2
+    assert len(hone.json("preset", "versions", "analyst")) == 3
     hone.run("session", "start", "--preset", "second", "go")
     [artifact] = hone.json("artifact", "list")
     assert "b" in hone.run("artifact", "show", artifact["id"]).stdout.splitlines()
