@@ -1,5 +1,4 @@
-// Measures sandboxes beside other ways to start a process; prints one JSON object. Run by bench/sandbox.
-//   hone-sandbox-bench HONE [--runs 200] [--ballast-mb 1024] [--layer-files 50000] [--layer-mb 500] [--many 100]
+// Measures sandboxes beside other ways to start a process; prints one JSON object. Run by bench/sandbox.sh.
 #include "base/file.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
@@ -327,36 +326,37 @@ json::Object back_to_back(Provider& provider, int runs) {
     return result;
 }
 
-int bench(int argc, char** argv) {
-    if (argc < 2) die("usage: hone-sandbox-bench HONE [--runs N] …");
-    std::map<std::string, int> options{
+constexpr const char* usage =
+    "usage: hone-sandbox-bench HONE [--runs 200] [--ballast-mb 1024] [--layer-files 50000] [--layer-mb 500] "
+    "[--many 100] [--only many,fork,layer,start,back_to_back,big_server]";
+
+struct Options {
+    std::map<std::string, int> numbers{
         {"--runs", 200}, {"--ballast-mb", 1024}, {"--layer-files", 50'000}, {"--layer-mb", 500}, {"--many", 100}};
-    for (int i = 2; i + 1 < argc; i += 2) options[argv[i]] = std::atoi(argv[i + 1]);
-    crypto::start();
-    char folder[] = "/var/tmp/hone-bench-XXXXXX";
-    if (::mkdtemp(folder) == nullptr) die("mkdtemp");
-    const std::string hone = argv[1];
-    auto cold = must(open_local_provider({std::string(folder) + "/cold", hone}));
-    auto warm = must(open_local_provider({folder, hone, SpawnerKind::executed, 2}));
-    const Store store = must(Store::open(folder));
-    const Store cold_store = must(Store::open(std::string(folder) + "/cold"));
-    for (int i = 0; i < 10; ++i) run_once(*warm, spec_of({"/bin/true"})); // warm
-    json::Object report;
-    report["many"] = many(*cold, cold_store, options["--many"]);
-    report["fork"] = fork_time(*cold, cold_store, options["--layer-mb"]);
-    report["layer"] =
-        layer_times(*warm, store, std::max(20, options["--runs"] / 4), options["--layer-files"], options["--layer-mb"]);
-    hide_unified(); // after the spawners have started: only what runs from here is affected
-    const json::Object times = start_times({*warm, *cold}, hone, folder, options["--runs"]);
-    report["start"] = times;
-    report["back_to_back"] = back_to_back(*warm, options["--runs"] / 2);
-    {
-        std::vector<char> ballast(static_cast<size_t>(options["--ballast-mb"]) << 20, 1);
-        Clocked list;
-        for (int i = 0; i < options["--runs"] / 2; ++i) list.push_back(run_once(*warm, spec_of({"/bin/true"})));
-        report["start_from_big_server"] = summary(list);
-        report["ballast_mb"] = static_cast<int64_t>(ballast.size() >> 20);
+    std::string only; // all of them when empty
+
+    bool wants(std::string_view part) const {
+        const auto parts = split(only, ',');
+        return only.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
     }
+};
+
+Options read_options(int argc, char** argv) {
+    Options options;
+    if (argc < 2 || argc % 2 != 0) die(usage);
+    for (int i = 2; i + 1 < argc; i += 2) {
+        if (std::string_view(argv[i]) == "--only") {
+            options.only = argv[i + 1];
+        } else {
+            const auto number = parse_integer(argv[i + 1]);
+            if (!options.numbers.contains(argv[i]) || !number.ok() || number.value() < 1) die(usage);
+            options.numbers[argv[i]] = static_cast<int>(number.value());
+        }
+    }
+    return options;
+}
+
+void add_ratios(json::Object& report, const json::Object& times) {
     const auto ratio = [&](const char* a, const char* b) {
         const json::Value *x = times.if_contains(a), *y = times.if_contains(b);
         return x && y ? p50(x->as_object()) / p50(y->as_object()) : 0.0;
@@ -366,6 +366,40 @@ int bench(int argc, char** argv) {
     report["hone_command_to_bwrap"] = ratio("hone_command", "bwrap");
     report["hone_to_crun"] = ratio("hone_ns", "crun");
     report["runsc_to_hone"] = ratio("runsc", "hone_ns");
+}
+
+int bench(int argc, char** argv) {
+    Options options = read_options(argc, argv);
+    crypto::start();
+    char folder[] = "/var/tmp/hone-bench-XXXXXX";
+    if (::mkdtemp(folder) == nullptr) die("mkdtemp");
+    const std::string hone = argv[1];
+    const int runs = options.numbers["--runs"];
+    auto cold = must(open_local_provider({std::string(folder) + "/cold", hone}));
+    auto warm = must(open_local_provider({folder, hone, SpawnerKind::executed, 2}));
+    const Store store = must(Store::open(folder));
+    const Store cold_store = must(Store::open(std::string(folder) + "/cold"));
+    for (int i = 0; i < 10; ++i) run_once(*warm, spec_of({"/bin/true"})); // warm
+    json::Object report;
+    if (options.wants("many")) report["many"] = many(*cold, cold_store, options.numbers["--many"]);
+    if (options.wants("fork")) report["fork"] = fork_time(*cold, cold_store, options.numbers["--layer-mb"]);
+    if (options.wants("layer"))
+        report["layer"] = layer_times(*warm, store, std::max(20, runs / 4), options.numbers["--layer-files"],
+                                      options.numbers["--layer-mb"]);
+    hide_unified(); // after the spawners have started: only what runs from here is affected
+    if (options.wants("start")) {
+        const json::Object times = start_times({*warm, *cold}, hone, folder, runs);
+        report["start"] = times;
+        add_ratios(report, times);
+    }
+    if (options.wants("back_to_back")) report["back_to_back"] = back_to_back(*warm, std::max(1, runs / 2));
+    if (options.wants("big_server")) {
+        std::vector<char> ballast(static_cast<size_t>(options.numbers["--ballast-mb"]) << 20, 1);
+        Clocked list;
+        for (int i = 0; i < std::max(1, runs / 2); ++i) list.push_back(run_once(*warm, spec_of({"/bin/true"})));
+        report["start_from_big_server"] = summary(list);
+        report["ballast_mb"] = static_cast<int64_t>(ballast.size() >> 20);
+    }
     warm.reset();
     cold.reset();
     (void)remove_tree(folder).ok();
