@@ -141,13 +141,17 @@ Mirrors::~Mirrors() {
 }
 
 std::shared_ptr<Mirrors::Flight> Mirrors::take_off(const RepoId& id) {
-    std::shared_ptr<Flight> last; // its thread is joined after the lock
-    const Lock lock(m_mutex);
-    auto& slot = m_flights[id];
-    if (slot && !slot->landed) return slot;
-    last = std::exchange(slot, std::make_shared<Flight>());
-    const std::shared_ptr<Flight> flight = slot;
-    flight->thread = std::jthread([this, id, flight] { fly(id, flight); });
+    std::shared_ptr<Flight> last, flight;
+    {
+        const Lock lock(m_mutex);
+        auto& slot = m_flights[id];
+        if (slot && !slot->landed) return slot;
+        last = std::exchange(slot, std::make_shared<Flight>());
+        flight = slot;
+        flight->thread = std::jthread([this, id, flight] { fly(id, flight); });
+    }
+    // Not left to its destructor: a thread that has landed may be the last to hold its flight, and would join itself.
+    if (last) last->thread.join();
     return flight;
 }
 
