@@ -8,7 +8,10 @@ namespace hone::run {
 
 Workforce::~Workforce() {
     m_thread.request_stop();
-    m_news.notify_all();
+    {
+        const Lock lock(m_mutex); // so that the thread is either before its check or waits
+        m_news.notify_all();
+    }
     if (m_thread.joinable()) m_thread.join();
     std::map<RunId, Hand> hands;
     {
