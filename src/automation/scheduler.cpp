@@ -142,6 +142,7 @@ constexpr std::string_view plan_columns =
 
 Scheduler::~Scheduler() {
     m_thread.request_stop();
+    const Lock lock(m_mutex); // so that the thread is either before its check or waits
     m_news.notify_all();
 }
 
