@@ -12,6 +12,12 @@ Result<signal::IssueId> issue_in_path(const Call& call) {
     return id;
 }
 
+Result<signal::EvaluatorId> evaluator_in_path(const Call& call) {
+    auto id = parse_id<signal::EvaluatorTag>(call.at("evaluator"));
+    if (!id.ok()) return not_found("evaluator " + std::string(truncate_utf8(call.at("evaluator"), 60)));
+    return id;
+}
+
 // "high,critical"
 template <class Enum>
 Result<std::vector<Enum>> words_of(std::string_view parameter, const std::optional<std::string>& list) {
@@ -149,6 +155,57 @@ Result<One<signal::Issue>> fix_issue(const Call& call) {
 
 Result<One<signal::Issue>> monitor_issue(const Call& call) {
     return One<signal::Issue>{TRY(TRY(signal_of(call))->make_monitor(call.caller, TRY(issue_in_path(call))))};
+}
+
+Result<One<signal::Issue>> evaluate_issue(const Call& call) {
+    return One<signal::Issue>{TRY(TRY(signal_of(call))->make_evaluator(call.caller, TRY(issue_in_path(call))))};
+}
+
+Result<One<signal::Issue>> link_forge_issue(const Call& call, const signal::ForgeIssueWish& body) {
+    return One<signal::Issue>{TRY(TRY(signal_of(call))->link_forge_issue(call.caller, TRY(issue_in_path(call)), body))};
+}
+
+Result<One<signal::Issue>> unlink_forge_issue(const Call& call) {
+    return One<signal::Issue>{TRY(TRY(signal_of(call))->unlink_forge_issue(call.caller, TRY(issue_in_path(call))))};
+}
+
+Result<List<signal::Evaluator>> list_evaluators(const Call& call, const ListEvaluators& query) {
+    return TRY(signal_of(call))
+        ->evaluators.list(call.caller, TRY(space_of(call, query.space)), query.project,
+                          TRY(page_of(query.limit, query.cursor)));
+}
+
+Result<One<signal::Evaluator>> create_evaluator(const Call& call, const InSpace& query,
+                                                const signal::NewEvaluator& body) {
+    signal::Signal& signal = *TRY(signal_of(call));
+    const auto space = TRY(space_of(call, query.space));
+    One<signal::Evaluator> made{TRY(signal.evaluators.create(call.caller, space, body))};
+    signal.wake();
+    return made;
+}
+
+Result<One<signal::EvaluatorPreview>> preview_evaluator(const Call& call, const InSpace& query,
+                                                        const signal::NewEvaluator& body) {
+    const auto space = TRY(space_of(call, query.space));
+    return One<signal::EvaluatorPreview>{TRY(TRY(signal_of(call))->evaluators.preview(call.caller, space, body))};
+}
+
+Result<One<signal::Evaluator>> get_evaluator(const Call& call) {
+    return One<signal::Evaluator>{
+        TRY(TRY(signal_of(call))->evaluators.find(call.caller, TRY(evaluator_in_path(call))))};
+}
+
+Result<One<signal::Evaluator>> update_evaluator(const Call& call, const signal::EvaluatorChange& body) {
+    signal::Signal& signal = *TRY(signal_of(call));
+    const auto id = TRY(evaluator_in_path(call));
+    One<signal::Evaluator> changed{TRY(signal.evaluators.update(call.caller, id, body))};
+    signal.wake();
+    return changed;
+}
+
+Result<NoContent> delete_evaluator(const Call& call) {
+    TRY(TRY(signal_of(call))->evaluators.remove(call.caller, TRY(evaluator_in_path(call))));
+    return NoContent{};
 }
 
 } // namespace hone::api

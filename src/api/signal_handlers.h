@@ -26,6 +26,16 @@ Result<List<signal::VolumePoint>> get_issue_volume(const Call&, const AskVolume&
 Result<One<signal::Issue>> investigate_issue(const Call&);
 Result<One<signal::Issue>> fix_issue(const Call&);
 Result<One<signal::Issue>> monitor_issue(const Call&);
+Result<One<signal::Issue>> evaluate_issue(const Call&);
+Result<One<signal::Issue>> link_forge_issue(const Call&, const signal::ForgeIssueWish&);
+Result<One<signal::Issue>> unlink_forge_issue(const Call&);
+
+Result<List<signal::Evaluator>> list_evaluators(const Call&, const ListEvaluators&);
+Result<One<signal::Evaluator>> create_evaluator(const Call&, const InSpace&, const signal::NewEvaluator&);
+Result<One<signal::EvaluatorPreview>> preview_evaluator(const Call&, const InSpace&, const signal::NewEvaluator&);
+Result<One<signal::Evaluator>> get_evaluator(const Call&);
+Result<One<signal::Evaluator>> update_evaluator(const Call&, const signal::EvaluatorChange&);
+Result<NoContent> delete_evaluator(const Call&);
 
 Result<signal::Signal*> signal_of(const Call& call);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/requests.h"
+#include "signal/evaluator.h"
 #include "signal/issues.h"
 #include "signal/settings.h"
 
@@ -39,6 +40,20 @@ struct ListIssues {
         Field{"assignee", &ListIssues::assignee, "Id of a user; `me`: the caller."},
         Field{"limit", &ListIssues::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListIssues::cursor, "next_cursor of the answer before."},
+    };
+};
+
+struct ListEvaluators {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> project;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListEvaluators::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"project", &ListEvaluators::project, "Id or name: only its evaluators."},
+        Field{"limit", &ListEvaluators::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListEvaluators::cursor, "next_cursor of the answer before."},
     };
 };
 

@@ -38,6 +38,21 @@ constexpr Route table[] = {
                              "Let a worker investigate it now."),
     route<fix_issue>("POST", "/v1/issues/{issue}/fix", need(run_start), "Let a worker propose a fix."),
     route<monitor_issue>("POST", "/v1/issues/{issue}/monitor", need(monitor_write), "Make a monitor that watches it."),
+    route<evaluate_issue>("POST", "/v1/issues/{issue}/evaluator", need(eval_write),
+                          "Make an evaluator that marks its spans from now on, and those of the last day."),
+    route<link_forge_issue>("POST", "/v1/issues/{issue}/forge_issue", need(issue_write),
+                            "Open an issue on a repository's forge, or link one that is there."),
+    route<unlink_forge_issue>("DELETE", "/v1/issues/{issue}/forge_issue", need(issue_write),
+                              "Take the link away; the issue on the forge stays."),
+    route<list_evaluators>("GET", "/v1/evaluators", need(project_read), "Rules that judge new spans, oldest first."),
+    route<create_evaluator>("POST", "/v1/evaluators", need(eval_write), "Make a rule that judges new spans."),
+    route<preview_evaluator>("POST", "/v1/evaluator_preview", need(project_read),
+                             "What a rule would have said about the last 24 hours.")
+        .on(net::Lane::query),
+    route<get_evaluator>("GET", "/v1/evaluators/{evaluator}", need(project_read), "A rule and what it did."),
+    route<update_evaluator>("PATCH", "/v1/evaluators/{evaluator}", need(eval_write),
+                            "Change a rule, switch it on or off."),
+    route<delete_evaluator>("DELETE", "/v1/evaluators/{evaluator}", need(eval_write), "Delete a rule; its evals stay."),
 };
 
 } // namespace

@@ -141,6 +141,8 @@ enum class SlotReason {
     missed,         // missed, and not to be caught up
     owner_gone,     // whose rights it has may no longer start runs there
     not_started,    // the run was refused; `note` says why
+    nothing_new,    // Signal: no span came since the look before
+    interrupted,    // Signal: the server ended meanwhile
 };
 constexpr auto enum_names(SlotReason) {
     using enum SlotReason;
@@ -155,7 +157,9 @@ constexpr auto enum_names(SlotReason) {
                       EnumName{coalesced, "coalesced"},
                       EnumName{missed, "missed"},
                       EnumName{owner_gone, "owner_gone"},
-                      EnumName{not_started, "not_started"}};
+                      EnumName{not_started, "not_started"},
+                      EnumName{nothing_new, "nothing_new"},
+                      EnumName{interrupted, "interrupted"}};
 }
 
 // One due moment and what became of it.

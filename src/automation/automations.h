@@ -141,6 +141,7 @@ struct NewSlot {
     json::Object values{};
     std::optional<std::string> prompt{};
     bool by_hand = false;
+    bool is_watched = true; // false: who wrote it acts on it, not the scheduler
 };
 // None when a row with this key was there already.
 Result<std::optional<SlotId>> insert_slot(sql::Transaction& transaction, const Clock& clock, const NewSlot& slot);

@@ -150,8 +150,7 @@ std::map<std::string, std::string> values_of(const Automation& automation, const
     values["window.from"] = short_time(from);
     values["window.to"] = short_time(to);
     values["links.traces"] = "/projects/" + automation.project_id.text() +
-                             "/traces?from=" + percent_encode(short_time(from)) +
-                             "&to=" + percent_encode(short_time(to));
+                             "/traces?range=" + percent_encode(short_time(from) + ".." + short_time(to));
     values["links.automation"] = "/automations/" + automation.id.text();
     values["trigger.type"] = slot.by_hand ? "manual" : std::string(name_of(automation.trigger.type));
     values["trigger.file"] = trigger_file;

@@ -40,7 +40,9 @@ std::string select_automation() {
     return "SELECT a.id, a.space_id, a.project_id, p.name, a.name, a.description, a.preset_id, pr.name, a.prompt, "
            "a.trigger_setup, a.paused, a.pause_reason, a.overlap, a.catch_up, a.cool_off_seconds, a.tokens_per_day, "
            "a.cost_micro_usd_per_day, a.soft_percent, a.failure_limit, a.failure_streak, a.managed_by, a.owner_name, "
-           "a.created_at, a.updated_at, a.next_at, a.last_slot, u.tokens, u.cost, " +
+           "a.created_at, a.updated_at, COALESCE(a.next_at, CASE WHEN a.managed_by = 'signal' THEN (SELECT "
+           "g.next_scan_at FROM signal_settings g WHERE g.project_id = a.project_id) END), a.last_slot, u.tokens, "
+           "u.cost, " +
            std::string(slot_columns()) +
            " FROM automations a JOIN projects p ON p.id = a.project_id LEFT JOIN presets pr ON pr.id = a.preset_id "
            "LEFT JOIN automation_slots s ON s.id = a.last_slot LEFT JOIN (SELECT automation_id, SUM(input_tokens + "
@@ -93,7 +95,7 @@ Result<std::optional<SlotId>> insert_slot(sql::Transaction& transaction, const C
         "prompt, by_hand, is_open, created_at, acted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
         "(automation_id, due_key) DO NOTHING",
         id, slot.automation, slot.key, slot.due_at, name_of(slot.outcome), name_of(slot.reason), slot.note,
-        json::print(json::Value(slot.values)), slot.prompt, slot.by_hand, is_due, now,
+        json::print(json::Value(slot.values)), slot.prompt, slot.by_hand, is_due && slot.is_watched, now,
         is_due ? std::nullopt : std::optional(now)));
     if (made == 0) return std::optional<SlotId>();
     TRY(transaction.execute("UPDATE automations SET last_slot = ? WHERE id = ?", id, slot.automation));

@@ -1,6 +1,7 @@
 // Signal of a project, and the issues it finds.
 #include "base/text.h"
 #include "cli/display.h"
+#include "cli/evaluator.h"
 #include "cli/scope.h"
 #include "cli/sparkline.h"
 #include "cli/view.h"
@@ -27,7 +28,10 @@ Columns scan_columns() {
         {.title = "workers", .field = "investigations", .kind = Kind::number},
         {.title = "took ms", .field = "took_ms", .kind = Kind::number},
         {.title = "rows read", .field = "rows_read", .kind = Kind::count},
-        {.title = "read", .field = "bytes_read", .kind = Kind::bytes, .only_single = true},
+        {.title = "read", .field = "bytes_read", .kind = Kind::bytes},
+        {.title = "memory", .field = "memory_bytes", .kind = Kind::bytes},
+        {.title = "tokens", .field = "tokens", .kind = Kind::count},
+        {.title = "cost", .field = "cost_micro_usd", .kind = Kind::money, .only_single = true},
         {.title = "from", .field = "window_from", .kind = Kind::time, .only_single = true},
         {.title = "usual from", .field = "baseline_from", .kind = Kind::time, .only_single = true},
         {.title = "failed", .field = "failed"},
@@ -55,6 +59,7 @@ Columns signal_columns() {
         {.title = "agreed by", .field = "consent_by"},
         {.title = "agreed", .field = "consent_at", .kind = Kind::time},
         {.title = "context", .field = "settings.context"},
+        {.title = "ledger", .field = "automation_id", .kind = Kind::id, .absent = "none yet"},
     };
 }
 
@@ -79,6 +84,8 @@ Columns issue_columns() {
         {.title = "worker", .field = "investigation_run", .kind = Kind::id, .only_single = true},
         {.title = "fix", .field = "fix_run", .kind = Kind::id, .only_single = true},
         {.title = "monitor", .field = "monitor_id", .kind = Kind::id, .only_single = true},
+        {.title = "evaluator", .field = "evaluator_id", .kind = Kind::id, .only_single = true},
+        {.title = "on the forge", .field = "forge_issue", .only_single = true},
         {.title = "merged into", .field = "merged_into", .kind = Kind::id, .only_single = true},
     };
 }
@@ -173,6 +180,26 @@ Result<> update_signal(Context& context) {
 Result<> scan(Context& context) {
     const json::Value made = TRY(context.remote.post(TRY(signal_path(context, {"scan"})), json::Object{}));
     return show_record(context, made, scan_columns());
+}
+
+// Every look and every worker, whether it came about or not.
+Result<> list_slots(Context& context) {
+    const json::Value view = TRY(context.remote.get(TRY(signal_path(context))));
+    const std::string automation = text_of(view, "automation_id");
+    if (automation.empty())
+        return context.fail(Exit::not_found, "Signal was never on for this project",
+                            "hone signal enable PROJECT switches it on");
+    Query query = space_query(context);
+    query.emplace_back("outcome", context.value_or_empty("--outcome"));
+    return show_list(context, path_of("/v1/automations", {automation, "slots"}), std::move(query),
+                     {{.title = "due", .field = "due_at", .kind = Kind::time},
+                      {.title = "what", .field = "values.type"},
+                      {.title = "outcome", .field = "outcome"},
+                      {.title = "reason", .field = "reason"},
+                      {.title = "run", .field = "run_id"},
+                      {.title = "ended", .field = "run_state"},
+                      {.title = "note", .field = "note"}},
+                     "Nothing was due yet.");
 }
 
 Result<> list_scans(Context& context) {
@@ -332,6 +359,22 @@ Result<> monitor_issue(Context& context) {
     return act_on_issue(context, "monitor", "monitor_id", "Made");
 }
 
+Result<> evaluate_issue(Context& context) {
+    return act_on_issue(context, "evaluator", "evaluator_id", "Made");
+}
+
+Result<> link_forge_issue(Context& context) {
+    if (context.parsed.has("--unlink")) {
+        const json::Value issue = TRY(context.remote.remove(issue_path(context, "forge_issue")));
+        return show_done(context, issue, "The link is gone; the issue on the forge stays.");
+    }
+    json::Object body;
+    for (const auto& [option, key] : {std::pair{"--url", "url"}, {"--repo", "repo"}, {"--title", "title"}})
+        if (const auto given = context.parsed.value(option)) body[key] = *given;
+    const json::Value issue = TRY(context.remote.post(issue_path(context, "forge_issue"), std::move(body)));
+    return show_done(context, issue, "It is " + text_of(issue, "forge_issue"));
+}
+
 } // namespace
 
 std::vector<Command> signal_commands() {
@@ -339,7 +382,7 @@ std::vector<Command> signal_commands() {
     const Option reason{.name = "--reason", .value = "TEXT", .doc = "Why."};
     const Option severity{
         .name = "--severity", .value = "SEVERITY", .doc = "How bad.", .choices = {"low", "medium", "high", "critical"}};
-    return {
+    std::vector<Command> commands{
         {.path = "signal show",
          .summary = "Show how Signal looks at a project, and what it saw last.",
          .arguments = {project_argument},
@@ -365,6 +408,15 @@ std::vector<Command> signal_commands() {
          .arguments = {project_argument},
          .lists = true,
          .run = list_scans},
+        {.path = "signal slots",
+         .summary = "Every look and every worker that was due, and what became of it, newest first.",
+         .arguments = {project_argument},
+         .options = {{.name = "--outcome",
+                      .value = "OUTCOME",
+                      .doc = "Only these.",
+                      .choices = {"due", "fired", "skipped", "failed"}}},
+         .lists = true,
+         .run = list_slots},
         {.path = "issue list",
          .summary = "List issues, highest score first.",
          .options = {{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"},
@@ -449,7 +501,24 @@ std::vector<Command> signal_commands() {
          .summary = "Make a monitor that watches an issue.",
          .arguments = {issue_argument},
          .run = monitor_issue},
+        {.path = "issue evaluator",
+         .summary = "Make an evaluator that marks the spans of an issue, new ones and those of the last day.",
+         .arguments = {issue_argument},
+         .run = evaluate_issue},
+        {.path = "issue forge",
+         .summary = "Open an issue on the forge of a repository, or link one that is there.",
+         .arguments = {issue_argument},
+         .options = {{.name = "--repo",
+                      .value = "REPO",
+                      .doc = "Id, name or address of the repository; that of Signal's settings if not given."},
+                     {.name = "--title", .value = "TEXT", .doc = "Another title than the issue's."},
+                     {.name = "--url", .value = "URL", .doc = "Link this one instead of opening one."},
+                     {.name = "--unlink", .value = "", .doc = "Take the link away."}},
+         .details = "Example: hone issue forge issue_01J… --repo shop",
+         .run = link_forge_issue},
     };
+    for (Command& command : evaluator_commands()) commands.push_back(std::move(command));
+    return commands;
 }
 
 } // namespace hone::cli

@@ -95,7 +95,7 @@ void remove_leftovers(const std::string& data_dir) {
         if (const std::string name = at->path().filename();
             name.starts_with("backup-") && name.find(".tmp") != name.npos)
             copies.push_back(at->path());
-    for (const auto& copy : copies) std::filesystem::remove(copy, failed);
+    for (const auto& copy : copies) std::filesystem::remove_all(copy, failed);
 }
 
 } // namespace
@@ -168,8 +168,15 @@ Result<> Server::open_secrets() {
 }
 
 Result<> Server::open_workshop() {
-    m_repositories = TRY(Repositories::open(
-        {*m_database, m_clock, *m_access, *m_skills, *m_vault, m_sandboxes.get(), m_config.data_dir}));
+    RepositoriesParts repositories{*m_database, m_clock,           *m_access,        *m_skills,
+                                   *m_vault,    m_sandboxes.get(), m_config.data_dir};
+    repositories.mirrors.most_bytes = m_config.git_mirror_bytes.count;
+    repositories.quarantine.push_bytes = m_config.git_push_bytes.count;
+    repositories.quarantine.push_objects = m_config.git_push_objects;
+    repositories.quarantine.push_files = m_config.git_push_files;
+    repositories.quarantine.push_file_bytes = m_config.git_push_file_bytes.count;
+    repositories.quarantine.most_bytes = m_config.git_run_bytes.count;
+    m_repositories = TRY(Repositories::open(repositories));
     WorkshopParts parts{*m_database, m_clock, *m_access, *m_telemetry};
     parts.provider = m_sandboxes.get();
     parts.data_directory = m_config.data_dir;
@@ -186,7 +193,9 @@ Result<> Server::open_workshop() {
                                           *m_telemetry});
     api::RunServices& runs = m_workshop->runs();
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
-                                   m_telemetry.get(), &m_notices->notices()});
+                                   m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
+    m_issue_forge.emplace(*m_repositories, *m_review_desk, m_config.public_url);
+    m_signal->set_forge_door(*m_issue_forge);
     m_signal_services.emplace(api::SignalServices{*m_signal});
     m_automations->tell_with(m_notices->notices());
     m_monitors.emplace(*m_database, m_clock, *m_access, *m_telemetry, m_workshop->usage(), *m_notices,

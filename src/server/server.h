@@ -6,6 +6,7 @@
 #include "api/signal_services.h"
 #include "config/config.h"
 #include "server/automations.h"
+#include "server/issue_forge.h"
 #include "server/monitors.h"
 #include "server/otlp_edge.h"
 #include "server/otlp_grpc.h"
@@ -132,6 +133,7 @@ private:
     std::unique_ptr<Workshop> m_workshop;
     std::unique_ptr<ReviewDesk> m_review_desk;
     std::optional<AutomationDuties> m_automations;
+    std::optional<IssueForge> m_issue_forge;
     std::optional<signal::Signal> m_signal;
     std::optional<api::SignalServices> m_signal_services;
     std::optional<MonitorDuties> m_monitors;

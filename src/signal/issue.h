@@ -101,6 +101,8 @@ struct Issue {
     std::optional<Time> investigated_at;
     std::optional<std::string> fix_run;
     std::optional<std::string> monitor_id;
+    std::optional<std::string> evaluator_id;
+    std::optional<std::string> forge_issue;
     std::optional<IssueId> merged_into;
     Time first_seen{};
     Time last_seen{};
@@ -138,6 +140,8 @@ struct Issue {
         Field{"investigated_at", &Issue::investigated_at, "When."},
         Field{"fix_run", &Issue::fix_run, "Run that works, or worked, on a fix."},
         Field{"monitor_id", &Issue::monitor_id, "Monitor made from it."},
+        Field{"evaluator_id", &Issue::evaluator_id, "Evaluator made from it."},
+        Field{"forge_issue", &Issue::forge_issue, "Address of the issue on a forge that it is linked to."},
         Field{"merged_into", &Issue::merged_into, "Issue that it is a part of now."},
         Field{"first_seen", &Issue::first_seen, "Oldest span of it that was seen."},
         Field{"last_seen", &Issue::last_seen, "Newest."},
@@ -168,7 +172,9 @@ struct Change {
         Field{"time", &Change::time, "When."},
         Field{"who", &Change::who, "Signal, an e-mail address, a key or a run."},
         Field{"what", &Change::what,
-              "found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor."},
+              "found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor, "
+              "evaluator, "
+              "forge_issue."},
         Field{"detail", &Change::detail, "`open → resolved: fixed in 1.9.1`"},
     };
 };

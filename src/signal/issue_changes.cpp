@@ -385,4 +385,34 @@ Result<> Issues::monitor_made(const Caller& caller, const IssueId& id, const std
     });
 }
 
+Result<> Issues::evaluator_made(const Caller& caller, const IssueId& id, const std::string& evaluator) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE issues SET evaluator_id = ?, updated_at = ? WHERE id = ?", evaluator,
+                                m_clock.now(), id));
+        return note(transaction, id, caller.name, "evaluator", "made " + evaluator);
+    });
+}
+
+Result<bool> Issues::claim_forge_issue(const IssueId& id) {
+    const Time now = m_clock.now();
+    const int64_t claimed = TRY(m_database.execute(
+        "UPDATE issues SET forge_claimed_at = ? WHERE id = ? AND forge_issue IS NULL AND (forge_claimed_at IS NULL OR "
+        "forge_claimed_at < ?)",
+        now, id, now - std::chrono::minutes(5)));
+    return claimed > 0;
+}
+
+Result<> Issues::forge_issue_linked(const Caller& caller, const IssueId& id, const std::string& address,
+                                    const std::string& how) {
+    const Issue issue = TRY(find(Caller::system(), id));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE issues SET forge_issue = ?, forge_claimed_at = NULL, updated_at = ? WHERE id "
+                                "= ?",
+                                address.empty() ? std::nullopt : std::optional(address), m_clock.now(), id));
+        if (how.empty()) return {};
+        TRY(note(transaction, id, caller.name, "forge_issue", how));
+        return m_access.audit.record(transaction, caller, {"issue_forge", issue.space_id, id.text(), {{"what", how}}});
+    });
+}
+
 } // namespace hone::signal

@@ -32,7 +32,7 @@ std::string_view Issues::columns() {
            "muted_until, "
            "score, score_terms, traces, share, growth, confidence, filter, facts, examples, matches, quiet_matches, "
            "reopened, assignee, assignee_name, reported_by, investigation_id, investigation_run, investigated_at, "
-           "fix_run, monitor_id, merged_into, first_seen, last_seen, created_at, updated_at";
+           "fix_run, monitor_id, merged_into, first_seen, last_seen, created_at, updated_at, evaluator_id, forge_issue";
 }
 
 Issue Issues::issue_of(const sql::Row& row) {
@@ -73,6 +73,8 @@ Issue Issues::issue_of(const sql::Row& row) {
     issue.last_seen = row.time(33);
     issue.created_at = row.time(34);
     issue.updated_at = row.time(35);
+    issue.evaluator_id = row.optional_text(36);
+    issue.forge_issue = row.optional_text(37);
     return issue;
 }
 

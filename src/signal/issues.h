@@ -9,6 +9,21 @@
 
 namespace hone::signal {
 
+// An issue on a forge, opened from one here or linked to it.
+struct ForgeIssueWish {
+    std::optional<std::string> url{};
+    std::optional<std::string> repo{};
+    std::optional<std::string> title{};
+    std::optional<std::string> body{};
+    static constexpr std::tuple fields{
+        Field{"url", &ForgeIssueWish::url, "Link this one, which is there already; the other fields are not needed."},
+        Field{"repo", &ForgeIssueWish::repo,
+              "Repository: id, name or address; that of Signal's settings if not given."},
+        Field{"title", &ForgeIssueWish::title, "Title; that of the issue if not given."},
+        Field{"body", &ForgeIssueWish::body, "Markdown; what is known about the issue if not given."},
+    };
+};
+
 struct IssueFilter {
     std::optional<std::string> project{}; // id or name
     std::vector<Status> statuses{};       // empty: open, investigating, fix_proposed
@@ -113,6 +128,12 @@ public:
     // pull request was closed are open. Returns how many changed.
     Result<int64_t> settle_fixes();
     Result<> monitor_made(const access::Caller& caller, const IssueId& id, const std::string& monitor);
+    Result<> evaluator_made(const access::Caller& caller, const IssueId& id, const std::string& evaluator);
+    // One caller at a time opens an issue on a forge; false: somebody else is at it. A claim ends after five minutes.
+    Result<bool> claim_forge_issue(const IssueId& id);
+    // The address; empty: the claim is given back, or the link is taken away.
+    Result<> forge_issue_linked(const access::Caller& caller, const IssueId& id, const std::string& address,
+                                const std::string& how);
 
     static std::string_view columns();
     static Issue issue_of(const sql::Row& row);

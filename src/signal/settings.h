@@ -63,11 +63,14 @@ struct Scan {
     int64_t questions = 0;
     int64_t rows_read = 0;
     int64_t bytes_read = 0;
+    int64_t memory_bytes = 0;
     int64_t found = 0;
     int64_t new_issues = 0;
     int64_t reopened = 0;
     int64_t quiet = 0;
     int64_t investigations = 0;
+    int64_t tokens = 0;
+    int64_t cost_micro_usd = 0;
     std::vector<DetectorCost> detectors;
     std::string failed;
     static constexpr std::tuple fields{
@@ -84,11 +87,15 @@ struct Scan {
         Field{"questions", &Scan::questions, "Questions to the span store."},
         Field{"rows_read", &Scan::rows_read, "Rows that it read for them."},
         Field{"bytes_read", &Scan::bytes_read, "Bytes that it read for them."},
+        Field{"memory_bytes", &Scan::memory_bytes,
+              "Most memory that the server's own span engine held meanwhile; 0: not known."},
         Field{"found", &Scan::found, "Findings."},
         Field{"new_issues", &Scan::new_issues, "Of these, new ones."},
         Field{"reopened", &Scan::reopened, "Issues that came back."},
         Field{"quiet", &Scan::quiet, "Findings that belong to muted or dismissed issues."},
         Field{"investigations", &Scan::investigations, "Workers that were started."},
+        Field{"tokens", &Scan::tokens, "Tokens that these workers have used by now."},
+        Field{"cost_micro_usd", &Scan::cost_micro_usd, "What they cost, in millionths of a US dollar."},
         Field{"detectors", &Scan::detectors, "What each detector found and cost."},
         Field{"failed", &Scan::failed, "Why it could not be done; empty when it could."},
     };
@@ -104,6 +111,7 @@ struct SignalView {
     std::optional<Scan> last_scan;
     std::optional<Time> next_scan_at;
     int64_t open_issues = 0;
+    std::optional<std::string> automation_id;
     static constexpr std::tuple fields{
         Field{"project_id", &SignalView::project_id, "Project."},
         Field{"enabled", &SignalView::enabled, "Whether it looks on its own."},
@@ -114,6 +122,8 @@ struct SignalView {
         Field{"last_scan", &SignalView::last_scan, "The newest look."},
         Field{"next_scan_at", &SignalView::next_scan_at, "When it looks again; null when it is off."},
         Field{"open_issues", &SignalView::open_issues, "Issues that are open, investigated or about to be fixed."},
+        Field{"automation_id", &SignalView::automation_id,
+              "Automation whose ledger holds every look and every worker; null: it was never on."},
     };
 };
 

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "signal/evidence.h"
+#include "signal/peak_memory.h"
 #include "signal/signal_row.h"
 
 #include <fmt/format.h>
@@ -32,12 +33,27 @@ Scan scan_of(const sql::Row& row) {
     if (auto costs = json::read<std::vector<DetectorCost>>(row.text(18)); costs.ok())
         scan.detectors = std::move(costs).value();
     scan.failed = row.text(19);
+    scan.memory_bytes = row.integer(20);
+    scan.tokens = row.integer(21);
+    scan.cost_micro_usd = row.integer(22);
     return scan;
 }
 
 constexpr std::string_view scan_columns =
     "id, project_id, asked_by, started_at, took_ms, baseline_from, window_from, window_to, spans, traces, questions, "
-    "rows_read, bytes_read, found, new_issues, reopened, quiet, investigations, detectors, failed";
+    "rows_read, bytes_read, found, new_issues, reopened, quiet, investigations, detectors, failed, memory_bytes";
+
+// With what the workers that it started have spent by now.
+std::string select_scans() {
+    const std::string of_workers = " FROM issue_runs i JOIN runs r ON r.id = i.run_id WHERE i.scan_id = s.id)";
+    std::string sql = "SELECT ";
+    for (const std::string_view column : split(scan_columns, ',')) sql += "s." + std::string(trim(column)) + ", ";
+    return sql +
+           "(SELECT CAST(COALESCE(SUM(r.input_tokens + r.cache_read_tokens + r.cache_write_tokens + r.output_tokens + "
+           "r.reasoning_tokens), 0) AS BIGINT)" +
+           of_workers + ", (SELECT CAST(COALESCE(SUM(r.cost_micro_usd), 0) AS BIGINT)" + of_workers +
+           " FROM signal_scans s";
+}
 
 } // namespace
 
@@ -66,14 +82,19 @@ Signal::~Signal() {
 Result<std::optional<Signal::Row>> Signal::row_of(const ProjectId& project) const {
     const auto rows = TRY(m_parts.database.query(
         "SELECT p.id, p.space_id, s.enabled, s.settings, s.consent_by_name, s.consent_at, s.consent_note, "
-        "s.last_scan_at, s.next_scan_at FROM projects p LEFT JOIN signal_settings s ON s.project_id = p.id WHERE p.id "
-        "= ?",
+        "s.last_scan_at, s.next_scan_at, p.name, a.id, a.paused, a.pause_reason FROM projects p LEFT JOIN "
+        "signal_settings s ON s.project_id = p.id LEFT JOIN automations a ON a.project_id = p.id AND a.managed_by = "
+        "'signal' WHERE p.id = ?",
         project));
     if (rows.empty()) return std::optional<Row>();
     Row made;
     const sql::Row row = rows.front();
     made.project = row.id<access::ProjectTag>(0);
     made.space = row.id<access::SpaceTag>(1);
+    made.project_name = row.text(9);
+    made.automation = row.optional_id<automation::AutomationTag>(10);
+    made.is_paused = !row.is_null(11) && row.flag(11);
+    made.pause_reason = row.optional_text(12).value_or("");
     if (row.is_null(2)) return std::optional<Row>(std::move(made));
     made.enabled = row.flag(2);
     if (auto settings = json::read<SignalSettings>(row.text(3)); settings.ok())
@@ -98,9 +119,9 @@ Result<SignalView> Signal::view(const Caller& caller, const SpaceId& space, cons
     view.consent_by = row->consent_by;
     view.consent_at = row->consent_at;
     view.next_scan_at = row->next_scan_at;
-    const auto last = TRY(m_parts.database.query("SELECT " + std::string(scan_columns) +
-                                                     " FROM signal_scans WHERE project_id = ? ORDER BY id DESC LIMIT 1",
-                                                 project.id));
+    if (row->automation) view.automation_id = row->automation->text();
+    const auto last =
+        TRY(m_parts.database.query(select_scans() + " WHERE s.project_id = ? ORDER BY s.id DESC LIMIT 1", project.id));
     if (!last.empty()) view.last_scan = scan_of(last.front());
     const auto open = TRY(m_parts.database.query("SELECT COUNT(*) FROM issues WHERE project_id = ? AND merged_into IS "
                                                  "NULL AND status IN ('open', 'investigating', 'fix_proposed')",
@@ -137,6 +158,8 @@ Result<SignalView> Signal::configure(const Caller& caller, const SpaceId& space,
         return m_parts.access.audit.record(
             transaction, caller, {"signal_configure", project.space_id, project.id.text(), {{"enabled", enabled}}});
     }));
+    const auto after = TRY(row_of(project.id));
+    if (after) TRY(keep_automation(caller, *after, enabled != before->enabled));
     wake();
     return view(caller, space, project.id.text());
 }
@@ -146,9 +169,8 @@ Result<Page<Scan>> Signal::scans(const Caller& caller, const SpaceId& space, con
     const auto project = TRY(m_parts.access.projects.find(caller, space, wanted, Permission::issue_read));
     const std::string after = TRY(page.after());
     const auto rows = TRY(m_parts.database.query(
-        "SELECT " + std::string(scan_columns) +
-            " FROM signal_scans WHERE project_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
-        project.id, after, after, page.limit + 1));
+        select_scans() + " WHERE s.project_id = ? AND (? = '' OR s.id < ?) ORDER BY s.id DESC LIMIT ?", project.id,
+        after, after, page.limit + 1));
     std::vector<Scan> all;
     for (const auto& row : rows) all.push_back(scan_of(row));
     return access::make_page(std::move(all), page, [](const Scan& scan) { return scan.id.text(); });
@@ -157,7 +179,15 @@ Result<Page<Scan>> Signal::scans(const Caller& caller, const SpaceId& space, con
 Result<Scan> Signal::scan_now(const Caller& caller, const SpaceId& space, const std::string& wanted) {
     const auto project = TRY(m_parts.access.projects.find(caller, space, wanted, Permission::issue_write));
     TRY(m_parts.access.audit.record(caller, {"signal_scan", project.space_id, project.id.text(), {}}));
-    return scan(project.id, caller.name, false);
+    const auto row = TRY(row_of(project.id));
+    std::optional<automation::SlotId> slot;
+    if (row && row->automation)
+        slot = TRY(note_due({.automation = *row->automation,
+                             .key = "scan by hand " + make_ulid(m_parts.clock.now()),
+                             .due_at = m_parts.clock.now(),
+                             .values = {{"type", "scan"}, {"by", caller.name}},
+                             .by_hand = true}));
+    return scan_for(slot, project.id, caller.name, false);
 }
 
 Result<Findings> Signal::look_at(const Row& row, Scan& scan) {
@@ -213,12 +243,13 @@ Result<> Signal::tell(const IssueId& id) const {
 }
 
 Result<> Signal::write(const Scan& scan) {
-    TRY(m_parts.database.execute(
-        "INSERT INTO signal_scans (" + std::string(scan_columns) +
-            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        scan.id, scan.project_id, scan.asked_by, scan.started_at, scan.took_ms, scan.baseline_from, scan.window_from,
-        scan.window_to, scan.spans, scan.traces, scan.questions, scan.rows_read, scan.bytes_read, scan.found,
-        scan.new_issues, scan.reopened, scan.quiet, scan.investigations, json::write(scan.detectors), scan.failed));
+    TRY(m_parts.database.execute("INSERT INTO signal_scans (" + std::string(scan_columns) +
+                                     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                 scan.id, scan.project_id, scan.asked_by, scan.started_at, scan.took_ms,
+                                 scan.baseline_from, scan.window_from, scan.window_to, scan.spans, scan.traces,
+                                 scan.questions, scan.rows_read, scan.bytes_read, scan.found, scan.new_issues,
+                                 scan.reopened, scan.quiet, scan.investigations, json::write(scan.detectors),
+                                 scan.failed, scan.memory_bytes));
     if (scan.failed.empty())
         TRY(m_parts.database.execute("UPDATE signal_settings SET last_scan_at = ? WHERE project_id = ?", scan.window_to,
                                      scan.project_id));
@@ -228,6 +259,11 @@ Result<> Signal::write(const Scan& scan) {
 }
 
 Result<Scan> Signal::scan(const ProjectId& project, const std::string& asked_by, bool starts_workers) {
+    return scan_for({}, project, asked_by, starts_workers);
+}
+
+Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, const ProjectId& project,
+                              const std::string& asked_by, bool starts_workers) {
     const auto row = TRY(row_of(project));
     if (!row) return not_found("project " + project.text());
     Scan scan;
@@ -236,6 +272,8 @@ Result<Scan> Signal::scan(const ProjectId& project, const std::string& asked_by,
     scan.asked_by = asked_by;
     scan.started_at = m_parts.clock.now();
     const auto began = m_parts.clock.steady();
+    telemetry::EngineProcess* const engine = m_parts.telemetry ? m_parts.telemetry->engine_process() : nullptr;
+    const PeakMemory memory(engine ? engine->pid() : 0);
     const auto done = [&]() -> Result<> {
         const Findings findings = TRY(look_at(*row, scan));
         scan.spans = findings.spans;
@@ -246,12 +284,25 @@ Result<Scan> Signal::scan(const ProjectId& project, const std::string& asked_by,
         scan.found = static_cast<int64_t>(findings.candidates.size());
         scan.detectors = findings.costs;
         TRY(keep(*row, findings, scan));
-        if (starts_workers) scan.investigations = TRY(start_workers(*row));
+        if (starts_workers) scan.investigations = TRY(start_workers(*row, scan.id));
         return {};
     }();
     if (!done.ok()) scan.failed = done.error().message;
     scan.took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
+    scan.memory_bytes = memory.bytes(engine ? engine->pid() : 0);
     TRY(write(scan));
+    const json::Object told{{"type", "scan"},
+                            {"scan", scan.id.text()},
+                            {"spans", scan.spans},
+                            {"found", scan.found},
+                            {"new_issues", scan.new_issues},
+                            {"took_ms", scan.took_ms},
+                            {"investigations", scan.investigations}};
+    TRY(note_outcome(slot, done.ok() ? Became::fired : Became::failed, done.ok() ? Reason::none : Reason::not_started,
+                     done.ok() ? fmt::format("looked at {} spans in {} ms: {} found, {} new", scan.spans, scan.took_ms,
+                                             scan.found, scan.new_issues)
+                               : scan.failed,
+                     told));
     {
         const Lock lock(m_mutex);
         ++m_scans;
@@ -284,22 +335,29 @@ Result<int64_t> Signal::step() {
     TRY(follow_runs());
     TRY(issues.settle_fixes());
     TRY(issues.unmute_due());
+    TRY(give_up_stale());
+    TRY(evaluators.step());
     const Time now = m_parts.clock.now();
-    const auto due = TRY(m_parts.database.query("SELECT project_id, next_scan_at, settings FROM signal_settings WHERE "
-                                                "enabled = 1 AND next_scan_at <= ? ORDER BY next_scan_at LIMIT 1000",
-                                                now));
+    const auto due =
+        TRY(m_parts.database.query("SELECT project_id, next_scan_at FROM signal_settings WHERE enabled = 1 "
+                                   "AND next_scan_at <= ? ORDER BY next_scan_at LIMIT 1000",
+                                   now));
     int64_t scans = 0;
-    for (const auto& row : due) {
-        const auto project = row.id<access::ProjectTag>(0);
-        const auto settings = json::read<SignalSettings>(row.text(2));
-        const int64_t minutes = settings.ok() ? *settings.value().cadence_minutes : 10;
-        const Time next = now + std::chrono::minutes(minutes);
-        // Whoever moves the moment on makes the scan.
-        const auto claimed = TRY(m_parts.database.execute(
-            "UPDATE signal_settings SET next_scan_at = ? WHERE project_id = ? AND enabled = 1 AND next_scan_at = ?",
-            next, project, row.integer(1)));
-        if (claimed == 0 || holds_nothing_new(project)) continue;
-        scans += scan(project, "schedule", true).ok();
+    for (const auto& one : due) {
+        const auto project = one.id<access::ProjectTag>(0);
+        auto row = TRY(row_of(project));
+        if (!row) continue;
+        if (!row->automation) {
+            TRY(keep_automation(Caller::system(), *row, false));
+            row = TRY(row_of(project));
+        }
+        const Claim claimed = TRY(claim(*row, one.time(1), now));
+        if (!claimed.is_won) continue;
+        if (holds_nothing_new(project)) {
+            TRY(note_outcome(claimed.slot, Became::skipped, Reason::nothing_new, "no span came since the look before"));
+            continue;
+        }
+        scans += scan_for(claimed.slot, project, "schedule", true).ok();
     }
     return scans;
 }
@@ -324,8 +382,9 @@ Result<Duration> Signal::until_next() const {
     if (running.front().integer(0) > 0) return Duration(std::chrono::seconds(1));
     const auto next = TRY(m_parts.database.query("SELECT MIN(next_scan_at) FROM signal_settings WHERE enabled = 1"));
     const Duration longest = std::chrono::minutes(1); // another server may have switched something on
-    if (next.front().is_null(0)) return longest;
-    const Duration wait = next.front().time(0) - m_parts.clock.now();
+    const auto scan = next.front().optional_time(0), judging = TRY(evaluators.next_due());
+    if (!scan && !judging) return longest;
+    const Duration wait = std::min(scan.value_or(Time::max()), judging.value_or(Time::max())) - m_parts.clock.now();
     return std::clamp<Duration>(wait, std::chrono::milliseconds(10), longest);
 }
 

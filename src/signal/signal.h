@@ -3,10 +3,12 @@
 // the due moment on makes the scan. Thread-safe.
 #pragma once
 
+#include "automation/automations.h"
 #include "base/mutex.h"
 #include "notice/notices.h"
 #include "review/artifacts.h"
 #include "run/runs.h"
+#include "signal/evaluators.h"
 #include "signal/issues.h"
 #include "signal/settings.h"
 #include "telemetry/telemetry.h"
@@ -23,8 +25,9 @@ struct Parts {
     run::Runs& runs;
     run::Presets& presets;
     review::Artifacts& artifacts;
-    telemetry::Telemetry* telemetry = nullptr; // null: nothing can be looked at
-    notice::Notices* notices = nullptr;        // null: nobody is told
+    telemetry::Telemetry* telemetry = nullptr;      // null: nothing can be looked at
+    notice::Notices* notices = nullptr;             // null: nobody is told
+    automation::Automations* automations = nullptr; // null: there is no ledger
 };
 
 // Makes a monitor from an issue; implemented by server/, because it knows both. Returns the monitor's id.
@@ -34,12 +37,25 @@ public:
     virtual Result<std::string> make_monitor(const access::Caller& caller, const Issue& issue) = 0;
 };
 
+// Opens an issue on a forge; implemented by server/, which knows repositories. Returns its address.
+class ForgeDoor {
+public:
+    virtual ~ForgeDoor() = default;
+    // `repo`: id, name or address of the space's repository.
+    virtual Result<std::string> open_issue(const access::Caller& caller, const Issue& issue, const std::string& repo,
+                                           const std::string& title, const std::string& body) = 0;
+};
+
 class Signal {
 public:
-    explicit Signal(Parts parts) : issues(parts.database, parts.clock, parts.access), m_parts(parts) {}
+    explicit Signal(Parts parts)
+        : issues(parts.database, parts.clock, parts.access),
+          evaluators(parts.database, parts.clock, parts.access, parts.telemetry),
+          m_parts(parts) {}
     ~Signal();
     // Once, before requests come.
     void set_monitor_maker(MonitorMaker& maker) { m_monitor_maker = &maker; }
+    void set_forge_door(ForgeDoor& door) { m_forge_door = &door; }
     void start();
 
     Result<SignalView> view(const access::Caller& caller, const access::SpaceId& space, const std::string& project);
@@ -54,35 +70,68 @@ public:
     Result<Issue> investigate(const access::Caller& caller, const IssueId& id);
     Result<Issue> fix(const access::Caller& caller, const IssueId& id);
     Result<Issue> make_monitor(const access::Caller& caller, const IssueId& id);
+    Result<Issue> make_evaluator(const access::Caller& caller, const IssueId& id);
+    // Opens an issue on the forge of a repository, or links one that is there.
+    Result<Issue> link_forge_issue(const access::Caller& caller, const IssueId& id, const ForgeIssueWish& wish);
+    Result<Issue> unlink_forge_issue(const access::Caller& caller, const IssueId& id);
 
     // Scans what is due, attaches what workers wrote. Returns how many scans it made.
     Result<int64_t> step();
     // One scan of one project, at the clock's time.
     Result<Scan> scan(const access::ProjectId& project, const std::string& asked_by, bool starts_workers);
 
+    // Something may be due earlier than was planned.
+    void wake();
+
     // In Prometheus' text format.
     std::string metrics() const;
 
     Issues issues;
+    Evaluators evaluators;
 
 private:
     struct Row;
+    using Became = automation::SlotOutcome;
+    using Reason = automation::SlotReason;
     Result<std::optional<Row>> row_of(const access::ProjectId& project) const;
+    // The ledger (ledger.cpp). Without automations there is none, and slots are absent.
+    Result<> keep_automation(const access::Caller& caller, const Row& row, bool is_switched);
+    Result<> note_due(sql::Transaction& transaction, automation::NewSlot slot,
+                      std::optional<automation::SlotId>& made) const;
+    Result<std::optional<automation::SlotId>> note_due(automation::NewSlot slot) const;
+    Result<> note_outcome(const std::optional<automation::SlotId>& slot, Became outcome, Reason reason,
+                          const std::string& note, const json::Object& values = {}) const;
+    Result<> give_up_stale() const;
+    struct Claim {
+        bool is_won = false;
+        std::optional<automation::SlotId> slot{};
+    };
+    Result<Claim> claim(const Row& row, Time due_at, Time now) const;
+    Result<Scan> scan_for(const std::optional<automation::SlotId>& slot, const access::ProjectId& project,
+                          const std::string& asked_by, bool starts_workers);
     Result<Findings> look_at(const Row& row, Scan& scan);
     Result<> keep(const Row& row, const Findings& findings, Scan& scan);
     Result<> write(const Scan& scan);
     Result<> tell(const IssueId& id) const;
-    Result<int64_t> start_workers(const Row& row);
+    Result<int64_t> start_workers(const Row& row, const ScanId& scan);
     Result<bool> has_budget(const Row& row) const;
-    Result<run::RunId> start_worker(const access::Caller& caller, const Row& row, const Issue& issue, bool is_fix);
+    Result<> note_skipped(const Row& row, const Issue& issue, Reason reason, const std::string& why) const;
+    static std::string automation_of(const Row& row);
+    struct Work {
+        bool is_fix = false;
+        std::optional<ScanId> scan{}; // that starts it; none: a person does
+    };
+    Result<run::RunId> start_worker(const access::Caller& caller, const Row& row, const Issue& issue, const Work& work);
+    Result<run::RunId> start_run(const access::Caller& caller, const Row& row, const Issue& issue, const Work& work,
+                                 const std::optional<automation::SlotId>& slot);
     Result<int64_t> follow_runs();
     bool holds_nothing_new(const access::ProjectId& project);
     void run(const std::stop_token& stop);
     Result<Duration> until_next() const;
-    void wake();
 
     const Parts m_parts;
     MonitorMaker* m_monitor_maker = nullptr;
+    ForgeDoor* m_forge_door = nullptr;
     mutable Mutex m_mutex;
     Condition m_changed;
     bool m_wanted GUARDED_BY(m_mutex) = false;

@@ -1,7 +1,10 @@
 // Scans of a project on the real engine: from spans to issues, runs and back.
 #include "signal/signal.h"
 #include "access/testing.h"
+#include "telemetry/evals.h"
 #include "telemetry/store_fixture.h"
+
+#include <thread>
 
 using namespace hone;
 using namespace hone::signal;
@@ -15,6 +18,12 @@ class AnySettings final : public run::SettingsCheck {
 public:
     Result<> check(const access::Caller&, const access::SpaceId&, const run::Settings&) override { return {}; }
 };
+
+std::unique_ptr<secret::MasterKeys> some_keys() {
+    secret::MasterKeyOptions options;
+    options.value = crypto::SecretBytes{std::string_view("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")};
+    return must(secret::MasterKeys::open(std::move(options)));
+}
 
 // The project of a name is the one that access made.
 class OneProject final : public telemetry::ProjectDirectory {
@@ -31,10 +40,12 @@ struct Shop {
           presets(given.database, given.clock, given.access.audit, any),
           runs(given.database, given.clock, given.access, presets, any, transcript),
           artifacts(given.database, given.clock, given.access, directory.path()),
-          notices(given.database, given.clock) {
-        for (const char* table :
-             {"issue_runs", "issue_history", "issue_volume", "issue_fingerprints", "issues", "signal_scans",
-              "signal_settings", "artifacts", "run_inputs", "run_events", "runs", "notices"})
+          notices(given.database, given.clock),
+          keys(some_keys()),
+          automations(given.database, given.clock, given.access, presets, *keys) {
+        for (const char* table : {"issue_runs", "issue_history", "issue_volume", "issue_fingerprints", "issues",
+                                  "signal_scans", "signal_settings", "artifacts", "run_inputs", "run_events", "runs",
+                                  "notices", "automations", "evaluators"})
             must(world.database.execute("DELETE FROM " + std::string(table)));
         project = world.add_project(world.admin, world.space, "shop " + std::to_string(++made));
         telemetry::TelemetryOptions options;
@@ -43,8 +54,24 @@ struct Shop {
         options.wal.commit_interval = std::chrono::milliseconds(1);
         options.loader.gather = std::chrono::milliseconds(5);
         telemetry = must(telemetry::Telemetry::open(options, projects, world.clock));
-        signal.emplace(
-            Parts{world.database, world.clock, world.access, runs, presets, artifacts, telemetry.get(), &notices});
+        signal.emplace(parts());
+    }
+    Parts parts() {
+        return {world.database, world.clock,     world.access, runs,        presets,
+                artifacts,      telemetry.get(), &notices,     &automations};
+    }
+    // Newest first: "fired scan", "skipped nothing_new scan".
+    std::vector<std::string> ledger() {
+        std::vector<std::string> rows;
+        const auto view = must(signal->view(world.admin, world.space, project.id.text()));
+        if (!view.automation_id) return rows;
+        const auto automation = must(automations.find(world.admin, {}, *view.automation_id));
+        for (const auto& slot : must(automations.slots(automation, {}, {.limit = 1000, .cursor = {}})).data) {
+            std::string line(name_of(slot.outcome));
+            if (slot.reason != automation::SlotReason::none) line += " " + std::string(name_of(slot.reason));
+            rows.push_back(line + " " + std::string(slot.values.as_object().at("type").as_string()));
+        }
+        return rows;
     }
     // Traces with a tool that fails in every `nth`.
     void send(int count, int nth, Duration ago = std::chrono::minutes(5)) {
@@ -87,6 +114,8 @@ struct Shop {
     run::Runs runs;
     review::Artifacts artifacts;
     notice::Notices notices;
+    std::unique_ptr<secret::MasterKeys> keys;
+    automation::Automations automations;
     access::Project project;
     std::unique_ptr<telemetry::Telemetry> telemetry;
     std::optional<Signal> signal;
@@ -184,4 +213,184 @@ TEST_CASE("a resolved issue comes back with new failures, not with old ones; a s
     CHECK(scans.front().reopened == 1);
     CHECK(scans.back().new_issues == 1);
     for (const Scan& scan : scans) CHECK(scan.rows_read > 0);
+}
+
+TEST_CASE("every look and every worker of Signal is a row in its ledger, whether it came about or not") {
+    sql::Database& database = kept_database(sql::Engine::sqlite);
+    empty_tables(database);
+    World world(database);
+    Shop shop(world);
+    CHECK(shop.ledger().empty());
+    shop.send(60, 4);
+    shop.enable();
+    CHECK(must(shop.signal->step()) == 1);
+    CHECK(shop.ledger() == std::vector<std::string>{"fired investigate", "fired scan"});
+    world.clock.advance(std::chrono::minutes(11));
+    CHECK(must(shop.signal->step()) == 0);
+    CHECK(shop.ledger().front() == "skipped nothing_new scan");
+    // Nobody looked for an hour: one row for what was missed, one for the look that covers it.
+    shop.send(20, 0);
+    world.clock.advance(std::chrono::minutes(65));
+    CHECK(must(shop.signal->step()) == 1);
+    const auto rows = shop.ledger();
+    REQUIRE(rows.size() == 5);
+    CHECK(rows[0] == "fired scan");
+    CHECK(rows[1] == "skipped coalesced scan");
+    // By hand, also when the automation is paused.
+    must(shop.signal->scan_now(world.admin, world.space, shop.project.id.text()));
+    CHECK(shop.ledger().front() == "fired scan");
+    const auto view = must(shop.signal->view(world.admin, world.space, shop.project.id.text()));
+    REQUIRE(view.automation_id);
+    const auto automation = must(shop.automations.find(world.admin, {}, *view.automation_id));
+    CHECK(automation.managed_by == "signal");
+    CHECK(automation.next_at == view.next_scan_at);
+    CHECK(outcome(shop.automations.remove(world.admin, automation)) == "conflict");
+    // A worker's tokens are the scan's.
+    must(database.execute("UPDATE runs SET input_tokens = 700, output_tokens = 50"));
+    const auto scans = must(shop.signal->scans(world.admin, world.space, shop.project.id.text(), {})).data;
+    CHECK(scans.back().tokens == 750);
+    CHECK(scans.front().tokens == 0);
+    CHECK(scans.back().memory_bytes > 0);
+    // Paused, it looks without workers and says so once a day.
+    must(shop.automations.pause(world.admin, automation, "too dear"));
+    must(database.execute("DELETE FROM issue_runs"));
+    must(database.execute("UPDATE issues SET status = 'open', investigated_at = NULL"));
+    for (int i = 0; i < 2; ++i) {
+        shop.send(20, 4);
+        world.clock.advance(std::chrono::minutes(11));
+        CHECK(must(shop.signal->step()) == 1);
+    }
+    const auto after = shop.ledger();
+    CHECK(std::count(after.begin(), after.end(), "skipped paused investigate") == 1);
+    // One whose server was ended in the middle is given up.
+    must(database.execute("UPDATE automation_slots SET outcome = 'due' WHERE id = (SELECT MAX(id) FROM "
+                          "automation_slots WHERE outcome = 'fired' AND run_id IS NULL)"));
+    world.clock.advance(std::chrono::minutes(31));
+    must(shop.signal->step());
+    const auto given_up = shop.ledger();
+    CHECK(std::count(given_up.begin(), given_up.end(), "failed interrupted scan") == 1);
+    ConfigureSignal off;
+    off.enabled = false;
+    must(shop.signal->configure(world.admin, world.space, shop.project.id.text(), off));
+    CHECK(must(shop.automations.find(world.admin, {}, *view.automation_id)).pause_reason == "Signal is off");
+}
+
+TEST_CASE("two servers that race for the looks of Signal make each of them once") {
+    for (const sql::Engine engine : {sql::Engine::sqlite, sql::Engine::postgres}) {
+        CAPTURE(static_cast<int>(engine));
+        sql::Database& database = kept_database(engine);
+        empty_tables(database);
+        World world(database);
+        Shop shop(world);
+        Signal other(shop.parts());
+        SignalSettings settings;
+        settings.max_investigations = int64_t{1};
+        shop.enable(settings);
+        constexpr int rounds = 6;
+        for (int round = 0; round < rounds; ++round) {
+            shop.send(24, 4);
+            std::thread rival([&] { must(other.step()); });
+            must(shop.signal->step());
+            rival.join();
+            world.clock.advance(std::chrono::minutes(11));
+        }
+        CHECK(world.count("signal_scans") == rounds);
+        CHECK(world.count("runs") == 1);
+        const auto rows = shop.ledger();
+        CHECK(std::count(rows.begin(), rows.end(), "fired scan") == rounds);
+        CHECK(std::count(rows.begin(), rows.end(), "fired investigate") == 1);
+        CHECK(rows.size() == rounds + 1);
+        CHECK(world.count("notices") == 1);
+    }
+}
+
+TEST_CASE("an evaluator made from an issue marks each of its spans once, and the others of that name") {
+    sql::Database& database = kept_database(sql::Engine::sqlite);
+    empty_tables(database);
+    World world(database);
+    Shop shop(world);
+    shop.send(60, 4);
+    must(shop.signal->scan(shop.project.id, "test", false));
+    const IssueId id = shop.issues().front().id;
+    const Issue issue = must(shop.signal->make_evaluator(world.admin, id));
+    REQUIRE(issue.evaluator_id);
+    CHECK(outcome(shop.signal->make_evaluator(world.admin, id)) == "conflict");
+    const EvaluatorId rule(*issue.evaluator_id);
+    const auto now = [&] { return must(shop.signal->evaluators.find(world.admin, rule)); };
+    must(shop.signal->step());
+    CHECK(now().judged == 60);
+    CHECK(now().matched == 15);
+    // Again, from the beginning and by another server: nothing is marked twice.
+    must(database.execute("UPDATE evaluators SET judged_up_to = 0, next_at = 0"));
+    Signal other(shop.parts());
+    must(other.step());
+    CHECK(now().judged == 60);
+    shop.send(20, 4, std::chrono::seconds(1));
+    world.clock.advance(Evaluators::cadence);
+    must(shop.signal->step());
+    CHECK(now().judged == 80);
+    CHECK(now().matched == 20);
+    telemetry::Evals evals(shop.telemetry->engine(), world.clock);
+    telemetry::ListEvals wanted;
+    wanted.project = shop.project.id.text();
+    wanted.limit = 1000;
+    const auto written = must(evals.list(wanted)).evals;
+    REQUIRE(written.size() == 80);
+    CHECK(std::count_if(written.begin(), written.end(), [](const auto& eval) { return eval.label == "fail"; }) == 20);
+    for (const auto& eval : written) CHECK(eval.kind == telemetry::EvalKind::code);
+    // Off, it leaves things alone; what came meanwhile stays as it is.
+    must(shop.signal->evaluators.update(world.admin, rule, {.enabled = false}));
+    shop.send(20, 4, std::chrono::seconds(1));
+    world.clock.advance(Evaluators::cadence);
+    must(shop.signal->step());
+    CHECK(now().judged == 80);
+    CHECK(outcome(shop.signal->evaluators.update(world.admin, rule, {.condition = "status ="})) == "invalid");
+    NewEvaluator tried;
+    tried.name = "x";
+    tried.project = shop.project.id.text();
+    tried.condition = "status = error and kind = tool";
+    const auto seen = must(shop.signal->evaluators.preview(world.admin, world.space, tried));
+    CHECK(seen.spans == 200);
+    CHECK(seen.matched == 25);
+    must(shop.signal->evaluators.remove(world.admin, rule));
+    CHECK(!must(shop.signal->issues.find(world.admin, id)).evaluator_id);
+}
+
+TEST_CASE("an issue is opened on a forge once, or linked by its address") {
+    struct Door final : ForgeDoor {
+        Result<std::string> open_issue(const access::Caller&, const Issue&, const std::string& repo,
+                                       const std::string& title, const std::string& body) override {
+            said = repo + ": " + title + "\n" + body;
+            if (is_away) return unavailable("the forge is away");
+            return "https://forge.example/shop/shop/issues/" + std::to_string(++opened);
+        }
+        std::string said;
+        int opened = 0;
+        bool is_away = true;
+    } door;
+    for_each_world([&](World& world) {
+        Shop shop(world);
+        door = {};
+        const Issue made = must(shop.signal->issues.report(world.admin, world.space, shop.project.id, "ada",
+                                                           {"Orders are lost", "seen twice", {}, {}, {}, {}}));
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "unavailable");
+        shop.signal->set_forge_door(door);
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {})) == "conflict");
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "unavailable");
+        door.is_away = false;
+        const Issue opened = must(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"}));
+        CHECK(opened.forge_issue == "https://forge.example/shop/shop/issues/1");
+        CHECK(door.said.starts_with("shop: Orders are lost\nseen twice"));
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "conflict");
+        CHECK(door.opened == 1);
+        CHECK(!must(shop.signal->unlink_forge_issue(world.admin, made.id)).forge_issue);
+        for (const char* bad : {"javascript:alert(1)", "https://", "https://ada:pw@forge.example/1", "https://a b/1",
+                                "https://forge.example/\"onclick", "forge.example/7"})
+            CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.url = bad})) == "invalid");
+        const Issue linked =
+            must(shop.signal->link_forge_issue(world.admin, made.id, {.url = "https://forge.example/shop/7"}));
+        CHECK(linked.forge_issue == "https://forge.example/shop/7");
+        const auto history = must(shop.signal->issues.history(world.admin, made.id, {})).data;
+        CHECK(history.front().detail == "linked https://forge.example/shop/7");
+    });
 }

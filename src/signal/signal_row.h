@@ -15,6 +15,10 @@ struct Signal::Row {
     std::string consent_note{};
     std::optional<Time> last_scan_at{};
     std::optional<Time> next_scan_at{};
+    std::string project_name{};
+    std::optional<automation::AutomationId> automation{}; // whose ledger it writes
+    bool is_paused = false;                               // that automation
+    std::string pause_reason{};
 };
 
 } // namespace hone::signal

@@ -3,6 +3,7 @@
 #include "signal/signal.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "signal/signal_row.h"
 #include "signal/words.h"
 
@@ -31,9 +32,8 @@ constexpr std::string_view fix_prompt =
     "or adapt a test, run the tests, commit on a branch of your own and propose it for review. Say in the commit "
     "message what was wrong and how the change was checked.";
 
-// Each project has its own: budgets and lists are per automation.
-std::string automation_of(const access::ProjectId& project) {
-    return "signal:" + project.text();
+constexpr std::string_view kind_of(bool is_fix) {
+    return is_fix ? "fix" : "investigate";
 }
 
 json::Value trigger_of(const Issue& issue, const std::vector<Fingerprint>& fingerprints) {
@@ -46,7 +46,29 @@ json::Value trigger_of(const Issue& issue, const std::vector<Fingerprint>& finge
 
 } // namespace
 
-Result<run::RunId> Signal::start_worker(const Caller& caller, const Row& row, const Issue& issue, bool is_fix) {
+// Each project has its own: budgets and lists are per automation.
+std::string Signal::automation_of(const Row& row) {
+    return row.automation ? row.automation->text() : "signal:" + row.project.text();
+}
+
+// A row in the ledger first, then the run, which changes it in its own transaction.
+Result<run::RunId> Signal::start_worker(const Caller& caller, const Row& row, const Issue& issue, const Work& work) {
+    const Time now = m_parts.clock.now();
+    std::optional<automation::SlotId> slot;
+    if (row.automation)
+        slot = TRY(note_due({.automation = *row.automation,
+                             .key = fmt::format("{} {} {}", kind_of(work.is_fix), issue.id.text(), make_ulid(now)),
+                             .due_at = now,
+                             .values = {{"type", kind_of(work.is_fix)}, {"issue", issue.id.text()}},
+                             .by_hand = !work.scan}));
+    const auto run = start_run(caller, row, issue, work, slot);
+    if (!run.ok()) TRY(note_outcome(slot, Became::failed, Reason::not_started, run.error().message));
+    return run;
+}
+
+Result<run::RunId> Signal::start_run(const Caller& caller, const Row& row, const Issue& issue, const Work& work,
+                                     const std::optional<automation::SlotId>& slot) {
+    const bool is_fix = work.is_fix;
     run::StartRun wanted;
     wanted.project = issue.project_id.text();
     wanted.prompt = std::string(is_fix ? fix_prompt : investigate_prompt);
@@ -72,7 +94,7 @@ Result<run::RunId> Signal::start_worker(const Caller& caller, const Row& row, co
     else
         wanted.settings = std::move(settings);
     run::AutomationStart automation;
-    automation.id = automation_of(issue.project_id);
+    automation.id = automation_of(row);
     automation.name = "Signal";
     if (row.settings.tokens_per_day || row.settings.cost_micro_usd_per_day) {
         automation.budget_per_day.emplace();
@@ -82,7 +104,16 @@ Result<run::RunId> Signal::start_worker(const Caller& caller, const Row& row, co
     automation.trigger = trigger_of(issue, TRY(issues.fingerprints(issue)));
     const std::string who = caller.kind == access::CallerKind::system ? "Signal" : caller.name;
     automation.together = [&](sql::Transaction& transaction, const run::RunId& run) -> Result<> {
-        return issues.run_started(transaction, issue, is_fix ? "fix" : "investigate", run.text(), who);
+        TRY(issues.run_started(transaction, issue, kind_of(is_fix), run.text(), who));
+        if (work.scan) TRY(transaction.execute("UPDATE issue_runs SET scan_id = ? WHERE run_id = ?", *work.scan, run));
+        if (!slot) return {};
+        // From here on the scheduler watches it, and notes how the run ended.
+        const Time now = m_parts.clock.now();
+        TRY(transaction.execute("UPDATE automation_slots SET outcome = 'fired', run_id = ?, is_open = 1, acted_at = ? "
+                                "WHERE id = ?",
+                                run, now, *slot));
+        TRY(transaction.execute("UPDATE automations SET last_fired_at = ? WHERE id = ?", now, *row.automation));
+        return {};
     };
     const run::Run run = TRY(m_parts.runs.start_for(automation, caller, row.space, wanted));
     return run.id;
@@ -94,7 +125,7 @@ Result<Issue> Signal::investigate(const Caller& caller, const IssueId& id) {
     if (issue.status == Status::investigating) return conflict("it is being investigated already");
     const auto row = TRY(row_of(issue.project_id));
     if (!row) return not_found("project of the issue");
-    TRY(start_worker(caller, *row, issue, false));
+    TRY(start_worker(caller, *row, issue, {}));
     wake();
     return issues.find(Caller::system(), id);
 }
@@ -104,7 +135,7 @@ Result<Issue> Signal::fix(const Caller& caller, const IssueId& id) {
     if (issue.merged_into) return conflict("it is a part of " + issue.merged_into->text() + " now");
     const auto row = TRY(row_of(issue.project_id));
     if (!row) return not_found("project of the issue");
-    TRY(start_worker(caller, *row, issue, true));
+    TRY(start_worker(caller, *row, issue, {.is_fix = true}));
     wake();
     return issues.find(Caller::system(), id);
 }
@@ -119,6 +150,16 @@ Result<Issue> Signal::make_monitor(const Caller& caller, const IssueId& id) {
     return issues.find(Caller::system(), id);
 }
 
+Result<Issue> Signal::make_evaluator(const Caller& caller, const IssueId& id) {
+    const Issue issue = TRY(issues.find(caller, id, Permission::eval_write));
+    if (issue.evaluator_id) return conflict("it has the evaluator " + *issue.evaluator_id + " already");
+    const NewEvaluator wanted = TRY(evaluator_for(issue));
+    const Evaluator made = TRY(evaluators.create(caller, issue.space_id, wanted, id));
+    TRY(issues.evaluator_made(caller, id, made.id.text()));
+    wake();
+    return issues.find(Caller::system(), id);
+}
+
 // What its workers have spent today; the gateway stops them in the middle, this does not even start them.
 Result<bool> Signal::has_budget(const Row& row) const {
     if (!row.settings.tokens_per_day && !row.settings.cost_micro_usd_per_day) return true;
@@ -127,14 +168,29 @@ Result<bool> Signal::has_budget(const Row& row) const {
     const auto rows = TRY(m_parts.database.query(
         "SELECT COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + "
         "reasoning_tokens), 0), COALESCE(SUM(cost_micro_usd), 0) FROM runs WHERE automation_id = ? AND created_at >= ?",
-        automation_of(row.project), midnight));
+        automation_of(row), midnight));
     const double tokens = rows.front().real(0), cost = rows.front().real(1);
     return (!row.settings.tokens_per_day || tokens < static_cast<double>(*row.settings.tokens_per_day)) &&
            (!row.settings.cost_micro_usd_per_day || cost < static_cast<double>(*row.settings.cost_micro_usd_per_day));
 }
 
-Result<int64_t> Signal::start_workers(const Row& row) {
-    if (*row.settings.max_investigations == 0 || !TRY(has_budget(row))) return int64_t{0};
+// An issue that would be investigated and is not; written down once a day for each.
+Result<> Signal::note_skipped(const Row& row, const Issue& issue, Reason reason, const std::string& why) const {
+    if (!row.automation) return {};
+    const Time now = m_parts.clock.now();
+    TRY(note_due(
+        {.automation = *row.automation,
+         .key = fmt::format("investigate {} {} {}", issue.id.text(), name_of(reason), to_text(now).substr(0, 10)),
+         .due_at = now,
+         .outcome = Became::skipped,
+         .reason = reason,
+         .note = why,
+         .values = {{"type", "investigate"}, {"issue", issue.id.text()}}}));
+    return {};
+}
+
+Result<int64_t> Signal::start_workers(const Row& row, const ScanId& scan) {
+    if (*row.settings.max_investigations == 0) return int64_t{0};
     IssueFilter filter;
     filter.project = row.project.text();
     filter.statuses = {Status::open};
@@ -151,7 +207,15 @@ Result<int64_t> Signal::start_workers(const Row& row) {
             "SELECT COUNT(*) FROM issue_runs WHERE issue_id = ? AND kind = 'investigate' AND created_at > ?", issue.id,
             now - investigated_again_after));
         if (tried.front().integer(0) > 0) continue;
-        const auto run = start_worker(Caller::system(), row, issue, false);
+        if (row.is_paused) {
+            TRY(note_skipped(row, issue, Reason::paused, row.pause_reason));
+            break;
+        }
+        if (!TRY(has_budget(row))) {
+            TRY(note_skipped(row, issue, Reason::budget, "the day's budget of Signal's workers is used up"));
+            break;
+        }
+        const auto run = start_worker(Caller::system(), row, issue, {.scan = scan});
         if (!run.ok()) {
             log(Level::warning, "investigation could not be started",
                 {{"issue", issue.id.text()}, {"why", run.error().message}});

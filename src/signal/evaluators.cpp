@@ -1,0 +1,401 @@
+#include "signal/evaluators.h"
+
+#include "access/names.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "signal/message_template.h"
+#include "signal/survey.h"
+#include "telemetry/evals.h"
+#include "telemetry/filter.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace hone::signal {
+
+using access::Caller, access::Page, access::PageRequest, access::Permission, access::SpaceId;
+
+namespace {
+
+constexpr int64_t most_per_project = 100;
+constexpr int64_t longest_backfill = 720;
+// A span may be loaded this long after it was received: the log holds it while the engine is away.
+constexpr Duration late = std::chrono::minutes(10);
+// And it may have begun this long before.
+constexpr Duration longest_span = std::chrono::hours(24);
+
+constexpr std::string_view columns =
+    "id, space_id, project_id, name, description, filter, condition, label, score, other_label, other_score, "
+    "sample_percent, enabled, issue_id, revision, judged, matched, judged_up_to, last_at, problem, created_by_name, "
+    "created_at, updated_at";
+
+std::optional<double> optional_real(const sql::Row& row, size_t column) {
+    return row.is_null(column) ? std::optional<double>() : row.real(column);
+}
+
+Evaluator evaluator_of(const sql::Row& row) {
+    Evaluator made;
+    made.id = row.id<EvaluatorTag>(0);
+    made.space_id = row.id<access::SpaceTag>(1);
+    made.project_id = row.id<access::ProjectTag>(2);
+    made.name = row.text(3);
+    made.description = row.text(4);
+    made.filter = row.text(5);
+    made.condition = row.text(6);
+    made.label = row.text(7);
+    made.score = optional_real(row, 8);
+    made.other_label = row.text(9);
+    made.other_score = optional_real(row, 10);
+    made.sample_percent = row.integer(11);
+    made.enabled = row.flag(12);
+    made.issue_id = row.optional_id<IssueTag>(13);
+    made.revision = row.integer(14);
+    made.judged = row.integer(15);
+    made.matched = row.integer(16);
+    made.judged_up_to = row.time(17);
+    made.last_at = row.optional_time(18);
+    made.problem = row.text(19);
+    made.created_by = row.text(20);
+    made.created_at = row.time(21);
+    made.updated_at = row.time(22);
+    return made;
+}
+
+Result<> check_filter(std::string_view field, const std::string& text) {
+    const auto parsed = telemetry::parse_filter(text);
+    if (!parsed.ok()) return invalid(std::string(field) + ": " + parsed.error().message);
+    return {};
+}
+
+Result<> check_rule(const Evaluator& rule) {
+    TRY(check_filter("filter", rule.filter));
+    if (trim(rule.condition).empty()) return invalid("condition is empty: say which spans match");
+    TRY(check_filter("condition", rule.condition));
+    for (const auto& [name, label] : {std::pair("label", &rule.label), std::pair("other_label", &rule.other_label)})
+        if (label->size() > 200 || !is_valid_utf8(*label) || label->find('\0') != std::string::npos)
+            return invalid(std::string(name) + " has at most 200 bytes of text");
+    if (rule.label.empty() && !rule.score) return invalid("label is empty: what shall the eval say?");
+    if (rule.other_score && rule.other_label.empty()) return invalid("other_score goes with other_label");
+    for (const auto& score : {rule.score, rule.other_score})
+        if (score && !std::isfinite(*score)) return invalid("a score is a number");
+    if (rule.sample_percent < 1 || rule.sample_percent > 100)
+        return invalid("sample_percent must be between 1 and 100");
+    return {};
+}
+
+Result<Time> backfill_from(Time now, int64_t hours, int64_t least) {
+    if (hours < least || hours > longest_backfill)
+        return invalid(fmt::format("backfill_hours must be between {} and {}", least, longest_backfill));
+    return now - std::chrono::hours(hours);
+}
+
+// Spans the rule judges, with whether they match. Bound: project, after, until, began.
+std::string question_of(const Evaluator& rule, telemetry::ClickHouseQuery& query) {
+    const auto filter = telemetry::parse_filter(rule.filter);
+    const auto condition = telemetry::parse_filter(rule.condition);
+    // Checked when it was saved; one that is no longer understood matches nothing.
+    if (!filter.ok() || !condition.ok()) return "SELECT '', 0 WHERE 0";
+    const std::string judged = telemetry::compile_filter(filter.value(), query);
+    const std::string matches = telemetry::compile_filter(condition.value(), query);
+    std::string sql =
+        "SELECT span_id, (" + matches +
+        ") AS is_match FROM hone.spans WHERE project = {project:String} AND "
+        "start_ns >= {began:Int64} AND received_ns > {after:Int64} AND received_ns <= {until:Int64} AND (" +
+        judged + ")";
+    if (rule.sample_percent < 100) sql += " AND cityHash64(trace_id) % 100 < " + std::to_string(rule.sample_percent);
+    return sql;
+}
+
+void bind_times(telemetry::ClickHouseQuery& query, const std::string& project, Time after, Time until) {
+    query.bind("project", project)
+        .bind("after", to_ns(after))
+        .bind("until", to_ns(until))
+        .bind("began", to_ns(after - longest_span));
+    query.set("max_memory_usage", "1000000000").set("output_format_json_quote_64bit_integers", "0");
+    query.project = project;
+    query.deadline = std::chrono::seconds(60);
+    query.most_bytes = 64 << 20;
+}
+
+Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::ClickHouseQuery& query) {
+    json::Value answer = TRY(json::parse(TRY(engine.query(query))));
+    json::Value* data = answer.is_object() ? answer.get_object().if_contains("data") : nullptr;
+    if (data == nullptr || !data->is_array()) return internal("the engine's answer has no rows");
+    return std::move(data->get_array());
+}
+
+} // namespace
+
+Result<Page<Evaluator>> Evaluators::list(const Caller& caller, const SpaceId& space,
+                                         const std::optional<std::string>& project, const PageRequest& page) const {
+    TRY(caller.require(Permission::project_read, space));
+    const std::string after = TRY(page.after());
+    std::string sql = "SELECT " + std::string(columns) + " FROM evaluators WHERE space_id = ? AND id > ?";
+    std::vector<sql::Value> values{sql::to_value(space), sql::to_value(after)};
+    if (project) {
+        const auto found = TRY(m_access.projects.find(caller, space, *project, Permission::project_read));
+        sql += " AND project_id = ?";
+        values.push_back(sql::to_value(found.id));
+    } else {
+        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
+        sql += " AND " + seen.sql;
+        values.insert(values.end(), seen.values.begin(), seen.values.end());
+    }
+    sql += " ORDER BY id LIMIT ?";
+    values.push_back(sql::to_value(page.limit + 1));
+    std::vector<Evaluator> all;
+    for (const auto& row : TRY(m_database.run_query(sql, values))) all.push_back(evaluator_of(row));
+    return access::make_page(std::move(all), page, [](const Evaluator& one) { return one.id.text(); });
+}
+
+Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, Permission permission) const {
+    if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
+    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM evaluators WHERE id = ?", id));
+    if (rows.empty()) return not_found("evaluator " + id.text());
+    Evaluator found = evaluator_of(rows.front());
+    if (caller.kind == access::CallerKind::system) return found;
+    const auto project = m_access.projects.find(caller, found.space_id, found.project_id.text(), permission);
+    if (project.ok()) return found;
+    return project.error().code == Code::not_found ? not_found("evaluator " + id.text()) : project.error();
+}
+
+Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted,
+                                     const std::optional<IssueId>& issue) {
+    const auto project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::eval_write));
+    Evaluator made;
+    made.id = make_id<EvaluatorTag>(m_clock);
+    made.space_id = project.space_id;
+    made.project_id = project.id;
+    made.name = TRY(access::checked_name("name", wanted.name));
+    made.description = TRY(access::checked_description(*wanted.description));
+    made.filter = *wanted.filter;
+    made.condition = wanted.condition;
+    made.label = *wanted.label;
+    made.score = wanted.score;
+    made.other_label = *wanted.other_label;
+    made.other_score = wanted.other_score;
+    made.sample_percent = *wanted.sample_percent;
+    TRY(check_rule(made));
+    const Time now = m_clock.now();
+    made.judged_up_to = TRY(backfill_from(now, *wanted.backfill_hours, 0));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto there = TRY(transaction.query(
+            "SELECT COUNT(*), COALESCE(SUM(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM evaluators WHERE project_id "
+            "= ?",
+            made.name, made.project_id));
+        if (there.front().integer(1) > 0)
+            return conflict("an evaluator named " + made.name + " exists already in this project");
+        if (there.front().integer(0) >= most_per_project)
+            return conflict(fmt::format("a project has at most {} evaluators", most_per_project));
+        TRY(transaction.execute(
+            "INSERT INTO evaluators (id, space_id, project_id, name, description, filter, condition, label, score, "
+            "other_label, other_score, sample_percent, enabled, issue_id, revision, judged_up_to, next_at, judged, "
+            "matched, problem, created_by, created_by_name, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "?, ?, ?, 1, ?, 1, ?, ?, 0, 0, '', ?, ?, ?, ?)",
+            made.id, made.space_id, made.project_id, made.name, made.description, made.filter, made.condition,
+            made.label, made.score, made.other_label, made.other_score, made.sample_percent, issue, made.judged_up_to,
+            now, caller.actor(), caller.name, now, now));
+        return m_access.audit.record(transaction, caller,
+                                     {"evaluator_create", made.space_id, made.id.text(), {{"name", made.name}}});
+    }));
+    return find(Caller::system(), made.id);
+}
+
+Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id, const EvaluatorChange& change) {
+    Evaluator rule = TRY(find(caller, id, Permission::eval_write));
+    const bool was_enabled = rule.enabled;
+    if (change.description) rule.description = TRY(access::checked_description(*change.description));
+    if (change.filter) rule.filter = *change.filter;
+    if (change.condition) rule.condition = *change.condition;
+    if (change.label) rule.label = *change.label;
+    if (change.score) rule.score = *change.score;
+    if (change.other_label) rule.other_label = *change.other_label;
+    if (change.other_score) rule.other_score = *change.other_score;
+    if (change.sample_percent) rule.sample_percent = *change.sample_percent;
+    if (change.enabled) rule.enabled = *change.enabled;
+    TRY(check_rule(rule));
+    const Time now = m_clock.now();
+    if (rule.enabled && !was_enabled) rule.judged_up_to = now;
+    if (change.backfill_hours) rule.judged_up_to = TRY(backfill_from(now, *change.backfill_hours, 1));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute(
+            "UPDATE evaluators SET description = ?, filter = ?, condition = ?, label = ?, score = ?, other_label = ?, "
+            "other_score = ?, sample_percent = ?, enabled = ?, judged_up_to = ?, next_at = ?, problem = '', revision = "
+            "revision + 1, updated_at = ? WHERE id = ?",
+            rule.description, rule.filter, rule.condition, rule.label, rule.score, rule.other_label, rule.other_score,
+            rule.sample_percent, rule.enabled, rule.judged_up_to, now, now, id));
+        return m_access.audit.record(
+            transaction, caller,
+            {"evaluator_update", rule.space_id, id.text(), {{"name", rule.name}, {"enabled", rule.enabled}}});
+    }));
+    return find(Caller::system(), id);
+}
+
+Result<> Evaluators::remove(const Caller& caller, const EvaluatorId& id) {
+    const Evaluator rule = TRY(find(caller, id, Permission::eval_write));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("DELETE FROM evaluators WHERE id = ?", id));
+        TRY(transaction.execute("UPDATE issues SET evaluator_id = NULL WHERE evaluator_id = ?", id));
+        return m_access.audit.record(transaction, caller,
+                                     {"evaluator_delete", rule.space_id, id.text(), {{"name", rule.name}}});
+    });
+}
+
+Result<EvaluatorPreview> Evaluators::preview(const Caller& caller, const SpaceId& space,
+                                             const NewEvaluator& wanted) const {
+    const auto project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::project_read));
+    Evaluator rule;
+    rule.filter = *wanted.filter;
+    rule.condition = wanted.condition;
+    rule.label = *wanted.label;
+    rule.sample_percent = *wanted.sample_percent;
+    TRY(check_rule(rule));
+    if (m_telemetry == nullptr) return unavailable("this server stores no spans");
+    TRY(m_telemetry->store());
+    EvaluatorPreview preview;
+    const Time now = m_clock.now();
+    telemetry::ClickHouseQuery query("");
+    query.sql = "SELECT count(), countIf(is_match) FROM (" + question_of(rule, query) + ") FORMAT JSONCompact";
+    bind_times(query, project.id.text(), now - std::chrono::hours(preview.hours), now);
+    for (const json::Value& row : TRY(rows_of(m_telemetry->engine(), query))) {
+        preview.spans = AnswerRow(row).integer(0);
+        preview.matched = AnswerRow(row).integer(1);
+    }
+    return preview;
+}
+
+// With the engine of our own the ledger knows of every span: then the engine may sleep.
+bool Evaluators::holds_nothing_new(const Evaluator& rule) {
+    if (m_telemetry->engine_process() == nullptr) return false;
+    const std::pair now(m_telemetry->ledger()[rule.project_id.text()].stored, rule.revision);
+    const Lock lock(m_mutex);
+    const auto [known, is_first] = m_seen.try_emplace(rule.id.text(), now);
+    return !is_first && std::exchange(known->second, now) == now;
+}
+
+Result<int64_t> Evaluators::judge(const Evaluator& rule) {
+    TRY(m_telemetry->store()); // the tables are there
+    telemetry::ClickHouse& engine = m_telemetry->engine();
+    telemetry::Evals evals(engine, m_clock);
+    const Time until = m_clock.now();
+    int64_t written = 0;
+    for (;;) {
+        telemetry::ClickHouseQuery query("");
+        query.sql = "SELECT * FROM (" + question_of(rule, query) + ")" +
+                    (rule.other_label.empty() ? " WHERE is_match" : " WHERE 1") +
+                    " AND span_id NOT IN (SELECT toFixedString(target_id, 16) FROM hone.evals FINAL WHERE project = "
+                    "{project:String} AND target = 'span' AND name = {eval:String} AND identifier = {evaluator:String} "
+                    "AND created_ns > {after:Int64} AND length(target_id) = 16) LIMIT " +
+                    std::to_string(most_at_once) + " FORMAT JSONCompact";
+        bind_times(query, rule.project_id.text(), rule.judged_up_to - late, until);
+        query.bind("eval", rule.name).bind("evaluator", rule.id.text());
+        const json::Array rows = TRY(rows_of(engine, query));
+        std::vector<telemetry::Eval> made;
+        int64_t matched = 0;
+        for (const json::Value& row : rows) {
+            const AnswerRow span(row);
+            const bool is_match = span.integer(1) != 0;
+            matched += is_match;
+            telemetry::Eval eval;
+            eval.project = rule.project_id.text();
+            eval.target_id = span.text(0);
+            eval.name = rule.name;
+            eval.annotator = eval.identifier = rule.id.text();
+            eval.kind = telemetry::EvalKind::code;
+            eval.label = is_match ? rule.label : rule.other_label;
+            eval.score = is_match ? rule.score : rule.other_score;
+            eval.metadata = json::print(json::Object{{"evaluator", rule.id.text()}, {"revision", rule.revision}});
+            made.push_back(std::move(eval));
+        }
+        const auto count = static_cast<int64_t>(made.size());
+        if (count > 0) {
+            TRY(evals.upsert(std::move(made)));
+            TRY(m_database.execute("UPDATE evaluators SET judged = judged + ?, matched = matched + ? WHERE id = ?",
+                                   count, matched, rule.id));
+        }
+        written += count;
+        if (count < most_at_once) break;
+    }
+    TRY(m_database.execute("UPDATE evaluators SET judged_up_to = ?, last_at = ?, problem = '' WHERE id = ? AND "
+                           "revision = ?",
+                           until, until, rule.id, rule.revision));
+    return written;
+}
+
+Result<int64_t> Evaluators::step() {
+    if (m_telemetry == nullptr) return int64_t{0};
+    const Time now = m_clock.now();
+    const auto due = TRY(m_database.query("SELECT " + std::string(columns) +
+                                              ", next_at FROM evaluators WHERE enabled = 1 AND next_at <= ? ORDER BY "
+                                              "next_at, id LIMIT 1000",
+                                          now));
+    int64_t written = 0;
+    for (const auto& row : due) {
+        const Evaluator rule = evaluator_of(row);
+        const auto claimed =
+            TRY(m_database.execute("UPDATE evaluators SET next_at = ? WHERE id = ? AND next_at = ? AND enabled = 1",
+                                   now + cadence, rule.id, row.integer(row.size() - 1)));
+        if (claimed == 0 || holds_nothing_new(rule)) continue;
+        const auto judged = judge(rule);
+        if (judged.ok()) {
+            written += judged.value();
+            continue;
+        }
+        {
+            const Lock lock(m_mutex);
+            m_seen.erase(rule.id.text()); // it is tried again
+        }
+        log(Level::warning, "evaluator failed", {{"evaluator", rule.id.text()}, {"why", judged.error().message}});
+        TRY(m_database.execute("UPDATE evaluators SET problem = ? WHERE id = ?",
+                               std::string(truncate_utf8(judged.error().message, 500)), rule.id));
+    }
+    return written;
+}
+
+Result<std::optional<Time>> Evaluators::next_due() const {
+    const auto next = TRY(m_database.query("SELECT MIN(next_at) FROM evaluators WHERE enabled = 1"));
+    return next.front().optional_time(0);
+}
+
+namespace {
+
+// `name = "…"` of the filter's top level: the spans among which the issue's are.
+std::optional<std::string> name_in(const telemetry::FilterNode& node) {
+    using Kind = telemetry::FilterNode::Kind;
+    if (node.kind == Kind::comparison) {
+        const bool is_name = node.operand.source == telemetry::FilterOperand::Source::field &&
+                             node.operand.name == "name" && node.comparison == telemetry::FilterOperator::equal &&
+                             node.values.size() == 1;
+        return is_name ? std::optional(node.values.front()) : std::nullopt;
+    }
+    if (node.kind != Kind::all) return std::nullopt;
+    for (const auto& child : node.children)
+        if (const auto found = name_in(child)) return found;
+    return std::nullopt;
+}
+
+} // namespace
+
+Result<NewEvaluator> evaluator_for(const Issue& issue) {
+    if (trim(issue.filter).empty()) return conflict("it has no filter that an evaluator could judge by");
+    const auto filter = telemetry::parse_filter(issue.filter);
+    if (!filter.ok()) return conflict("its filter is not understood: " + filter.error().message);
+    NewEvaluator wanted;
+    wanted.name = std::string(name_of(issue.detector)) + " " +
+                  lowercase_ascii(issue.id.text().substr(issue.id.text().size() - 6));
+    wanted.description = "Made from the issue " + issue.id.text() + ": " + issue.title;
+    wanted.project = issue.project_id.text();
+    wanted.condition = issue.filter;
+    wanted.label = std::string("fail");
+    wanted.score = 0;
+    // Where the issue is about spans of one name, the others of that name are fine.
+    if (const auto name = name_in(filter.value())) {
+        wanted.filter = "name = " + quote_filter(*name);
+        wanted.other_label = std::string("pass");
+        wanted.other_score = 1;
+    }
+    wanted.backfill_hours = int64_t{24};
+    return wanted;
+}
+
+} // namespace hone::signal

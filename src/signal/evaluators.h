@@ -1,0 +1,65 @@
+// Evaluators of projects: kept, changed, and carried out. step() judges what came since the last look: the engine finds
+// the spans, the evals are written as anybody's are. A span gets an evaluator's eval once, also after a crash and with
+// several servers on one database: whoever moves the due moment on judges, and what has an eval is left out.
+// Thread-safe; step() is called by Signal's thread.
+#pragma once
+
+#include "access/access.h"
+#include "base/mutex.h"
+#include "signal/evaluator.h"
+#include "telemetry/telemetry.h"
+
+#include <map>
+
+namespace hone::signal {
+
+class Evaluators {
+public:
+    // How often each looks, and how many spans one question may return.
+    static constexpr Duration cadence = std::chrono::minutes(1);
+    static constexpr int64_t most_at_once = 10'000;
+
+    // `telemetry` may be null: nothing can be judged.
+    Evaluators(sql::Database& database, const Clock& clock, access::Access& access, telemetry::Telemetry* telemetry)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_telemetry(telemetry) {}
+
+    // Oldest first.
+    Result<access::Page<Evaluator>> list(const access::Caller& caller, const access::SpaceId& space,
+                                         const std::optional<std::string>& project,
+                                         const access::PageRequest& page) const;
+    Result<Evaluator> find(const access::Caller& caller, const EvaluatorId& id,
+                           access::Permission permission = access::Permission::project_read) const;
+    Result<Evaluator> create(const access::Caller& caller, const access::SpaceId& space, const NewEvaluator& wanted,
+                             const std::optional<IssueId>& issue = {});
+    Result<Evaluator> update(const access::Caller& caller, const EvaluatorId& id, const EvaluatorChange& change);
+    // Its evals stay.
+    Result<> remove(const access::Caller& caller, const EvaluatorId& id);
+    // Of the last 24 hours.
+    Result<EvaluatorPreview> preview(const access::Caller& caller, const access::SpaceId& space,
+                                     const NewEvaluator& wanted) const;
+
+    // Judges what is due. Returns how many evals it wrote.
+    Result<int64_t> step();
+    // Null: none is on.
+    Result<std::optional<Time>> next_due() const;
+
+private:
+    Result<int64_t> judge(const Evaluator& rule);
+    bool holds_nothing_new(const Evaluator& rule);
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    telemetry::Telemetry* m_telemetry;
+    mutable Mutex m_mutex;
+    // Spans of the project and revision of the rule at its last whole look, by evaluator.
+    std::map<std::string, std::pair<int64_t, int64_t>> m_seen GUARDED_BY(m_mutex);
+};
+
+// The rule that tells the spans of an issue from others of the same name. Conflict: it has no filter.
+Result<NewEvaluator> evaluator_for(const Issue& issue);
+
+} // namespace hone::signal
