@@ -11,6 +11,9 @@ constexpr Duration wait_slice = std::chrono::milliseconds(100);
 constexpr int64_t nano_per_micro = 1000;
 constexpr int load_attempts = 100;
 
+constexpr std::string_view select_budget =
+    "SELECT tokens_per_day, cost_micro_usd_per_day, soft_percent, capture FROM space_budgets WHERE space_id = ?";
+
 bool is_limited(const SpendingLimit& limit) {
     return limit.tokens || limit.cost_nano_usd;
 }
@@ -83,36 +86,39 @@ bool Budgets::is_fresh(Duration read_at) const {
     return m_database.engine() == sql::Engine::sqlite || m_clock.steady() - read_at < refresh;
 }
 
-Result<SpendingLimit> Budgets::space_limit(const std::string& space_id) {
+Result<Budgets::SpaceLimit> Budgets::space_limit(const std::string& space_id) {
     {
         const Lock lock(m_mutex);
         const auto known = m_space_limits.find(space_id);
-        if (known != m_space_limits.end() && is_fresh(known->second.read_at)) return known->second.limit;
+        if (known != m_space_limits.end() && is_fresh(known->second.read_at)) return known->second;
     }
-    const auto rows = TRY(m_database.query(
-        "SELECT tokens_per_day, cost_micro_usd_per_day, soft_percent FROM space_budgets WHERE space_id = ?", space_id));
-    SpendingLimit limit;
+    const auto rows = TRY(m_database.query(std::string(select_budget), space_id));
+    SpaceLimit found;
+    SpendingLimit& limit = found.limit;
     if (!rows.empty()) {
         const sql::Row row = rows.front();
         if (!row.is_null(0)) limit.tokens = row.integer(0);
         if (!row.is_null(1)) limit.cost_nano_usd = row.integer(1) * nano_per_micro;
         limit.soft_percent = row.integer(2);
+        // What this version does not know, another has written: then nothing is kept.
+        found.capture = parse_enum<Capture>(row.text(3)).value_or(Capture::none);
     }
     const Lock lock(m_mutex);
-    m_space_limits[space_id] = {limit, m_clock.steady()};
-    return limit;
+    found.read_at = m_clock.steady();
+    m_space_limits[space_id] = found;
+    return found;
 }
 
-Result<std::vector<Budgets::Line>> Budgets::lines_of(const BudgetAccount& account, const std::string& day) {
+std::vector<Budgets::Line> Budgets::lines_of(const BudgetAccount& account, const std::string& day,
+                                             const SpendingLimit& space) {
     std::vector<Line> lines;
     if (is_limited(account.run))
         lines.push_back({BudgetScope::run, "run " + account.run_id, account.run_id, account.run});
     if (!account.automation_id.empty() && is_limited(account.automation_day))
         lines.push_back({BudgetScope::automation, "automation " + account.automation_id + " " + day,
                          account.automation_id, account.automation_day});
-    const SpendingLimit limit = TRY(space_limit(account.space_id));
-    if (is_limited(limit))
-        lines.push_back({BudgetScope::space, "space " + account.space_id + " " + day, account.space_id, limit});
+    if (is_limited(space))
+        lines.push_back({BudgetScope::space, "space " + account.space_id + " " + day, account.space_id, space});
     return lines;
 }
 
@@ -177,7 +183,8 @@ Result<Admission> Budgets::reserve(const BudgetAccount& account, const Spending&
                                    Deadline deadline) {
     const std::string day = day_of(m_clock.now());
     for (;;) {
-        const std::vector<Line> lines = TRY(lines_of(account, day));
+        const SpaceLimit space = TRY(space_limit(account.space_id));
+        const std::vector<Line> lines = lines_of(account, day, space.limit);
         for (const Line& line : lines) TRY(load(line, day));
         const Lock lock(m_mutex);
         drop_old_days(day);
@@ -187,6 +194,7 @@ Result<Admission> Budgets::reserve(const BudgetAccount& account, const Spending&
                 admission->reservation.m_day = day;
                 admission->reservation.m_estimate = estimate;
             }
+            admission->capture = space.capture;
             return std::move(*admission);
         }
         if (cancel.fired()) return conflict("the run has ended");
@@ -241,31 +249,39 @@ void Budgets::drop_old_days(const std::string& today) {
 
 Result<SpaceBudget> Budgets::space_budget(const access::Caller& caller, const access::SpaceId& space) const {
     TRY(caller.require(access::Permission::space_read, space));
-    const auto rows = TRY(m_database.query(
-        "SELECT tokens_per_day, cost_micro_usd_per_day, soft_percent FROM space_budgets WHERE space_id = ?", space));
+    const auto rows = TRY(m_database.query(std::string(select_budget), space));
     SpaceBudget budget;
+    budget.capture = Capture::full;
     if (rows.empty()) return budget;
     const sql::Row row = rows.front();
     if (!row.is_null(0)) budget.tokens_per_day = row.integer(0);
     if (!row.is_null(1)) budget.cost_micro_usd_per_day = row.integer(1);
     budget.soft_percent = row.integer(2);
+    budget.capture = parse_enum<Capture>(row.text(3)).value_or(Capture::none);
     return budget;
 }
 
 Result<SpaceBudget> Budgets::set_space_budget(const access::Caller& caller, const access::SpaceId& space,
-                                              const SpaceBudget& budget) {
+                                              SpaceBudget budget) {
     TRY(caller.require(access::Permission::space_update, space));
     constexpr int64_t most = 1'000'000'000'000'000;
     for (const auto& number : {budget.tokens_per_day, budget.cost_micro_usd_per_day})
         if (number && (*number < 0 || *number > most)) return invalid("a budget is between 0 and 10^15");
     if (budget.soft_percent < 1 || budget.soft_percent > 100) return invalid("soft_percent is between 1 and 100");
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto before = TRY(transaction.query(std::string(select_budget), space));
+        if (!budget.capture)
+            budget.capture =
+                before.empty() ? Capture::full : parse_enum<Capture>(before.front().text(3)).value_or(Capture::none);
         TRY(transaction.execute(
-            "INSERT INTO space_budgets (space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent, updated_at) "
-            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (space_id) DO UPDATE SET tokens_per_day = excluded.tokens_per_day, "
+            "INSERT INTO space_budgets (space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent, capture, "
+            "updated_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (space_id) DO UPDATE SET tokens_per_day = "
+            "excluded.tokens_per_day, "
             "cost_micro_usd_per_day = excluded.cost_micro_usd_per_day, soft_percent = excluded.soft_percent, "
+            "capture = excluded.capture, "
             "updated_at = excluded.updated_at",
-            space, budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent, m_clock.now()));
+            space, budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent, name_of(*budget.capture),
+            m_clock.now()));
         return m_audit.record(transaction, caller,
                               {.action = "budget_update",
                                .space = space,

@@ -8,6 +8,7 @@
 
 #include "access/access.h"
 #include "broker/channel.h"
+#include "broker/model_call.h"
 #include "broker/usage_ledger.h"
 
 #include <map>
@@ -73,13 +74,15 @@ struct Admission {
     int64_t percent = 0;                  // of that one, used
     std::string message;                  // for people: "the run's budget of 50000 tokens is used up"
     Reservation reservation;              // not for `hard`
+    Capture capture = Capture::full;      // the most that the space lets the call's span keep
 };
 
-// The day's limit of a space, as the API has it. Money in micro-USD.
+// What a space lets its runs do with models, as the API has it. Money in micro-USD.
 struct SpaceBudget {
     std::optional<int64_t> tokens_per_day;
     std::optional<int64_t> cost_micro_usd_per_day;
     int64_t soft_percent = 80;
+    std::optional<Capture> capture; // told always; when set, absent leaves it as it is
     static constexpr std::tuple fields{
         Field{"tokens_per_day", &SpaceBudget::tokens_per_day,
               "Tokens of all model calls per day (UTC); null: no limit."},
@@ -87,6 +90,9 @@ struct SpaceBudget {
               "Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Calls to models "
               "without a price cost nothing here."},
         Field{"soft_percent", &SpaceBudget::soft_percent, "From this share on workers are asked to finish, 1 to 100."},
+        Field{"capture", &SpaceBudget::capture,
+              "The most that spans of model calls keep: full (messages, tools, answers), metadata (no text of anybody) "
+              "or none (no spans). A preset may keep less, never more. Absent in a change: stays."},
     };
 };
 
@@ -111,7 +117,7 @@ public:
 
     Result<SpaceBudget> space_budget(const access::Caller& caller, const access::SpaceId& space) const;
     Result<SpaceBudget> set_space_budget(const access::Caller& caller, const access::SpaceId& space,
-                                         const SpaceBudget& budget);
+                                         SpaceBudget budget);
 
     // How old a number that another server may have changed can be.
     static constexpr Duration refresh = std::chrono::seconds(5);
@@ -126,6 +132,7 @@ private:
     };
     struct SpaceLimit {
         SpendingLimit limit;
+        Capture capture = Capture::full;
         Duration read_at{};
     };
     // One limit that applies to a call.
@@ -136,9 +143,9 @@ private:
         SpendingLimit limit;
     };
 
-    Result<std::vector<Line>> lines_of(const BudgetAccount& account, const std::string& day);
+    static std::vector<Line> lines_of(const BudgetAccount& account, const std::string& day, const SpendingLimit& space);
     Result<> load(const Line& line, const std::string& day);
-    Result<SpendingLimit> space_limit(const std::string& space_id);
+    Result<SpaceLimit> space_limit(const std::string& space_id);
     bool is_fresh(Duration read_at) const;
     void give_back(const std::vector<std::string>& keys, const Spending& estimate);
     void drop_old_days(const std::string& today) REQUIRES_LOCK(m_mutex);

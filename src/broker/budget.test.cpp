@@ -98,20 +98,34 @@ TEST_CASE("a space's budget holds for all its runs, for one day") {
     for_each_world([](World& world) {
         Office office(world);
         must(office.budgets.set_space_budget(world.admin, world.space,
-                                             {.tokens_per_day = 100, .cost_micro_usd_per_day = {}}));
+                                             {.tokens_per_day = 100, .cost_micro_usd_per_day = {}, .capture = {}}));
         CHECK(office.call(60) == BudgetLevel::fine);
         office.account.run_id = "run_2";
         CHECK(office.call(60) == BudgetLevel::fine);
         CHECK(must(office.reserve()).message == "the space's budget for today of 100 tokens is used up");
         SUBCASE("a higher limit counts at once") {
             must(office.budgets.set_space_budget(world.admin, world.space,
-                                                 {.tokens_per_day = 200, .cost_micro_usd_per_day = {}}));
+                                                 {.tokens_per_day = 200, .cost_micro_usd_per_day = {}, .capture = {}}));
             CHECK(office.call(1) == BudgetLevel::fine);
         }
         SUBCASE("the next day starts with nothing spent") {
             world.clock.advance(std::chrono::hours(24));
             CHECK(office.call(1) == BudgetLevel::fine);
         }
+    });
+}
+
+TEST_CASE("what a space keeps of its calls stays when only its budget is changed") {
+    for_each_world([](World& world) {
+        Office office(world);
+        CHECK(must(office.budgets.space_budget(world.admin, world.space)).capture == Capture::full);
+        SpaceBudget wanted;
+        wanted.capture = Capture::metadata;
+        must(office.budgets.set_space_budget(world.admin, world.space, wanted));
+        wanted.capture.reset();
+        wanted.tokens_per_day = 5000;
+        CHECK(must(office.budgets.set_space_budget(world.admin, world.space, wanted)).capture == Capture::metadata);
+        CHECK(must(office.reserve()).capture == Capture::metadata);
     });
 }
 

@@ -120,6 +120,27 @@ Result<> Channel::write(std::string_view bytes, Deadline deadline) {
     return {};
 }
 
+Result<> Channel::write_all(std::span<std::string_view> pieces, Deadline deadline) {
+    while (!pieces.empty()) {
+        if (pieces.front().empty()) {
+            pieces = pieces.subspan(1);
+            continue;
+        }
+        const net::IoStep step = m_socket.write(pieces);
+        if (step.state != net::Io::done) {
+            TRY(settle(step.state, deadline, "writing"));
+            continue;
+        }
+        for (size_t left = step.bytes; left > 0;) {
+            const size_t taken = std::min(left, pieces.front().size());
+            pieces.front().remove_prefix(taken);
+            left -= taken;
+            if (pieces.front().empty()) pieces = pieces.subspan(1);
+        }
+    }
+    return {};
+}
+
 net::IoStep Channel::try_read(std::span<char> into) {
     if (m_buffer.empty()) return m_socket.read(into);
     const size_t take = std::min(into.size(), m_buffer.size());

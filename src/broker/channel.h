@@ -61,6 +61,8 @@ public:
     Result<size_t> read(std::span<char> into, Deadline deadline);
     // Everything, before the deadline.
     Result<> write(std::string_view bytes, Deadline deadline);
+    // One after the other, in as few packets as can be; uses up `pieces`.
+    Result<> write_all(std::span<std::string_view> pieces, Deadline deadline);
 
     // What can be done at once. try_read gives the buffer's bytes first.
     net::IoStep try_read(std::span<char> into);

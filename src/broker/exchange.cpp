@@ -238,10 +238,8 @@ private:
         if (m_result.received > m_caps.response_bytes)
             return too_large("the answer is larger than the run may receive");
         if (m_redacted) {
-            std::string clean;
-            m_redacted->feed(content, clean);
-            if (m_response_done) m_redacted->finish(clean);
-            content = std::move(clean);
+            m_redacted->feed(content);
+            if (m_response_done) m_redacted->finish(content);
         }
         frame(m_down_framing, content, m_response_done, m_down);
         return {};

@@ -326,7 +326,7 @@ TEST_CASE("the provider gets the real key, and nothing the worker brought to be 
 
 TEST_CASE("faults of the provider pass as they are, with their back-off") {
     ScriptedModel model;
-    for (const int status : {400, 401, 429, 500, 529}) {
+    for (const int status : {400, 403, 429, 500, 529}) {
         INFO(status);
         Stage stage(model.url + "/play/status_" + std::to_string(status));
         const auto answer = stage.must_post("/anthropic/v1/messages", shots[1].body);
@@ -336,6 +336,77 @@ TEST_CASE("faults of the provider pass as they are, with their back-off") {
         CHECK(stage.recorded() == telemetry::Tokens{});
         CHECK(stage.count("status = " + std::to_string(status)) == 1);
     }
+}
+
+TEST_CASE("without a usable credential no harness is made to try again, and it is told what to set") {
+    ScriptedModel model;
+    {
+        Stage stage(model.url + "/play/status_401");
+        for (const Shot& shot : {shots[1], shots[2]}) {
+            const auto answer = stage.must_post(shot.path, shot.body);
+            CHECK(answer.status == 400);
+            CHECK(answer.header("x-should-retry") == "false");
+            CHECK(answer.body.find("invalid_request_error") != std::string::npos);
+            CHECK(answer.body.find("scripted fault") != std::string::npos);
+            CHECK(answer.body.find("hone secret set skl_1 API_KEY") != std::string::npos);
+        }
+        CHECK(stage.count("status = 401") == 2);
+    }
+    Stage stage(model.url + "/play/text");
+    RunAccess access;
+    access.run_id = "run_1";
+    access.space_id = "space_1";
+    REQUIRE(stage.broker->update(access).ok());
+    const auto nothing = stage.must_post("/anthropic/v1/messages", shots[1].body);
+    CHECK(nothing.status == 400);
+    CHECK(nothing.body.find("hone skill create") != std::string::npos);
+    skill::ModelEndpoint& endpoint = access.grant.models.emplace_back();
+    endpoint.skill_id = "skl_2";
+    endpoint.protocol = "anthropic";
+    endpoint.base_url = model.url;
+    endpoint.secret_id = "sec_gone";
+    endpoint.header = "x-api-key";
+    endpoint.format = "{}";
+    REQUIRE(stage.broker->update(access).ok());
+    const auto gone = stage.must_post("/anthropic/v1/messages", shots[1].body);
+    CHECK(gone.status == 400);
+    CHECK(gone.body.find("hone secret set skl_2 API_KEY") != std::string::npos);
+    access.grant.models[0].models = {"other-model"};
+    REQUIRE(stage.broker->update(access).ok());
+    CHECK(stage.must_post("/anthropic/v1/messages", shots[1].body).status == 404);
+}
+
+TEST_CASE("a space decides how much of its calls is kept, and the price is kept with the cost") {
+    ScriptedModel model;
+    Stage stage(model.url + "/play/text");
+    const auto kept = [&](const char* capture) {
+        const std::string sql = std::string("INSERT INTO space_budgets (space_id, soft_percent, capture, updated_at) "
+                                            "VALUES ('space_1', 80, '") +
+                                capture + "', 1) ON CONFLICT (space_id) DO UPDATE SET capture = excluded.capture";
+        REQUIRE(stage.fresh.database()
+                    .write([&](sql::Transaction& transaction) -> Result<> {
+                        TRY(transaction.execute("INSERT INTO spaces (id, name, description, created_at) VALUES "
+                                                "('space_1', 'default', '', 1) ON CONFLICT (id) DO NOTHING"));
+                        TRY(transaction.execute(sql));
+                        return {};
+                    })
+                    .ok());
+        Budgets fresh(stage.fresh.database(), stage.ledger, stage.audit, stage.clock);
+        Cancel never;
+        const auto admission = fresh.reserve({"space_1", "run_1", "", {}, {}}, {}, never, Deadline::after({}));
+        REQUIRE(admission.ok());
+        return admission.value().capture;
+    };
+    CHECK(kept("full") == Capture::full);
+    CHECK(kept("metadata") == Capture::metadata);
+    CHECK(kept("from a later version") == Capture::none);
+    CHECK(kept("none") == Capture::none);
+    stage.must_post("/anthropic/v1/messages", shots[1].body); // the first of this gateway: reads the space's wish
+    {
+        const Lock lock(stage.calls.mutex);
+        CHECK(stage.calls.all.empty());
+    }
+    CHECK(stage.count("cost_nano_usd > 0 AND price = 'claude-sonnet-4 3 15 0.3 3.75 since 2025-11-01'") == 1);
 }
 
 TEST_CASE("a provider that is not there is an error in the provider's shape") {

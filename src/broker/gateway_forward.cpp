@@ -127,11 +127,10 @@ bool ForwardExchange::answer(RequestHead& head) {
     if (head.http_1_0 && passed.framing == Framing::chunked) passed.framing = Framing::until_close;
     if (!keep) passed.headers.push_back({"connection", "close"});
     if (!m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok()) return false;
-    const PipeEnd end = pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout,
-                                  [&](std::string_view piece, bool, std::string& out) {
-                                      out = piece;
-                                      return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
-                                  });
+    const PipeEnd end =
+        pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout, [&](std::string& piece, bool) {
+            return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
+        });
     if (end != PipeEnd::whole) return false;
     if (answer.keep_alive && m_other->buffer().empty())
         m_run.keep_idle(idle_key, std::move(*m_other), m_gateway.m_clock.steady() + options.reuse_for);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "broker/gateway_pipe.h"
 #include "broker/gateway_state.h"
+#include "broker/model_json.h"
 #include "broker/model_request.h"
 #include "broker/usage_filter.h"
 
@@ -46,6 +47,11 @@ bool is_success(int status) {
     return status >= 200 && status < 300;
 }
 
+bool offers_protocol(std::span<const skill::ModelEndpoint> endpoints, std::string_view protocol) {
+    return std::any_of(endpoints.begin(), endpoints.end(),
+                       [&](const skill::ModelEndpoint& endpoint) { return endpoint.protocol == protocol; });
+}
+
 bool is_plain(std::string_view encoding) {
     return encoding.empty() || equals_ignoring_case(trim(encoding), "identity");
 }
@@ -56,7 +62,10 @@ bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool 
     const ModelError error = model_error(m_route.api, refusal, message);
     close = close || !m_client_keeps;
     std::vector<Header> more;
-    if (refusal == ModelRefusal::busy) more.push_back({"retry-after", "5"});
+    if (refusal == ModelRefusal::busy)
+        more.push_back({"retry-after", "5"});
+    else if (error.status < 500)
+        more.push_back({"x-should-retry", "false"}); // what the providers' own libraries listen to
     const bool is_sent = send_answer(m_client, error.status, "application/json", error.body, close,
                                      m_gateway.m_options.idle_timeout, more)
                              .ok();
@@ -68,7 +77,7 @@ Spending ModelExchange::estimate(const ModelRequest& request, size_t body_bytes)
     telemetry::Tokens tokens;
     tokens.input = static_cast<int64_t>(body_bytes) / request_bytes_per_token;
     tokens.output = std::min(request.max_output_tokens.value_or(probable_output), probable_output);
-    const telemetry::Price* price = m_gateway.m_prices.find(m_call.requested_model);
+    const telemetry::Price* price = m_gateway.m_prices.find(m_call.requested_model, m_call.started);
     return {tokens.total(), price ? telemetry::cost_nano_usd(*price, tokens) : 0};
 }
 
@@ -94,9 +103,21 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
 
     const auto policy = m_session.policy();
     const skill::ModelEndpoint* endpoint = choose_endpoint(policy->grant().models, m_route.api, m_call.requested_model);
-    if (endpoint == nullptr)
-        return refuse(ModelRefusal::not_found,
-                      "this run has no model skill that offers the model " + m_call.requested_model, false);
+    if (endpoint == nullptr) {
+        const std::string protocol(protocol_of(m_route.api));
+        if (offers_protocol(policy->grant().models, protocol))
+            return refuse(ModelRefusal::not_found,
+                          "this run's model skills with PROTOCOL=" + protocol + " do not offer the model " +
+                              m_call.requested_model + "; add it to MODELS of one, or leave MODELS empty",
+                          false);
+        return refuse(
+            ModelRefusal::not_configured,
+            "Hone has no model skill with PROTOCOL=" + protocol +
+                " for this run. Make one with its API_KEY (hone skill create NAME --type model --var PROTOCOL=" +
+                protocol + " --secret API_KEY) and attach it to the preset",
+            false);
+    }
+    m_skill_id = endpoint->skill_id;
 
     Result<Admission> reserved = Admission{};
     if (!m_route.counts_only)
@@ -114,6 +135,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
                       false);
     }
     m_reservation = std::move(admission.reservation);
+    m_capture = std::min(m_run.run.capture, admission.capture);
     m_sent = prepare(request.value(), std::move(body).value(), admission);
     auto reached = reach(head, *endpoint, m_sent);
     if (reached.ok()) return pass_answer(reached.value()) && m_client_keeps;
@@ -122,6 +144,11 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     m_call.error = error.message;
     settle();
     if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
+    if (m_is_locked_out)
+        return refuse(ModelRefusal::not_configured,
+                      "Hone cannot use the credential of the model skill " + m_skill_id + ": " + error.message +
+                          ". Set it again: hone secret set " + m_skill_id + " API_KEY",
+                      false);
     if (error.code == Code::forbidden) return refuse(ModelRefusal::forbidden, error.message, false);
     if (error.code == Code::conflict) return false; // the client or the run has gone
     return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
@@ -192,8 +219,11 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
     const GatewayOptions& options = m_gateway.m_options;
     m_address = TRY(parse_model_address(endpoint.base_url));
     m_call.provider = m_address.host.host;
-    if (!endpoint.secret_id.empty())
-        m_credential = TRY(m_run.credential(m_session, endpoint.secret_id, options.secret_lifetime));
+    if (!endpoint.secret_id.empty()) {
+        auto opened = m_run.credential(m_session, endpoint.secret_id, options.secret_lifetime);
+        m_is_locked_out = !opened.ok();
+        m_credential = TRY(std::move(opened));
+    }
     m_idle_key = m_address.host.text() + (m_address.tls ? " tls" : " plain");
     TRY(note_use(endpoint));
 
@@ -237,30 +267,27 @@ ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
 }
 
 // One piece of the answer's body on its way to the client.
-bool ModelExchange::take_piece(std::string_view piece, bool last, std::string& out) {
+bool ModelExchange::take_piece(std::string& piece, bool last) {
     if (!m_call.first_byte) m_call.first_byte = m_gateway.m_clock.steady() - m_began;
-    std::string blanked;
+    const auto received = static_cast<int64_t>(piece.size());
     if (m_blanked) {
-        m_blanked->feed(piece, blanked);
-        if (last) m_blanked->finish(blanked);
-    } else {
-        blanked = piece;
+        m_blanked->feed(piece);
+        if (last) m_blanked->finish(piece);
     }
-    if (m_meter) m_meter->observe(blanked);
+    if (m_meter) m_meter->observe(piece);
     const size_t kept = m_call.answer.size(), most = m_gateway.m_options.captured_bytes;
-    if (m_gateway.m_sink && m_run.run.capture == Capture::full && kept < most)
-        m_call.answer.append(blanked, 0, most - kept);
+    if (m_gateway.m_sink && m_capture == Capture::full && kept < most) m_call.answer.append(piece, 0, most - kept);
     if (m_filter) {
-        m_filter->feed(blanked, out);
-        if (last) m_filter->finish(out);
-    } else {
-        out = std::move(blanked);
+        std::string unfiltered;
+        unfiltered.swap(piece);
+        m_filter->feed(unfiltered, piece);
+        if (last) m_filter->finish(piece);
     }
     if (last) { // before the client can see the end: its next call finds this one counted
         if (m_meter) m_meter->finish(true);
         settle();
     }
-    return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
+    return m_session.count_bytes(received).ok();
 }
 
 bool ModelExchange::pass_answer(const ResponseHead& answer) {
@@ -272,6 +299,7 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
         settle();
         return refuse(ModelRefusal::unreachable, why, false);
     }
+    if (answer.status == 401) return refuse_for_credential(answer);
     m_call.form = answer_form(net::header_value(answer.headers, "content-type"));
     if (is_success(answer.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
     if (m_drops_usage && m_meter && m_call.form == AnswerForm::events) m_filter.emplace();
@@ -280,9 +308,8 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
     const ResponseHead passed = client_head(answer);
     PipeEnd end = PipeEnd::client_gone;
     if (m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok())
-        end = pipe_body(
-            *m_other, m_client, answer, passed.framing, options.idle_timeout,
-            [&](std::string_view piece, bool last, std::string& out) { return take_piece(piece, last, out); });
+        end = pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout,
+                        [&](std::string& piece, bool last) { return take_piece(piece, last); });
     if (end != PipeEnd::whole) {
         m_call.error = end == PipeEnd::cut           ? "the answer broke off"
                        : end == PipeEnd::client_gone ? "the client has gone"
@@ -296,6 +323,24 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
     return true;
 }
 
+// The credential is not the worker's: it can do nothing about it, and its harness would only ask for a login.
+bool ModelExchange::refuse_for_credential(const ResponseHead& answer) {
+    constexpr size_t most_text = 300;
+    std::string said = read_some_body(*m_other, answer, 16 << 10);
+    if (m_credential) m_credential->redactor.redact(said);
+    const auto text = text_of(member_at(said, {"error", "message"}));
+    const std::string why = text && !text->empty() ? ": " + repair_utf8(truncate_utf8(*text, most_text)) : "";
+    m_call.error = "the endpoint does not take the credential" + why;
+    settle();
+    const std::string advice = "hone secret set " + m_skill_id + " API_KEY";
+    return refuse(ModelRefusal::not_configured,
+                  m_credential ? m_address.host.host + " does not take the credential of the model skill " +
+                                     m_skill_id + " (401" + why + "). Set one that works: " + advice
+                               : m_address.host.host + " asks for a key, and the model skill " + m_skill_id +
+                                     " has none (401" + why + "). Set it: " + advice,
+                  false);
+}
+
 // What the provider has probably charged without saying so: the input of a request whose answer never told it, and the
 // output that was seen before an answer broke off.
 int64_t ModelExchange::estimated_tokens() const {
@@ -305,15 +350,16 @@ int64_t ModelExchange::estimated_tokens() const {
     return usage.estimated_output + (usage.reported ? 0 : m_sent_bytes / request_bytes_per_token);
 }
 
-std::optional<int64_t> ModelExchange::cost(const UsageRow& row) const {
+void ModelExchange::set_cost(UsageRow& row) const {
     const telemetry::Price* price = nullptr;
-    if (!m_call.usage.model.empty()) price = m_gateway.m_prices.find(m_call.usage.model);
-    if (price == nullptr) price = m_gateway.m_prices.find(m_call.requested_model);
-    if (price == nullptr) return std::nullopt;
+    if (!m_call.usage.model.empty()) price = m_gateway.m_prices.find(m_call.usage.model, m_call.started);
+    if (price == nullptr) price = m_gateway.m_prices.find(m_call.requested_model, m_call.started);
+    if (price == nullptr) return;
     telemetry::Tokens tokens = row.tokens;
     tokens.output += m_call.usage.estimated_output;
     tokens.input += row.estimated_tokens - m_call.usage.estimated_output;
-    return telemetry::cost_nano_usd(*price, tokens);
+    row.cost_nano_usd = telemetry::cost_nano_usd(*price, tokens);
+    row.price = price->line();
 }
 
 // The call is over, however it ended: counts it, records it, traces it.
@@ -334,16 +380,17 @@ void ModelExchange::settle() {
     row.tokens = m_call.usage.tokens;
     row.complete = m_call.usage.complete;
     row.estimated_tokens = estimated_tokens();
-    row.cost_nano_usd = cost(row);
+    set_cost(row);
     m_gateway.m_budgets.settle(std::move(m_reservation), row);
-    if (m_gateway.m_sink == nullptr || m_run.run.capture == Capture::none) return;
+    if (m_gateway.m_sink == nullptr || m_capture == Capture::none) return;
     m_call.id = row.id;
     m_call.request = std::move(m_sent);
     m_call.place = m_run.run.place;
-    m_call.capture = m_run.run.capture;
+    m_call.capture = m_capture;
     m_call.api = m_route.api;
     m_call.took = row.took;
     m_call.cost_nano_usd = row.cost_nano_usd;
+    m_call.price = row.price;
     m_gateway.m_sink->called(std::move(m_call));
 }
 

@@ -15,6 +15,19 @@ bool has_gone(const pollfd& client) {
     return (client.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
+// As `frame`, without a copy of the piece.
+Result<> write_framed(Channel& client, Framing framing, std::string_view piece, bool last, Deadline deadline) {
+    if (framing != Framing::chunked) return client.write(piece, deadline);
+    std::string before, after;
+    if (!piece.empty()) {
+        before = chunk_start(piece.size());
+        after = "\r\n";
+    }
+    if (last) after += last_chunk;
+    std::array<std::string_view, 3> pieces{before, piece, after};
+    return client.write_all(pieces, deadline);
+}
+
 } // namespace
 
 Result<std::string> read_whole_body(Channel& client, const RequestHead& head, size_t limit, Duration idle) {
@@ -77,18 +90,30 @@ Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::st
     return unavailable("too many interim answers");
 }
 
+std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(3));
+    std::string body;
+    net::BodyDecoder decoder(head.framing, head.length);
+    while (!decoder.is_done() && !decoder.is_failed() && body.size() < limit) {
+        if (other.buffer().empty()) {
+            const auto more = other.fill(deadline, limit);
+            if (!more.ok() || !more.value()) break;
+        }
+        other.buffer().erase(0, decoder.feed(other.buffer(), body));
+    }
+    body.resize(std::min(body.size(), limit));
+    return body;
+}
+
 PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
                   const TakePiece& take) {
     net::BodyDecoder decoder(head.framing, head.length);
     std::vector<char> buffer(read_bytes);
-    std::string content, taken, framed;
-    const auto pass = [&](std::string_view piece, bool last) {
-        taken.clear();
-        framed.clear();
-        if (!take(piece, last, taken)) return PipeEnd::refused;
-        frame(to_client, taken, last, framed);
-        if (framed.empty()) return PipeEnd::whole;
-        return client.write(framed, Deadline::after(idle)).ok() ? PipeEnd::whole : PipeEnd::client_gone;
+    std::string content;
+    const auto pass = [&](bool last) {
+        if (!take(content, last)) return PipeEnd::refused;
+        const bool sent = write_framed(client, to_client, content, last, Deadline::after(idle)).ok();
+        return sent ? PipeEnd::whole : PipeEnd::client_gone;
     };
     while (!decoder.is_done()) {
         const net::IoStep step = other.try_read(buffer);
@@ -103,12 +128,13 @@ PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Fra
         const std::string_view read(buffer.data(), step.bytes);
         const size_t used = decoder.feed(read, content);
         if (used < read.size()) other.buffer().insert(0, read.substr(used)); // makes the connection stale
-        if (decoder.is_done()) return pass(content, true);
+        if (decoder.is_done()) return pass(true);
         if (!content.empty())
-            if (const PipeEnd end = pass(content, false); end != PipeEnd::whole) return end;
+            if (const PipeEnd end = pass(false); end != PipeEnd::whole) return end;
         if (decoder.is_failed()) return PipeEnd::cut;
     }
-    return pass({}, true);
+    content.clear();
+    return pass(true);
 }
 
 } // namespace hone::broker

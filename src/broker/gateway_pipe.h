@@ -29,6 +29,9 @@ Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline
 Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
                                   Duration idle);
 
+// What comes of an answer's body within `limit` bytes and a few seconds; for the text of an error.
+std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit);
+
 enum class PipeEnd {
     whole,       // to the end that the framing said
     cut,         // the other side broke off, or broke the framing
@@ -37,8 +40,8 @@ enum class PipeEnd {
 };
 
 // Reads the body of `head` from `other` and gives it, without framing, to `take` as it comes, once per read; writes
-// what `take` leaves in `out` to the client at once, in the framing given. `last` comes once, with no bytes.
-using TakePiece = std::function<bool(std::string_view piece, bool last, std::string& out)>;
+// what `take` leaves in `piece` to the client at once, in the framing given. `last` comes once, at the end.
+using TakePiece = std::function<bool(std::string& piece, bool last)>;
 PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
                   const TakePiece& take);
 

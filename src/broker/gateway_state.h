@@ -77,11 +77,12 @@ private:
     Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
     Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);
     ResponseHead client_head(const ResponseHead& answer) const;
-    bool take_piece(std::string_view piece, bool last, std::string& out);
+    bool take_piece(std::string& piece, bool last);
     bool pass_answer(const ResponseHead& answer);
+    bool refuse_for_credential(const ResponseHead& answer);
     Result<> note_use(const skill::ModelEndpoint& endpoint);
     int64_t estimated_tokens() const;
-    std::optional<int64_t> cost(const UsageRow& row) const;
+    void set_cost(UsageRow& row) const;
     void settle();
     Spending estimate(const ModelRequest& request, size_t body_bytes) const;
 
@@ -97,11 +98,14 @@ private:
     std::optional<UsageChunkFilter> m_filter; // when the client did not ask for the usage chunk
     std::optional<RedactedStream> m_blanked;  // the answer without the credential
     ModelCall m_call;
+    Capture m_capture = Capture::none; // the lesser of what run and space let be kept
+    std::string m_skill_id;
     Duration m_began{};
     bool m_drops_usage = false; // the client did not ask for the usage chunk
     bool m_client_keeps = true;
     bool m_client_is_old = false; // HTTP/1.0
     bool m_was_sent = false;
+    bool m_is_locked_out = false; // the credential cannot be opened
     int64_t m_sent_bytes = 0;
     std::string m_sent; // the body as it went out
     Reservation m_reservation;

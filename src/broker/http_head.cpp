@@ -318,17 +318,21 @@ std::string write_response_head(const ResponseHead& head) {
     return out;
 }
 
+std::string chunk_start(size_t bytes) {
+    char size[20];
+    const auto end = std::to_chars(size, size + sizeof size, bytes, 16).ptr;
+    return std::string(size, end) + "\r\n";
+}
+
 void frame(Framing framing, std::string_view piece, bool last, std::string& out) {
     if (framing != Framing::chunked) {
         out += piece;
         return;
     }
     if (!piece.empty()) {
-        char size[20];
-        const auto end = std::to_chars(size, size + sizeof size, piece.size(), 16).ptr;
-        out.append(size, end).append("\r\n").append(piece).append("\r\n");
+        out.append(chunk_start(piece.size())).append(piece).append("\r\n");
     }
-    if (last) out += "0\r\n\r\n";
+    if (last) out += last_chunk;
 }
 
 std::string refusal(int status, std::string_view code, std::string_view message) {

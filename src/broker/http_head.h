@@ -101,6 +101,9 @@ std::string write_response_head(const ResponseHead& head);
 
 // Puts one piece of a body into its framing; an empty piece adds nothing. Call with `last` exactly once, at the end.
 void frame(Framing framing, std::string_view piece, bool last, std::string& out);
+// What stands before a chunk of so many bytes, and what ends a chunked body; after each chunk comes a line end.
+std::string chunk_start(size_t bytes);
+constexpr std::string_view last_chunk = "0\r\n\r\n";
 
 // A short answer of the proxy itself, with `Connection: close`. The body is JSON: {"error":{"code":…,"message":…}}.
 std::string refusal(int status, std::string_view code, std::string_view message);

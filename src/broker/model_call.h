@@ -49,6 +49,7 @@ struct ModelCall {
     std::string error;                  // what went wrong, for people; empty: nothing
     ModelUsage usage;
     std::optional<int64_t> cost_nano_usd;
+    std::string price;   // by which it was counted
     std::string request; // the body as it was sent; `metadata` keeps its numbers only
     std::string answer;  // the answer's body, perhaps cut; empty unless `full`
 };

@@ -32,7 +32,17 @@ std::optional<ModelApi> family_of(std::string_view path);
 std::optional<ModelRoute> find_model_route(std::string_view method, std::string_view path_with_query);
 
 // Why the gateway itself answers instead of the provider.
-enum class ModelRefusal { invalid, forbidden, not_found, too_large, budget, busy, unreachable, too_slow };
+enum class ModelRefusal {
+    invalid,
+    forbidden,
+    not_found,
+    not_configured, // no usable credential: somebody must set something, trying again helps nobody
+    too_large,
+    budget,
+    busy,
+    unreachable,
+    too_slow,
+};
 
 struct ModelError {
     int status = 500;

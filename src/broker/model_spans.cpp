@@ -121,6 +121,7 @@ void add_model_call_span(otlp::Batch& batch, const ModelCall& call) {
     if (!is_failed && !call.usage.complete) span.flag("hone.usage_incomplete", true);
     add_tokens(span, call.usage);
     if (call.cost_nano_usd) span.real("llm.cost.total", static_cast<double>(*call.cost_nano_usd) / 1e9);
+    span.text("hone.price", call.price);
     span.text("llm.invocation_parameters", read_parameters(call.request));
     if (call.capture == Capture::full) add_texts(span, call);
 }

@@ -15,7 +15,11 @@ namespace {
 std::string redacted(const Redactor& redactor, std::string_view text, size_t piece) {
     RedactedStream stream(redactor);
     std::string out;
-    for (size_t at = 0; at < text.size(); at += piece) stream.feed(text.substr(at, piece), out);
+    for (size_t at = 0; at < text.size(); at += piece) {
+        std::string part(text.substr(at, piece));
+        stream.feed(part);
+        out += part;
+    }
     stream.finish(out);
     return out;
 }
@@ -56,10 +60,10 @@ TEST_CASE("a secret is blanked in every spelling, wherever the stream is cut") {
     const std::string_view secret = "sk-ant/Top+Secret=1234567";
     const std::string_view secrets[] = {secret};
     const Redactor redactor(secrets);
-    for (const std::string& form :
-         {std::string(secret), to_base64(secret), to_base64("x" + std::string(secret)),
-          to_base64("x-access-token:" + std::string(secret)), to_base64url(secret), to_hex(secret),
-          percent_encode(secret), std::string("sk-ant\\/Top+Secret=1234567")}) {
+    for (const std::string& form : {std::string(secret), to_base64(secret), to_base64("x" + std::string(secret)),
+                                    to_base64("x-access-token:" + std::string(secret)), to_base64url(secret),
+                                    to_hex(secret), percent_encode(secret), std::string("sk-ant\\/Top+Secret=1234567"),
+                                    std::string("sk-ant%2fTop%2bSecret%3d1234567")}) {
         INFO(form);
         const std::string text = "before " + form + " after";
         for (const size_t piece : {1, 2, 3, 5, 7, 100}) {
@@ -73,6 +77,26 @@ TEST_CASE("a secret is blanked in every spelling, wherever the stream is cut") {
     }
 }
 
+TEST_CASE("secrets are found among many, next to each other, in large and in tiny pieces") {
+    std::vector<std::string> secrets;
+    for (int i = 0; i < 100; ++i) secrets.push_back("ghp_" + to_hex("secret number " + std::to_string(i)));
+    secrets.push_back(std::string(3000, 'k') + "-a-private-key");
+    const std::vector<std::string_view> views(secrets.begin(), secrets.end());
+    const Redactor redactor(views);
+    std::string text, clean;
+    for (size_t i = 0; i < secrets.size(); ++i) {
+        const std::vector<std::string> spellings = spellings_of(secrets[i]);
+        REQUIRE(spellings.size() > 6);
+        const std::string& spelling = spellings[i % spellings.size()];
+        const std::string between = i % 3 == 0 ? "" : std::string(i * 7 % 90, ' ') + "ghp_6";
+        text += spelling + between;
+        clean += std::string(spelling.size(), '*') + between;
+    }
+    text += ".";
+    clean += ".";
+    for (const size_t piece : {1, 17, 64 << 10}) CHECK(redacted(redactor, text, static_cast<size_t>(piece)) == clean);
+}
+
 TEST_CASE("what only begins like a secret passes, unless the stream ends in it") {
     const std::string_view secrets[] = {"abcabcabcabd", "bcabcx"};
     const Redactor redactor(secrets);
@@ -82,11 +106,12 @@ TEST_CASE("what only begins like a secret passes, unless the stream ends in it")
     CHECK(redacted(redactor, "xx abcabc", 3) == "xx abcabc");
     CHECK(redacted(redactor, "xx abcabcabc", 3) == "xx *********");
     RedactedStream stream(redactor);
-    std::string out;
-    stream.feed("hello abcab", out);
-    CHECK(out == "hello ");
-    stream.feed("-", out);
-    CHECK(out == "hello abcab-");
+    std::string piece = "hello abcab";
+    stream.feed(piece);
+    CHECK(piece == "hello ");
+    piece = "-";
+    stream.feed(piece);
+    CHECK(piece == "abcab-");
 }
 
 TEST_CASE("placeholders look like the secret, are random, and stay the same within a run") {

@@ -157,6 +157,21 @@ TEST_CASE("T26: the name in TLS must be the tunnel's") {
     CHECK(early.connect("plain.test:443", "\r\nextra") != 200);
 }
 
+TEST_CASE("T26: where TLS is taken apart no HTTP/2 is spoken, so that no connection serves two hosts") {
+    Run run;
+    TunnelClient client = run.inside("api.test");
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"s);
+    CHECK(client.answer().status == 400);
+    CHECK(client.is_ended());
+    TunnelClient upgrading = run.inside("api.test");
+    const auto answer = upgrading.get("api.test", "/api/x",
+                                      "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                                      "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n");
+    CHECK(answer.status != 101);
+    CHECK(answer.body.find("h2c") == std::string::npos);
+    CHECK(run.plain("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == 400);
+}
+
 TEST_CASE("T24 T25: addresses in every spelling are refused, and nothing is resolved before it is allowed") {
     World world(false);
     world.access.mode = EgressMode::open;

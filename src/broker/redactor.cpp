@@ -3,164 +3,241 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <queue>
+#include <cstring>
 
 namespace hone::broker {
 
 namespace {
 
 constexpr size_t shortest = 6;
-constexpr size_t telling = 8;        // a cut-off beginning of this many bytes tells something
-constexpr size_t most_nodes = 60000; // 16 bit indexes; about 100 secrets of usual size
+constexpr size_t telling = 8; // a cut-off beginning of this many bytes tells something
+constexpr size_t widest_window = 200;
 
 // The part of the base64 text that is the same whatever stands around the secret, for each alignment.
-std::vector<std::string> base64_forms(std::string_view secret) {
-    std::vector<std::string> forms;
+void add_base64(std::string_view secret, std::vector<std::string>& spellings) {
     for (size_t offset = 0; offset < 3; ++offset) {
-        std::string padded = std::string(offset, '\0') + std::string(secret);
-        const std::string text = to_base64(padded);
+        std::string padded;
+        padded.reserve(offset + secret.size());
+        padded.append(offset, '\0').append(secret);
         const size_t first = offset == 0 ? 0 : offset + 1; // letters that mix with what stands before
         const size_t last = padded.size() * 8 / 6;         // whole letters only
-        if (last > first + shortest) forms.push_back(text.substr(first, last - first));
+        for (std::string text : {to_base64(padded), to_base64url(padded)}) {
+            if (last > first + shortest) spellings.push_back(text.substr(first, last - first));
+            crypto::wipe(text);
+        }
         crypto::wipe(padded);
     }
-    return forms;
 }
 
-std::string to_url_safe(std::string text) {
-    std::replace(text.begin(), text.end(), '+', '-');
-    std::replace(text.begin(), text.end(), '/', '_');
-    return text;
+void make_upper(std::string& text) {
+    for (char& c : text)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+}
+
+// Lower-case letters after each percent sign: both are in use.
+void make_lower_escapes(std::string& text) {
+    for (size_t at = 0; (at = text.find('%', at)) != std::string::npos; at += 3)
+        for (size_t i = at + 1; i < at + 3 && i < text.size(); ++i)
+            if (text[i] >= 'A' && text[i] <= 'F') text[i] = static_cast<char>(text[i] - 'A' + 'a');
 }
 
 std::string escape_slashes(std::string_view text) {
     std::string escaped;
-    for (const char c : text) escaped += c == '/' ? std::string("\\/") : std::string(1, c);
+    escaped.reserve(text.size() * 2);
+    for (const char c : text) {
+        if (c == '/') escaped += '\\';
+        escaped += c;
+    }
     return escaped;
 }
 
-std::vector<std::string> forms_of(std::string_view secret) {
-    std::vector<std::string> forms{std::string(secret)};
-    for (std::string& form : base64_forms(secret)) {
-        forms.push_back(to_url_safe(form));
-        forms.push_back(std::move(form));
+std::string escape_html(std::string_view text) {
+    std::string escaped;
+    escaped.reserve(text.size() * 6);
+    for (const char c : text) {
+        if (c == '&')
+            escaped += "&amp;";
+        else if (c == '<')
+            escaped += "&lt;";
+        else if (c == '>')
+            escaped += "&gt;";
+        else if (c == '"')
+            escaped += "&quot;";
+        else if (c == '\'')
+            escaped += "&#39;";
+        else
+            escaped += c;
     }
-    forms.push_back(to_hex(secret));
-    forms.push_back(to_hex(secret));
-    for (char& c : forms.back())
-        if (c >= 'a') c = static_cast<char>(c - 'a' + 'A');
-    forms.push_back(percent_encode(secret));
-    std::string quoted = quote_json(secret);
-    forms.push_back(quoted.substr(1, quoted.size() - 2));
-    crypto::wipe(quoted);
-    forms.push_back(escape_slashes(secret));
-    std::sort(forms.begin(), forms.end());
-    forms.erase(std::unique(forms.begin(), forms.end()), forms.end());
-    return forms;
+    return escaped;
+}
+
+template <class Table>
+void wipe_table(Table& table) {
+    volatile auto* cells = reinterpret_cast<volatile unsigned char*>(table.data());
+    for (size_t i = 0; i < table.size() * sizeof(table[0]); ++i) cells[i] = 0;
+}
+
+size_t slot_of(const char* bytes) {
+    uint32_t value = 0;
+    std::memcpy(&value, bytes, sizeof value);
+    return (value * 0x9E3779B1u) >> 20;
 }
 
 } // namespace
 
-Redactor::Redactor(std::span<const std::string_view> secrets) : m_nodes(1) {
-    for (const std::string_view secret : secrets) {
-        if (secret.size() < shortest) continue;
-        for (std::string& form : forms_of(secret)) {
-            if (m_nodes.size() + form.size() < most_nodes) add(form);
-            crypto::wipe(form);
+std::vector<std::string> spellings_of(std::string_view secret) {
+    std::vector<std::string> spellings;
+    if (secret.size() < shortest) return spellings;
+    spellings.reserve(20);
+    spellings.emplace_back(secret);
+    add_base64(secret, spellings);
+    spellings.push_back(to_hex(secret));
+    spellings.push_back(to_hex(secret));
+    make_upper(spellings.back());
+    spellings.push_back(percent_encode(secret));
+    spellings.push_back(percent_encode(secret));
+    make_lower_escapes(spellings.back());
+    std::string quoted = quote_json(secret);
+    spellings.push_back(quoted.substr(1, quoted.size() - 2));
+    spellings.push_back(escape_slashes(spellings.back()));
+    crypto::wipe(quoted);
+    spellings.push_back(escape_html(secret));
+    std::sort(spellings.begin(), spellings.end());
+    for (size_t i = 1; i < spellings.size(); ++i)
+        if (spellings[i] == spellings[i - 1]) crypto::wipe(spellings[i - 1]);
+    std::erase(spellings, std::string());
+    return spellings;
+}
+
+Redactor::Redactor(std::span<const std::string_view> secrets) {
+    std::vector<std::string> spellings;
+    size_t bytes = 1;
+    for (const std::string_view secret : secrets)
+        for (std::string& spelling : spellings_of(secret)) {
+            bytes += spelling.size();
+            spellings.push_back(std::move(spelling));
         }
-    }
+    m_nodes.reserve(bytes); // growing would leave copies of the table behind that nobody wipes
+    m_nodes.emplace_back();
+    for (const std::string& spelling : spellings) add(spelling);
     complete();
+    fill_tables(spellings);
+    for (std::string& spelling : spellings) crypto::wipe(spelling);
 }
 
 Redactor::~Redactor() {
-    for (Node& node : m_nodes) {
-        volatile uint16_t* cells = node.next.data();
-        for (size_t i = 0; i < node.next.size(); ++i) cells[i] = 0;
+    wipe_table(m_nodes);
+    wipe_table(m_first);
+    wipe_table(m_shift);
+    wipe_table(m_begins);
+}
+
+uint32_t Redactor::child(uint32_t node, unsigned char byte) const {
+    if (node == 0) return m_first[byte];
+    uint32_t found = m_nodes[node].child;
+    while (found != 0 && m_nodes[found].byte != byte) found = m_nodes[found].sibling;
+    return found;
+}
+
+uint32_t Redactor::step(uint32_t node, unsigned char byte) const {
+    for (;; node = m_nodes[node].fallback) {
+        const uint32_t next = child(node, byte);
+        if (next != 0 || node == 0) return next;
     }
 }
 
-void Redactor::add(std::string_view pattern) {
-    // Growing would leave copies of the table behind that nobody wipes.
-    if (m_nodes.capacity() < m_nodes.size() + pattern.size()) {
-        std::vector<Node> grown;
-        grown.reserve((m_nodes.size() + pattern.size()) * 2);
-        grown = m_nodes;
-        for (Node& node : m_nodes) {
-            volatile uint16_t* cells = node.next.data();
-            for (size_t i = 0; i < node.next.size(); ++i) cells[i] = 0;
-        }
-        m_nodes.swap(grown);
-    }
-    uint16_t node = 0;
-    for (const char c : pattern) {
+void Redactor::add(std::string_view spelling) {
+    uint32_t node = 0;
+    for (const char c : spelling) {
         const auto byte = static_cast<unsigned char>(c);
-        if (m_nodes[node].next[byte] == 0) {
-            Node child;
-            child.depth = static_cast<uint16_t>(m_nodes[node].depth + 1);
-            m_nodes[node].next[byte] = static_cast<uint16_t>(m_nodes.size());
-            m_nodes.push_back(child);
+        uint32_t next = child(node, byte);
+        if (next == 0) {
+            next = static_cast<uint32_t>(m_nodes.size());
+            Node made;
+            made.byte = byte;
+            made.depth = m_nodes[node].depth + 1;
+            made.sibling = std::exchange(m_nodes[node].child, next);
+            m_nodes.push_back(made);
+            if (node == 0) m_first[byte] = next;
         }
-        node = m_nodes[node].next[byte];
+        node = next;
     }
-    m_nodes[node].found = static_cast<uint16_t>(pattern.size());
+    m_nodes[node].found = static_cast<uint32_t>(spelling.size());
 }
 
-// Aho and Corasick: where to go on when the next byte does not fit.
+// Shallow nodes first: the place to fall back to is always less deep.
 void Redactor::complete() {
-    std::vector<uint16_t> fallback(m_nodes.size(), 0);
-    std::queue<uint16_t> waiting;
-    for (const uint16_t child : m_nodes[0].next)
-        if (child != 0) waiting.push(child);
-    while (!waiting.empty()) {
-        const uint16_t index = waiting.front();
-        waiting.pop();
-        Node& node = m_nodes[index];
-        const Node& behind = m_nodes[fallback[index]];
-        node.found = std::max(node.found, behind.found);
-        for (size_t byte = 0; byte < 256; ++byte) {
-            if (node.next[byte] == 0) {
-                node.next[byte] = behind.next[byte];
-            } else {
-                fallback[node.next[byte]] = behind.next[byte];
-                waiting.push(node.next[byte]);
-            }
+    std::vector<uint32_t> waiting;
+    waiting.reserve(m_nodes.size());
+    for (uint32_t child = m_nodes[0].child; child != 0; child = m_nodes[child].sibling) waiting.push_back(child);
+    for (size_t i = 0; i < waiting.size(); ++i) {
+        const Node& parent = m_nodes[waiting[i]];
+        for (uint32_t index = parent.child; index != 0; index = m_nodes[index].sibling) {
+            Node& node = m_nodes[index];
+            node.fallback = step(parent.fallback, node.byte);
+            node.found = std::max(node.found, m_nodes[node.fallback].found);
+            waiting.push_back(index);
         }
     }
+}
+
+void Redactor::fill_tables(std::span<const std::string> spellings) {
+    m_window = widest_window;
+    for (const std::string& spelling : spellings) m_window = std::min(m_window, spelling.size());
+    const size_t farthest = m_window - block;
+    m_shift.fill(static_cast<unsigned char>(farthest + 1));
+    for (const std::string& spelling : spellings) {
+        m_begins[slot_of(spelling.data())] = 1;
+        for (size_t at = 0; at <= farthest; ++at) {
+            unsigned char& shift = m_shift[slot_of(spelling.data() + at)];
+            shift = std::min(shift, static_cast<unsigned char>(farthest - at));
+        }
+    }
+}
+
+size_t Redactor::skip(std::string_view text, size_t at) const {
+    const size_t farthest = m_window - block;
+    const char* const bytes = text.data();
+    while (at + m_window <= text.size()) {
+        const size_t shift = m_shift[slot_of(bytes + at + farthest)];
+        if (shift == 0 && m_begins[slot_of(bytes + at)] != 0) return at;
+        at += std::max<size_t>(shift, 1);
+    }
+    return at;
 }
 
 bool Redactor::redact(std::string& text) const {
-    if (empty()) return false;
     RedactedStream stream(*this);
-    std::string out;
-    stream.feed(text, out);
-    stream.finish(out);
-    text = std::move(out);
+    stream.feed(text);
+    stream.finish(text);
     return stream.has_found();
 }
 
-void RedactedStream::feed(std::string_view bytes, std::string& out) {
-    if (m_redactor.empty()) {
-        out += bytes;
-        return;
-    }
-    const size_t start = out.size();
-    out += m_held;
-    size_t at = out.size();
-    out += bytes;
-    const Redactor::Node* const nodes = m_redactor.m_nodes.data();
-    uint16_t node = m_node;
-    for (; at < out.size(); ++at) {
-        node = nodes[node].next[static_cast<unsigned char>(out[at])];
-        if (const size_t found = nodes[node].found; found > 0) [[unlikely]] {
-            // All of it is here: whatever could become a secret was held back.
-            std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at + 1 - found), found, '*');
-            m_found = true;
+void RedactedStream::feed(std::string& piece) {
+    if (m_redactor.empty()) return;
+    size_t at = m_held.size();
+    if (at > 0) piece.insert(0, m_held);
+    uint32_t node = m_node;
+    while (at < piece.size()) {
+        if (node == 0) {
+            at = m_redactor.skip(piece, at);
+            if (at >= piece.size()) break;
         }
+        // At least one byte, then as long as this could become a secret.
+        do {
+            node = m_redactor.step(node, static_cast<unsigned char>(piece[at]));
+            ++at;
+            if (const size_t found = m_redactor.m_nodes[node].found; found > 0) [[unlikely]] {
+                // All of it is here: whatever could become a secret was held back.
+                std::fill_n(piece.begin() + static_cast<std::ptrdiff_t>(at - found), found, '*');
+                m_found = true;
+            }
+        } while (node != 0 && at < piece.size());
     }
     m_node = node;
-    const size_t hold = std::min<size_t>(nodes[node].depth, out.size() - start);
-    m_held.assign(out, out.size() - hold, hold);
-    out.resize(out.size() - hold);
+    const size_t hold = m_redactor.m_nodes[node].depth;
+    m_held.assign(piece, piece.size() - hold, hold);
+    piece.resize(piece.size() - hold);
 }
 
 void RedactedStream::finish(std::string& out) {

@@ -13,8 +13,8 @@ constexpr std::string_view insert_row =
     "INSERT INTO model_usage (id, space_id, project_id, run_id, automation_id, day, started_at, duration_ns, api, "
     "model, "
     "status, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, estimated_tokens, "
-    "cost_nano_usd, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
-    "NOTHING";
+    "cost_nano_usd, price, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
+    "(id) DO NOTHING";
 
 // Every token of a row, also the estimated ones.
 constexpr std::string_view sum_spending =
@@ -114,7 +114,8 @@ Result<> UsageLedger::write(const std::vector<UsageRow>& rows) {
             TRY(transaction.execute(insert_row, row.id, row.space_id, row.project_id, row.run_id, row.automation_id,
                                     row.day, row.started, row.took.count(), name_of(row.api), row.model, row.status,
                                     row.tokens.input, row.tokens.cache_read, row.tokens.cache_write, row.tokens.output,
-                                    row.tokens.reasoning, row.estimated_tokens, row.cost_nano_usd, row.complete));
+                                    row.tokens.reasoning, row.estimated_tokens, row.cost_nano_usd, row.price,
+                                    row.complete));
         return {};
     });
 }

@@ -39,6 +39,7 @@ struct UsageRow {
     telemetry::Tokens tokens;
     int64_t estimated_tokens = 0;
     std::optional<int64_t> cost_nano_usd; // nothing: the model has no price
+    std::string price;                    // the line of the price table that made the cost, with its day
     bool complete = false;                // the provider's final numbers
 
     Spending spending() const { return {tokens.total() + estimated_tokens, cost_nano_usd.value_or(0)}; }

@@ -39,6 +39,7 @@ Columns budget_columns() {
         {.title = "tokens per day", .field = "tokens_per_day", .kind = Kind::number, .absent = "no limit"},
         {.title = "cost per day", .field = "cost_micro_usd_per_day", .kind = Kind::money, .absent = "no limit"},
         {.title = "asked to finish at %", .field = "soft_percent", .kind = Kind::number},
+        {.title = "spans keep", .field = "capture"},
     };
 }
 
@@ -62,9 +63,9 @@ Result<int64_t> micro_dollars(const std::string& text) {
 
 Result<> set_budget(Context& context) {
     const auto tokens = context.parsed.value("--tokens-per-day"), cost = context.parsed.value("--cost-per-day");
-    const auto percent = context.parsed.value("--soft-percent");
-    if (!tokens && !cost && !percent)
-        return context.usage("nothing to change: give --tokens-per-day, --cost-per-day or --soft-percent");
+    const auto percent = context.parsed.value("--soft-percent"), capture = context.parsed.value("--capture");
+    if (!tokens && !cost && !percent && !capture)
+        return context.usage("nothing to change: give --tokens-per-day, --cost-per-day, --soft-percent or --capture");
     const std::string path = TRY(budget_path(context));
     json::Value budget = TRY(context.remote.get(path));
     if (!budget.is_object()) return internal("the server's answer has no budget");
@@ -75,6 +76,7 @@ Result<> set_budget(Context& context) {
         body["cost_micro_usd_per_day"] =
             *cost == "none" ? json::Value(nullptr) : json::Value(TRY(micro_dollars(*cost)));
     if (percent) body["soft_percent"] = TRY(parse_integer(*percent));
+    if (capture) body["capture"] = *capture;
     return show_record(context, TRY(context.remote.put(path, std::move(budget))), budget_columns());
 }
 
@@ -106,9 +108,14 @@ std::vector<Command> usage_commands() {
                       .doc = "Dollars of all calls, such as 12.50; none: no limit."},
                      {.name = "--soft-percent",
                       .value = "N",
-                      .doc = "From this share on workers are asked to finish. Default: 80."}},
+                      .doc = "From this share on workers are asked to finish. Default: 80."},
+                     {.name = "--capture",
+                      .value = "HOW",
+                      .doc = "The most that spans of model calls keep: full (default), metadata (no texts) or none (no "
+                             "spans). Presets may keep less.",
+                      .choices = {"full", "metadata", "none"}}},
          .details = "Days are UTC. When the budget is used up, runs of the space end as budget_stopped.\n"
-                    "Example: hone budget set --cost-per-day 20",
+                    "Example: hone budget set --cost-per-day 20 --capture metadata",
          .run = set_budget},
     };
 }

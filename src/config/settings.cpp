@@ -135,6 +135,16 @@ constexpr Setting list[] = {
     number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that may work at once.", 1, 1000),
     text<&Config::egress_ca_file>(
         "egress_ca_file", "PEM certificates that are trusted, beside the system's, by what workers reach.", "FILE"),
+    bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest copy of a repository that is kept for workers.",
+                                     1 << 20, 1LL << 40),
+    bytes<&Config::git_push_bytes>("git_push_bytes", "Largest push of a worker.", 1 << 16, 1LL << 33),
+    number<&Config::git_push_objects>("git_push_objects", "Objects (files, folders, commits) that one push may bring.",
+                                      1, 100'000'000),
+    number<&Config::git_push_files>("git_push_files", "Files that a worker's branch may change.", 1, 10'000'000),
+    bytes<&Config::git_push_file_bytes>("git_push_file_bytes", "Largest single file of a push, unpacked.", 1024,
+                                        1LL << 33),
+    bytes<&Config::git_run_bytes>("git_run_bytes", "Pushes of one run to one repository, all together.", 1 << 16,
+                                  1LL << 40),
     text<&Config::ui_dir>(
         "ui_dir", "Serve the web UI from this directory instead of the built-in one; for working on the UI.", "DIR"),
     text<&Config::tls_certificate_file>("tls_certificate_file",
@@ -182,8 +192,8 @@ constexpr Setting list[] = {
         "retention_days", "Days that spans are kept, in projects that do not say otherwise. 0: for ever.", 0, 36'500),
     text<&Config::prices_file>(
         "prices_file",
-        "Prices of models that win over the built-in ones: lines of `model input output [cache_read [cache_write]]` in "
-        "USD per million tokens.",
+        "Prices of models that win over the built-in ones: lines of `model input output [cache_read [cache_write]] "
+        "[since YYYY-MM-DD]` in USD per million tokens. A line with a day counts from that day on.",
         "FILE"),
     text<&Config::clickhouse_url>(
         "clickhouse_url",

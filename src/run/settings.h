@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "base/result.h"
+#include "broker/model_call.h"
 #include "broker/policy.h"
 #include "review/policy.h"
 #include "sandbox/spec.h"
@@ -109,6 +110,7 @@ struct Settings {
     Defaulted<OutputPolicies> outputs;
     Defaulted<review::ReviewPolicy> review;
     Defaulted<Budget> budget;
+    Defaulted<broker::Capture> capture = broker::Capture::full;
     static constexpr std::tuple fields{
         Field{"harness", &Settings::harness, "claude-code, codex, opencode, gemini, qwen, command or playbook."},
         Field{"model", &Settings::model, "Model name, as the provider of the model skill calls it."},
@@ -120,6 +122,9 @@ struct Settings {
         Field{"outputs", &Settings::outputs, "Which outputs wait for a person."},
         Field{"review", &Settings::review, "How branches are reviewed, verified and delivered."},
         Field{"budget", &Settings::budget, "What one run may spend."},
+        Field{"capture", &Settings::capture,
+              "What spans of model calls keep: full, metadata (no text of anybody) or none (no spans). The space may "
+              "keep less."},
     };
 };
 

@@ -278,6 +278,7 @@ Result<> Worker::prepare_network() {
     }
     known.place = {run.space_id.text(), std::string(runs_project), m_id.text(),
                    run.trace_id,        root_span_id(m_id),        m_id.text()};
+    known.capture = *settings.capture;
     known.run_key = crypto::SecretBytes(*key.key);
     known.budget_stopped = [this](broker::BudgetScope, const std::string& message) {
         {

@@ -161,7 +161,7 @@ void set_usage(Span& span, const KnownAttributes& known, const Prices& prices) {
         span.cost_nano_usd = std::llround(*usd * 1e9);
         span.cost_source = CostSource::span;
     } else if (span.tokens.total() > 0 && !span.model.empty()) {
-        if (const Price* price = prices.find(span.model)) {
+        if (const Price* price = prices.find(span.model, from_ns(span.start_ns))) {
             span.cost_nano_usd = cost_nano_usd(*price, span.tokens);
             span.cost_source = CostSource::prices;
         }

@@ -169,15 +169,31 @@ TEST_CASE("only a total, contradictions and hostile numbers still give buckets t
 
 TEST_CASE("prices: own lines win, versions match, other models do not") {
     Prices prices = Prices::built_in();
-    REQUIRE(prices.find("openai/gpt-4o-2024-08-06"));
-    CHECK(prices.find("us.anthropic.claude-3-5-sonnet-20241022-v2:0"));
-    CHECK(!prices.find("gpt-4omega"));
-    CHECK(!prices.find(""));
+    const Time now = parse_time("2026-06-01T00:00:00Z").value();
+    REQUIRE(prices.find("openai/gpt-4o-2024-08-06", now));
+    CHECK(prices.find("us.anthropic.claude-3-5-sonnet-20241022-v2:0", now));
+    CHECK(!prices.find("gpt-4omega", now));
+    CHECK(!prices.find("", now));
     CHECK(prices.add("my-model 1 2 # comment\n\ngpt-4o 100 200 50 60").ok());
-    CHECK(prices.find("my-model")->cache_read == 1000);
-    CHECK(prices.find("GPT-4o")->output == 200'000);
-    CHECK(!prices.add("bad").ok());
-    CHECK(!prices.add("bad 1 -2").ok());
+    CHECK(prices.find("my-model", now)->cache_read == 1000);
+    CHECK(prices.find("GPT-4o", now)->output == 200'000);
+    CHECK(prices.find("GPT-4o", now)->line() == "gpt-4o 100 200 50 60");
+    for (const char* bad : {"bad", "bad 1 -2", "bad 1 2 since", "bad 1 since 2026-01-01", "bad 1 2 since 2026-02-30"})
+        CHECK_MESSAGE(!prices.add(bad).ok(), bad);
+}
+
+TEST_CASE("prices: each time has its own, and the price that was used can be written down") {
+    const auto at = [](const char* day) { return parse_time(std::string(day) + "T12:00:00Z").value(); };
+    Prices prices = Prices::built_in();
+    CHECK(prices.find("gpt-5", at("2026-01-01"))->line() == "gpt-5 1.25 10 0.125 1.25 since 2025-12-01");
+    CHECK(prices.find("gpt-5", at("2025-08-07"))->input == 1250); // before the first day that is known
+    CHECK(prices.add("gpt-5 1 8 since 2026-03-01\ngpt-5 0.5 4 since 2026-06-01\ngpt-5 2 9 since 2026-03-01").ok());
+    CHECK(prices.find("gpt-5", at("2026-02-28"))->input == 1250);
+    CHECK(prices.find("gpt-5", at("2026-03-01"))->line() == "gpt-5 2 9 2 2 since 2026-03-01");
+    CHECK(prices.find("gpt-5", at("2026-12-31"))->input == 500);
+    CHECK(prices.add("gpt-5 7 7").ok()); // no day: always
+    CHECK(prices.find("gpt-5", at("2025-01-01"))->input == 7000);
+    CHECK(prices.find("gpt-5", at("2026-12-31"))->input == 7000);
 }
 
 TEST_CASE("the project is the resource's project name, else its service, else default") {

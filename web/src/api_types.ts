@@ -181,6 +181,8 @@ export interface Budget {
 
 export type CallerKind = "guest" | "user" | "key" | "system";
 
+export type Capture = "none" | "metadata" | "full";
+
 export type CatchUp = "coalesce" | "all" | "none";
 
 export interface Change {
@@ -193,6 +195,8 @@ export interface Change {
   /** `open → resolved: fixed in 1.9.1` */
   detail: string;
 }
+
+export type ChangeKind = "added" | "deleted" | "modified" | "renamed" | "copied";
 
 export type ChangeBy = "ratio" | "difference";
 
@@ -579,6 +583,15 @@ export type EvalKind = "human" | "llm" | "code" | "agent";
 
 export type EvalTarget = "span" | "trace" | "chat_session";
 
+export interface EvalNameView {
+  target: EvalTarget;
+  name: string;
+  /** How many there are. */
+  count: number;
+  /** The most frequent ones. */
+  labels: string[];
+}
+
 export interface EvalView {
   id: string;
   target: EvalTarget;
@@ -647,7 +660,7 @@ export interface FileChange {
   path: string;
   /** Path before it; differs for a renamed or copied file. */
   old_path: string;
-  change: Change;
+  change: ChangeKind;
   /** Mode before, such as 100644; empty when it was not there. */
   old_mode: string;
   /** Mode after; empty when it is gone. */
@@ -1993,6 +2006,8 @@ export interface Settings {
   outputs: OutputPolicies;
   review: ReviewPolicy;
   budget: Budget;
+  /** What spans of model calls keep: full, metadata (no text of anybody) or none (no spans). The space may keep less. */
+  capture: Capture;
 }
 
 export interface Setup {
@@ -2181,6 +2196,8 @@ export interface SpaceBudget {
   cost_micro_usd_per_day: number | null;
   /** From this share on workers are asked to finish, 1 to 100. */
   soft_percent: number;
+  /** The most that spans of model calls keep: full (messages, tools, answers), metadata (no text of anybody) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
+  capture: Capture | null;
 }
 
 export interface SpaceTraceSettings {

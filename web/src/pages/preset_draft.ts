@@ -64,6 +64,7 @@ export interface Draft {
   tokens: string;
   dollars: string;
   soft_percent: string;
+  capture: Settings["capture"];
   review: ReviewDraft;
 }
 
@@ -167,6 +168,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
     dollars: settings?.budget.cost_micro_usd ? String(settings.budget.cost_micro_usd / 1e6) : "",
     soft_percent: String(settings?.budget.soft_percent ?? 80),
+    capture: settings?.capture ?? "full",
     review: review_draft(settings?.review),
   };
 }
@@ -245,6 +247,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       cost_micro_usd: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
       soft_percent: whole(draft.soft_percent),
     },
+    capture: draft.capture,
     review: policy_of(draft.review, before?.review),
   };
 }

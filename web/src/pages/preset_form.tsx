@@ -13,7 +13,7 @@ import { navigate } from "../router";
 import { can, space } from "../session";
 import { type Draft, draft_of, lines, output_kinds, problem_of, type RepoDraft, settings_of } from "./preset_draft";
 import { ReviewPart, review_summary } from "./preset_review";
-import { preset_page } from "./run_data";
+import { capture_options, preset_page } from "./run_data";
 import { list_skills } from "./skill_data";
 
 interface PartProps {
@@ -302,6 +302,13 @@ function BudgetPart({ draft, change }: PartProps) {
           on_input={(soft_percent) => change({ soft_percent })}
         />
       </div>
+      <Choice
+        label="Spans of model calls keep"
+        hint="The space may keep less (Usage, budget of the day). Redaction rules of the project hone-runs apply."
+        value={draft.capture}
+        options={capture_options}
+        on_change={(capture) => change({ capture: capture as Draft["capture"] })}
+      />
     </Part>
   );
 }

@@ -86,3 +86,10 @@ export function project_name(projects: Project[] | undefined, id: string): strin
 export function list_artifacts(filter: Record<string, string>, signal: AbortSignal): Promise<Artifact[]> {
   return api.list<Artifact>("/v1/artifacts", { space: space.value?.id, ...filter }, signal);
 }
+
+/** What spans of model calls keep. */
+export const capture_options = [
+  { value: "full", title: "Everything: messages, tools and answers" },
+  { value: "metadata", title: "Numbers only: model, tokens, cost, times" },
+  { value: "none", title: "Nothing: no spans of model calls" },
+];

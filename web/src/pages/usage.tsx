@@ -7,7 +7,7 @@ import { exact_count, money, plural, short_count } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import { daily_values, day_name, days_between, limit_state } from "../lib/usage";
 import { reload, use_load } from "../load";
-import { Field, Form } from "../parts/form";
+import { Choice, Field, Form } from "../parts/form";
 import { PageHeader, Section } from "../parts/page";
 import { Data, Empty, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
@@ -17,7 +17,7 @@ import { query, set_query } from "../router";
 import { can, space } from "../session";
 import { Chart, choose_range } from "./chart";
 import { automation_page } from "./loop_addresses";
-import { project_name, run_page, use_projects } from "./run_data";
+import { capture_options, project_name, run_page, use_projects } from "./run_data";
 
 const default_range = "30d";
 const year = 365 * 86_400_000;
@@ -112,12 +112,14 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
   const [dollars, set_dollars] = useState(limit_text(budget.cost_micro_usd_per_day, 1e6));
   const [tokens, set_tokens] = useState(limit_text(budget.tokens_per_day));
   const [soft, set_soft] = useState(String(budget.soft_percent));
+  const [capture, set_capture] = useState<string>(budget.capture ?? "full");
   const wrong = Number.isNaN(Number(dollars)) || Number.isNaN(Number(tokens));
   async function save(): Promise<void> {
     await api.put<SpaceBudget>(`/v1/spaces/${segment(space.value?.id ?? "")}/budget`, {
       cost_micro_usd_per_day: dollars.trim() === "" ? null : Math.round(Number(dollars) * 1e6),
       tokens_per_day: tokens.trim() === "" ? null : Math.round(Number(tokens)),
       soft_percent: Math.round(Number(soft)),
+      capture,
     });
     await reload("space_budget/");
     toast_done("Budget saved; it counts from the next model call");
@@ -140,6 +142,13 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
           />
           <Field label="Ask to finish at, %" type="number" min={1} value={soft} on_input={set_soft} />
         </div>
+        <Choice
+          label="Spans of model calls keep at most"
+          hint="Presets may keep less. Redaction rules of the project hone-runs apply to what is kept."
+          value={capture}
+          options={capture_options}
+          on_change={set_capture}
+        />
       </Form>
     </Section>
   );
