@@ -101,9 +101,12 @@ def check(paths, flags):
     trouble = "\n".join(line for line in done.stderr.splitlines() if line and not noise.match(line))
     if len(paths) == 1:
         return [(paths[0], False, done.stdout, trouble)]
-    named = [path for path in paths if f"{path}:" in done.stdout]
-    if "clang-diagnostic-error" in done.stdout or not named: # they do not go together, or a header is at fault
+    if "clang-diagnostic-error" in done.stdout: # they do not go together
         return [each for path in paths for each in check([path], flags)]
+    places = set(re.findall(r"^(\S+?):\d+:\d+: (?:warning|error): ", done.stdout, re.MULTILINE))
+    named = [path for path in paths if str(path) in places]
+    if len(named) < len(places): # a header is at fault, and with it each file
+        named = paths
     return [(path, path not in named, done.stdout if path == named[0] else "", "") for path in paths]
 
 
