@@ -19,6 +19,7 @@ import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
 import { navigate } from "../router";
 import { can } from "../session";
+import { automation_page } from "./loop_addresses";
 import { ArtifactList } from "./run_artifacts";
 import {
   is_over,
@@ -80,7 +81,16 @@ export function RunFacts({ run }: { run: Run }) {
           ),
         ],
         ["Project", project],
-        ["Started by", run.started_by],
+        [
+          "Started by",
+          run.automation_id ? (
+            <a key="by" href={automation_page(run.automation_id)}>
+              {run.started_by}
+            </a>
+          ) : (
+            run.started_by
+          ),
+        ],
         ["Asked for", <Time key="time" time={run.created_at} />],
         ...(run.from_run
           ? ([
@@ -184,7 +194,7 @@ function FollowUp({ run }: { run: Run }) {
       >
         <Field
           label="Follow-up"
-          hint={is_over(run.state) ? "Wakes the session in a new sandbox on the same workspace." : undefined}
+          hint={`${is_over(run.state) ? "Wakes the session in a new sandbox on the same workspace. " : ""}Ctrl+Enter sends.`}
           rows={2}
           value={text}
           on_input={set_text}

@@ -169,6 +169,13 @@ function ArtifactLine({ event, artifacts }: { event: RunEvent; artifacts: Artifa
   );
 }
 
+/** What a line says beyond the state that stands before it. */
+function step_text(event: RunEvent): string {
+  if (event.state === null) return event.text;
+  if (event.text.replace(/\.$/, "").toLowerCase() === event.state) return "";
+  return event.text.startsWith(`${event.state}: `) ? event.text.slice(event.state.length + 2) : event.text;
+}
+
 function Line({ run, event, results, artifacts }: LineProps) {
   switch (event.kind) {
     case "follow_up":
@@ -206,10 +213,10 @@ function Line({ run, event, results, artifacts }: LineProps) {
           {event.state ? (
             <State tone={run_tones[event.state]} text={run_words[event.state]} />
           ) : (
-            <span class="tag">{event.step}</span>
+            event.step && <span class="tag">{event.step}</span>
           )}
           <span class={event.failed ? "strong" : "soft"}>
-            <Visible text={event.text} />
+            <Visible text={step_text(event)} />
           </span>
         </p>
       );

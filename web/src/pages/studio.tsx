@@ -4,57 +4,14 @@ import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { HarnessView, Preset, Project, Run } from "../api_types";
 import { reload, use_load } from "../load";
-import { Choice, Field, Form } from "../parts/form";
+import { Check, Choice, Field, Form } from "../parts/form";
 import { PageHeader } from "../parts/page";
 import { Data, Empty, Note } from "../parts/state";
 import { navigate, query } from "../router";
 import { can, space } from "../session";
 import { run_page, use_projects } from "./run_data";
 import { list_skills, type SkillView } from "./skill_data";
-
-interface Task {
-  purpose: string;
-  title: string;
-  prompt: string;
-}
-
-const tasks: Task[] = [
-  {
-    purpose: "Investigate",
-    title: "What goes wrong most?",
-    prompt: "What goes wrong most in this project, since when, and what should be done about it?",
-  },
-  {
-    purpose: "Investigate",
-    title: "What changed?",
-    prompt:
-      "Compare the last 24 hours with the week before: errors, latency, tokens, cost. Which version or model explains the difference?",
-  },
-  {
-    purpose: "Evaluate",
-    title: "Label bad answers",
-    prompt:
-      "Read a sample of 50 answers. Label those that do not answer the question, with a reason for each, and save the labels.",
-  },
-  {
-    purpose: "SRE",
-    title: "Find the slowest path",
-    prompt:
-      "Which step makes the slowest traces slow? Show p50 and p95 over time in a chart, and name the first version that was slower.",
-  },
-  {
-    purpose: "Security",
-    title: "Look for injected instructions",
-    prompt:
-      "Search retrieved documents and tool results for instructions aimed at the model. Label each span in which the model followed one.",
-  },
-  {
-    purpose: "Fix",
-    title: "Propose a fix",
-    prompt:
-      "Take the most frequent error, find its cause in the traces, and write down the smallest change that would prevent it, with evidence.",
-  },
-];
+import { type Purpose, purposes, tasks } from "./studio_tasks";
 
 interface WorkerProps {
   harness: HarnessView | undefined;
@@ -99,6 +56,31 @@ function WorkerFields({ harness, skills, model, skill, command, set_model, set_s
   );
 }
 
+interface ExtraSkillsProps {
+  skills: SkillView[];
+  chosen: string[];
+  set_chosen: (chosen: string[]) => void;
+}
+
+/** Skills for this session only; a preset has its own. */
+function ExtraSkills({ skills, chosen, set_chosen }: ExtraSkillsProps) {
+  const others = skills.filter((skill) => skill.type !== "model");
+  if (others.length === 0) return null;
+  return (
+    <fieldset class="studio-skills">
+      <legend>Skills for this session</legend>
+      {others.map((skill) => (
+        <Check
+          key={skill.id}
+          label={skill.name}
+          checked={chosen.includes(skill.id)}
+          on_change={(on) => set_chosen(on ? [...chosen, skill.id] : chosen.filter((id) => id !== skill.id))}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
 interface ComposerProps {
   projects: Project[];
   presets: Preset[];
@@ -113,6 +95,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
   const [model, set_model] = useState("");
   const [skill, set_skill] = useState("");
   const [command, set_command] = useState("");
+  const [extra, set_extra] = useState<string[]>([]);
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
   const [kind, name = ""] = worker.split(":", 2);
   const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
@@ -122,7 +105,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
       harness: name,
       model,
       command: name === "command" ? command.split(/\s+/).filter((part) => part !== "") : [],
-      skills: skill === "" ? [] : [skill],
+      skills: [...(skill === "" ? [] : [skill]), ...extra],
     };
     const run = await api.post<Run>(
       "/v1/runs",
@@ -155,6 +138,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
         />
       </div>
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
+      {kind === "harness" && <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />}
       <Field
         label="to"
         rows={5}
@@ -165,6 +149,43 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
         first
       />
     </Form>
+  );
+}
+
+function Gallery({ prompt, choose }: { prompt: string; choose: (prompt: string) => void }) {
+  const [purpose, set_purpose] = useState<Purpose | null>(null);
+  // All at once would push the composer out of sight: the first of each purpose, or all of one.
+  const shown =
+    purpose === null
+      ? purposes.flatMap((each) => tasks.filter((task) => task.purpose === each).slice(0, 1))
+      : tasks.filter((task) => task.purpose === purpose);
+  return (
+    <section aria-label="Ready-made tasks">
+      <div class="table-bar">
+        {[null, ...purposes].map((each) => (
+          <button
+            type="button"
+            class="quiet"
+            key={each ?? "all"}
+            aria-pressed={purpose === each}
+            onClick={() => set_purpose(each)}
+          >
+            {each ?? "All purposes"}
+          </button>
+        ))}
+      </div>
+      <ul class="skill-gallery">
+        {shown.map((task) => (
+          <li key={task.title}>
+            <button type="button" aria-pressed={prompt === task.prompt} onClick={() => choose(task.prompt)}>
+              <span class="caps faint">{task.purpose}</span>
+              <b>{task.title}</b>
+              <span class="soft">{task.prompt}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -181,17 +202,7 @@ export function Studio() {
         title="Studio"
         text="A worker in a sandbox of its own reads the project's traces and leaves what it found."
       />
-      <ul class="skill-gallery" aria-label="Ready-made tasks">
-        {tasks.map((task) => (
-          <li key={task.title}>
-            <button type="button" aria-pressed={prompt === task.prompt} onClick={() => set_prompt(task.prompt)}>
-              <span class="caps faint">{task.purpose}</span>
-              <b>{task.title}</b>
-              <span class="soft">{task.prompt}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Gallery prompt={prompt} choose={set_prompt} />
       <Data load={projects} retry={() => void reload("projects/")}>
         {(known) =>
           known.length === 0 ? (

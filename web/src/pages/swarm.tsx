@@ -9,7 +9,7 @@ import { reload, use_load } from "../load";
 import { PageHeader } from "../parts/page";
 import { SearchField } from "../parts/search_field";
 import { SlideOver } from "../parts/slide_over";
-import { Data, Empty, State } from "../parts/state";
+import { Data, Empty, State, type Tone } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
@@ -17,7 +17,17 @@ import { Visible } from "../parts/visible";
 import { query, set_query } from "../router";
 import { can, space } from "../session";
 import { cost_text, RunActions, RunFacts } from "./run";
-import { is_over, run_address, run_page, run_time, run_tokens, run_tones, run_words } from "./run_data";
+import {
+  is_over,
+  project_name,
+  run_address,
+  run_page,
+  run_time,
+  run_tokens,
+  run_tones,
+  run_words,
+  use_projects,
+} from "./run_data";
 
 const hours = 48;
 const refresh = 2000;
@@ -64,6 +74,13 @@ function Cells({ runs }: { runs: Run[] }) {
   );
 }
 
+const sums: { tone: Tone; states: RunState[]; word: string }[] = [
+  { tone: "running", states: ["queued", "preparing", "running"], word: "at work" },
+  { tone: "waiting", states: ["waiting"], word: "waiting" },
+  { tone: "failed", states: ["failed", "lost"], word: "failed" },
+  { tone: "limit", states: ["timed_out", "budget_stopped"], word: "stopped by a limit" },
+];
+
 function Totals({ runs }: { runs: Run[] }) {
   const count = (states: RunState[]) => runs.filter((run) => states.includes(run.state)).length;
   const midnight = new Date().setHours(0, 0, 0, 0);
@@ -71,9 +88,10 @@ function Totals({ runs }: { runs: Run[] }) {
   const spent = today.reduce((sum, run) => sum + (run.cost_micro_usd ?? 0), 0);
   return (
     <p class="swarm-totals">
-      <State tone="running" text={`${count(["queued", "preparing", "running"])} at work`} />
-      <State tone="waiting" text={`${count(["waiting"])} waiting`} />
-      <State tone="failed" text={`${count(["failed", "lost"])} failed`} />
+      {sums.map(({ tone, states, word }) => (
+        // None is nothing to look at.
+        <State key={word} tone={count(states) === 0 ? "off" : tone} text={`${count(states)} ${word}`} />
+      ))}
       <span class="soft">{money(spent)} today</span>
     </p>
   );
@@ -130,6 +148,7 @@ const columns: Column<Run>[] = [
     title: "Asked for",
     width: "96px",
     align: "right",
+    wide: true,
     sort: (run) => run.created_at,
     cell: (run) => <Time time={run.created_at} />,
   },
@@ -151,8 +170,14 @@ function fits(run: Run, filter: string): boolean {
 function shown_rows(runs: Run[]): Run[] {
   const text = (query.value.get("q") ?? "").toLowerCase();
   const filter = query.value.get("state") ?? "";
+  const project = query.value.get("project");
+  const group = query.value.get("preset");
   return runs.filter(
-    (run) => fits(run, filter) && `${run.title} ${group_of(run)} ${run.started_by}`.toLowerCase().includes(text),
+    (run) =>
+      fits(run, filter) &&
+      (!project || run.project_id === project) &&
+      (!group || group_of(run) === group) &&
+      `${run.title} ${group_of(run)} ${run.started_by}`.toLowerCase().includes(text),
   );
 }
 
@@ -171,6 +196,40 @@ function StateFilter() {
           {choice.title}
         </button>
       ))}
+    </>
+  );
+}
+
+/** Only runs of one project, or of one preset; what no run has is not offered. */
+function Narrow({ runs }: { runs: Run[] }) {
+  const projects = use_projects().data;
+  const choices = [
+    {
+      name: "project",
+      label: "All projects",
+      options: [...new Set(runs.map((run) => run.project_id))].map((id) => [id, project_name(projects, id) || id]),
+    },
+    { name: "preset", label: "All presets", options: [...new Set(runs.map(group_of))].map((each) => [each, each]) },
+  ];
+  return (
+    <>
+      {choices
+        .filter(({ name, options }) => options.length > 1 || query.value.get(name))
+        .map(({ name, label, options }) => (
+          <select
+            key={name}
+            aria-label={label}
+            value={query.value.get(name) ?? ""}
+            onChange={(event) => set_query({ [name]: event.currentTarget.value || null }, { replace: true })}
+          >
+            <option value="">{label}</option>
+            {options.map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        ))}
     </>
   );
 }
@@ -235,6 +294,7 @@ function Overview({ runs }: { runs: Run[] }) {
           <>
             <SearchField label="Filter runs" />
             <StateFilter />
+            <Narrow runs={runs} />
           </>
         }
       />

@@ -39,7 +39,17 @@ export function Field(props: FieldProps) {
     <div class="field">
       <label for={id}>{props.label}</label>
       {props.rows ? (
-        <textarea {...shared} rows={props.rows} onInput={(event) => props.on_input(event.currentTarget.value)} />
+        <textarea
+          {...shared}
+          rows={props.rows}
+          onInput={(event) => props.on_input(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            // A line break is text; with Ctrl or Cmd it is "send".
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
+        />
       ) : (
         <input
           {...shared}

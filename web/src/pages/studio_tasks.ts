@@ -1,0 +1,90 @@
+// The gallery of Studio: ready-made tasks by purpose. A prompt is written for any worker and any project.
+
+export const purposes = ["Investigate", "Evaluate", "SRE", "Security", "Fix"] as const;
+export type Purpose = (typeof purposes)[number];
+
+export interface Task {
+  purpose: Purpose;
+  title: string;
+  prompt: string;
+}
+
+export const tasks: Task[] = [
+  {
+    purpose: "Investigate",
+    title: "What goes wrong most?",
+    prompt: "What goes wrong most in this project, since when, and what should be done about it?",
+  },
+  {
+    purpose: "Investigate",
+    title: "What changed?",
+    prompt:
+      "Compare the last 24 hours with the week before: errors, latency, tokens, cost. Which version or model explains the difference?",
+  },
+  {
+    purpose: "Investigate",
+    title: "Where does the money go?",
+    prompt:
+      "Which steps, models and prompts cost the most? Show cost per day in a chart, and say what could be cheaper without being worse.",
+  },
+  {
+    purpose: "Evaluate",
+    title: "Label bad answers",
+    prompt:
+      "Read a sample of 50 answers. Label those that do not answer the question, with a reason for each, and save the labels.",
+  },
+  {
+    purpose: "Evaluate",
+    title: "Check answers against sources",
+    prompt:
+      "For 30 traces with retrieval, compare the answer with the documents it was given. Label claims that no document supports.",
+  },
+  {
+    purpose: "Evaluate",
+    title: "Find given-up conversations",
+    prompt:
+      "Which chat sessions end with a frustrated or unanswered person? Group them by cause, with three examples of each.",
+  },
+  {
+    purpose: "SRE",
+    title: "Find the slowest path",
+    prompt:
+      "Which step makes the slowest traces slow? Show p50 and p95 over time in a chart, and name the first version that was slower.",
+  },
+  {
+    purpose: "SRE",
+    title: "Explain an incident",
+    prompt:
+      "Find the last burst of errors. Write its timeline: first sign, peak, end, which requests it hit, and its likely cause.",
+  },
+  {
+    purpose: "SRE",
+    title: "Find retries and loops",
+    prompt:
+      "Which tools are called again and again with the same arguments in one trace? How many tokens and seconds does that waste?",
+  },
+  {
+    purpose: "Security",
+    title: "Look for injected instructions",
+    prompt:
+      "Search retrieved documents and tool results for instructions aimed at the model. Label each span in which the model followed one.",
+  },
+  {
+    purpose: "Security",
+    title: "Look for leaked data",
+    prompt:
+      "Search prompts and answers for keys, passwords and personal data that should not be there. Count by kind and place; never repeat a value.",
+  },
+  {
+    purpose: "Fix",
+    title: "Write down a fix",
+    prompt:
+      "Take the most frequent error, find its cause in the traces, and write down the smallest change that would prevent it, with evidence.",
+  },
+  {
+    purpose: "Fix",
+    title: "Propose a branch",
+    prompt:
+      "Take the most frequent error, find its cause in the traces and in the repository, change the code with a test that fails without the change, commit, and push the branch for review.",
+  },
+];
