@@ -1,7 +1,10 @@
 // Automations: what starts workers by itself, its ledger, and its form as a file that a team keeps in git.
+#include "base/text.h"
 #include "cli/as_file.h"
 #include "cli/display.h"
 #include "cli/scope.h"
+
+#include <charconv>
 
 namespace hone::cli {
 
@@ -103,6 +106,48 @@ FileKind automation_file() {
             .create_path = "/v1/automations"};
 }
 
+Result<> set_number(const Context& context, std::string_view option, const char* key, json::Object& into) {
+    const auto text = context.parsed.value(option);
+    if (!text) return {};
+    double value = 0;
+    const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), value);
+    if (failed != std::errc() || end != text->data() + text->size())
+        return context.usage(std::string(option) + " must be a number");
+    into[key] = value;
+    return {};
+}
+
+// A duration option as whole seconds.
+Result<> set_seconds(const Context& context, std::string_view option, const char* key, json::Object& into) {
+    const auto text = context.parsed.value(option);
+    if (!text) return {};
+    const auto length = parse_duration_ns(*text);
+    if (!length.ok()) return context.usage(std::string(option) + " must be a duration like 15m or 24h");
+    into[key] = length.value() / 1'000'000'000;
+    return {};
+}
+
+Result<json::Object> metric_trigger(const Context& context, const std::string& metric) {
+    json::Object trigger{{"type", "metric"}, {"metric", metric}};
+    for (const auto& [option, comparator] :
+         {std::pair{"--above", "above"}, {"--at-least", "at_least"}, {"--below", "below"}, {"--at-most", "at_most"}}) {
+        if (!context.parsed.value(option)) continue;
+        if (trigger.contains("comparator")) return context.usage("one limit only: above, at least, below or at most");
+        trigger["comparator"] = comparator;
+        TRY(set_number(context, option, "threshold", trigger));
+    }
+    if (!trigger.contains("comparator"))
+        return context.usage("a metric needs a limit: give --above, --at-least, --below or --at-most");
+    for (const auto& [option, key] :
+         {std::pair{"--filter", "filter"}, {"--eval", "eval_name"}, {"--label", "eval_label"}})
+        if (const auto given = context.parsed.value(option)) trigger[key] = *given;
+    TRY(set_seconds(context, "--window", "window_seconds", trigger));
+    TRY(set_seconds(context, "--every", "every_seconds", trigger));
+    TRY(set_seconds(context, "--for", "for_seconds", trigger));
+    if (const auto samples = TRY(context.integer("--min-samples", 1))) trigger["minimum_samples"] = *samples;
+    return trigger;
+}
+
 // A trigger from --cron, --time-zone and their like.
 Result<json::Object> trigger_of(const Context& context) {
     json::Object trigger;
@@ -115,8 +160,10 @@ Result<json::Object> trigger_of(const Context& context) {
         trigger["monitor"] = *monitor;
     } else if (context.parsed.has("--webhook")) {
         trigger["type"] = "webhook";
+    } else if (const auto metric = context.parsed.value("--metric")) {
+        return metric_trigger(context, *metric);
     } else {
-        return context.usage("what fires it? give --cron, --monitor, --webhook, or a --file");
+        return context.usage("what fires it? give --cron, --metric, --monitor, --webhook, or a --file");
     }
     return trigger;
 }
@@ -138,6 +185,23 @@ Result<> show_automation(Context& context) {
     return {};
 }
 
+// What it may do and spend.
+Result<> set_limits(const Context& context, json::Object& body) {
+    TRY(set_seconds(context, "--cool-off", "cool_off_seconds", body));
+    if (const auto limit = TRY(context.integer("--failure-limit", 0))) body["failure_limit"] = *limit;
+    json::Object budget;
+    if (const auto tokens = TRY(context.integer("--tokens-per-day", 0))) budget["tokens_per_day"] = *tokens;
+    if (context.parsed.value("--usd-per-day")) {
+        TRY(set_number(context, "--usd-per-day", "cost_micro_usd_per_day", budget));
+        budget["cost_micro_usd_per_day"] =
+            static_cast<int64_t>(budget["cost_micro_usd_per_day"].get_double() * 1'000'000 + 0.5);
+    }
+    if (const auto percent = TRY(context.integer("--soft-percent", 1))) budget["soft_percent"] = *percent;
+    if (!budget.empty()) body["budget"] = std::move(budget);
+    if (context.parsed.has("--paused")) body["paused"] = true;
+    return {};
+}
+
 Result<> create_automation(Context& context) {
     json::Object body;
     if (const auto file = context.parsed.value("--file"))
@@ -149,6 +213,7 @@ Result<> create_automation(Context& context) {
                                       std::pair{"--prompt", "prompt"}, std::pair{"--description", "description"},
                                       std::pair{"--overlap", "overlap"}, std::pair{"--catch-up", "catch_up"}})
         if (const auto given = context.parsed.value(option)) body[key] = *given;
+    TRY(set_limits(context, body));
     const json::Value made = TRY(post(context, "/v1/automations", std::move(body)));
     return show_record(context, made, automation_columns());
 }
@@ -245,6 +310,20 @@ Result<> apply_automation(Context& context) {
 std::vector<Option> trigger_options() {
     return {{.name = "--cron", .value = "SCHEDULE", .doc = "Fire at these times, such as \"0 9 * * mon-fri\"."},
             {.name = "--time-zone", .value = "ZONE", .doc = "Of the schedule, such as Europe/Berlin; UTC else."},
+            {.name = "--metric",
+             .value = "METRIC",
+             .doc = "Fire when this crosses a limit: error_rate, latency_p95, cost, count, … as hone series has them."},
+            {.name = "--above", .value = "NUMBER", .doc = "The limit; latency in ms, cost in USD, rates 0 to 1."},
+            {.name = "--at-least", .value = "NUMBER", .doc = "The limit, reached or above."},
+            {.name = "--below", .value = "NUMBER", .doc = "The limit, from above."},
+            {.name = "--at-most", .value = "NUMBER", .doc = "The limit, reached or below."},
+            {.name = "--window", .value = "DURATION", .doc = "How far back the metric looks; 15m if not given."},
+            {.name = "--every", .value = "DURATION", .doc = "How often it is looked at; 1m if not given."},
+            {.name = "--for", .value = "DURATION", .doc = "Beyond the limit for so long before it fires."},
+            {.name = "--min-samples", .value = "NUMBER", .doc = "Fewer spans say nothing."},
+            {.name = "--filter", .value = "FILTER", .doc = "Only spans that match count for the metric."},
+            {.name = "--eval", .value = "NAME", .doc = "Of eval_rate and eval_score."},
+            {.name = "--label", .value = "LABEL", .doc = "Of eval_rate."},
             {.name = "--monitor", .value = "MONITOR", .doc = "Fire when this monitor goes to triggered."},
             {.name = "--webhook", .value = "", .doc = "Fire when somebody delivers a signed webhook."},
             {.name = "--file", .value = "FILE", .doc = "Take it from this YAML or JSON file; - is input."},
@@ -264,6 +343,15 @@ std::vector<Option> create_options() {
                        .value = "POLICY",
                        .doc = "What becomes of missed moments.",
                        .choices = {"coalesce", "all", "none"}});
+    options.push_back(
+        {.name = "--cool-off", .value = "DURATION", .doc = "It does not fire again within this time, such as 1h."});
+    options.push_back({.name = "--tokens-per-day", .value = "NUMBER", .doc = "What all its runs may use in a day."});
+    options.push_back({.name = "--usd-per-day", .value = "NUMBER", .doc = "What they may cost in a day."});
+    options.push_back(
+        {.name = "--soft-percent", .value = "NUMBER", .doc = "From this share on workers are asked to finish; 80."});
+    options.push_back(
+        {.name = "--failure-limit", .value = "NUMBER", .doc = "So many failures in a row pause it; 0: never."});
+    options.push_back({.name = "--paused", .value = "", .doc = "It begins paused."});
     return options;
 }
 
@@ -284,8 +372,18 @@ std::vector<Command> automation_commands() {
          .summary = "Create an automation.",
          .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
          .options = create_options(),
-         .details = "Example: hone automation create nightly --project shop --preset analyst --cron \"0 3 * * *\" "
-                    "--prompt \"Look for new errors since {{window.from}}.\"",
+         .details =
+             "Example: hone automation create nightly --project shop --preset analyst --cron \"0 3 * * *\" "
+             "--prompt \"Look for new errors since {{window.from}}.\"\n\n"
+             "When a metric crosses a limit:\n"
+             "  hone automation create errors --project shop --preset analyst --metric error_rate --above 0.05 "
+             "--window 30m --for 5m --cool-off 1h --prompt \"{{trigger.value}} of the calls failed. Why?\"\n"
+             "When a monitor triggers:\n"
+             "  hone automation create slow --project shop --preset analyst --monitor mon_01J… --prompt \"Why is "
+             "it slow?\"\n"
+             "When somebody delivers a signed webhook (the secret is shown once):\n"
+             "  hone automation create deploy --project shop --preset analyst --webhook --tokens-per-day 500000 "
+             "--prompt \"Read {{trigger.file}} and compare the new version with the one before.\"",
          .run = create_automation},
         {.path = "automation apply",
          .summary = "Create or change an automation so that it is as the file says.",

@@ -82,6 +82,33 @@ Result<json::Object> read_settings_file(const Context& context, const std::strin
     return inner != nullptr && inner->is_object() ? inner->get_object() : object;
 }
 
+// "22:00-06:00", "sat,sun 00:00-24:00 Europe/Berlin", with semicolons between several; "none": no more.
+Result<json::Array> quiet_hours(const Context& context, const std::string& text) {
+    json::Array windows;
+    if (text == "none") return windows;
+    for (const std::string_view part : split(text, ';')) {
+        json::Object window;
+        for (const std::string_view word : split(trim(part), ' ')) {
+            if (word.empty()) continue;
+            const size_t dash = word.find('-');
+            if (word.find(':') != std::string_view::npos && dash != std::string_view::npos) {
+                window["start"] = word.substr(0, dash);
+                window["end"] = word.substr(dash + 1);
+            } else if (!window.contains("start") && word.find('/') == std::string_view::npos && word != "UTC") {
+                json::Array days;
+                for (const std::string_view day : split(word, ',')) days.push_back(json::Value(day));
+                window["days"] = std::move(days);
+            } else {
+                window["time_zone"] = word;
+            }
+        }
+        if (!window.contains("start"))
+            return context.usage("--quiet must be like \"22:00-06:00\" or \"sat,sun 00:00-23:59 Europe/Berlin\"");
+        windows.push_back(std::move(window));
+    }
+    return windows;
+}
+
 // Options of `create` and `update` over what is there already.
 Result<json::Object> settings_of(const Context& context, json::Object settings) {
     if (const auto file = context.parsed.value("--file")) settings = TRY(read_settings_file(context, *file));
@@ -109,7 +136,14 @@ Result<json::Object> settings_of(const Context& context, json::Object settings) 
         }
     if (const auto given = context.parsed.value("--recover"))
         condition["recover_threshold"] = TRY(number_option(context, "--recover", *given));
+    for (const auto& [option, key] :
+         {std::pair{"--direction", "direction"}, {"--change-by", "change_by"}, {"--sensitivity", "sensitivity"}})
+        if (const auto given = context.parsed.value(option)) condition[key] = *given;
+    if (const auto given = context.parsed.value("--sensitivity"))
+        condition["sensitivity"] = TRY(number_option(context, "--sensitivity", *given));
     if (!condition.empty() && !condition.contains("type")) condition["type"] = "threshold";
+    if (const auto given = context.parsed.value("--quiet"))
+        settings["mute_windows"] = TRY(quiet_hours(context, *given));
     if (!condition.empty()) settings["condition"] = std::move(condition);
     return settings;
 }
@@ -126,6 +160,18 @@ std::vector<Option> settings_options() {
          .value = "TYPE",
          .doc = "What the number means; automatic needs none.",
          .choices = {"threshold", "automatic", "change", "absence"}},
+        {.name = "--direction",
+         .value = "DIRECTION",
+         .doc = "Which side is bad, for automatic and change.",
+         .choices = {"above", "below", "outside"}},
+        {.name = "--change-by",
+         .value = "HOW",
+         .doc = "How change compares with the window before.",
+         .choices = {"ratio", "difference"}},
+        {.name = "--sensitivity", .value = "NUMBER", .doc = "Of automatic: how wide the usual band is."},
+        {.name = "--quiet",
+         .value = "HOURS",
+         .doc = "Without notices: \"22:00-06:00\", \"sat,sun 00:00-23:59 Europe/Berlin\"; none: no more."},
         {.name = "--window", .value = "DURATION", .doc = "How far back it looks; 24h if not given."},
         {.name = "--every", .value = "DURATION", .doc = "How often it looks; 1h if not given."},
         {.name = "--for", .value = "DURATION", .doc = "Bad for so long before it triggers."},
@@ -310,7 +356,14 @@ std::vector<Command> monitor_commands() {
          .options = with(settings_options(), {project_option()}),
          .details =
              "Example: hone monitor create errors --project shop --metric error_rate --above 0.05 --recover 0.02 "
-             "--window 1h --every 10m",
+             "--window 1h --every 10m\n\n"
+             "Outside what is usual for the hour of the week:\n"
+             "  hone monitor create latency --project shop --metric latency_p95 --condition automatic --for 30m\n"
+             "Half as much again as the window before:\n"
+             "  hone monitor create cost --project shop --metric cost --condition change --above 1.5 --window 24h\n"
+             "Nothing came, except at night:\n"
+             "  hone monitor create silence --project shop --metric count --condition absence --window 1h --quiet "
+             "\"22:00-06:00 Europe/Berlin\"",
          .run = create_monitor},
         {.path = "monitor update",
          .summary = "Change a monitor; what is not given stays.",
