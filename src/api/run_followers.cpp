@@ -2,11 +2,13 @@
 
 #include "base/log.h"
 
+#include <algorithm>
+
 namespace hone::api {
 
 namespace {
 
-constexpr size_t most_followers = 2000;
+constexpr int64_t most_followers = 2000;
 constexpr int64_t events_at_once = 200;
 // Beyond this the client reads what it has first.
 constexpr size_t most_pending_bytes = 512 << 10;
@@ -27,58 +29,75 @@ RunFollowers::~RunFollowers() {
 }
 
 bool RunFollowers::has_room() const {
-    const Lock lock(m_mutex);
-    return m_followers.size() + m_new.size() < most_followers;
-}
-
-int64_t RunFollowers::count() const {
-    const Lock lock(m_mutex);
-    return static_cast<int64_t>(m_followers.size() + m_new.size());
+    return m_count < most_followers;
 }
 
 void RunFollowers::follow(const run::RunId& run, int64_t seq, std::shared_ptr<net::EventStream> events) {
-    auto follower = std::make_shared<Follower>(Follower{run, seq, std::move(events), m_clock.steady() + longest_life});
-    if (!tell(*follower)) return;
+    m_count += 1;
+    // What was said so far, on the caller's thread: a long transcript must not keep the others waiting.
+    Followers alone;
+    alone.push_back({seq, std::move(events), m_clock.steady() + longest_life});
+    tell(run, alone);
+    if (alone.empty()) return;
     const Lock lock(m_mutex);
-    m_new.push_back(std::move(follower));
+    m_new.emplace_back(run, std::move(alone.front()));
     if (!m_thread.joinable()) m_thread = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
-bool RunFollowers::tell(Follower& follower) {
-    while (follower.events->is_open() && follower.events->pending() < most_pending_bytes) {
-        const auto events = m_transcript.after(follower.run, follower.seq, events_at_once);
-        if (!events.ok()) {
-            log(Level::warning, "transcript cannot be read", {{"why", events.error().message}});
-            return false;
-        }
-        for (const run::RunEvent& event : events.value()) {
-            if (!follower.events->send("event", std::to_string(event.seq), json::write(event))) return false;
-            follower.seq = event.seq;
-        }
-        if (static_cast<int64_t>(events.value().size()) < events_at_once) break;
+bool RunFollowers::tell_some(const run::RunId& run, Followers& followers) {
+    const auto has_room = [](const Follower& one) { return one.events->pending() < most_pending_bytes; };
+    std::optional<int64_t> from;
+    for (const Follower& one : followers)
+        if (has_room(one)) from = std::min(one.seq, from.value_or(one.seq));
+    if (!from) return true;
+    const auto events = m_transcript.after(run, *from, events_at_once);
+    if (!events.ok()) {
+        log(Level::warning, "transcript cannot be read", {{"why", events.error().message}});
+        for (const Follower& one : followers) one.events->close();
+        return true;
     }
-    if (m_clock.steady() > follower.end) {
-        follower.events->close();
-        return false;
+    int64_t before = *from;
+    for (const run::RunEvent& event : events.value()) {
+        const std::string id = std::to_string(event.seq), body = json::write(event);
+        for (Follower& one : followers) {
+            // Who had no room for one event gets none of the later ones before it.
+            if (one.seq < before || one.seq >= event.seq || !has_room(one)) continue;
+            if (one.events->send("event", id, body))
+                one.seq = event.seq;
+            else
+                one.events->close();
+        }
+        before = event.seq;
     }
-    return follower.events->is_open();
+    return static_cast<int64_t>(events.value().size()) < events_at_once;
+}
+
+void RunFollowers::tell(const run::RunId& run, Followers& followers) {
+    const Duration now = m_clock.steady();
+    const auto is_over = [&](Follower& one) {
+        if (one.events->is_open() && now > one.end) one.events->close();
+        return !one.events->is_open();
+    };
+    const auto take_out = [&] { m_count -= static_cast<int64_t>(followers.remove_if(is_over)); };
+    take_out();
+    while (!followers.empty() && !tell_some(run, followers)) take_out();
 }
 
 void RunFollowers::watch(const std::stop_token& stop) {
-    uint64_t seen = 0;
+    run::News news{.seen = 0, .any_run = true, .runs = {}};
     while (!stop.stop_requested()) {
-        std::list<std::shared_ptr<Follower>> all;
         {
             const Lock lock(m_mutex);
-            m_followers.splice(m_followers.end(), m_new);
-            all = m_followers;
+            for (auto& [run, follower] : m_new) {
+                m_followers[run].push_back(std::move(follower));
+                news.runs.insert(run); // something may have been added since it was told the beginning
+            }
+            m_new.clear();
         }
-        for (const auto& follower : all) {
-            if (tell(*follower)) continue;
-            const Lock lock(m_mutex);
-            m_followers.remove(follower);
-        }
-        seen = m_transcript.wait(seen, poll, stop);
+        for (auto& [run, followers] : m_followers)
+            if (news.any_run || news.runs.contains(run)) tell(run, followers);
+        std::erase_if(m_followers, [](const auto& each) { return each.second.empty(); });
+        news = m_transcript.wait(news.seen, poll, stop);
     }
 }
 

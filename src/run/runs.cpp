@@ -58,8 +58,7 @@ Run run_of(const sql::Row& row, Time now) {
     run.created_at = row.time(24);
     run.started_at = row.optional_time(25);
     run.ended_at = row.optional_time(26);
-    run.takes_follow_ups = run.origin == Origin::session &&
-                           (!is_over(run.state) || (run.ended_at && now - *run.ended_at < follow_up_window));
+    run.takes_follow_ups = !is_over(run.state) || (run.ended_at && now - *run.ended_at < follow_up_window);
     return run;
 }
 
@@ -160,7 +159,7 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
 }
 
 void Runs::tell(const RunId& run) const {
-    m_transcript.announce();
+    m_transcript.announce(run);
     if (m_attention != nullptr) m_attention->look_at(run);
 }
 
@@ -237,7 +236,6 @@ Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& 
     const Run run = TRY(find(caller, id, Permission::run_start));
     if (trim(text).empty()) return invalid("the message is empty");
     TRY(check_prompt("the message", text));
-    if (run.origin != Origin::session) return conflict("only sessions take follow-ups; rerun it instead");
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto rows = TRY(transaction.query("SELECT state, ended_at, turns FROM runs WHERE id = ?", id));

@@ -6,6 +6,8 @@ namespace hone::run {
 
 namespace {
 
+constexpr size_t kept_announcements = 1024;
+
 // The code point at `at` of valid UTF-8, and its length.
 std::pair<uint32_t, size_t> code_point(std::string_view text, size_t at) {
     const auto byte = [&](size_t offset) {
@@ -109,14 +111,16 @@ Result<> Transcript::append(const RunId& run, std::vector<RunEvent> events) {
         std::vector<RunEvent> copy = events; // the work may be run again
         return append(transaction, run, copy);
     }));
-    announce();
+    announce(run);
     return {};
 }
 
-void Transcript::announce() {
+void Transcript::announce(const RunId& run) {
     {
         const std::lock_guard lock(m_mutex);
         m_announcements += 1;
+        m_last.push_back(run);
+        if (m_last.size() > kept_announcements) m_last.pop_front();
     }
     m_announced.notify_all();
 }
@@ -144,10 +148,14 @@ Result<RunEvent> Transcript::whole(const RunId& run, int64_t seq) const {
     return event;
 }
 
-uint64_t Transcript::wait(uint64_t seen, Duration timeout, std::stop_token stop) const {
+News Transcript::wait(uint64_t seen, Duration timeout, std::stop_token stop) const {
     std::unique_lock lock(m_mutex);
     m_announced.wait_for(lock, stop, timeout, [&] { return m_announcements != seen; });
-    return m_announcements;
+    News news{.seen = m_announcements, .any_run = false, .runs = {}};
+    const uint64_t fresh = m_announcements - seen;
+    news.any_run = fresh == 0 || fresh > m_last.size();
+    if (!news.any_run) news.runs.insert(m_last.end() - static_cast<std::ptrdiff_t>(fresh), m_last.end());
+    return news;
 }
 
 } // namespace hone::run

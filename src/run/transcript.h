@@ -7,7 +7,9 @@
 #include "sql/sql.h"
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
+#include <set>
 #include <span>
 #include <stop_token>
 
@@ -21,6 +23,13 @@ constexpr size_t full_text = 1 << 20;
 // malformed UTF-8 is repaired.
 std::string harmless(std::string_view text);
 
+// What became known since the last look.
+struct News {
+    uint64_t seen = 0;    // give it to the next call
+    bool any_run = false; // it is not known which runs: look at all
+    std::set<RunId> runs;
+};
+
 class Transcript {
 public:
     Transcript(sql::Database& database, const Clock& clock) : m_database(database), m_clock(clock) {}
@@ -29,15 +38,15 @@ public:
     Result<> append(sql::Transaction& transaction, const RunId& run, std::span<RunEvent> events);
     // Appends and announces.
     Result<> append(const RunId& run, std::vector<RunEvent> events);
-    void announce();
+    void announce(const RunId& run);
 
     // Events after `seq`, oldest first.
     Result<std::vector<RunEvent>> after(const RunId& run, int64_t seq, int64_t limit) const;
     // One event with its texts as long as they are kept.
     Result<RunEvent> whole(const RunId& run, int64_t seq) const;
-    // Waits until something was announced since `seen` (a number from an earlier call; 0 at first), at most `timeout`.
-    // Also returns without news: another server may have written.
-    uint64_t wait(uint64_t seen, Duration timeout, std::stop_token stop) const;
+    // Waits until something was announced since `seen` (a number from an earlier call; 0 at first), at most `timeout`;
+    // then any run may have changed: another server may have written.
+    News wait(uint64_t seen, Duration timeout, std::stop_token stop) const;
 
 private:
     sql::Database& m_database;
@@ -45,6 +54,7 @@ private:
     mutable std::mutex m_mutex;
     mutable std::condition_variable_any m_announced;
     uint64_t m_announcements = 0;
+    std::deque<RunId> m_last; // whose the last of them were
 };
 
 } // namespace hone::run

@@ -29,7 +29,7 @@ Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Pl
         TRY(m_transcript.append(transaction, id, std::span(&event, 1)));
         return std::optional(id);
     });
-    if (claimed.ok() && claimed.value()) m_transcript.announce();
+    if (claimed.ok() && claimed.value()) m_transcript.announce(*claimed.value());
     return claimed;
 }
 
@@ -80,7 +80,7 @@ Result<> WorkBook::move(const RunId& id, State from, State to, const std::string
         event.failed = to == State::failed || to == State::timed_out || to == State::lost;
         return m_transcript.append(transaction, id, std::span(&event, 1));
     }));
-    m_transcript.announce();
+    m_transcript.announce(id);
     return {};
 }
 
@@ -97,7 +97,7 @@ Result<> WorkBook::progress(const RunId& id, std::vector<RunEvent> events, int64
                                 harness_session, id));
         return {};
     }));
-    if (!events.empty()) m_transcript.announce();
+    if (!events.empty()) m_transcript.announce(id);
     return {};
 }
 

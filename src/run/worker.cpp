@@ -311,6 +311,8 @@ std::optional<Worker::End> Worker::harness_ended() {
     const bool was_busy = m_driver->busy();
     harness::Output output;
     m_driver->end(exit, output);
+    for (const harness::Event& event : output.events)
+        if (event.kind == harness::EventKind::error) m_crash = event.text;
     (void)carry_out(std::move(output), m_offset);
     m_input.reset();
     const End end = how_it_ended();
@@ -341,8 +343,10 @@ Worker::End Worker::how_it_ended() {
                 return {State::failed, "the harness wrote more than its output limit"};
         }
     if (m_driver->succeeded()) return {State::succeeded, ""};
-    std::string reason = m_answer.empty() ? "the harness ended without an answer" : m_answer;
-    if (const std::string errors(trim(harmless(m_errors))); !errors.empty() && m_answer.empty())
+    // An answer that stands before a crash is one to an earlier turn.
+    const bool answered = m_crash.empty() && !m_answer.empty();
+    std::string reason = answered ? m_answer : m_crash.empty() ? "the harness ended without an answer" : m_crash;
+    if (const std::string errors(trim(harmless(m_errors))); !errors.empty() && !answered)
         reason += ": " + errors.substr(errors.size() > 1000 ? errors.size() - 1000 : 0);
     return {State::failed, harmless(truncate_utf8(reason, 2000))};
 }

@@ -152,6 +152,7 @@ private:
     bool m_close_input = false;
     std::string m_errors; // end of stderr
     std::string m_answer; // last result
+    std::string m_crash;  // how the harness ended in the middle of a turn
     Duration m_waiting_since{};
     Duration m_looked_at{};
     std::optional<Duration> m_closing_since;
