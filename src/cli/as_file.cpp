@@ -101,7 +101,7 @@ Result<> apply_file(const Context& context, const FileKind& kind, json::Object f
                                     .data;
     // What a file leaves out has its default: only the server knows whether that is a change.
     const int64_t version = number_of(changed, "version");
-    if (version == 0) return show_done(context, changed, title + " is changed.");
+    if (version == 0) return show_done(context, changed, "Changed " + what + " " + name + ".");
     const bool same = version == number_of(before.value(), "version");
     return show_done(context, changed,
                      title + (same ? " is like this already." : " is now version " + std::to_string(version) + "."));

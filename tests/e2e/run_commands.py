@@ -109,6 +109,26 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
     hone.run("preset", "show", "second", status=5)
 
 
+def test_monitors_go_to_files_and_back(binary, stack):
+    shop, hone = started(binary, stack)
+    hone.run("monitor", "create", "errors", "--project", "shop", "--metric", "error_rate", "--above", "0.05", "--description", "no")
+    with tempfile.TemporaryDirectory() as directory:
+        file = directory + "/errors.yaml"
+        hone.run("monitor", "export", "errors", "-o", file)
+        with open(file) as written:
+            text = written.read()
+        assert "project: shop" in text and "threshold: 0.05" in text and 'description: "no"' in text, text
+        assert "like this already" in hone.run("monitor", "apply", file).stdout
+        with open(file, "w") as written:
+            written.write(text.replace("0.05", "5"))
+        assert "Changed monitor errors." in hone.run("monitor", "apply", file).stdout
+        assert "like this already" in hone.run("monitor", "apply", file).stdout
+        shop.client.must("POST", "/v1/projects", {"name": "other"})
+        assert "Created monitor errors." in hone.run("monitor", "apply", file, "--project", "other").stdout
+    assert {monitor["settings"]["condition"]["threshold"] for monitor in hone.json("monitor", "list")} == {5}
+    assert json.loads(hone.run("monitor", "export", "errors", "--format", "json").stdout)["name"] == "errors"
+
+
 def test_the_broker_explains_what_a_run_could_send(binary, stack):
     shop, hone = started(binary, stack)
     hone.environment["GH_TOKEN"] = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
