@@ -290,6 +290,7 @@ inline constexpr Example examples[] = {
     // Nobody repeats the name here, so the skill stays; those who may are asked to.
     {.route = "DELETE /v1/skills/{skill}", .query = "confirm=something", .allowed = 400},
     {"GET /v1/skills/{skill}/versions"},
+    {.route = "POST /v1/skills/{skill}/fetch", .allowed = 400},
     {"GET /v1/skills/{skill}/folder"},
     {"PUT /v1/skills/{custom_skill}/folder", "",
      R"({"files":[{"path":"SKILL.md","text":"---\nname: tidy\ndescription: Tidies.\n---\n"}]})"},

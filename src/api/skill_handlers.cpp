@@ -160,6 +160,12 @@ Result<One<skill::Skill>> put_skill_folder(const Call& call, const RawBody& body
     return One<skill::Skill>{TRY(skills->put_folder(call.caller, id, std::move(files)))};
 }
 
+Result<One<skill::Skill>> fetch_skill_folder(const Call& call) {
+    auto* skills = TRY(skills_of(call));
+    const auto id = TRY(skill_in_path(call));
+    return One<skill::Skill>{TRY(skills->fetch_folder(call.caller, id))};
+}
+
 Result<One<skill::Skill>> share_skill(const Call& call) {
     auto* skills = TRY(skills_of(call));
     const auto id = TRY(skill_in_path(call));

@@ -18,6 +18,8 @@ const Route table[] = {
     route<update_skill>("PATCH", "/v1/skills/{skill}", need(skill_write), "Change a skill: a new version."),
     route<delete_skill>("DELETE", "/v1/skills/{skill}", need(skill_write), "Delete a skill with its secrets."),
     route<list_skill_versions>("GET", "/v1/skills/{skill}/versions", need(skill_read), "Every version, newest first."),
+    route<fetch_skill_folder>("POST", "/v1/skills/{skill}/fetch", need(skill_write),
+                              "Fetch a custom skill's folder from its git repository as it is now."),
     route<list_skill_files>("GET", "/v1/skills/{skill}/folder", need(skill_read), "Files of a custom skill."),
     route<put_skill_folder>("PUT", "/v1/skills/{skill}/folder", need(skill_write),
                             "Upload a custom skill's folder: tar.gz, or JSON with files.")

@@ -24,6 +24,12 @@ const Option exposure_option{.name = "--expose",
                                     "environment.",
                              .repeated = true};
 const Option env_option{.name = "--env-file", .value = "FILE", .doc = "Take variables and secrets from a .env file."};
+const Option git_url_option{
+    .name = "--git-url",
+    .value = "URL",
+    .doc = "Repository that holds a custom skill's folder; it is fetched at once, and again by hone skill fetch."};
+const Option git_ref_option{.name = "--git-ref", .value = "REF", .doc = "Branch, tag or commit of the repository."};
+const Option git_path_option{.name = "--git-path", .value = "DIR", .doc = "Folder in the repository with SKILL.md."};
 const Option folder_option{.name = "--folder", .value = "DIR", .doc = "Folder with SKILL.md, of a custom skill."};
 
 Columns skill_columns() {
@@ -35,6 +41,9 @@ Columns skill_columns() {
         {.title = "version", .field = "version", .kind = Kind::number},
         {.title = "missing", .field = "missing", .kind = Kind::list},
         {.title = "description", .field = "description", .only_single = true},
+        {.title = "git", .field = "git.url", .only_single = true},
+        {.title = "commit", .field = "git.commit", .only_single = true},
+        {.title = "folder", .field = "folder.name", .only_single = true},
         {.title = "created", .field = "created_at", .kind = Kind::time, .only_single = true},
         {.title = "changed", .field = "updated_at", .kind = Kind::time},
     };
@@ -107,6 +116,22 @@ Result<json::Value> upload_folder(const Context& context, const std::string& id,
     return context.remote.put(path_of("/v1/skills", {id, "folder"}), std::move(body));
 }
 
+std::optional<json::Object> git_body(const Context& context) {
+    const auto url = context.parsed.value("--git-url");
+    if (!url) return std::nullopt;
+    return json::Object{
+        {"url", *url}, {"ref", context.value_or_empty("--git-ref")}, {"path", context.value_or_empty("--git-path")}};
+}
+
+Result<json::Value> fetch_folder(const Context& context, const json::Value& skill) {
+    auto fetched = context.remote.post(path_of("/v1/skills", {text_of(skill, "id"), "fetch"}), json::Object{});
+    if (fetched.ok()) return fetched;
+    Error error = fetched.error();
+    error.message = "the skill " + text_of(skill, "name") +
+                    " is there, but its folder was not fetched: " + error.message + " (hone skill fetch tries again)";
+    return error;
+}
+
 Columns variable_columns() {
     return {
         {.title = "variable", .field = "name"},
@@ -153,12 +178,19 @@ Result<> create_skill(Context& context) {
     if (context.value_or_empty("--type").empty()) body["type"] = "custom";
     if (context.parsed.has("--installation")) body["scope"] = "installation";
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
-    if (const auto url = context.parsed.value("--git-url")) body["git"] = json::Object{{"url", *url}};
+    if (const auto git = git_body(context)) body["git"] = *git;
     TRY(add_values(context, body));
     json::Value made = TRY(context.remote.post("/v1/skills", std::move(body), space_query(context)));
     if (const auto folder = context.parsed.value("--folder"))
         made = TRY(upload_folder(context, text_of(made, "id"), *folder));
+    else if (context.parsed.value("--git-url"))
+        made = TRY(fetch_folder(context, made));
     return show(context, made);
+}
+
+Result<> fetch_skill(Context& context) {
+    const json::Value skill = TRY(wanted_skill(context));
+    return show(context, TRY(fetch_folder(context, skill)));
 }
 
 Result<> set_skill(Context& context) {
@@ -172,12 +204,16 @@ Result<> set_skill(Context& context) {
         body["variables"].as_object()[name] = nullptr;
     }
     const auto folder = context.parsed.value("--folder");
+    if (const auto git = git_body(context)) body["git"] = *git;
     if (body.empty() && !folder)
-        return context.usage("nothing to change: give --var, --secret, --env-file or --folder");
+        return context.usage("nothing to change: give --var, --secret, --env-file, --folder or --git-url");
     json::Value changed = skill;
     if (!body.empty())
         changed = TRY(context.remote.patch(path_of("/v1/skills", {text_of(skill, "id")}), std::move(body)));
-    if (folder) changed = TRY(upload_folder(context, text_of(skill, "id"), *folder));
+    if (folder)
+        changed = TRY(upload_folder(context, text_of(skill, "id"), *folder));
+    else if (context.parsed.value("--git-url"))
+        changed = TRY(fetch_folder(context, changed));
     return show(context, changed);
 }
 
@@ -321,7 +357,9 @@ std::vector<Command> skill_commands() {
                      exposure_option,
                      env_option,
                      folder_option,
-                     {.name = "--git-url", .value = "URL", .doc = "Repository that holds a custom skill's folder."},
+                     git_url_option,
+                     git_ref_option,
+                     git_path_option,
                      {.name = "--installation", .value = "", .doc = "Of the whole installation, to be shared."}},
          .details = "Example: hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY",
          .run = create_skill},
@@ -335,11 +373,20 @@ std::vector<Command> skill_commands() {
                      exposure_option,
                      env_option,
                      folder_option,
+                     git_url_option,
+                     git_ref_option,
+                     git_path_option,
                      {.name = "--unset",
                       .value = "NAME",
                       .doc = "Take the value of a plain variable away; may be repeated.",
                       .repeated = true}},
          .run = set_skill},
+        {.path = "skill fetch",
+         .summary = "Fetch a custom skill's folder from its git repository as it is now.",
+         .arguments = {skill_argument},
+         .details = "Workers get what was fetched last; the commit is shown with the skill. The repository is one of "
+                    "the space (hone repo list), so a private one is fetched with the credential that it names there.",
+         .run = fetch_skill},
         {.path = "skill delete",
          .summary = "Delete a skill with its secrets.",
          .arguments = {skill_argument},

@@ -177,6 +177,8 @@ Result<> Server::open_workshop() {
     repositories.quarantine.push_file_bytes = m_config.git_push_file_bytes.count;
     repositories.quarantine.most_bytes = m_config.git_run_bytes.count;
     m_repositories = TRY(Repositories::open(repositories));
+    m_skill_source.emplace(*m_repositories, m_config.data_dir);
+    m_skills->set_source(*m_skill_source);
     WorkshopParts parts{*m_database, m_clock, *m_access, *m_telemetry};
     parts.provider = m_sandboxes.get();
     parts.data_directory = m_config.data_dir;

@@ -12,6 +12,7 @@
 #include "server/otlp_grpc.h"
 #include "server/review_desk.h"
 #include "server/sandbox_audit.h"
+#include "server/skill_source.h"
 #include "server/span_duties.h"
 #include "server/workshop.h"
 #include "sql/directory_lock.h"
@@ -130,6 +131,7 @@ private:
     std::optional<api::Spans> m_spans;
     std::optional<SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
+    std::optional<SkillSource> m_skill_source;
     std::unique_ptr<Workshop> m_workshop;
     std::unique_ptr<ReviewDesk> m_review_desk;
     std::optional<AutomationDuties> m_automations;

@@ -167,8 +167,10 @@ Result<> check_model(const Setup& setup) {
 
 Result<> check_git(const GitSource& git) {
     const auto url = net::parse_url(git.url);
-    if (!url.ok() || !url.value().tls || !url.value().user_info.empty() || git.url.size() > 500)
-        return invalid("git.url must be an https address without user and password");
+    const bool is_here = git.url.starts_with("file:///") && is_printable_ascii(git.url);
+    if (git.url.size() > 500 || (!is_here && (!url.ok() || !url.value().tls || !url.value().user_info.empty())))
+        return invalid("git.url must be an https address without user and password, or file:/// for a repository on "
+                       "the server");
     const auto plain = [](const std::string& text) {
         return text.size() <= 200 && is_printable_ascii(text) && !text.starts_with('-') && !text.starts_with('/') &&
                text.find("..") == text.npos && text.find_first_of(" ~^:?*[\\{}") == text.npos;

@@ -50,6 +50,8 @@ Result<> Skills::resolve_one(const Stored& stored, std::map<std::string, std::st
                             ": use one of them");
         if (!variable.secret) grant.plain.emplace_back(variable.name, variable.value);
     }
+    if (stored.setup.git && !stored.setup.folder)
+        return conflict("skill " + stored.name + " is not complete: its folder was not fetched yet (hone skill fetch)");
     grant.skill_versions.push_back(stored.id.text() + "@" + std::to_string(stored.version));
     if (stored.type == SkillType::model) {
         auto endpoint = TRY(model_endpoint_of(stored.setup));

@@ -63,10 +63,17 @@ struct GitSource {
     std::string url;
     json::Defaulted<std::string> ref;
     json::Defaulted<std::string> path;
+    json::Defaulted<std::string> commit;
+    // Whether both name the same place.
+    bool is_place_of(const GitSource& other) const {
+        return url == other.url && *ref == *other.ref && *path == *other.path;
+    }
     static constexpr std::tuple fields{
-        Field{"url", &GitSource::url, "https address of the repository."},
+        Field{"url", &GitSource::url, "Address of the repository: https, or file for one on the server."},
         Field{"ref", &GitSource::ref, "Branch, tag or commit; empty: the default branch."},
         Field{"path", &GitSource::path, "Folder in the repository that holds SKILL.md; empty: the top."},
+        Field{"commit", &GitSource::commit,
+              "Commit that the folder was fetched from; empty: not fetched yet. Told by the server, never taken."},
     };
 };
 

@@ -331,6 +331,7 @@ Result<Skill> Skills::create(const Caller& caller, const std::optional<SpaceId>&
     stored.description = TRY(access::checked_description(wanted.description));
     stored.setup = wanted.setup;
     stored.setup.folder.reset();
+    if (stored.setup.git) stored.setup.git->commit = std::string();
     stored.version = 1;
     stored.created_by = caller.actor();
     stored.created_at = stored.updated_at = m_clock.now();
@@ -441,6 +442,10 @@ Result<Skill> Skills::update(const Caller& caller, const SkillId& id, const Skil
     }
     if (change.git) {
         after.setup.git = *change.git;
+        if (after.setup.git)
+            after.setup.git->commit = before.setup.git && after.setup.git->is_place_of(*before.setup.git)
+                                          ? *before.setup.git->commit
+                                          : std::string();
         note(after.setup.git ? "git repository set" : "git repository removed");
     }
     return save(caller, before, std::move(after), secrets, summary);
@@ -509,16 +514,41 @@ Result<Skill> Skills::put_folder(const Caller& caller, const SkillId& id, std::v
     if (before.type != SkillType::custom) return invalid("only skills of type custom have a folder");
     Stored after = before;
     after.setup.folder = TRY(check_folder(files));
-    const std::string& hash = after.setup.folder->hash;
-    // The files first: a version never names a folder that is not there. Equal files are stored once.
-    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+    if (after.setup.git) after.setup.git->commit = std::string(); // the folder is no longer that of the repository
+    TRY(store_files(after.setup.folder->hash, files));
+    return save(caller, before, std::move(after), {}, "folder uploaded (" + std::to_string(files.size()) + " files)");
+}
+
+// The files first: a version never names a folder that is not there. Equal files are stored once.
+Result<> Skills::store_files(const std::string& folder_hash, const std::vector<FolderFile>& files) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         for (const auto& file : files)
             TRY(transaction.execute("INSERT INTO skill_files (folder_hash, path, executable, content) VALUES (?,?,?,?) "
                                     "ON CONFLICT (folder_hash, path) DO NOTHING",
-                                    hash, file.path, file.executable, sql::Blob{file.content}));
+                                    folder_hash, file.path, file.executable, sql::Blob{file.content}));
         return {};
-    }));
-    return save(caller, before, std::move(after), {}, "folder uploaded (" + std::to_string(files.size()) + " files)");
+    });
+}
+
+Result<Skill> Skills::fetch_folder(const Caller& caller, const SkillId& id) {
+    const Stored before = TRY(permitted(caller, id, Permission::skill_write));
+    if (before.type != SkillType::custom || !before.setup.git)
+        return invalid("the skill has no git repository; set git.url first, or upload a folder");
+    if (!before.scope.space)
+        return invalid("skills of the installation belong to no space whose repositories could be fetched; upload the "
+                       "folder instead");
+    if (m_source == nullptr) return unavailable("this server fetches nothing from git; upload the folder instead");
+    FetchedFolder fetched = TRY(m_source->fetch(caller, *before.scope.space, *before.setup.git, id.text()));
+    Stored after = before;
+    after.setup.folder = TRY(check_folder(fetched.files));
+    after.setup.git->commit = fetched.commit;
+    if (*before.setup.git->commit == fetched.commit && before.setup.folder &&
+        before.setup.folder->hash == after.setup.folder->hash)
+        return find(caller, id);
+    TRY(store_files(after.setup.folder->hash, fetched.files));
+    return save(caller, before, std::move(after), {},
+                "folder fetched from git at " + fetched.commit.substr(0, 12) + " (" +
+                    std::to_string(fetched.files.size()) + " files)");
 }
 
 Result<std::vector<FolderFile>> Skills::folder_files(const std::string& folder_hash) const {

@@ -18,6 +18,19 @@ public:
     virtual Result<std::vector<Use>> uses_of(const std::string& skill_id) const = 0;
 };
 
+// Brings the folder that a git source names. Implemented above, where the mirrors of repositories are. Thread-safe.
+struct FetchedFolder {
+    std::string commit;
+    std::vector<FolderFile> files;
+};
+class FolderSource {
+public:
+    virtual ~FolderSource() = default;
+    // May take up to a minute. `skill_id` is for the audit log.
+    virtual Result<FetchedFolder> fetch(const access::Caller& caller, const access::SpaceId& space,
+                                        const GitSource& source, const std::string& skill_id) = 0;
+};
+
 struct Hygiene {
     Duration old_after = std::chrono::hours(24 * 90);
     Duration unused_after = std::chrono::hours(24 * 30);
@@ -57,6 +70,8 @@ public:
           m_hygiene(hygiene) {}
 
     void add_use(SkillUse& use) { m_uses.push_back(&use); }
+    // Before requests come; without one nothing is fetched from git.
+    void set_source(FolderSource& source) { m_source = &source; }
 
     // A space's own skills and those shared with it; without a space those of the installation, for its owners.
     Result<access::Page<Skill>> list(const access::Caller& caller, const std::optional<access::SpaceId>& space,
@@ -77,6 +92,9 @@ public:
     Result<> remove(const access::Caller& caller, const SkillId& id, const std::string& confirm);
 
     Result<Skill> put_folder(const access::Caller& caller, const SkillId& id, std::vector<FolderFile> files);
+    // Takes the folder from the skill's git repository as it is now, and notes the commit. Workers get what was fetched
+    // last, whatever happens in the repository. A commit that is known already changes nothing.
+    Result<Skill> fetch_folder(const access::Caller& caller, const SkillId& id);
     Result<std::vector<FileView>> files(const access::Caller& caller, const SkillId& id) const;
     Result<std::vector<SkillVersion>> versions(const access::Caller& caller, const SkillId& id) const;
 
@@ -144,6 +162,7 @@ private:
                        std::string summary);
     Result<std::string> store_secrets(sql::Transaction& transaction, const access::Caller& caller, const Stored& stored,
                                       const Secrets& secrets) const;
+    Result<> store_files(const std::string& folder_hash, const std::vector<FolderFile>& files);
     Result<> resolve_one(const Stored& stored, std::map<std::string, std::string>& owners, Grant& grant) const;
     Result<std::vector<Stored>> usable(const access::Caller& caller, const access::SpaceId& space,
                                        std::span<const std::string> skill_ids) const;
@@ -154,6 +173,7 @@ private:
     secret::Vault& m_vault;
     const Hygiene m_hygiene;
     std::vector<SkillUse*> m_uses;
+    FolderSource* m_source = nullptr;
 };
 
 } // namespace hone::skill

@@ -355,6 +355,59 @@ TEST_CASE("a folder is stored once by its content and goes with its last version
     });
 }
 
+// A repository whose commits have names of our choice.
+struct Shelf final : FolderSource {
+    FetchedFolder next;
+    Result<FetchedFolder> fetch(const access::Caller&, const access::SpaceId&, const GitSource& source,
+                                const std::string&) override {
+        if (*source.ref == "gone") return not_found("branch, tag or commit gone of shelf");
+        return next;
+    }
+};
+
+TEST_CASE("a folder from git is pinned to its commit until it is fetched again") {
+    for_each_shop([](Shop& shop) {
+        Shelf shelf;
+        const auto at = [](const std::string& commit, const std::string& text) {
+            return FetchedFolder{commit,
+                                 {{"SKILL.md", "---\nname: tidy\ndescription: Tidies up.\n---\n" + text, false}}};
+        };
+        const access::Caller& admin = shop.world.admin;
+        const auto git = [&](const std::string& name, const std::string& ref) {
+            NewSkill wanted{name, SkillType::custom};
+            wanted.setup.git =
+                GitSource{"https://git.example.com/team/skills.git", ref, std::string("tidy"), std::string("made-up")};
+            return must(shop.skills.create(admin, shop.world.space, wanted, {}));
+        };
+        const Skill made = git("tidy", "main");
+        CHECK(*made.git->commit == ""); // clients do not say what was fetched
+        const std::vector<std::string> one{made.id.text()};
+        CHECK(outcome(shop.skills.resolve(admin, shop.world.space, one)) == "conflict");
+        CHECK(outcome(shop.skills.fetch_folder(admin, made.id)) == "unavailable");
+        shop.skills.set_source(shelf);
+        shelf.next = at("1111111111111111111111111111111111111111", "first");
+        const Skill first = must(shop.skills.fetch_folder(admin, made.id));
+        CHECK(*first.git->commit == "1111111111111111111111111111111111111111");
+        CHECK(first.version == 2);
+        CHECK(must(shop.skills.fetch_folder(admin, made.id)).version == 2); // nothing new
+        CHECK(outcome(shop.skills.resolve(admin, shop.world.space, one)) == "ok");
+        shelf.next = at("2222222222222222222222222222222222222222", "second");
+        const Skill second = must(shop.skills.fetch_folder(admin, made.id));
+        CHECK(second.version == 3);
+        CHECK(second.folder->hash != first.folder->hash);
+        CHECK(must(shop.skills.versions(admin, made.id))[0].summary.find("222222222222") != std::string::npos);
+        shelf.next.files[0].path = "README.md";
+        CHECK(outcome(shop.skills.fetch_folder(admin, made.id)) == "invalid"); // no SKILL.md
+        CHECK(must(shop.skills.find(admin, made.id)).version == 3);
+        CHECK(outcome(shop.skills.fetch_folder(admin, git("other", "gone").id)) == "not_found");
+        CHECK(outcome(shop.skills.fetch_folder(admin, shop.github().id)) == "invalid");
+        SkillChange moved;
+        moved.git = GitSource{"https://git.example.com/team/skills.git", std::string("v2"), std::string("tidy"),
+                              std::string("2222222222222222222222222222222222222222")};
+        CHECK(*must(shop.skills.update(admin, made.id, moved, {})).git->commit == "");
+    });
+}
+
 TEST_CASE("old and unused secrets are reminded of") {
     for_each_shop([](Shop& shop) {
         const Skill made = shop.github();

@@ -8,6 +8,7 @@ import signal
 import tarfile
 import urllib.parse
 
+import repos
 from server import Server, run
 
 CANARY = "canary-5e1f9b7a40c2d836-token"
@@ -141,3 +142,29 @@ def test_a_folder_is_uploaded_as_an_archive(binary, stack):
     files = admin.must("GET", path).data
     assert [file["path"] for file in files] == ["SKILL.md"] and "# How" in files[0]["text"]
     assert admin.call("PUT", path, b"\x1f\x8bnonsense", {"Content-Type": "application/gzip"}).status == 400
+
+def test_a_skill_comes_from_a_repository_and_stays_at_its_commit(binary, stack):
+    forge, shop = repos.shop_with(binary, stack)
+    manual = "---\nname: tidy\ndescription: Tidies up.\n---\nUse tabs.\n"
+    first = forge.commit("skills/tidy/SKILL.md", manual)
+    forge.publish()
+    repos.add(shop, forge, skill_id=repos.skill_for(shop, forge))
+    client = shop.client
+    skill = client.must("POST", "/v1/skills", {"name": "tidy", "type": "custom",
+                                               "git": {"url": forge.url, "path": "skills/tidy"}}).data
+    path = f"/v1/skills/{skill['id']}"
+    fetched = client.must("POST", f"{path}/fetch", {}).data
+    assert fetched["git"]["commit"] == first and fetched["folder"]["name"] == "tidy", fetched
+    assert client.must("GET", f"{path}/folder").data[0]["text"] == manual
+    # The repository goes on; the skill stays until somebody fetches it again.
+    second = forge.commit("skills/tidy/SKILL.md", manual + "And no dust.\n")
+    forge.publish()
+    assert client.must("GET", path).data["git"]["commit"] == first
+    again = client.must("POST", f"{path}/fetch", {}).data
+    assert again["git"]["commit"] == second and again["version"] == fetched["version"] + 1, again
+    for git, advice in (({"path": "nowhere"}, "folder nowhere"), ({"ref": "nope"}, "commit nope"),
+                        ({"path": "services"}, "SKILL.md")):
+        client.must("PATCH", path, {"git": {"url": forge.url} | git})
+        answer = client.call("POST", f"{path}/fetch", {})
+        assert answer.status in (400, 404) and advice in answer.message, (git, answer.text)
+    assert client.must("GET", path).data["folder"]["hash"] == again["folder"]["hash"]

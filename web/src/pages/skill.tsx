@@ -22,7 +22,6 @@ import {
   type ExposureName,
   env_warning,
   host_text,
-  type SkillFile,
   type SkillVariable,
   type SkillVersionView,
   type SkillView,
@@ -30,6 +29,7 @@ import {
   skills_changed,
 } from "./skill_data";
 import { DeclareVariable, EditHosts, remove_declared } from "./skill_declare";
+import { Folder } from "./skill_folder";
 import { EnvPreview } from "./skill_form";
 
 const exposures = [
@@ -310,37 +310,6 @@ function Share({ skill, on_close }: { skill: SkillView; on_close: () => void }) 
   );
 }
 
-function Folder({ skill }: { skill: SkillView }) {
-  const load = use_load(`skill_files/${skill.id}/${skill.version}`, (signal) =>
-    api.get<SkillFile[]>(`${skill_address(skill.id)}/folder`, {}, signal),
-  );
-  if (skill.type !== "custom") return null;
-  return (
-    <Section title="Folder" text={skill.folder ? skill.folder.description : "SKILL.md and the files beside it."}>
-      {!skill.folder && <Note>Upload it: hone skill set {skill.name} --folder DIR</Note>}
-      {skill.git && (
-        <p>
-          From <code>{skill.git.url}</code>
-        </p>
-      )}
-      <Data load={load} retry={() => void reload("skill")}>
-        {(files) => (
-          <>
-            {files.map((file) => (
-              <details key={file.path}>
-                <summary>
-                  <code>{file.path}</code> <span class="soft">{file.bytes} bytes</span>
-                </summary>
-                <pre>{file.text ?? "Not text."}</pre>
-              </details>
-            ))}
-          </>
-        )}
-      </Data>
-    </Section>
-  );
-}
-
 const version_columns: Column<SkillVersionView>[] = [
   { id: "version", title: "Version", width: "70px", align: "right", cell: (version) => version.version },
   { id: "summary", title: "What changed", cell: (version) => version.summary },
@@ -467,7 +436,7 @@ export function SkillPage({ params }: { params: Params }) {
                 )}
               </Section>
             )}
-            <Folder skill={skill} />
+            {skill.type === "custom" && <Folder skill={skill} />}
             <Uses skill={skill} set_open={set_open} />
             <Versions skill={skill} />
             {open?.kind === "secret" && <SetSecret skill={skill} variable={open.variable} on_close={close} />}

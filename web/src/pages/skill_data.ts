@@ -43,7 +43,7 @@ export interface SkillView {
   variables: SkillVariable[];
   missing: string[];
   allow: SkillHost[];
-  git: { url: string; ref: string; path: string } | null;
+  git: { url: string; ref: string; path: string; commit: string } | null;
   folder: { hash: string; name: string; description: string; files: number; bytes: number } | null;
   shared_with: { space_id: string; name: string; created_at: string }[];
   used_by: { kind: string; id: string; name: string }[];
