@@ -613,6 +613,64 @@ export interface EvalView {
   deleted: boolean;
 }
 
+export interface Evaluator {
+  /** Id. */
+  id: string;
+  /** Space. */
+  space_id: string;
+  /** Project whose spans it judges. */
+  project_id: string;
+  /** Name of the evals it writes; unique in its project. */
+  name: string;
+  /** What it is for. */
+  description: string;
+  /** The spans it judges; empty: all. */
+  filter: string;
+  /** Which of these match, in the filter language. */
+  condition: string;
+  /** Label of spans that match. */
+  label: string;
+  /** Their score. */
+  score: number | null;
+  /** Label of judged spans that do not; empty: they get no eval. */
+  other_label: string;
+  /** Their score. */
+  other_score: number | null;
+  /** Share of the traces it looks at, 1 to 100. */
+  sample_percent: number;
+  /** Whether it judges what comes. */
+  enabled: boolean;
+  /** Issue that it was made from. */
+  issue_id: string | null;
+  /** Grows with every change of the rule; evals carry it. */
+  revision: number;
+  /** Evals it wrote. */
+  judged: number;
+  /** Of these, for spans that match. */
+  matched: number;
+  /** Spans received until then are judged. */
+  judged_up_to: string;
+  /** When it looked last. */
+  last_at: string | null;
+  /** Why its last look failed; empty: it did not. */
+  problem: string;
+  /** Who made it. */
+  created_by: string;
+  /** When. */
+  created_at: string;
+  /** When it was changed last. */
+  updated_at: string;
+}
+
+export interface EvaluatorPreview {
+  /** Spans it would have judged. */
+  spans: number;
+  /** Of these, those that match. */
+  matched: number;
+  /** In so many hours until now. */
+  hours: number;
+}
+
 export type EventKind = "message" | "thinking" | "tool_call" | "tool_result" | "usage" | "status" | "error" | "result" | "artifact" | "follow_up";
 
 export interface Example {
@@ -931,6 +989,10 @@ export interface Issue {
   fix_run: string | null;
   /** Monitor made from it. */
   monitor_id: string | null;
+  /** Evaluator made from it. */
+  evaluator_id: string | null;
+  /** Address of the issue on a forge that it is linked to. */
+  forge_issue: string | null;
   /** Issue that it is a part of now. */
   merged_into: string | null;
   /** Oldest span of it that was seen. */
@@ -1842,6 +1904,8 @@ export interface Scan {
   rows_read: number;
   /** Bytes that it read for them. */
   bytes_read: number;
+  /** Most memory that the server's own span engine held meanwhile; 0: not known. */
+  memory_bytes: number;
   /** Findings. */
   found: number;
   /** Of these, new ones. */
@@ -1852,6 +1916,10 @@ export interface Scan {
   quiet: number;
   /** Workers that were started. */
   investigations: number;
+  /** Tokens that these workers have used by now. */
+  tokens: number;
+  /** What they cost, in millionths of a US dollar. */
+  cost_micro_usd: number;
   /** What each detector found and cost. */
   detectors: DetectorCost[];
   /** Why it could not be done; empty when it could. */
@@ -2086,6 +2154,8 @@ export interface SignalView {
   next_scan_at: string | null;
   /** Issues that are open, investigated or about to be fixed. */
   open_issues: number;
+  /** Automation whose ledger holds every look and every worker; null: it was never on. */
+  automation_id: string | null;
 }
 
 export interface Skill {
@@ -2176,7 +2246,7 @@ export interface Slot {
 
 export type SlotOutcome = "due" | "fired" | "skipped" | "failed";
 
-export type SlotReason = "none" | "paused" | "overlap" | "waiting" | "cool_off" | "capacity" | "budget" | "preset_missing" | "coalesced" | "missed" | "owner_gone" | "not_started";
+export type SlotReason = "none" | "paused" | "overlap" | "waiting" | "cool_off" | "capacity" | "budget" | "preset_missing" | "coalesced" | "missed" | "owner_gone" | "not_started" | "nothing_new" | "interrupted";
 
 export interface Space {
   id: string;
@@ -2833,6 +2903,40 @@ export interface DestinationWish {
   enabled?: boolean | null;
 }
 
+export interface EvaluatorChange {
+  /** What it is for. */
+  description?: string | null;
+  /** The spans it judges. */
+  filter?: string | null;
+  /** Which of these match. */
+  condition?: string | null;
+  /** Label of spans that match. */
+  label?: string | null;
+  /** Their score; null: none. */
+  score?: number | null;
+  /** Label of those that do not; empty: no eval. */
+  other_label?: string | null;
+  /** Their score; null: none. */
+  other_score?: number | null;
+  /** 1 to 100. */
+  sample_percent?: number | null;
+  /** Whether it judges what comes; off, then on: begins anew. */
+  enabled?: boolean | null;
+  /** Also judge what was received in so many hours and has no eval of it; 1 to 720. */
+  backfill_hours?: number | null;
+}
+
+export interface ForgeIssueWish {
+  /** Link this one, which is there already; the other fields are not needed. */
+  url?: string | null;
+  /** Repository: id, name or address; that of Signal's settings if not given. */
+  repo?: string | null;
+  /** Title; that of the issue if not given. */
+  title?: string | null;
+  /** Markdown; what is known about the issue if not given. */
+  body?: string | null;
+}
+
 export interface ForkRun {
   /** What the fork is told first. */
   prompt: string;
@@ -2964,6 +3068,31 @@ export interface NewEval {
   explanation?: string | null;
   /** Anything. */
   metadata?: unknown | null;
+}
+
+export interface NewEvaluator {
+  /** Name of the evals it writes; unique in its project. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** Id or name of the project. */
+  project: string;
+  /** The spans it judges; all if not given. */
+  filter?: string;
+  /** Which of these match, in the filter language. */
+  condition: string;
+  /** Label of spans that match; `fail` if not given. */
+  label?: string;
+  /** Their score. */
+  score?: number | null;
+  /** Label of judged spans that do not match; not given: they get no eval. */
+  other_label?: string;
+  /** Their score. */
+  other_score?: number | null;
+  /** 1 to 100; 100 if not given. */
+  sample_percent?: number;
+  /** Judge what was received before, too; 0 to 720, 0 if not given. */
+  backfill_hours?: number;
 }
 
 export interface NewSessionAnnotation {

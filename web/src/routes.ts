@@ -111,6 +111,13 @@ export const routes: Route[] = [
     range: "7d",
   },
   {
+    path: "/s/:space/projects/:project/evaluators",
+    title: "Evaluators",
+    page: loop("EvaluatorsPage"),
+    nav: { group: "project", icon: "check", keys: "g v" },
+    permission: "project_read",
+  },
+  {
     path: "/s/:space/projects/:project/sql",
     title: "SQL",
     page: telemetry("Sql"),

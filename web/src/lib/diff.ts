@@ -1,34 +1,11 @@
 // A change as rows to draw: hunks of lines into the rows of the unified and of the split view. The shapes are those
 // of the API.
 
+import type { DiffLine, Hunk, Side } from "../api_types";
 import { type Language, type LineState, type Token, tokenize } from "./highlight";
 import { type Range, word_diff } from "./word_diff";
 
-export type LineKind = "context" | "added" | "deleted";
-export type Side = "old" | "new";
-
-export interface DiffLine {
-  kind: LineKind;
-  /** Number in the file before; null for an added line. */
-  old_line: number | null;
-  /** Number in the file after; null for a deleted line. */
-  new_line: number | null;
-  content: string;
-  /** The file ends here without a line break. */
-  no_newline: boolean;
-  /** Longer than what came. */
-  cut: boolean;
-}
-
-export interface Hunk {
-  old_start: number;
-  old_count: number;
-  new_start: number;
-  new_count: number;
-  /** What git found to name the place: a function perhaps. */
-  heading: string;
-  lines: DiffLine[];
-}
+export type { DiffLine, Hunk, LineKind, Side } from "../api_types";
 
 /** A line as it is drawn; `pair` is the line of the other side that it replaces or is replaced by. */
 export interface LineView {

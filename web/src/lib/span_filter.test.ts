@@ -17,6 +17,10 @@ const words = {
     { name: "output", type: "words", doc: "Output text." },
   ],
   attribute_keys: [{ key: "user.tier", count: 4 }],
+  eval_names: [
+    { target: "span", name: "correct", count: 5, labels: ["yes", "no"] },
+    { target: "chat_session", name: "mood", count: 1, labels: [] },
+  ],
   values: [
     { value: "small-1", count: 2 },
     { value: "large-1", count: 9 },
@@ -43,6 +47,14 @@ test("fields and attributes are offered with what they mean", () => {
   expect(labels("")).toEqual(["status", "latency", "model", "output"]);
   expect(labels("lat")).toEqual(["latency"]);
   expect(labels("tier")).toEqual(['attributes["user.tier"]']);
+});
+
+test("evals are offered by name with what they are of, and their labels", () => {
+  expect(labels("ev")).toEqual(['eval["correct"].label', 'eval["correct"].score']);
+  expect(labels("session_e")).toEqual(['session_eval["mood"].score']);
+  expect(labels('eval["correct"].label = ')).toContain("yes");
+  expect(labels('session_eval["mood"].score ')).toContain(">=");
+  expect(expected('session_eval["mood"].score < 0.5 ')).toBe("joiner");
 });
 
 test("operators fit the field", () => {

@@ -22,7 +22,7 @@ export interface Place {
 }
 
 const token_pattern =
-  /"(?:[^"\\]|\\.)*"?|(?:attributes|resource|eval|trace_eval)\[[^\]]*\]?(?:\.\w*)?|[\w.:@/-]+|[!<>=~]+|[(),]/g;
+  /"(?:[^"\\]|\\.)*"?|(?:attributes|resource|eval|trace_eval|session_eval)\[[^\]]*\]?(?:\.\w*)?|[\w.:@/-]+|[!<>=~]+|[(),]/g;
 const open_words = ["and", "or", "not", "("];
 
 function tokens_of(text: string): Token[] {
@@ -62,9 +62,14 @@ export function place_at(text: string, cursor: number): Place {
 export interface Vocabulary {
   fields: { name: string; type: string; doc: string }[];
   attribute_keys: { key: string; count: number }[];
+  /** Evals in use, with what they are of. */
+  eval_names: { target: string; name: string; count: number; labels: string[] }[];
   /** Values of the operand under the cursor. */
   values: { value: string; count: number }[];
 }
+
+const eval_words: Record<string, string> = { span: "eval", trace: "trace_eval", chat_session: "session_eval" };
+const eval_operand = (target: string, name: string) => `${eval_words[target] ?? "eval"}[${quoted(name)}]`;
 
 export const attribute_operand = (key: string) => `attributes[${quoted(key)}]`;
 
@@ -101,12 +106,15 @@ export function complete_span_filter(
 ): { start: number; choices: Completion[] } {
   const { expected, start, word, operand } = place_at(text, cursor);
   const typed = word.toLowerCase();
-  const type = words.fields.find((field) => field.name === operand)?.type ?? "text";
+  const judged = words.eval_names.find((one) => operand.startsWith(eval_operand(one.target, one.name)));
+  const type =
+    words.fields.find((field) => field.name === operand)?.type ?? (/\]\.score$/.test(operand) ? "number" : "text");
   let choices: Completion[] = [];
   if (expected === "operand") {
     choices = words.fields
-      .filter((field) => field.name.startsWith(typed))
+      .filter((field) => field.name.startsWith(typed) && !field.name.includes("["))
       .map((field) => ({ text: `${field.name} `, label: field.name, count: null, hint: field.doc }));
+    const bare_eval = typed === "" ? "-" : typed.replace(/\]?(\.\w*)?$/, "");
     const key = typed.replace(/^attributes\[?"?/, "").replace(/"?\]?$/, "");
     const keys = words.attribute_keys.filter((one) => typed !== "" && one.key.toLowerCase().includes(key)).slice(0, 8);
     choices.push(
@@ -117,12 +125,29 @@ export function complete_span_filter(
         hint: "attribute",
       })),
     );
+    const asked = words.eval_names.filter((one) =>
+      eval_operand(one.target, one.name).toLowerCase().startsWith(bare_eval),
+    );
+    choices.push(
+      ...asked.slice(0, 8).flatMap((one) =>
+        (one.labels.length > 0 ? ["label", "score"] : ["score"]).map((aspect) => ({
+          text: `${eval_operand(one.target, one.name)}.${aspect} `,
+          label: `${eval_operand(one.target, one.name)}.${aspect}`,
+          count: null,
+          hint: `eval of a ${one.target.replace("chat_", "")}`,
+        })),
+      ),
+    );
   } else if (expected === "operator") {
     choices = operators_of(type)
       .filter((sign) => sign.startsWith(typed) && sign !== typed)
       .map((sign) => ({ text: `${sign} `, label: sign, count: null, hint: operator_docs[sign] }));
   } else if (expected === "value") {
-    const seen = new Map(words.values.map((one) => [one.value, one.count]));
+    const labels = judged && operand.endsWith(".label") ? judged.labels : [];
+    const seen = new Map([
+      ...words.values.map((one): [string, number] => [one.value, one.count]),
+      ...labels.map((label): [string, number] => [label, 0]),
+    ]);
     const known = type.includes("|") ? type.split("|") : type === "flag" ? ["true", "false"] : [...seen.keys()];
     const bare = typed.replace(/^"|"$/g, "");
     choices = known

@@ -22,6 +22,7 @@ import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space } from "../session";
+import { BudgetNote } from "./automation_budget";
 import {
   automation_route,
   automations_changed,
@@ -32,7 +33,7 @@ import {
 } from "./automation_data";
 import { AutomationForm, given_fields } from "./automation_form";
 import { Firings, TriggerChart } from "./automation_preview";
-import { automation_page, automations_page } from "./loop_addresses";
+import { automation_page, automations_page, signal_page } from "./loop_addresses";
 import type { Automation, NextFiring, Slot, TriggerPreview } from "./loop_types";
 import { preset_page, run_page, run_tones, run_words } from "./run_data";
 
@@ -199,7 +200,9 @@ function About({ automation }: { automation: Automation }) {
         ["Fires", trigger_text(automation.trigger)],
         [
           "Preset",
-          automation.preset_id && automation.preset_name ? (
+          automation.managed_by ? (
+            "the one in its settings"
+          ) : automation.preset_id && automation.preset_name ? (
             <a key="preset" href={preset_page(automation.preset_id)}>
               {automation.preset_name}
             </a>
@@ -255,9 +258,11 @@ function Actions({
   });
   return (
     <>
-      <button type="button" onClick={run_now}>
-        <Icon name="play" /> Run now
-      </button>
+      {!automation.managed_by && (
+        <button type="button" onClick={run_now}>
+          <Icon name="play" /> Run now
+        </button>
+      )}
       <button type="button" onClick={set_paused}>
         {automation.paused ? "Resume" : "Pause"}
       </button>
@@ -325,7 +330,13 @@ function Existing({ id }: { id: string }) {
               and skipped.
             </Note>
           )}
-          {automation.managed_by && <Note>Belongs to {automation.managed_by} and is changed there.</Note>}
+          {automation.managed_by === "signal" && (
+            <Note icon="signal">
+              Belongs to <a href={signal_page(automation.project_name)}>Signal of {automation.project_name}</a> and is
+              changed there.
+            </Note>
+          )}
+          <BudgetNote automation={automation} />
           {may_write && !automation.managed_by && <Tabs label="Automation" tabs={tabs} />}
           {current_tab(tabs) === "edit" && !automation.managed_by ? (
             <AutomationForm key={automation.updated_at} automation={automation} save={save} />

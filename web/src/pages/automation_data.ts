@@ -38,6 +38,8 @@ const reason_words: Record<string, string> = {
   missed: "missed while no server ran",
   owner_gone: "whoever made it may no longer start runs here",
   not_started: "the run was refused",
+  nothing_new: "nothing new to look at",
+  interrupted: "the server ended meanwhile",
 };
 
 /** Why a moment did not fire, in words; empty when there is nothing to say. */

@@ -13,6 +13,7 @@ import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { navigate, query } from "../router";
 import { can } from "../session";
+import { budget_share, SpaceBudgetNote, SpentToday } from "./automation_budget";
 import {
   automation_route,
   outcome_kinds,
@@ -92,6 +93,15 @@ const columns: Column<Automation>[] = [
     cell: (row) => <Time time={row.last_slot?.due_at ?? null} missing="–" />,
   },
   {
+    id: "today",
+    title: "Today",
+    width: "104px",
+    align: "right",
+    wide: true,
+    sort: (row) => budget_share(row) ?? -1,
+    cell: (row) => <SpentToday automation={row} />,
+  },
+  {
     id: "next",
     title: "Next",
     width: "96px",
@@ -139,6 +149,7 @@ export function Automations() {
         )}
       </PageHeader>
       <SchedulerNote />
+      <SpaceBudgetNote />
       <Data load={load} retry={() => void reload("automations/")}>
         {(rows) =>
           rows.length === 0 ? (

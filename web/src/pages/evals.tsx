@@ -1,7 +1,7 @@
 // What people, models and programs think of a span, a trace or a chat session: labels, scores, explanations.
 // Writing the same name again replaces it.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, segment } from "../api";
 import type { EvalTarget, EvalView } from "../api_types";
 import { reload, use_load } from "../load";
@@ -54,6 +54,7 @@ function EvalForm({ of, known, done }: { of: Judged; known: EvalView | null; don
     await api.post(project_route(of.project, "evals"), { data: [written] });
     toast_done(`${written.name} saved`);
     await reload(key_of(of));
+    if (of.target === "span") void reload(`span_evals/${of.project.id}/`);
     done();
   }
   const nothing = label.trim() === "" && number === null && explanation.trim() === "";
@@ -174,6 +175,21 @@ export function EvalSummary({ of }: { of: Judged }) {
       )}
     </>
   );
+}
+
+const none: ReadonlyMap<string, EvalView[]> = new Map();
+
+/** The evals of all spans of a trace, by span id; thousands at most, as nobody reads more. */
+export function use_span_evals(project: { id: string }, trace: string): ReadonlyMap<string, EvalView[]> {
+  const load = use_load(`span_evals/${project.id}/${trace}`, (signal) =>
+    api.get<EvalView[]>(project_route(project, "evals"), { target: "span", trace_id: trace, limit: 1000 }, signal),
+  );
+  return useMemo(() => {
+    if (!load.data || load.data.length === 0) return none;
+    const found = new Map<string, EvalView[]>();
+    for (const one of load.data) found.set(one.target_id, [...(found.get(one.target_id) ?? []), one]);
+    return found;
+  }, [load.data]);
 }
 
 /** As many as one request may name. */

@@ -18,7 +18,7 @@ import { can } from "../session";
 import { Chart } from "./chart";
 import { IssueActions } from "./issue_actions";
 import { Conversation } from "./issue_talk";
-import { issue_page } from "./loop_addresses";
+import { evaluators_page, issue_page, monitor_page } from "./loop_addresses";
 import type { Fingerprint, Issue, IssueDetail } from "./loop_types";
 import { trace_address, use_project } from "./project_scope";
 import { TextContent } from "./run_artifacts";
@@ -234,6 +234,36 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
             ["Confidence", share_text(issue.confidence)],
             ["Assignee", issue.assignee_name ?? "nobody"],
             ["Found", plural(issue.matches, "time")],
+            ...(issue.forge_issue
+              ? [
+                  [
+                    "On the forge",
+                    <a key="forge" href={issue.forge_issue} rel="noreferrer noopener" target="_blank">
+                      {issue.forge_issue.replace(/^https?:\/\//, "")}
+                    </a>,
+                  ] as [string, preact.JSX.Element],
+                ]
+              : []),
+            ...(issue.evaluator_id
+              ? [
+                  [
+                    "Evaluator",
+                    <a key="evaluator" href={evaluators_page(project.name)}>
+                      marks its spans
+                    </a>,
+                  ] as [string, preact.JSX.Element],
+                ]
+              : []),
+            ...(issue.monitor_id
+              ? [
+                  [
+                    "Monitor",
+                    <a key="monitor" href={monitor_page(project.name, issue.monitor_id)}>
+                      watches it
+                    </a>,
+                  ] as [string, preact.JSX.Element],
+                ]
+              : []),
             ...(issue.reopened > 0 ? [["Came back", plural(issue.reopened, "time")] as [string, string]] : []),
           ]}
         />

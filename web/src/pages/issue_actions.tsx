@@ -12,13 +12,14 @@ import { Menu, type MenuItem } from "../parts/menu";
 import { toast_done, toast_failed } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space, user } from "../session";
-import { issue_page, monitor_page } from "./loop_addresses";
+import { evaluators_page, issue_page, monitor_page } from "./loop_addresses";
 import type { Issue } from "./loop_types";
 import { traces_address } from "./project_scope";
+import { list_repos } from "./repo_data";
 import { run_page } from "./run_data";
-import { is_live, issue_route, issues_changed, severities, use_issues } from "./signal_data";
+import { is_live, issue_route, issues_changed, severities, use_issues, use_signal } from "./signal_data";
 
-type Asked = "mute" | "dismiss" | "assign" | "merge" | "severity";
+type Asked = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge";
 
 async function change(issue: Issue, body: object, done: string): Promise<void> {
   await api.patch(issue_route(issue.id), body);
@@ -182,12 +183,61 @@ function SeverityDialog({ issue, on_close }: AskProps) {
   );
 }
 
+/** Opens one where the team keeps its work, or links one that is there. */
+function ForgeDialog({ issue, project, on_close }: AskProps) {
+  const repos = use_load(can("repo_read") ? "repos/choice" : null, list_repos).data ?? [];
+  const own = use_signal(project).data?.settings.repo?.url;
+  const usual = repos.find((repo) => repo.url === own)?.id ?? repos[0]?.id ?? "";
+  const [repo, set_repo] = useState<string | null>(null);
+  const [title, set_title] = useState(issue.title);
+  const [url, set_url] = useState("");
+  const linking = url.trim() !== "";
+  const chosen = repo ?? usual;
+  return (
+    <Dialog title="Issue on the forge" on_close={on_close}>
+      <Form
+        title={linking ? "Link it" : "Open it there"}
+        disabled={!linking && chosen === ""}
+        on_cancel={on_close}
+        submit={async () => {
+          const body = linking ? { url: url.trim() } : { repo: chosen, title: title.trim() };
+          const changed = await api.post<Issue>(issue_route(issue.id, "/forge_issue"), body);
+          await issues_changed();
+          toast_done(linking ? "Linked" : `Opened ${changed.forge_issue ?? ""}`);
+          on_close();
+        }}
+      >
+        <Choice
+          label="Repository"
+          value={chosen}
+          on_change={set_repo}
+          disabled={linking}
+          options={
+            repos.length === 0
+              ? [{ value: "", title: "the space has none yet" }]
+              : repos.map((one) => ({ value: one.id, title: one.name }))
+          }
+          hint="It is opened with the repository's own credential: title, numbers and trace ids, no text of traces."
+        />
+        <Field label="Title" value={title} on_input={set_title} disabled={linking} />
+        <Field
+          label="Or link one that is there"
+          value={url}
+          on_input={set_url}
+          placeholder="https://github.com/acme/shop/issues/7"
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
 const dialogs: Record<Asked, (props: AskProps) => preact.JSX.Element> = {
   dismiss: DismissDialog,
   mute: MuteDialog,
   assign: AssignDialog,
   merge: MergeDialog,
   severity: SeverityDialog,
+  forge: ForgeDialog,
 };
 
 export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
@@ -220,6 +270,19 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
     await issues_changed();
     if (changed.monitor_id) navigate(monitor_page(project.name, changed.monitor_id));
   });
+  const evaluator = run("evaluator", "No evaluator was created", async () => {
+    await api.post<Issue>(issue_route(issue.id, "/evaluator"), {});
+    await issues_changed();
+    toast_done("It marks the spans of this issue, new ones and those of the last day", {
+      title: "Evaluators",
+      run: () => navigate(evaluators_page(project.name)),
+    });
+  });
+  const unlink = run("unlink", "The link is as before", async () => {
+    await api.delete(issue_route(issue.id, "/forge_issue"));
+    await issues_changed();
+    toast_done("The link is gone; the issue on the forge stays");
+  });
   const set_status = (status: string, done: string) =>
     run(status, "The issue is as before", () => change(issue, { status }, done));
   const live = is_live(issue);
@@ -233,6 +296,13 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
     });
   else if (can("monitor_write")) items.push({ title: "Create a monitor", icon: "gauge", run: () => void monitor() });
+  if (issue.evaluator_id)
+    items.push({ title: "Open its evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
+  else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: () => void evaluator() });
+  if (may_write && !issue.forge_issue)
+    items.push({ title: "Issue on the forge…", icon: "chain", run: () => set_asked("forge") });
+  if (may_write && issue.forge_issue)
+    items.push({ title: "Unlink the forge's issue", icon: "chain", run: () => void unlink() });
   if (may_write)
     items.push(
       { title: "Assign…", icon: "person", run: () => set_asked("assign") },

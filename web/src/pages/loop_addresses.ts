@@ -10,6 +10,7 @@ export const automations_page = () => `${in_space()}/automations`;
 export const automation_page = (id: string) => `${in_space()}/automations/${segment(id)}`;
 export const monitors_page = (project: string) => `${in_project(project)}/monitors`;
 export const monitor_page = (project: string, id: string) => `${in_project(project)}/monitors/${segment(id)}`;
+export const evaluators_page = (project: string) => `${in_project(project)}/evaluators`;
 export const signal_page = (project: string) => `${in_project(project)}/signal`;
 export const issue_page = (project: string, id: string) => `${in_project(project)}/signal/${segment(id)}`;
 export const destinations_page = () => `${in_space()}/settings/destinations`;

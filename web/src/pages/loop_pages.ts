@@ -3,6 +3,7 @@
 export { AutomationPage } from "./automation";
 export { Automations } from "./automations";
 export { Destinations } from "./destinations";
+export { EvaluatorsPage } from "./evaluators";
 export { IssuePage } from "./issue";
 export { MonitorPage } from "./monitor";
 export { Monitors } from "./monitors";

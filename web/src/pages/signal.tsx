@@ -42,6 +42,7 @@ import {
   use_issues,
   use_signal,
 } from "./signal_data";
+import { ScansDialog } from "./signal_scans";
 import { SignalDialog, SwitchOn } from "./signal_settings";
 
 const default_range = "7d";
@@ -64,8 +65,11 @@ function ScanLine({ view }: { view: SignalView }) {
     <>
       {scan ? (
         <>
-          Looked <Time time={scan.started_at} /> at {exact_count(scan.traces)} traces in {duration(scan.took_ms)}, no
-          token spent
+          <button type="button" class="link" onClick={() => set_query({ scans: "1" })}>
+            Looked <Time time={scan.started_at} />
+          </button>{" "}
+          at {exact_count(scan.traces)} traces in {duration(scan.took_ms)}
+          {scan.tokens > 0 ? `, ${short_count(scan.tokens)} tokens for workers` : ", no token spent"}
         </>
       ) : (
         "The first look is on its way"
@@ -421,6 +425,7 @@ export function SignalPage({ params }: { params: Params }) {
                   <SwitchOn project={known} view={settings} />
                 )}
                 {query.value.get("settings") === "1" && <SignalDialog project={known} view={settings} />}
+                {query.value.get("scans") === "1" && <ScansDialog project={known} view={settings} />}
               </>
             )}
           </Data>

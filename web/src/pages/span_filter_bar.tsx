@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type ApiError, api } from "../api";
-import type { AttributeKeyCount, FacetValue, FilterFieldInfo, Project } from "../api_types";
+import type { AttributeKeyCount, EvalNameView, FacetValue, FilterFieldInfo, Project } from "../api_types";
 import { complete_span_filter, place_at, server_error, unfinished } from "../lib/span_filter";
 import { use_load } from "../load";
 import { FilterBar } from "../parts/filter_bar";
@@ -40,7 +40,15 @@ export function SpanFilterBar({ project, text, bounds, range, error, on_change }
   const values = use_load(listed === null ? null : `facets/${project?.id}/${range}/${listed}/`, (signal) =>
     api.get<FacetValue[]>(project_route(project, "facets"), { field: listed, ...bounds }, signal),
   );
-  const words = { fields, attribute_keys: keys.data ?? [], values: values.data ?? [] };
+  const names = use_load(wanted && project ? `eval_names/${project.id}` : null, (signal) =>
+    api.get<EvalNameView[]>(project_route(project, "eval_names"), {}, signal),
+  );
+  const words = {
+    fields,
+    attribute_keys: keys.data ?? [],
+    eval_names: names.data ?? [],
+    values: values.data ?? [],
+  };
   return (
     <FilterBar
       label="Filter traces by their spans"

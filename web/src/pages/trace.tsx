@@ -28,7 +28,7 @@ import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { navigate, query, set_query } from "../router";
 import { can } from "../session";
-import { EvalSummary } from "./evals";
+import { EvalSummary, use_span_evals } from "./evals";
 import { project_route, session_address, traces_address, use_project } from "./project_scope";
 import { SpanPanel } from "./trace_span";
 import { TraceTree } from "./trace_tree";
@@ -148,6 +148,7 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
   const text = query.value.get("q") ?? "";
   const found = useMemo(() => search_spans(tree, text), [tree, text]);
   const matches = useMemo(() => new Set(found), [found]);
+  const evals = use_span_evals(project, tree.spans[0]?.span.trace_id ?? "");
   const named = query.value.get("span");
   const chosen = named === null ? undefined : tree.index_of.get(named);
   const selected = chosen ?? 0;
@@ -263,6 +264,7 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
           slowest={slowest}
           matches={matches}
           folded={folded}
+          evals={evals}
           on_select={select}
           on_fold={fold}
         />

@@ -1,10 +1,12 @@
 // The tree and waterfall of a trace. Only the rows on screen exist, so 50,000 spans scroll like 50.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { EvalView } from "../api_types";
 import { exact_count, money, plural, short_count, span_duration } from "../lib/number";
 import { axis_marks, type SpanTree, type TreeSpan } from "../lib/span_tree";
 import { row_window, scroll_to_show } from "../lib/window";
 import { Icon } from "../parts/icon";
+import { EvalChips } from "./evals";
 import { SpanKind } from "./span_kind";
 
 /** As in style.css. */
@@ -19,6 +21,8 @@ interface TraceTreeProps {
   slowest: ReadonlySet<number>;
   matches: ReadonlySet<number>;
   folded: ReadonlySet<string>;
+  /** By span id. */
+  evals: ReadonlyMap<string, EvalView[]>;
   on_select: (index: number) => void;
   on_fold: (index: number) => void;
 }
@@ -35,17 +39,19 @@ interface RowProps {
   slow: boolean;
   match: boolean;
   is_folded: boolean;
+  evals: EvalView[] | undefined;
   on_select: (index: number) => void;
   on_fold: (index: number) => void;
 }
 
 /** Drawn again only when something in it has changed: scrolling moves rows but does not change them. */
 function Row(props: RowProps) {
-  const { node, row_index, chosen, slow, match, is_folded } = props;
-  return useMemo(() => draw_row(props), [node, row_index, chosen, slow, match, is_folded]);
+  const { node, row_index, chosen, slow, match, is_folded, evals } = props;
+  return useMemo(() => draw_row(props), [node, row_index, chosen, slow, match, is_folded, evals]);
 }
 
-function draw_row({ tree, index, node, row_index, chosen, slow, match, is_folded, on_select, on_fold }: RowProps) {
+function draw_row(props: RowProps) {
+  const { tree, index, node, row_index, chosen, slow, match, is_folded, evals, on_select, on_fold } = props;
   const { span } = node;
   const failed = span.status === "error";
   const total = Math.max(tree.duration, 1);
@@ -88,6 +94,7 @@ function draw_row({ tree, index, node, row_index, chosen, slow, match, is_folded
           {span.name}
         </span>
         {detail !== "" && <span class="span-detail">{detail}</span>}
+        {evals && <EvalChips evals={evals} most={2} />}
         {is_folded && <span class="tag">{short_count(node.below)}</span>}
         {node.orphan && (
           <span class="tag" title={`Its parent ${span.parent_id} was never received`}>
@@ -270,6 +277,7 @@ export function TraceTree(props: TraceTreeProps) {
                 slow={props.slowest.has(index)}
                 match={props.matches.has(index)}
                 is_folded={props.folded.has(node.span.span_id)}
+                evals={props.evals.get(node.span.span_id)}
                 on_select={actions.select}
                 on_fold={actions.fold}
               />

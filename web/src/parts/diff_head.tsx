@@ -1,11 +1,12 @@
 // The head of a file in a change: what happened to it, how much, whether it was looked at.
 
-import { type ChangedFile, ChangeLetter, Counts } from "./file_list";
+import type { FileChange } from "../api_types";
+import { ChangeLetter, Counts } from "./file_list";
 import { Icon } from "./icon";
 import { Visible } from "./visible";
 
 interface HeadProps {
-  file: ChangedFile;
+  file: FileChange;
   folded: boolean;
   viewed: boolean;
   on_fold: () => void;

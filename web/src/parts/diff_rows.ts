@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
+import type { FileChange } from "../api_types";
 import {
   columns_of,
   type DiffLine,
@@ -14,7 +15,6 @@ import {
   unified_rows,
 } from "../lib/diff";
 import { language_of } from "../lib/highlight";
-import type { ChangedFile } from "./file_list";
 
 export interface Annotation {
   key: string;
@@ -31,14 +31,14 @@ const line_height = 20;
 export const head_height = 37;
 
 export type ViewRow = { key: string; height: number; path: string } & (
-  | { kind: "head"; file: ChangedFile }
+  | { kind: "head"; file: FileChange }
   | { kind: "note"; text: string; waiting: boolean }
   | { kind: "line"; row: DiffRow; colours: HunkColours }
   | { kind: "said"; content: ComponentChildren }
 );
 
 /** What stands in place of lines. */
-function note_of(file: ChangedFile): string | null {
+function note_of(file: FileChange): string | null {
   if (file.submodule) return "A submodule: only the commit it points to changes.";
   if (file.binary) return "Not text. Its content is in the patch.";
   if (file.additions + file.deletions > 0) return null;
@@ -93,14 +93,14 @@ const line_key = (path: string, index: number) => `${path}\0${index}`;
 export const head_key = (path: string) => `${path}\0head`;
 
 interface RowSource {
-  files: ChangedFile[];
+  files: FileChange[];
   lines: (path: string) => FileLines;
   annotations: Annotation[];
   is_folded: (path: string) => boolean;
   file_rows: (path: string, hunks: Hunk[]) => FileRows;
 }
 
-function note_row(file: ChangedFile, lines: string | null): ViewRow {
+function note_row(file: FileChange, lines: string | null): ViewRow {
   const { path } = file;
   const waiting = lines === null;
   const guess = Math.min(4000, (file.additions + file.deletions + 8) * line_height);

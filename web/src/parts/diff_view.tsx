@@ -3,6 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { FileChange } from "../api_types";
 import { use_keys } from "../keyboard";
 import { change_starts, type DiffRow, is_at, place_of, type Side } from "../lib/diff";
 import { FileHead } from "./diff_head";
@@ -17,7 +18,6 @@ import {
   type ViewRow,
   view_rows,
 } from "./diff_rows";
-import type { ChangedFile } from "./file_list";
 import { type RowsHandle, VirtualRows } from "./virtual_rows";
 
 export type { Annotation, FileLines } from "./diff_rows";
@@ -25,7 +25,7 @@ export type { Annotation, FileLines } from "./diff_rows";
 export interface DiffViewProps {
   label: string;
   /** In the order in which they are shown. */
-  files: ChangedFile[];
+  files: FileChange[];
   lines: (path: string) => FileLines;
   /** These files are near the view: their lines are wanted now. */
   want: (paths: string[]) => void;
@@ -197,7 +197,7 @@ export function DiffView(props: DiffViewProps) {
     const path = rows[first]?.path;
     if (path !== undefined) places.be_in(path);
   };
-  const head = (file: ChangedFile) => (
+  const head = (file: FileChange) => (
     <FileHead
       file={file}
       folded={folding.is_folded(file.path)}

@@ -1,25 +1,11 @@
 // The files of a change as a tree: what happened to each, how much, and whether it was looked at.
 
 import { useMemo } from "preact/hooks";
+import type { FileChange } from "../api_types";
 import { file_tree, files_in_order, type TreeNode } from "../lib/file_tree";
 import { plural } from "../lib/number";
 import { Icon } from "./icon";
 import { Visible } from "./visible";
-
-export interface ChangedFile {
-  path: string;
-  old_path: string;
-  change: "added" | "deleted" | "modified" | "renamed" | "copied";
-  old_mode: string;
-  new_mode: string;
-  additions: number;
-  deletions: number;
-  binary: boolean;
-  too_large: boolean;
-  submodule: boolean;
-  symlink: boolean;
-  odd_name: boolean;
-}
 
 const letters = { added: "A", deleted: "D", modified: "M", renamed: "R", copied: "C" };
 
@@ -38,7 +24,7 @@ export function Counts({ file }: { file: { additions: number; deletions: number 
   );
 }
 
-export function ChangeLetter({ change }: { change: ChangedFile["change"] }) {
+export function ChangeLetter({ change }: { change: FileChange["change"] }) {
   return (
     <span class={`change-letter ${change}`} title={change}>
       {letters[change]}
@@ -48,7 +34,7 @@ export function ChangeLetter({ change }: { change: ChangedFile["change"] }) {
 }
 
 interface FileListProps {
-  files: ChangedFile[];
+  files: FileChange[];
   chosen: string | null;
   viewed: ReadonlySet<string>;
   /** How many comments wait in each file. */
@@ -57,7 +43,7 @@ interface FileListProps {
   on_choose: (path: string) => void;
 }
 
-function Nodes({ nodes, props }: { nodes: TreeNode<ChangedFile>[]; props: FileListProps }) {
+function Nodes({ nodes, props }: { nodes: TreeNode<FileChange>[]; props: FileListProps }) {
   return (
     <ul>
       {nodes.map((node) =>
