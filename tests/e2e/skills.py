@@ -143,6 +143,7 @@ def test_a_folder_is_uploaded_as_an_archive(binary, stack):
     assert [file["path"] for file in files] == ["SKILL.md"] and "# How" in files[0]["text"]
     assert admin.call("PUT", path, b"\x1f\x8bnonsense", {"Content-Type": "application/gzip"}).status == 400
 
+
 def test_a_skill_comes_from_a_repository_and_stays_at_its_commit(binary, stack):
     forge, shop = repos.shop_with(binary, stack)
     manual = "---\nname: tidy\ndescription: Tidies up.\n---\nUse tabs.\n"
