@@ -69,9 +69,13 @@ std::optional<Worker::End> Worker::prepare() {
     };
     for (const auto& [name, step] : steps) {
         if (auto end = cancelled()) return end;
+        // The server goes down: nothing of it is worth keeping, the next one begins anew.
+        const End again{State::lost, "the server ended"};
+        if (m_released) return again;
         const auto done = (this->*step)();
         if (done.ok()) continue;
         if (auto end = cancelled()) return end;
+        if (m_released) return again;
         (void)m_means.book.step(m_id, name, done.error().message, true);
         log(Level::warning, "run could not be prepared",
             {{"run", m_id.text()},
@@ -241,7 +245,8 @@ Result<> Worker::prepare_layer(sandbox::SandboxSpec& spec) {
     preparation.on_failure =
         *wanted.init_failure == InitFailure::degrade ? sandbox::OnFailure::degrade : sandbox::OnFailure::abort;
     preparation.limits = *spec.limits;
-    const sandbox::PreparedLayer layer = TRY(sandbox::prepare_layer(m_means.provider, m_means.store, preparation));
+    const sandbox::PreparedLayer layer = TRY(sandbox::prepare_layer(
+        m_means.provider, m_means.store, preparation, [this] { return m_released || cancelled().has_value(); }));
     if (layer.degraded)
         return m_means.book.step(m_id, "init", "The init script failed; going on without it.\n" + layer.log, true);
     spec.layers.value.push_back(layer.key);

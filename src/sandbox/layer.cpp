@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace hone::sandbox {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::string_view mechanism = "hone-layer-1";
 constexpr size_t log_bytes = 64 << 10;
+constexpr int64_t ask_every_ms = 200;
 
 // One part of the hashed text: its length first, so that no two lists read the same.
 void add(std::string& text, std::string_view part) {
@@ -40,7 +43,8 @@ struct Outcome {
     std::string log;
 };
 
-Result<Outcome> run_script(Provider& provider, const Preparation& preparation, const std::string& directory) {
+Result<Outcome> run_script(Provider& provider, const Preparation& preparation, const std::string& directory,
+                           const std::function<bool()>& given_up) {
     SandboxSpec spec;
     spec.root = preparation.root;
     spec.layers = preparation.layers;
@@ -58,11 +62,17 @@ Result<Outcome> run_script(Provider& provider, const Preparation& preparation, c
     Outcome outcome;
     int64_t offset = 0;
     for (bool finished = false; !finished;) {
-        const Output output = TRY(sandbox->output(0, offset));
-        for (const Output::Part& part : output.parts) outcome.log += part.bytes;
+        const auto output = sandbox->output(0, offset, given_up ? ask_every_ms : -1);
+        if (given_up && given_up()) {
+            TRY(sandbox->destroy());
+            return conflict("the layer is not wanted any more");
+        }
+        if (!output.ok() && output.error().code == Code::busy) continue;
+        if (!output.ok()) return output.error();
+        for (const Output::Part& part : output.value().parts) outcome.log += part.bytes;
         if (outcome.log.size() > 2 * log_bytes) outcome.log.erase(0, outcome.log.size() - log_bytes);
-        offset = output.next;
-        finished = output.finished;
+        offset = output.value().next;
+        finished = output.value().finished;
     }
     TRY(sandbox->wait_stopped());
     outcome.result = TRY(sandbox->wait(0));
@@ -76,6 +86,22 @@ std::string describe(const CommandResult& result) {
     if (result.error) return *result.error;
     if (result.exit_code) return "exited with " + std::to_string(*result.exit_code);
     return "was killed by signal " + std::to_string(result.signal.value_or(0));
+}
+
+// The right to build the layer; nothing when it is there. Sandboxes that use it hold it too, so that only who finds it
+// missing asks to be alone.
+Result<Fd> wait_for_layer(const Store& store, const std::string& place, const std::function<bool()>& given_up) {
+    for (;;) {
+        if (file_exists(place + "/upper")) {
+            const Fd held = TRY(store.hold(place)); // marks its last use
+            if (file_exists(place + "/upper")) return Fd();
+        }
+        Fd alone = store.try_alone(place);
+        if (alone.is_open() && !file_exists(place + "/upper")) return alone;
+        if (alone.is_open()) continue;
+        if (given_up && given_up()) return conflict("the layer is not wanted any more");
+        std::this_thread::sleep_for(std::chrono::milliseconds(ask_every_ms));
+    }
 }
 
 } // namespace
@@ -101,20 +127,21 @@ Result<std::string> layer_key(const Store& store, const Preparation& preparation
     return to_hex(crypto::hash(text));
 }
 
-Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation) {
+Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
+                                    const std::function<bool()>& given_up) {
     if (preparation.script.size() > 100'000) return too_large("an init script is at most 100 kB");
     if (*preparation.root != "host" && !is_plain_name(*preparation.root))
         return invalid("a layer's root is host or an image");
     PreparedLayer prepared;
     prepared.key = TRY(layer_key(store, preparation));
     const std::string place = store.layers() + "/" + prepared.key;
-    const Fd alone = TRY(store.hold_alone(place));
+    const Fd alone = TRY(wait_for_layer(store, place, given_up));
+    if (!alone.is_open()) return prepared;
     ::futimens(alone.get(), nullptr);
-    if (file_exists(place + "/upper")) return prepared;
 
     const std::string directory = store.layers() + "/.build-" + prepared.key;
     TRY(make_build_directory(directory));
-    Outcome outcome = TRY(run_script(provider, preparation, directory));
+    Outcome outcome = TRY(run_script(provider, preparation, directory, given_up));
     prepared.log = repair_utf8(outcome.log);
     const CommandResult& result = outcome.result;
     if (!result.exit_code || *result.exit_code != 0 || !result.limits_hit.empty()) {

@@ -5,6 +5,7 @@
 #include "sandbox/provider.h"
 #include "sandbox/store.h"
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -48,8 +49,10 @@ struct PreparedLayer {
 // The key alone, without building.
 Result<std::string> layer_key(const Store& store, const Preparation& preparation);
 
-// Finds or builds. While one process builds, others that want the same layer wait for it.
-Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation);
+// Finds or builds. While one process builds, others that want the same layer wait for it. `given_up` is asked now and
+// then: true ends the building or the waiting.
+Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
+                                    const std::function<bool()>& given_up = {});
 
 struct LayerGarbage {
     int64_t removed = 0;

@@ -87,6 +87,16 @@ def test_a_run_is_cancelled_within_moments_in_each_phase(binary, stack):
     run = shop.until(id)
     assert run["state"] == "cancelled" and "admin@localhost" in run["reason"], run
     assert time.monotonic() - begun < 30
+    # While its layer is made, and while another's is: neither waits for the script.
+    making = [shop.start("/bin/true", sandbox={"init_script": "sleep 100"})["id"] for _ in range(2)]
+    for id in making:
+        wait_until(lambda: "skills" in [event["step"] for event in shop.events(id)], "it is being prepared")
+    begun = time.monotonic()
+    for id in making:
+        shop.client.must("POST", f"/v1/runs/{id}/cancel")
+    for id in making:
+        assert shop.until(id)["state"] == "cancelled"
+    assert time.monotonic() - begun < 60
     # Queued behind others: over at once.
     slow = [shop.start(*shell("sleep 600"))["id"] for _ in range(6)]
     answer = shop.client.must("POST", f"/v1/runs/{slow[-1]}/cancel").data
@@ -147,6 +157,12 @@ def test_an_init_script_runs_once_and_its_layer_is_reused(binary, stack):
         assert run["state"] == "succeeded", (run, shop.texts(run["id"]))
         told.append(shop.texts(run["id"], "message"))
     assert told[0] == told[1], told
+    # One that works does not keep the next from the same layer.
+    both = [shop.start("/bin/sleep", "600", sandbox=sandbox)["id"] for _ in range(2)]
+    for id in both:
+        shop.until(id, "running")
+    for id in both:
+        shop.client.must("POST", f"/v1/runs/{id}/cancel")
     run = shop.until(shop.start("/bin/true", sandbox={"init_script": "echo broken; exit 7"})["id"])
     assert run["state"] == "failed" and "broken" in json.dumps(shop.events(run["id"])), shop.events(run["id"])
     run = shop.until(shop.start("/bin/true", sandbox={"init_script": "exit 7", "init_failure": "degrade"})["id"])
