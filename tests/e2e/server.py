@@ -18,14 +18,15 @@ PATIENCE = 60  # seconds; the machine may be busy, nothing waits this long when 
 
 def wait_until(condition, what, patience=PATIENCE):
     """Polls until the condition gives something true, and gives that back."""
-    deadline = time.monotonic() + patience
+    deadline, pause = time.monotonic() + patience, 0.005
     while True:
         outcome = condition()
         if outcome:
             return outcome
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {patience} s in vain: {what}")
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.1)  # what takes long is not asked for a thousand times: that would slow it down
 
 
 class Answer:

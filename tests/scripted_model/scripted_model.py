@@ -21,6 +21,13 @@ ROUTES = ((re.compile(r"/v1/messages$"), Messages), (re.compile(r"/v1/responses$
           (re.compile(r"/v1beta/models/([^/:]+):(generateContent|streamGenerateContent)$"), Gemini))
 
 
+class Tally:
+    """What was asked and told, of one play or of all."""
+
+    def __init__(self):
+        self.totals, self.requests, self.cut, self.last = Usage(), 0, 0, {}
+
+
 class Book:
     """What was told, and how often a step was played. Shared by all threads."""
 
@@ -30,12 +37,28 @@ class Book:
         self.clear()
 
     def clear(self):
-        self.totals, self.requests, self.cut, self.played, self.last = Usage(), 0, 0, {}, {}
+        self.all, self.plays, self.played = Tally(), {}, {}
 
-    def tell(self, usage):
+    def of(self, play):
+        """The tallies that a request of this play belongs to. With the lock held."""
+        return self.all, self.plays.setdefault(play, Tally())
+
+    def asked(self, play, last):
         with self.lock:
-            for name in Usage.NAMES:
-                setattr(self.totals, name, getattr(self.totals, name) + getattr(usage, name))
+            for tally in self.of(play):
+                tally.requests += 1
+                tally.last = last
+
+    def was_cut(self, play):
+        with self.lock:
+            for tally in self.of(play):
+                tally.cut += 1
+
+    def tell(self, play, usage):
+        with self.lock:
+            for tally in self.of(play):
+                for name in Usage.NAMES:
+                    setattr(tally.totals, name, getattr(tally.totals, name) + getattr(usage, name))
 
     def play(self, key):
         with self.lock:
@@ -111,13 +134,15 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(200, b"")
 
     def do_GET(self):
-        _, path, _ = self.place()
+        play, path, _ = self.place()
         book = self.server.book
+        with book.lock:
+            tally = book.of(play)[1] if self.path.startswith("/play/") else book.all
+            count = {"requests": tally.requests, "cut": tally.cut, "tokens": tally.totals.as_dict()}
         if path == "/_count":
-            with book.lock:
-                return self.reply(200, {"requests": book.requests, "cut": book.cut, "tokens": book.totals.as_dict()})
+            return self.reply(200, count)
         if path == "/_last":
-            return self.reply(200, book.last)
+            return self.reply(200, tally.last)
         self.reply(404, {"error": {"message": "nothing at " + path}})
 
     def do_POST(self):
@@ -140,9 +165,7 @@ class Handler(BaseHTTPRequestHandler):
         if wire is Gemini:
             request.update(model=found[1], stream=found[2] == "streamGenerateContent")
             request["alt"] = "sse" if "alt=sse" in query else "json"
-        with self.server.book.lock:
-            self.server.book.requests += 1
-            self.server.book.last = {"path": self.path, "headers": dict(self.headers.items()), "body": request}
+        self.server.book.asked(play, {"path": self.path, "headers": dict(self.headers.items()), "body": request})
         self.play(wire, play, request)
 
     # --- the script ---------------------------------------------------------------------------------------------------
@@ -168,10 +191,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def play(self, wire, name, request):
         position, offered = wire.read(request)
-        step = self.step(name, position)
-        is_fault = any(key in step for key in ("status", "hang", "cut", "stall"))
-        if not offered and not is_fault and len(self.server.plays.get(name, ())) > 1:
-            step = {"say": "ok"}  # titles, summaries, probes: they are no part of the play
+        # Titles, summaries, probes: they are no part of a play of several steps.
+        is_aside = not offered and sum("times" not in step for step in self.server.plays.get(name, ())) > 1
+        step = {"say": "ok"} if is_aside else self.step(name, position)
         time.sleep(step.get("delay", 0))
         if step.get("hang"):
             self.server.closing.wait(3600)
@@ -187,23 +209,23 @@ class Handler(BaseHTTPRequestHandler):
             text += " (not offered: %s; offered: %s)" % (missing, [tool.name for tool in offered])
         answer = Answer(text, step.get("think", ""), calls, self.usage(step), step.get("pieces", 2))
         if request.get("stream"):
-            return self.tell(wire.stream(request, answer), step, request.get("alt", "sse"))
+            return self.tell(name, wire.stream(request, answer), step, request.get("alt", "sse"))
         if step.get("cut"):
-            return self.cut_whole(wire.whole(request, answer))
-        self.server.book.tell(wire.told(answer.usage))
+            return self.cut_whole(name, wire.whole(request, answer))
+        self.server.book.tell(name, wire.told(answer.usage))
         self.reply(200, wire.whole(request, answer))
 
-    def cut_whole(self, value):
+    def cut_whole(self, name, value):
         text = json.dumps(value).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(text)))
         self.end_headers()
-        self.server.book.cut += 1
+        self.server.book.was_cut(name)
         self.wfile.write(text[:len(text) // 3])
         self.drop()
 
-    def tell(self, frames, step, form):
+    def tell(self, name, frames, step, form):
         """Streams the frames. The count holds what the last whole frame has said, and is written before the end can
         be seen, so that whoever has read the answer finds it counted."""
         self.send_response(200)
@@ -216,8 +238,8 @@ class Handler(BaseHTTPRequestHandler):
             for index, (text, usage) in enumerate(frames):
                 chunk = b"%x\r\n%s\r\n" % (len(text), text)
                 if index == at and step.get("cut"):
-                    self.server.book.tell(told)
-                    self.server.book.cut += 1
+                    self.server.book.tell(name, told)
+                    self.server.book.was_cut(name)
                     self.wfile.write(chunk[:len(chunk) // 2])
                     return self.drop()
                 if index == at and "stall" in step:
@@ -229,12 +251,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 told = usage or told
                 time.sleep(step.get("pause", 0))
-            self.server.book.tell(told)
+            self.server.book.tell(name, told)
             told = Usage()
             self.wfile.write(b"0\r\n\r\n")
         except OSError:
             self.close_connection = True
-            self.server.book.tell(told)
+            self.server.book.tell(name, told)
 
 
 class Server(ThreadingHTTPServer):
