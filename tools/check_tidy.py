@@ -8,7 +8,7 @@ changes: build/tidy/checked keeps the hash of all that. Library headers are know
 that folder after an upgrade of the machine. Each finding is printed once, however many files include its header.
 
 Most of the time goes into the headers, so files of one folder that have no name in common are checked as one. Those
-that do not go together after all are checked alone."""
+that do not go together after all are checked in halves."""
 import concurrent.futures
 import functools
 import hashlib
@@ -24,7 +24,7 @@ import tempfile
 TIDY = "clang-tidy-14"
 # Tests are compiled with all warnings, but most checks would only ponder doctest's macros.
 TEST_CHECKS = "-*,clang-diagnostic-*,bugprone-use-after-move,bugprone-dangling-handle,misc-unused-using-decls"
-MOST_TOGETHER = 8
+MOST_TOGETHER = 20
 root = pathlib.Path(__file__).resolve().parent.parent
 build = root / sys.argv[1]
 include = re.compile(rb'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -102,7 +102,8 @@ def check(paths, flags):
     if len(paths) == 1:
         return [(paths[0], False, done.stdout, trouble)]
     if "clang-diagnostic-error" in done.stdout: # they do not go together
-        return [each for path in paths for each in check([path], flags)]
+        half = len(paths) // 2
+        return check(paths[:half], flags) + check(paths[half:], flags)
     places = set(re.findall(r"^(\S+?):\d+:\d+: (?:warning|error): ", done.stdout, re.MULTILINE))
     named = [path for path in paths if str(path) in places]
     if len(named) < len(places): # a header is at fault, and with it each file
