@@ -210,6 +210,33 @@ TEST_CASE("real clients in a real sandbox use the secret without having it") {
     CHECK(tries == "000/403 403/000 403/000 403/000 000/403 403/200 403/200 403/200 421/200 400/000 000/000 000/403 ");
     CHECK(evil.connections() == 0);
 
+    // T22, T23, T25: past the proxy there is nothing: no route, no resolver, none of the host's or other runs' ports.
+    const std::string port = evil.address().substr(evil.address().rfind(':') + 1);
+    const std::string direct = world.run(
+        "cat > /tmp/direct.py <<'END'\n"
+        "import socket as s, sys\n"
+        "def t(name, act):\n"
+        "    try: act(); print(name, 'REACHED')\n"
+        "    except OSError: print(name, 'no')\n"
+        "def tcp(host, port): s.create_connection((host, port), 3).close()\n"
+        "def udp(family, host, port):\n"
+        "    one = s.socket(family, s.SOCK_DGRAM); one.settimeout(3); one.connect((host, port))\n"
+        "    one.send(b'x'); one.recv(1)\n"
+        "t('tcp', lambda: tcp('1.1.1.1', 443)); t('dot', lambda: tcp('1.1.1.1', 853))\n"
+        "t('tcp6', lambda: tcp('2606:4700:4700::1111', 443))\n"
+        "t('udp', lambda: udp(s.AF_INET, '1.1.1.1', 53)); t('dns', lambda: udp(s.AF_INET, '127.0.0.53', 53))\n"
+        "t('udp6', lambda: udp(s.AF_INET6, '2606:4700:4700::1111', 53))\n"
+        "t('icmp', lambda: s.socket(s.AF_INET, s.SOCK_RAW, s.IPPROTO_ICMP).sendto(b'x', ('1.1.1.1', 0)))\n"
+        "t('resolve', lambda: s.getaddrinfo('api.test', 443))\n"
+        "t('host', lambda: tcp('127.0.0.1', int(sys.argv[1]))); t('host6', lambda: tcp('::1', int(sys.argv[1])))\n"
+        "t('metadata', lambda: tcp('169.254.169.254', 80)); t('lan', lambda: tcp('172.17.0.1', 80))\n"
+        "END\n/usr/bin/python3 /tmp/direct.py " +
+        port + " 2>&1");
+    CHECK_MESSAGE(direct == "tcp no\ndot no\ntcp6 no\nudp no\ndns no\nudp6 no\nicmp no\nresolve no\nhost no\nhost6 no\n"
+                            "metadata no\nlan no\n",
+                  direct);
+    CHECK(evil.connections() == 0);
+
     const std::string own = world.run("curl -sS -m 60 -H 'Authorization: Bearer attacker' -H 'X-Api-Key: attacker' "
                                       "https://api.test/api/own 2>&1");
     CHECK(own.find("attacker") == std::string::npos);
