@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import urllib.request
 
 from runs import OVER, Shop
@@ -61,8 +62,8 @@ PLAY = {
     "recovers": [{"status": 500, "times": 1}, {"say": "It works again."}],
     "refuses": [{"status": 400}],
     "hangs": [{"hang": True, "times": 1}, {"say": "Here I am."}, {"say": "Still here."}],
-    "dies": [{"tool": "shell", "arguments": {"command": "kill -9 -1"}}, {"say": "I live."}],
-    "greedy": [{"tool": "shell", "arguments": {"command": GREEDY}}, {"say": "That was too much."}],
+    "dies": [{"tool": "shell", "arguments": {"command": "kill -9 -1"}, "times": 1}, {"say": "I live."}, {"say": "I live on."}],
+    "greedy": [{"tool": "shell", "arguments": {"command": GREEDY}, "times": 1}, {"say": "Too much."}, {"say": "Much too much."}],
     "endless": [{"tool": "shell", "arguments": {"command": "true"}, "usage": {"input": 4000, "output": 1000}}],
     "sleeps": [{"tool": "shell", "arguments": {"command": "sleep 600"}}, {"say": "I have slept."}],
 }
@@ -144,10 +145,12 @@ class Agents(Shop):
 
 
 def together(agents, *checks):
-    """Scenarios side by side: most of their time is waiting."""
+    """Scenarios side by side: most of their time is waiting. Tells of all that failed."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for done in [pool.submit(check, agents) for check in checks]:
-            done.result()
+        running = {pool.submit(check, agents): check.__name__ for check in checks}
+        problems = [f"{name}: {''.join(traceback.format_exception(done.exception()))}"
+                    for done, name in running.items() if done.exception()]
+    assert not problems, "\n".join(problems)
 
 
 def check_task(agents):
