@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/as_file.h"
 #include "cli/scope.h"
+#include "cli/yaml.h"
 
 #include <charconv>
 
@@ -189,6 +190,26 @@ std::vector<Option> settings_options() {
 
 // --- monitors ------------------------------------------------------------------------------------------------------
 
+// What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
+json::Object file_form(const json::Value& monitor) {
+    json::Object form{{"name", text_of(monitor, "name")},
+                      {"description", text_of(monitor, "description")},
+                      {"project", text_of(monitor, "project")}};
+    const auto copy_set = [](const json::Value* from) {
+        json::Object object;
+        if (from != nullptr && from->is_object())
+            for (const auto& part : from->get_object())
+                if (!part.value().is_null()) object[part.key()] = part.value();
+        return object;
+    };
+    const json::Object* all = monitor.if_object();
+    json::Object settings = copy_set(all != nullptr ? all->if_contains("settings") : nullptr);
+    if (settings.contains("condition")) settings["condition"] = copy_set(settings.if_contains("condition"));
+    form["settings"] = std::move(settings);
+    if (const json::Value* enabled = all != nullptr ? all->if_contains("enabled") : nullptr) form["enabled"] = *enabled;
+    return form;
+}
+
 Result<> list_monitors(Context& context) {
     Query query = space_query(context);
     query.push_back({"project", context.value_or_empty("--project")});
@@ -202,8 +223,7 @@ Result<> show_monitor(Context& context) {
     const json::Value monitor = TRY(context.remote.get(TRY(monitor_path(context))));
     TRY(show_record(context, monitor, monitor_columns()));
     if (context.json()) return {};
-    context.console.print("\n");
-    if (const json::Value* settings = monitor.get_object().if_contains("settings")) print_json(context, *settings);
+    context.console.print("\n" + print_yaml(file_form(monitor)["settings"]));
     return {};
 }
 
@@ -229,26 +249,6 @@ Result<> update_monitor(Context& context) {
     if (context.parsed.has("--disable")) body["enabled"] = false;
     const json::Value changed = TRY(send(context, "PATCH", path, std::move(body)));
     return show_done(context, changed, "Changed monitor " + text_of(changed, "name") + ".");
-}
-
-// What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
-json::Object file_form(const json::Value& monitor) {
-    json::Object form{{"name", text_of(monitor, "name")},
-                      {"description", text_of(monitor, "description")},
-                      {"project", text_of(monitor, "project")}};
-    const auto copy_set = [](const json::Value* from) {
-        json::Object object;
-        if (from != nullptr && from->is_object())
-            for (const auto& part : from->get_object())
-                if (!part.value().is_null()) object[part.key()] = part.value();
-        return object;
-    };
-    const json::Object* all = monitor.if_object();
-    json::Object settings = copy_set(all != nullptr ? all->if_contains("settings") : nullptr);
-    if (settings.contains("condition")) settings["condition"] = copy_set(settings.if_contains("condition"));
-    form["settings"] = std::move(settings);
-    if (const json::Value* enabled = all != nullptr ? all->if_contains("enabled") : nullptr) form["enabled"] = *enabled;
-    return form;
 }
 
 // A monitor as the server has it, with its project's name beside the id.

@@ -1,6 +1,7 @@
 // Presets: workers with a name, also as files that a team keeps in git.
 #include "cli/as_file.h"
 #include "cli/scope.h"
+#include "cli/yaml.h"
 
 namespace hone::cli {
 
@@ -82,8 +83,7 @@ Result<> show_preset(Context& context) {
     const json::Value preset = TRY(wanted_preset(context));
     TRY(show_record(context, preset, preset_columns()));
     if (context.json()) return {};
-    context.console.print("\n");
-    print_json(context, file_form(preset)["settings"]);
+    context.console.print("\n" + print_yaml(file_form(preset)["settings"]));
     return {};
 }
 

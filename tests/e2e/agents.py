@@ -278,7 +278,7 @@ def check_killed_server(agents):
     """The server is killed with a session in each phase; each of them ends as if nothing had been."""
     waits = agents.session("greets", "good morning")
     agents.until_waiting(waits, 1)
-    works, thinks = agents.session("long", "sleep"), agents.session("thinks", "think")
+    works, thinks, sleeps = agents.session("long"), agents.session("thinks"), agents.session("sleeps")
     prepares = agents.session("long", sandbox={"init_script": "sleep 4; touch /usr/local/prepared"})
     queued = agents.session("thinks")
     wait_until(lambda: "tool_call" in [event["kind"] for event in agents.events(works)], "the tool runs", 120)
@@ -288,7 +288,8 @@ def check_killed_server(agents):
     assert states["queued"] == "queued" and states["waits"] == "waiting", states
     agents.say(waits, "good evening")
     agents.until_said(waits, "Good evening.")
-    agents.cancel(waits)  # makes room for the queued one
+    agents.cancel(waits)
+    agents.cancel(sleeps)  # makes room for the queued one
     agents.until_said(works, "I have slept.")
     agents.until_waiting(works, 1)
     kinds = [event["kind"] for event in agents.events(works)]
