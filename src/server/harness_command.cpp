@@ -5,6 +5,7 @@
 #include "server/server.h"
 #include "json/json.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
@@ -68,11 +69,19 @@ Result<> list(const run::HarnessStore& store, bool as_json) {
     for (const run::InstalledHarness& one : installed)
         std::printf("%-12s %-14s %6lld MiB  %s\n", one.name.c_str(), one.version.c_str(),
                     static_cast<long long>(one.bytes >> 20), to_text(one.installed_at).substr(0, 10).c_str());
+    std::string absent;
+    for (const harness::Harness& known : harness::catalog()) {
+        const auto is_it = [&](const run::InstalledHarness& one) { return one.name == known.name; };
+        if (!known.package.empty() && std::none_of(installed.begin(), installed.end(), is_it))
+            absent += (absent.empty() ? "" : ", ") + std::string(known.name);
+    }
+    if (!installed.empty() && !absent.empty()) std::printf("Not installed: %s\n", absent.c_str());
     return {};
 }
 
 Result<> carry_out(const Wanted& wanted) {
-    if (wanted.data_dir.empty()) return invalid("--data-dir is missing (or HONE_DATA_DIR)");
+    if (wanted.data_dir.empty())
+        return invalid("of which server? Give --data-dir as `hone serve` has it (or HONE_DATA_DIR)");
     const run::HarnessStore store(wanted.data_dir);
     if (wanted.verb == "list") return list(store, wanted.as_json);
     if (wanted.verb == "rm") return store.remove(wanted.name, wanted.version);

@@ -221,29 +221,47 @@ def test_the_worker_sees_its_own_project_and_no_other(binary, stack):
     assert content.text == "a note" and "sandbox" in content.headers["content-security-policy"], content.headers
 
 
-def test_the_transcript_can_be_followed_live_and_resumed(binary, stack):
-    shop = Shop(binary, stack)
-    id = shop.start(*shell("for i in 1 2 3 4 5; do echo line $i; sleep 0.3; done"))["id"]
+class Follower:
+    """An open stream of a run's events."""
 
-    def follow(after, until):
-        connection = shop.client.connection()
+    def __init__(self, shop, id, after=None):
+        self.connection = shop.client.connection()
         headers = {"Accept": "text/event-stream", "Cookie": f"hone_session={shop.client.cookie}"}
         if after:
             headers["Last-Event-ID"] = str(after)
-        connection.request("GET", f"/v1/runs/{id}/events", headers=headers)
-        response = connection.getresponse()
-        assert response.status == 200 and response.headers["Content-Type"].startswith("text/event-stream")
+        self.connection.request("GET", f"/v1/runs/{id}/events", headers=headers)
+        self.response = self.connection.getresponse()
+        assert self.response.status == 200 and self.response.headers["Content-Type"].startswith("text/event-stream")
+
+    def read(self, until):
         seen = []
-        while True:
-            line = response.readline().decode().rstrip("\n")
+        while not seen or not until(seen[-1]):
+            line = self.response.readline().decode().rstrip("\n")
             if line.startswith("data: "):
                 seen.append(json.loads(line[6:]))
-                if until(seen[-1]):
-                    connection.close()
-                    return seen
+        self.connection.close()
+        return seen
 
-    first = follow(None, lambda event: event["text"] == "line 2")
-    rest = follow(first[-1]["seq"], lambda event: event["state"] in OVER)
+
+def test_every_follower_of_a_run_is_told_everything_however_slow(binary, stack):
+    shop = Shop(binary, stack)
+    # More than the server keeps for a client that does not read.
+    wide = "for i in $(seq 1 3000); do printf '%01000d\\n' $i; done"
+    ids = [shop.start(*shell(f"read line; {wide}"))["id"] for _ in range(2)]
+    over = lambda event: event["state"] in OVER
+    slow = [Follower(shop, id) for id in ids]
+    quick = [Follower(shop, id) for id in ids * 2]
+    for follower in quick + [Follower(shop, id) for id in ids] + slow:
+        seen = follower.read(over)
+        assert [event["seq"] for event in seen] == list(range(1, seen[-1]["seq"] + 1)), "events are missing or out of order"
+        assert [int(event["text"]) for event in seen if event["kind"] == "message"] == list(range(1, 3001))
+
+
+def test_the_transcript_can_be_followed_live_and_resumed(binary, stack):
+    shop = Shop(binary, stack)
+    id = shop.start(*shell("for i in 1 2 3 4 5; do echo line $i; sleep 0.3; done"))["id"]
+    first = Follower(shop, id).read(lambda event: event["text"] == "line 2")
+    rest = Follower(shop, id, first[-1]["seq"]).read(lambda event: event["state"] in OVER)
     numbers = [event["seq"] for event in first + rest]
     assert numbers == list(range(1, numbers[-1] + 1)), numbers
     assert [event["text"] for event in first + rest if event["kind"] == "message"] == [f"line {i}" for i in range(1, 6)]
