@@ -131,7 +131,13 @@ class Agents(Shop):
         self.client.must("POST", f"/v1/runs/{id}/messages", {"text": text})
 
     def until_said(self, id, text):
-        wait_until(lambda: text in self.texts(id, "message"), f"{self.harness} says: {text}", 180)
+        def said():
+            over = self.run(id)["state"] in OVER
+            if text in self.texts(id, "message"):
+                return True
+            assert not over, (self.run(id), self.texts(id)[-12:])
+            return False
+        wait_until(said, f"{self.harness} says: {text}", 180)
 
     def results(self, id):
         return [event["text"] for event in self.events(id) if event["kind"] == "tool_result"]
@@ -279,7 +285,7 @@ def check_killed_server(agents):
     waits = agents.session("greets", "good morning")
     agents.until_waiting(waits, 1)
     works, thinks, sleeps = agents.session("long"), agents.session("thinks"), agents.session("sleeps")
-    prepares = agents.session("long", sandbox={"init_script": "sleep 4; touch /usr/local/prepared"})
+    prepares = agents.session("long", sandbox={"init_script": "sleep 4; mkdir /opt/prepared"})
     queued = agents.session("thinks")
     wait_until(lambda: "tool_call" in [event["kind"] for event in agents.events(works)], "the tool runs", 120)
     wait_until(lambda: agents.model.count("thinks")["requests"] > 0, "the model is asked", 120)
