@@ -8,7 +8,7 @@ namespace {
 
 using enum access::Permission;
 
-constexpr Route table[] = {
+const Route table[] = {
     route<get_signal>("GET", "/v1/projects/{project}/signal", need(issue_read),
                       "Settings of Signal, its last and its next scan."),
     route<put_signal>("PUT", "/v1/projects/{project}/signal", need(automation_write),
