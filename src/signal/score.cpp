@@ -29,7 +29,9 @@ std::vector<ScoreTerm> score_terms(const Issue& issue, Duration age) {
     add("severity", 20, severities[static_cast<size_t>(issue.severity)], std::string(name_of(issue.severity)));
     const double days = std::chrono::duration<double>(age).count() / 86400;
     add("novelty", 10, 1 - days / 7,
-        days < 1 ? "first seen today" : fmt::format("first seen {:.0f} days ago", std::floor(days)));
+        days < 1   ? "first seen today"
+        : days < 2 ? "first seen yesterday"
+                   : fmt::format("first seen {:.0f} days ago", std::floor(days)));
     add("confidence", 10, issue.confidence, percent(issue.confidence));
     return terms;
 }

@@ -41,6 +41,6 @@ export function trigger_text(trigger: Trigger, monitor_name?: string): string {
     case "webhook":
       return "when a signed request arrives";
     case "managed":
-      return "when Hone itself asks for it";
+      return "by itself, as its settings say";
   }
 }

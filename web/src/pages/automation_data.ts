@@ -49,8 +49,18 @@ export function reason_text(slot: Pick<Slot, "reason" | "note">): string {
   return words === "" ? slot.note : `${words}: ${slot.note}`;
 }
 
+const bad_ends = ["failed", "timed_out", "lost", "budget_stopped"];
+
+/** A moment that fired and whose run went wrong is red: nobody looks twice at a green mark. */
 export const slot_marks = (slots: Slot[]): Mark[] =>
-  slots.map((slot) => ({ time: to_milliseconds(slot.due_at), kind: slot.outcome, why: reason_text(slot) }));
+  slots.map((slot) => {
+    const went_wrong = slot.outcome === "fired" && slot.run_state !== null && bad_ends.includes(slot.run_state);
+    return {
+      time: to_milliseconds(slot.due_at),
+      kind: went_wrong ? "failed" : slot.outcome,
+      why: went_wrong ? `its run ended: ${slot.run_state?.replace("_", " ")}` : reason_text(slot),
+    };
+  });
 
 export const use_automations = (): Loaded<Automation[]> =>
   use_load(`automations/${space.value?.id}`, (signal) =>

@@ -50,7 +50,7 @@ const columns: Column<Automation>[] = [
   {
     id: "name",
     title: "Automation",
-    width: "22%",
+    width: "18%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={automation_page(row.id)}>
@@ -95,7 +95,7 @@ const columns: Column<Automation>[] = [
   {
     id: "today",
     title: "Today",
-    width: "104px",
+    width: "92px",
     align: "right",
     wide: true,
     sort: (row) => budget_share(row) ?? -1,

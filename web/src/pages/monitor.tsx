@@ -22,7 +22,7 @@ import { Time } from "../parts/time";
 import { current_range } from "../parts/time_range";
 import { toast_done, toast_failed } from "../parts/toast";
 import { navigate, query } from "../router";
-import { can } from "../session";
+import { can, space } from "../session";
 import { choose_range } from "./chart";
 import { automation_page, monitor_page, monitors_page } from "./loop_addresses";
 import type { Monitor, MonitorChart, MonitorEvent } from "./loop_types";
@@ -33,6 +33,7 @@ import { MonitorState } from "./monitors";
 import { traces_address, use_project } from "./project_scope";
 
 const new_name = "new";
+const few_points = 12;
 const default_range = "7d";
 const refresh = 10_000;
 
@@ -169,9 +170,35 @@ function Values({ monitor }: { monitor: Monitor }) {
       signal,
     );
   });
+  // A young monitor has little to show: what its settings would have seen before it existed stands in front.
+  const is_young = load.data !== undefined && load.data.points.length < few_points;
+  const before = use_load(is_young ? `monitor_before/${monitor.id}/${monitor.updated_at}` : null, () =>
+    api.post<MonitorChart>(
+      "/v1/monitor_preview",
+      { project: monitor.project_id, settings: monitor.settings },
+      { space: space.value?.id },
+    ),
+  ).data;
   return (
     <Data load={load} retry={() => void reload(key)}>
-      {(chart) => <MonitorPlot settings={monitor.settings} points={chart.points} on_range={choose_range} />}
+      {(chart) => {
+        const first = chart.points[0]?.at ?? "~";
+        const earlier = is_young ? (before?.points ?? []).filter((point) => point.at < first) : [];
+        return (
+          <>
+            <MonitorPlot
+              settings={monitor.settings}
+              points={[...earlier, ...chart.points]}
+              on_range={is_young ? undefined : choose_range}
+            />
+            {earlier.length > 0 && (
+              <p class="faint">
+                The monitor is young: what lies before <Time time={monitor.created_at} /> is what it would have seen.
+              </p>
+            )}
+          </>
+        );
+      }}
     </Data>
   );
 }

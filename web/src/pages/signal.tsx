@@ -259,7 +259,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "last_seen",
     title: "Last seen",
-    width: "88px",
+    width: "104px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.last_seen} />,
