@@ -4,7 +4,7 @@ import { api } from "../api";
 import type { HarnessView } from "../api_types";
 import { reload, use_load } from "../load";
 import { CodeBlock } from "../parts/copy";
-import { PageHeader } from "../parts/page";
+import { PageHeader, Section } from "../parts/page";
 import { Data, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 
@@ -20,7 +20,6 @@ const columns: Column<HarnessView>[] = [
   {
     id: "title",
     title: "Harness",
-    width: "220px",
     sort: (harness) => harness.title,
     cell: (harness) => (
       <>
@@ -31,7 +30,7 @@ const columns: Column<HarnessView>[] = [
   {
     id: "ready",
     title: "Here",
-    width: "150px",
+    width: "140px",
     sort: (harness) => Number(harness.ready),
     cell: (harness) =>
       harness.ready ? (
@@ -71,10 +70,15 @@ export function Harnesses() {
                 row_title={(harness) => harness.title}
               />
               {absent.length > 0 && (
-                <CodeBlock
-                  label="Install the others"
-                  text={absent.map((harness) => `hone harness install ${harness.name}`).join("\n")}
-                />
+                <Section
+                  title="Install the others"
+                  text="On the server's machine, with its data directory; from npm, or from a tarball with --from."
+                >
+                  <CodeBlock
+                    label="Install the others"
+                    text={absent.map((harness) => `hone harness install ${harness.name} --data-dir DIR`).join("\n")}
+                  />
+                </Section>
               )}
             </>
           );

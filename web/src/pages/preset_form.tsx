@@ -45,7 +45,14 @@ function Worker({ draft, change }: PartProps) {
           options={harnesses.map((entry) => ({ value: entry.name, title: entry.title }))}
           hint={harness && !harness.ready ? harness.advice : undefined}
         />
-        <Field label="Model" value={draft.model} on_input={(model) => change({ model })} />
+        {harness?.protocols.length !== 0 && (
+          <Field
+            label="Model"
+            hint="As its provider calls it."
+            value={draft.model}
+            on_input={(model) => change({ model })}
+          />
+        )}
       </div>
       {(draft.harness === "command" || draft.harness === "playbook") && (
         <Field

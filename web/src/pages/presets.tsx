@@ -5,6 +5,7 @@ import { api, segment } from "../api";
 import type { Preset, PresetVersion } from "../api_types";
 import { reload, use_load } from "../load";
 import { Confirm } from "../parts/confirm";
+import { CodeBlock } from "../parts/copy";
 import { Icon } from "../parts/icon";
 import { PageHeader, Section } from "../parts/page";
 import { Data, Empty } from "../parts/state";
@@ -16,6 +17,7 @@ import { PresetForm } from "./preset_form";
 import { preset_page } from "./run_data";
 
 const presets_page = () => `/s/${segment(space.value?.name ?? "")}/presets`;
+const studio_page = () => `/s/${segment(space.value?.name ?? "")}/studio`;
 const new_name = "new";
 
 const columns: Column<Preset>[] = [
@@ -134,6 +136,11 @@ function Existing({ id }: { id: string }) {
       {(preset) => (
         <>
           <PageHeader title={preset.name} text={preset.description || `Version ${preset.version}`}>
+            {can("run_start") && (
+              <a class="button primary" href={`${studio_page()}?preset=${segment(preset.id)}`}>
+                Start a session
+              </a>
+            )}
             {can("preset_write") && (
               <button type="button" onClick={() => set_asked(true)}>
                 Delete
@@ -142,6 +149,9 @@ function Existing({ id }: { id: string }) {
           </PageHeader>
           {can("preset_write") && <PresetForm key={preset.version} preset={preset} />}
           <Versions preset={preset} />
+          <Section title="As a file" text="For git; a file that was changed is brought back with hone preset apply.">
+            <CodeBlock label="Export" text={`hone preset export ${preset.id} -o preset.yaml`} />
+          </Section>
           {asked && (
             <Confirm
               title={`Delete ${preset.name}`}

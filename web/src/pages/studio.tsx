@@ -90,7 +90,8 @@ interface ComposerProps {
 }
 
 function Composer({ projects, presets, harnesses, prompt, set_prompt }: ComposerProps) {
-  const [worker, set_worker] = useState(presets[0] ? `preset:${presets[0].id}` : "harness:playbook");
+  const wanted = presets.find((preset) => preset.id === query.value.get("preset")) ?? presets[0];
+  const [worker, set_worker] = useState(wanted ? `preset:${wanted.id}` : "harness:playbook");
   const [project, set_project] = useState(query.value.get("project") ?? projects[0]?.name ?? "");
   const [model, set_model] = useState("");
   const [skill, set_skill] = useState("");
