@@ -29,8 +29,7 @@ std::string read_control(const std::string& path) {
 }
 
 // The number after `name` in lines of "name number".
-int64_t read_count(const std::string& path, std::string_view name) {
-    const std::string content = read_control(path);
+int64_t count_in(std::string_view content, std::string_view name) {
     for (const std::string_view line : split(content, '\n')) {
         const auto words = split(line, ' ');
         if (words.size() == 2 && words[0] == name) {
@@ -39,6 +38,10 @@ int64_t read_count(const std::string& path, std::string_view name) {
         }
     }
     return 0;
+}
+
+int64_t read_count(const std::string& path, std::string_view name) {
+    return count_in(read_control(path), name);
 }
 
 int64_t read_number(const std::string& path) {
@@ -85,18 +88,33 @@ bool can_create_in(const std::string& directory) {
     return !directory.empty() && ::access(directory.c_str(), W_OK | X_OK) == 0;
 }
 
-// A delegated group with processes in it cannot hand down controllers: move them to a leaf first.
-bool hand_down_controllers(const std::string& directory) {
-    const std::string enabled = read_control(directory + "/cgroup.subtree_control");
-    const bool all =
-        has_word(enabled, "memory", ' ') && has_word(enabled, "pids", ' ') && has_word(enabled, "cpu", ' ');
-    if (all) return true;
+// Moves everybody found in a group to a leaf below it. Processes that fork meanwhile are found by the next round.
+bool move_to_leaf(const std::string& directory) {
     const std::string leaf = directory + "/hone-server";
     if (::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return false;
     const std::string processes = read_control(directory + "/cgroup.procs");
-    for (const std::string_view pid : split(processes, '\n'))
-        if (!pid.empty() && !write_control(leaf + "/cgroup.procs", pid).ok()) return false;
-    return write_control(directory + "/cgroup.subtree_control", "+memory +pids +cpu").ok();
+    for (const std::string_view pid : split(processes, '\n')) {
+        if (pid.empty()) continue;
+        const auto moved = write_control(leaf + "/cgroup.procs", pid);
+        const auto number = parse_integer(pid);
+        // One that has ended since is as good as moved.
+        if (!moved.ok() && number.ok() && ::kill(static_cast<pid_t>(number.value()), 0) == 0) return false;
+    }
+    return true;
+}
+
+// A group with processes in it cannot hand down controllers, unless it is the root of the machine, where nothing needs
+// to move, and nothing should.
+bool hand_down_controllers(const std::string& directory) {
+    const std::string switches = directory + "/cgroup.subtree_control";
+    const std::string enabled = read_control(switches);
+    if (has_word(enabled, "memory", ' ') && has_word(enabled, "pids", ' ') && has_word(enabled, "cpu", ' '))
+        return true;
+    for (int round = 0; round < 5; ++round) {
+        if (write_control(switches, "+memory +pids +cpu").ok()) return true;
+        if (!move_to_leaf(directory)) return false;
+    }
+    return false;
 }
 
 // Version 2 lets a process be moved only by someone who may write the common ancestor: the server's own group.
@@ -215,8 +233,7 @@ Result<Cgroup> Cgroup::create(const CgroupHost& host, std::vector<std::string> d
             group.m_clone_directory = Fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         }
     }
-    if (host.keeper() == LimitKeeper::cgroup2)
-        group.m_oom = Fd(::open(group.find("memory.events").c_str(), O_RDONLY | O_CLOEXEC));
+    if (host.keeper() == LimitKeeper::cgroup2) group.m_memory_events = EventFile(group.find("memory.events"));
     if (host.keeper() != LimitKeeper::cgroup1) return group;
 
     const std::string memory = group.find("memory.limit_in_bytes");
@@ -246,6 +263,13 @@ Result<> Cgroup::attach(pid_t pid) const {
         if (!m_clone_directory.is_open() || !file_exists(directory + "/cgroup.freeze"))
             TRY(write_control(directory + "/cgroup.procs", std::to_string(pid)));
     return {};
+}
+
+bool Cgroup::take_oom() const {
+    if (oom_is_urgent_event()) return count_in(m_memory_events.read(), "oom_kill") > 0;
+    eventfd_t ignored = 0;
+    (void)::eventfd_read(m_oom.get(), &ignored);
+    return use().oom_kills > 0;
 }
 
 Result<> Cgroup::freeze(bool frozen) const {
@@ -283,6 +307,7 @@ CgroupUse Cgroup::use() const {
 
 Result<> Cgroup::remove() {
     m_clone_directory.reset();
+    m_memory_events.close();
     m_oom.reset();
     m_oom_file.reset();
     Result<> outcome;

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "sandbox/event_file.h"
 #include "sandbox/spec.h"
 
 #include <string>
@@ -47,9 +48,11 @@ public:
     int clone_descriptor() const { return m_clone_directory.get(); }
     // The version 1 groups, which a clone cannot name.
     Result<> attach(pid_t pid) const;
-    // Readable (or with an urgent event) when the group ran out of memory; -1 without.
-    int oom_descriptor() const { return m_oom.get(); }
-    bool oom_is_urgent_event() const { return m_oom_file.get() < 0; }
+    // Readable (or with an urgent event) when the group may have run out of memory; -1 without.
+    int oom_descriptor() const { return oom_is_urgent_event() ? m_memory_events.descriptor() : m_oom.get(); }
+    bool oom_is_urgent_event() const { return m_memory_events.descriptor() >= 0; }
+    // Whether it did. Takes the event: the descriptor is quiet until the next one.
+    bool take_oom() const;
 
     Result<> freeze(bool frozen) const;
     // Kills whatever is left inside, frozen or not.
@@ -63,7 +66,8 @@ private:
 
     std::vector<std::string> m_directories;
     Fd m_clone_directory;
-    Fd m_oom;
+    EventFile m_memory_events; // version 2
+    Fd m_oom;                  // version 1: an eventfd that the kernel writes to
     Fd m_oom_file;
 };
 

@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "sandbox/test_folder.h"
 
+#include <poll.h>
+
 using namespace hone;
 using namespace hone::sandbox;
 
@@ -54,6 +56,37 @@ TEST_CASE("limits are written to a version 2 group as the kernel wants them") {
     CHECK(use.oom_kills == 3);
     CHECK(use.pids_refused == 5);
     CHECK(use.cpu_ns == 2'500'000);
+}
+
+TEST_CASE("a file of events of the real kernel is quiet until something happens, and again when it was read") {
+    CgroupHost host; // version 2 without limits
+    host.unified = CgroupHost::probe(false).unified;
+    if (host.unified.empty()) return; // none that this user may write to
+    const SandboxId id = make_id<SandboxTag>(SystemClock());
+    const std::string directory = host.unified + "/" + id.text();
+    auto made = Cgroup::create(host, {directory});
+    REQUIRE_MESSAGE(made.ok(), made.error().message);
+    const EventFile events(directory + "/cgroup.events");
+    const auto changed = [&](int timeout_ms) {
+        pollfd wait{events.descriptor(), POLLPRI, 0};
+        return ::poll(&wait, 1, timeout_ms) == 1;
+    };
+    CHECK_FALSE(changed(0));
+    REQUIRE(made.value().freeze(true).ok());
+    CHECK(changed(10'000));
+    CHECK(events.read().find("frozen 1") != std::string::npos);
+    CHECK_FALSE(changed(0));
+    REQUIRE(made.value().freeze(false).ok());
+    CHECK(made.value().remove().ok());
+}
+
+TEST_CASE("running out of memory is read from the events of a version 2 group") {
+    Folder folder;
+    const std::string path = imitate_group(folder);
+    const EventFile events(path + "/memory.events");
+    CHECK(events.read().find("oom_kill 3") != std::string::npos);
+    CHECK(EventFile(path + "/missing").descriptor() == -1);
+    CHECK(EventFile(path + "/missing").read().empty());
 }
 
 TEST_CASE("a version 2 group that refuses a limit refuses the sandbox") {

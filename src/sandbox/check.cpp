@@ -32,7 +32,7 @@ int try_namespaces(uint64_t flags) {
 }
 
 CheckLine user_namespaces() {
-    CheckLine line{"user namespaces", CheckLine::ok, "", ""};
+    CheckLine line{"user namespaces", CheckLine::ok, "with mount, pid, network, ipc, uts and time namespaces", ""};
     const int failed =
         try_namespaces(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | 0x80);
     if (failed == 0) return line;
@@ -62,8 +62,9 @@ CheckLine cgroups() {
 
 CheckLine self_test(const std::string& program) {
     CheckLine line{"self-test (tier ns)", CheckLine::ok, "", ""};
-    char directory[] = "/tmp/hone-check-XXXXXX";
-    if (::mkdtemp(directory) == nullptr) return {line.name, CheckLine::missing, "cannot write to /tmp", ""};
+    // Of the two more likely to be a disk, as data directories are.
+    char directory[] = "/var/tmp/hone-check-XXXXXX";
+    if (::mkdtemp(directory) == nullptr) return {line.name, CheckLine::missing, "cannot write to /var/tmp", ""};
     const auto attempt = [&]() -> Result<std::string> {
         auto provider = TRY(open_local_provider({directory, program}));
         SandboxSpec spec;
@@ -96,7 +97,7 @@ std::vector<CheckLine> check(const std::string& program) {
     std::vector<CheckLine> lines;
     lines.push_back(user_namespaces());
     const bool seccomp = kernel_has_seccomp();
-    lines.push_back({"seccomp", seccomp ? CheckLine::ok : CheckLine::missing, "",
+    lines.push_back({"seccomp", seccomp ? CheckLine::ok : CheckLine::missing, seccomp ? "filters" : "",
                      seccomp ? "" : "a kernel with CONFIG_SECCOMP_FILTER"});
     const int landlock = landlock_version();
     CheckLine rules{"Landlock", CheckLine::ok, "version " + std::to_string(landlock), ""};
@@ -108,7 +109,7 @@ std::vector<CheckLine> check(const std::string& program) {
     lines.push_back(cgroups());
     const bool root = ::geteuid() == 0;
     lines.push_back({"uid of its own per sandbox", root ? CheckLine::ok : CheckLine::warning,
-                     root ? "" : "workers share the uid of Hone",
+                     root ? "drawn at random, far above people's" : "workers share the uid of Hone",
                      root ? "" : "start Hone as root to give every sandbox a host uid of its own"});
     const bool images = can_mount_images();
     lines.push_back({"thread volumes", images ? CheckLine::ok : CheckLine::warning,

@@ -16,6 +16,8 @@ namespace hone::sandbox {
 
 namespace {
 
+constexpr const char* data_directory_help = "Where sandboxes and images are kept; HONE_DATA_DIR says it too.";
+
 int refuse(const Error& error) {
     std::fprintf(stderr, "hone: %s\n", error.message.c_str());
     return 125;
@@ -59,11 +61,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
 int image_main(int argc, char** argv) {
     std::string data_directory = default_data_directory(), name, source;
     bool json = false;
-    CLI::App app("Roots for sandboxes.");
+    CLI::App app("Roots for sandboxes.", "hone image");
     app.require_subcommand(1);
     CLI::App* add = app.add_subcommand("add", "Unpack a tar, an OCI layout or a directory.");
-    add->add_option("name", name)->required();
-    add->add_option("source", source)->required();
+    add->add_option("name", name, "What --image will call it.")->required();
+    add->add_option("source", source, "A .tar, .tar.gz or .tar.zst file, an OCI layout, or a directory.")->required();
     std::string most_bytes = "16g";
     add->add_option("--max-size", most_bytes, "Refuse an image whose files are larger together.");
     bool layer = false;
@@ -73,10 +75,11 @@ int image_main(int argc, char** argv) {
     unpack->add_option("--most-bytes", unpack_bytes)->required();
     unpack->add_option("--most-files", unpack_files)->required();
     CLI::App* list = app.add_subcommand("list", "Show all images.");
-    list->add_flag("--json", json);
+    list->add_flag("--json", json, "Print them as JSON.");
     CLI::App* remove = app.add_subcommand("rm", "Remove an image.");
     remove->add_option("name", name)->required();
-    for (CLI::App* command : app.get_subcommands({})) command->add_option("--data-dir", data_directory);
+    for (CLI::App* command : app.get_subcommands({}))
+        command->add_option("--data-dir", data_directory, data_directory_help);
     CLI11_PARSE(app, argc - 1, argv + 1);
     if (*unpack) return unpack_command(layer, unpack_bytes, unpack_files);
     if (*add) return add_image_command(data_directory, name, source, most_bytes);
@@ -142,18 +145,26 @@ int sandbox_cli_main(int argc, char** argv) {
         }
     GarbageOptions garbage;
     std::string id, verb, thread, target;
-    CLI::App app("Sandboxes of this machine; no server needed.");
+    CLI::App app("Sandboxes of this machine; no server needed.", "hone sandbox");
     app.require_subcommand(1);
     CLI::App* run =
         app.add_subcommand("run", "Run a command in a fresh sandbox; without one, with --detach, an idle sandbox.");
     add_run_options(*run, options);
+    run->footer(
+        "What follows -- is the command: hone sandbox run --memory 512m --timeout 30s -- python3 --version\n"
+        "Its exit code is ours; 125: the sandbox was refused, 127: the command did not start, 128 + N: signal N.");
     CLI::App* list = app.add_subcommand("list", "Show live sandboxes.");
-    list->add_flag("--json", options.json);
+    list->add_flag("--json", options.json, "Print them as JSON.");
     CLI::App* execute = app.add_subcommand("exec", "Run a further command in a live sandbox.");
     add_command_options(*execute, options);
-    execute->add_option("id", id)->required();
-    for (const char* name : {"kill", "freeze", "thaw"})
-        app.add_subcommand(name, std::string("Ask a live sandbox to ") + name + ".")->add_option("id", id)->required();
+    execute->footer("What follows -- is the command: hone sandbox exec sbx_… -- ls -l");
+    execute->add_option("id", id, "As list shows it.")->required();
+    const std::pair<const char*, const char*> controls[] = {
+        {"kill", "End a sandbox and remove what is left of it."},
+        {"freeze", "Stop everything in a live sandbox for a while."},
+        {"thaw", "Let a frozen sandbox go on."}};
+    for (const auto& [name, what] : controls)
+        app.add_subcommand(name, what)->add_option("id", id, "As list shows it.")->required();
     CLI::App* collect = app.add_subcommand("gc", "Clean up after crashes; remove old layers and threads.");
     collect->add_option("--layers-age", garbage.layers_age, "Remove layers unused for this long.");
     collect->add_option("--layers-bytes", garbage.layers_bytes,
@@ -163,7 +174,8 @@ int sandbox_cli_main(int argc, char** argv) {
     threads->add_option("verb", verb)->required()->check(CLI::IsMember({"fork", "export", "rm"}));
     threads->add_option("thread", thread)->required();
     threads->add_option("target", target, "The new thread, or a new directory.");
-    for (CLI::App* command : app.get_subcommands({})) command->add_option("--data-dir", options.data_directory);
+    for (CLI::App* command : app.get_subcommands({}))
+        command->add_option("--data-dir", options.data_directory, data_directory_help);
     CLI11_PARSE(app, argc - 1, argv + 1);
     garbage.data_directory = options.data_directory;
     if (*run) return run_in_sandbox(options);
@@ -171,7 +183,7 @@ int sandbox_cli_main(int argc, char** argv) {
     if (*list) return list_sandboxes(options.data_directory, options.json);
     if (*collect) return collect_garbage(garbage);
     if (*threads) return handle_thread(options.data_directory, verb, thread, target);
-    for (const char* name : {"kill", "freeze", "thaw"})
+    for (const auto& [name, what] : controls)
         if (app.got_subcommand(name)) return control_sandbox(options.data_directory, id, name);
     return 0;
 }

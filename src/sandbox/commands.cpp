@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -69,6 +70,13 @@ Result<std::map<std::string, std::string>> parse_pairs(const std::vector<std::st
     return pairs;
 }
 
+Result<double> parse_processors(const std::string& text) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    if (end == text.c_str() || *end != 0) return invalid("--cpus takes a number, like 1.5");
+    return number;
+}
+
 Result<SandboxSpec> make_spec(const RunOptions& options) {
     SandboxSpec spec;
     Limits limits;
@@ -80,13 +88,7 @@ Result<SandboxSpec> make_spec(const RunOptions& options) {
     TRY(set_integer(options.open_files, limits.open_files));
     TRY(set_duration(options.wall_clock, limits.wall_clock_ms));
     limits.require_cgroup = options.require_cgroup;
-    if (!options.cpus.empty()) {
-        try {
-            limits.cpus = std::stod(options.cpus);
-        } catch (const std::exception&) {
-            return invalid("--cpus takes a number");
-        }
-    }
+    if (!options.cpus.empty()) limits.cpus = TRY(parse_processors(options.cpus));
     spec.limits = limits;
     if (!options.image.empty()) spec.root = options.image;
     const auto network = parse_enum<NetworkMode>(options.network);
@@ -264,6 +266,8 @@ std::string default_data_directory() {
 int run_in_sandbox(const RunOptions& options) {
     auto spec = make_spec(options);
     if (!spec.ok()) return fail(spec.error());
+    if (!spec.value().command && !options.detach)
+        return fail(invalid("a command is needed after --, or --detach for an idle sandbox"));
     auto provider = open_local_provider(without_server(options.data_directory));
     if (!provider.ok()) return fail(provider.error());
     if (auto layered = add_init_layer(*provider.value(), options, spec.value()); !layered.ok())
@@ -276,6 +280,9 @@ int run_in_sandbox(const RunOptions& options) {
         std::printf("%s\n", sandbox.id().text().c_str());
         return 0;
     }
+    if (options.keep && !options.json)
+        std::fprintf(stderr, "hone: %s stays when its command ends; an interrupt ends it\n",
+                     sandbox.id().text().c_str());
     json::Object printed;
     auto result = follow(sandbox, 0, *spec.value().command, options.json ? &printed : nullptr);
     auto stopped = sandbox.wait_stopped(-1);
@@ -344,6 +351,9 @@ int control_sandbox(const std::string& data_directory, const std::string& id_tex
     auto provider = open_local_provider(without_server(data_directory));
     if (!provider.ok()) return fail(provider.error());
     if (verb == "kill") {
+        auto store = Store::open(data_directory);
+        if (!store.ok()) return fail(store.error());
+        if (!file_exists(store.value().live(id.value()))) return fail(not_found("sandbox " + id_text));
         const auto outcome = provider.value()->destroy(id.value());
         return outcome.ok() ? 0 : fail(outcome.error());
     }
@@ -382,6 +392,8 @@ int handle_thread(const std::string& data_directory, const std::string& verb, co
     auto store = Store::open(data_directory);
     if (!store.ok()) return fail(store.error());
     const Volumes volumes(store.value(), ::geteuid() == 0);
+    if (verb == "fork" && target.empty()) return fail(invalid("fork needs the name of the new thread"));
+    if (verb == "export" && target.empty()) return fail(invalid("export needs a directory to make"));
     if (verb == "export") {
         auto report = volumes.export_files(thread, target, ExportLimits());
         if (!report.ok()) return fail(report.error());

@@ -230,7 +230,8 @@ Result<RootLayers> root_layers(const Store& store, const SandboxSpec& spec) {
     const bool path = spec.root.value[0] == '/';
     const std::string directory = path ? *spec.root : store.images() + "/" + *spec.root + "/root";
     struct stat status {};
-    if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return not_found("root " + *spec.root);
+    if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+        return not_found((path ? "root directory " : "image ") + *spec.root);
     layers.directories.push_back(store.base() + "/frame");
     layers.directories.push_back(directory);
     return layers;

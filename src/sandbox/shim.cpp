@@ -283,7 +283,7 @@ void Shim::serve() {
             if (m_cgroup.oom_descriptor() >= 0 && !m_stopping)
                 watches.push_back({m_cgroup.oom_descriptor(),
                                    m_cgroup.oom_is_urgent_event() ? short{POLLPRI} : short{POLLIN}, [this] {
-                                       if (m_cgroup.use().oom_kills == 0) return;
+                                       if (!m_cgroup.take_oom()) return;
                                        hit(LimitHit::oom);
                                        stop(); // version 1 kills one process; a half-killed tree is of no use
                                    }});

@@ -16,8 +16,6 @@ namespace hone::sandbox {
 namespace {
 
 constexpr std::string_view half_made = ".new-";
-// A folder without a lock that is younger than this may belong to a spawner between two steps.
-constexpr time_t half_made_seconds = 60;
 
 std::vector<std::string> entries(const std::string& directory) {
     std::vector<std::string> names;
@@ -46,7 +44,18 @@ Result<Store> Store::open(const std::string& data_directory) {
     return store;
 }
 
+// Removes what spawners left that died while they made a folder: nothing but the folder exists then. Whoever is making
+// one holds the file below shared, however long it takes on a busy machine, so alone means that nobody is.
+void Store::sweep_half_made(const std::vector<std::string>& names) const {
+    const Fd alone = take_lock(making(), O_CREAT);
+    if (!alone.is_open()) return;
+    for (const std::string& name : names) (void)remove_tree(live() + "/" + name).ok();
+}
+
 Result<Fd> Store::begin(const Journal& journal) const {
+    const Fd in_the_making(::open(making().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!in_the_making.is_open() || ::flock(in_the_making.get(), LOCK_SH) != 0)
+        return system_error("lock " + making(), errno);
     const std::string hidden = live() + "/" + std::string(half_made) + journal.id.text();
     if (::mkdir(hidden.c_str(), 0700) != 0) return system_error("create " + hidden, errno);
     Fd lock = take_lock(hidden + "/lock", O_CREAT);
@@ -73,20 +82,14 @@ Result<Fd> Store::lock_dead(const SandboxId& id) const {
 
 std::vector<SandboxId> Store::sandboxes() const {
     std::vector<SandboxId> ids;
+    std::vector<std::string> unfinished;
     for (const std::string& name : entries(live())) {
-        if (auto id = parse_id<SandboxTag>(name); id.ok()) {
+        if (auto id = parse_id<SandboxTag>(name); id.ok())
             ids.push_back(std::move(id).value());
-        } else if (name.starts_with(half_made)) {
-            // Nothing was made yet when a spawner died here: only the folder is left.
-            struct stat status {};
-            const std::string path = live() + "/" + name;
-            if (::stat(path.c_str(), &status) != 0) continue;
-            // A young one may belong to a spawner that has made the lock's file and not locked it yet.
-            const int64_t age = ::time(nullptr) - status.st_mtime;
-            if (age > half_made_seconds || (age > 2 && take_lock(path + "/lock", 0).is_open()))
-                (void)remove_tree(path).ok();
-        }
+        else if (name.starts_with(half_made))
+            unfinished.push_back(name);
     }
+    if (!unfinished.empty()) sweep_half_made(unfinished);
     return ids;
 }
 

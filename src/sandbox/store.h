@@ -59,6 +59,9 @@ public:
     void empty_trash() const;
 
 private:
+    std::string making() const { return m_directory + "/making.lock"; }
+    void sweep_half_made(const std::vector<std::string>& names) const;
+
     std::string m_directory;
 };
 

@@ -16,8 +16,12 @@ Result<Fd> open_tree_mount(const TreeMount& mount, int user_namespace) {
     if (mount.read_only) attributes |= MOUNT_ATTR_RDONLY;
     if (!mount.device) attributes |= MOUNT_ATTR_NODEV;
     const int map = mount.idmapped ? user_namespace : -1;
-    if (kernel::set_mount_attributes(tree.get(), attributes, map, true) != 0)
+    if (kernel::set_mount_attributes(tree.get(), attributes, map, true) != 0) {
+        if (errno == EINVAL && map >= 0)
+            return unavailable("the file system of " + mount.source +
+                               " cannot map ids (tmpfs can from Linux 6.3 on; ext4, xfs and btrfs can before)");
         return system_error("restrict the mount of " + mount.source, errno);
+    }
     return tree;
 }
 
