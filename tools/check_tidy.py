@@ -138,7 +138,7 @@ def main():
     print(f"  {len(wanted)} files, {len(wanted) - len(pending)} unchanged since they passed", flush=True)
     seen, bad = set(), 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        started = [pool.submit(check, group, flags_of(commands[group[0]])) for group in groups(pending, commands)]
+        started = [pool.submit(check, group, flags_of(commands[group[0]])) for group in sorted(groups(pending, commands), key=len, reverse=True)]
         for outcome in concurrent.futures.as_completed(started):
             for path, good, output, trouble in outcome.result():
                 stamp, hashed = pending[path]
