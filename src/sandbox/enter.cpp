@@ -237,7 +237,9 @@ Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by) {
     // Counted per user namespace: this sandbox only. Where a cgroup counts too, that one should speak first.
     TRY(set(RLIMIT_NPROC, *limits.pids + (limits_by == LimitKeeper::rlimit ? 1 : 64)));
     if (limits_by == LimitKeeper::rlimit) {
+#ifndef __SANITIZE_ADDRESS__ // its shadow of the memory counts as data, and no process with it would start
         TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, *limits.memory_bytes)));
+#endif
         TRY(set(RLIMIT_FSIZE, *limits.disk_bytes));
     }
     return {};
