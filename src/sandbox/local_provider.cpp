@@ -100,6 +100,7 @@ public:
 
     Result<Fd> input(int64_t command) override { return descriptor_of(about(ShimVerb::input, command)); }
     Result<> close_input(int64_t command) override { return tell(about(ShimVerb::close_input, command)); }
+    Result<Fd> stdout_pipe(int64_t command) override { return descriptor_of(about(ShimVerb::stdout_pipe, command)); }
     Result<> signal(int64_t command, int signal) override {
         ShimRequest request = about(ShimVerb::signal, command);
         request.value = signal;

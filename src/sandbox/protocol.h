@@ -56,6 +56,7 @@ enum class ShimVerb {
     resize,  // terminal of the command to `rows`, `columns`
     input,   // the reply brings the writing end of the command's input
     close_input,
+    stdout_pipe, // the reply brings the reading end of a direct stdout; once
     freeze,
     thaw,
     listeners, // the reply brings the broker's listening sockets
@@ -73,6 +74,7 @@ constexpr auto enum_names(ShimVerb) {
                       EnumName{ShimVerb::resize, "resize"},
                       EnumName{ShimVerb::input, "input"},
                       EnumName{ShimVerb::close_input, "close_input"},
+                      EnumName{ShimVerb::stdout_pipe, "stdout_pipe"},
                       EnumName{ShimVerb::freeze, "freeze"},
                       EnumName{ShimVerb::thaw, "thaw"},
                       EnumName{ShimVerb::listeners, "listeners"},

@@ -62,6 +62,8 @@ public:
     // A descriptor to write the command's input to; the sandbox keeps one too until `close_input`.
     virtual Result<Fd> input(int64_t command) = 0;
     virtual Result<> close_input(int64_t command) = 0;
+    // The reading end of a direct stdout, once: from then on it is the caller's alone.
+    virtual Result<Fd> stdout_pipe(int64_t command) = 0;
     virtual Result<> signal(int64_t command, int signal) = 0;
     virtual Result<> resize(int64_t command, int rows, int columns) = 0;
     virtual Result<> freeze() = 0;

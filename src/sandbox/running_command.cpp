@@ -9,6 +9,8 @@ namespace hone::sandbox {
 
 namespace {
 
+constexpr int direct_pipe_bytes = 1 << 20;
+
 Result<std::pair<Fd, Fd>> make_pipe() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("create a pipe", errno);
@@ -32,11 +34,17 @@ Result<RunningCommand> RunningCommand::open(int64_t number, const Command& comma
     if (command.pty) return made;
     auto out = TRY(make_pipe());
     auto err = TRY(make_pipe());
-    made.out = std::move(out.first);
+    if (command.direct_stdout) {
+        // One step of a fast writer is one of its reader; where that much is not to be had, the usual size does.
+        ::fcntl(out.first.get(), F_SETPIPE_SZ, direct_pipe_bytes);
+        made.direct = std::move(out.first);
+    } else {
+        made.out = std::move(out.first);
+    }
     made.err = std::move(err.first);
     theirs[1] = std::move(out.second);
     theirs[2] = std::move(err.second);
-    set_nonblocking(made.out);
+    if (made.out.is_open()) set_nonblocking(made.out);
     set_nonblocking(made.err);
     if (command.open_stdin) {
         auto in = TRY(make_pipe());

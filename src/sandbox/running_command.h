@@ -20,6 +20,7 @@ struct RunningCommand {
     Duration kill_at{};  // after a polite end was asked for; 0: not yet
     Fd out, err;         // our reading ends; with a terminal only `out`, its master
     Fd input;            // our writing end
+    Fd direct;           // reading end of a direct stdout until somebody takes it
     Fd spool;
     std::string spool_path;
     int64_t spool_bytes = 0;

@@ -307,6 +307,28 @@ TEST_CASE("a slow reader makes the command wait when the spec says so") {
     CHECK(sandbox.value()->destroy().ok());
 }
 
+TEST_CASE("a direct stdout is a pipe to whoever takes it, and is kept nowhere") {
+    Folder folder;
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    SandboxSpec spec = shell("echo aside >&2; yes 0123456789 | head -c 3000000");
+    spec.command->direct_stdout = true;
+    auto sandbox = provider.value()->start(spec);
+    REQUIRE(sandbox.ok());
+    CHECK(sandbox.value()->wait(0, 100).error().code == Code::busy); // nobody reads
+    auto pipe = sandbox.value()->stdout_pipe(0);
+    REQUIRE_MESSAGE(pipe.ok(), pipe.error().message);
+    CHECK(sandbox.value()->stdout_pipe(0).error().code == Code::conflict);
+    int64_t bytes = 0;
+    char buffer[1 << 16];
+    for (ssize_t count; (count = ::read(pipe.value().get(), buffer, sizeof buffer)) > 0;) bytes += count;
+    CHECK(bytes == 3'000'000);
+    CHECK(sandbox.value()->wait(0).value().exit_code == 0);
+    CHECK(sandbox.value()->wait(0).value().output_bytes == 6);
+    CHECK(read_all(*sandbox.value(), 0).size() == 6);
+    CHECK(sandbox.value()->destroy().ok());
+}
+
 TEST_CASE("a layer is built once and a thread can be forked") {
     Folder folder;
     auto provider = open_local_provider({folder.path, hone_program()});

@@ -139,6 +139,13 @@ Result<ShimReply> Shim::act(const ShimRequest& request, std::vector<int>& descri
         command->input.reset();
         return reply;
     }
+    case ShimVerb::stdout_pipe: {
+        RunningCommand* command = TRY(find(request.number));
+        if (!command->direct.is_open()) return conflict("the command has no stdout to give away");
+        made.push_back(std::move(command->direct));
+        descriptors.push_back(made.back().get());
+        return reply;
+    }
     case ShimVerb::freeze:
     case ShimVerb::thaw: {
         const bool frozen = request.verb == ShimVerb::freeze;

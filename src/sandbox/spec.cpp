@@ -78,6 +78,7 @@ Result<> validate(const Command& command) {
     TRY(check_environment(command.env));
     if (!is_clean_absolute_path(command.cwd.value)) return invalid("command.cwd must be a clean absolute path");
     TRY(check_range("command.timeout_ms", command.timeout_ms, 0, longest_life_ms));
+    if (command.pty && command.direct_stdout) return invalid("command.direct_stdout is not for terminals");
     TRY(check_range("command.rows", command.rows, 1, 10'000));
     return check_range("command.columns", command.columns, 1, 10'000);
 }

@@ -109,6 +109,7 @@ struct Command {
     Defaulted<int64_t> rows = int64_t{24};
     Defaulted<int64_t> columns = int64_t{80};
     Defaulted<bool> open_stdin = false;
+    Defaulted<bool> direct_stdout = false;
     static constexpr std::tuple fields{
         Field{"argv", &Command::argv, "Program and arguments; looked up in the PATH of `env`."},
         Field{"env", &Command::env, "Added to the clean environment."},
@@ -118,6 +119,8 @@ struct Command {
         Field{"rows", &Command::rows, "Height of the terminal."},
         Field{"columns", &Command::columns, "Width of the terminal."},
         Field{"open_stdin", &Command::open_stdin, "Give it a pipe to read from; else its input is empty."},
+        Field{"direct_stdout", &Command::direct_stdout,
+              "Its stdout is neither kept nor counted: whoever asks first for the pipe reads it. Not with a terminal."},
     };
 };
 
