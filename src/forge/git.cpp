@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view config_inside = "/hone";
 constexpr size_t kept_errors = 64 << 10;
+constexpr size_t read_step = 256 << 10;
 constexpr int64_t export_files = 1000;
 
 // Hold for every job. They come through the environment, so they win over what a repository's own file says, and
@@ -83,6 +84,7 @@ sandbox::Command command_of(const GitJob& job, bool open_input) {
     command.cwd = job.directory;
     command.timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(job.limits.time).count();
     command.open_stdin = open_input;
+    command.direct_stdout = true; // packs are large and read once: nobody needs them on disk
     return command;
 }
 
@@ -143,6 +145,8 @@ public:
             for (const auto& [name, value] : m_uplink->environment) command.env.value[name] = value;
             m_command = TRY(m_sandbox->execute(command));
         }
+        m_out = TRY(m_sandbox->stdout_pipe(m_command));
+        if (::fcntl(m_out.get(), F_SETFL, O_NONBLOCK) != 0) return system_error("fcntl", errno);
         if (!open_input) return {};
         m_input = TRY(m_sandbox->input(m_command));
         if (::fcntl(m_input.get(), F_SETFL, O_NONBLOCK) != 0) return system_error("fcntl", errno);
@@ -179,23 +183,27 @@ public:
 
     Result<std::string> read() override {
         std::string bytes;
-        while (bytes.empty() && !m_finished) {
-            if (m_stopped && m_stopped()) return conflict("git was told to stop");
-            const sandbox::Output output = TRY(m_sandbox->output(m_command, m_offset, 1000));
-            m_offset = output.next;
-            m_finished = output.finished;
-            for (const sandbox::Output::Part& part : output.parts) {
-                if (part.stream == sandbox::Stream::out)
-                    bytes += part.bytes;
-                else if (m_errors.size() < kept_errors)
-                    m_errors += part.bytes.substr(0, kept_errors - m_errors.size());
+        while (m_out.is_open()) {
+            bytes.resize(read_step);
+            const ssize_t count = ::read(m_out.get(), bytes.data(), bytes.size());
+            bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
+            if (count > 0) {
+                m_taken += count;
+                if (m_taken > m_limits.output_bytes) return explain(sandbox::LimitHit::output).error();
+                return bytes;
             }
+            if (count < 0 && errno != EAGAIN && errno != EINTR) return system_error("read from git", errno);
+            if (count == 0)
+                m_out.reset();
+            else
+                TRY(await_output());
         }
         return bytes;
     }
 
     Result<GitOutput> finish() override {
-        while (!m_finished) TRY(read());
+        while (m_out.is_open()) TRY(read());
+        TRY(read_errors());
         const sandbox::CommandResult ended = TRY(m_sandbox->wait(m_command, -1));
         for (const sandbox::LimitHit hit : ended.limits_hit) TRY(explain(hit));
         if (ended.error) return unavailable("git could not be started: " + *ended.error);
@@ -208,6 +216,30 @@ public:
     }
 
 private:
+    // Until there is something to read, or git has ended and left its end of the pipe to somebody.
+    Result<> await_output() {
+        if (m_stopped && m_stopped()) return conflict("git was told to stop");
+        pollfd polled{m_out.get(), POLLIN, 0};
+        if (::poll(&polled, 1, 1000) != 0) return {};
+        const auto ended = m_sandbox->wait(m_command, 0);
+        if (!ended.ok() && ended.error().code != Code::busy) return ended.error();
+        if (ended.ok() && ::poll(&polled, 1, 0) == 0) m_out.reset();
+        return {};
+    }
+
+    Result<> read_errors() {
+        int64_t offset = 0;
+        for (bool finished = false; !finished;) {
+            if (m_stopped && m_stopped()) return conflict("git was told to stop");
+            const sandbox::Output output = TRY(m_sandbox->output(m_command, offset, 1000));
+            offset = output.next;
+            finished = output.finished;
+            for (const sandbox::Output::Part& part : output.parts)
+                if (m_errors.size() < kept_errors) m_errors += part.bytes.substr(0, kept_errors - m_errors.size());
+        }
+        return {};
+    }
+
     Result<> explain(sandbox::LimitHit hit) const {
         using sandbox::LimitHit;
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(m_limits.time).count();
@@ -251,8 +283,8 @@ private:
     std::unique_ptr<Uplink> m_uplink;
     int64_t m_command = 0;
     Fd m_input;
-    int64_t m_offset = 0;
-    bool m_finished = false;
+    Fd m_out;
+    int64_t m_taken = 0;
     std::string m_errors;
 };
 

@@ -11,9 +11,11 @@ namespace hone::forge {
 
 namespace {
 
-// $1: the run's prefix of refs; $2: where its work began. The repository that git writes to is a fresh one that stands
-// on the quarantine; its new packs and refs are all that leaves.
-constexpr std::string_view receive_script = R"(
+// $1: the run's prefix of refs; $2: where its work began; $3: most files that a branch changes; $4: largest object. The
+// repository that git writes to is a fresh one that stands on the quarantine; its new packs and refs are all that
+// leaves. What is over a limit leaves only the reason, in out/refused. Lists are cut before they are counted: trees of
+// trees can name more files than there are atoms.
+constexpr std::string_view receive_script = R"sh(
 set -eu
 mkdir -p out/pack
 git init -q --bare --template= r
@@ -23,15 +25,31 @@ git receive-pack --stateless-rpc r > answer
 cd r
 git for-each-ref --format='%(objectname) %(*objectname) %(refname)' "$1" > ../out/refs
 : > ../out/bases
-if [ -n "$2" ]; then
-    while read -r object name; do
-        base=$(git merge-base "$2" "$object" 2> /dev/null || true)
-        echo "$base $object" >> ../out/bases
-    done < ../out/refs
+nothing=$(git hash-object -t tree /dev/null)
+while read -r object name; do
+    base=
+    if [ -n "$2" ]; then base=$(git merge-base "$2" "$object" 2> /dev/null || true); fi
+    echo "$base $object" >> ../out/bases
+    git diff-tree -r --no-renames "${base:-$nothing}" "$object" 2> /dev/null | head -n "$(($3 + 1))" > ../changed
+    if [ "$(wc -l < ../changed)" -gt "$3" ]; then
+        echo "${name##* }: a branch changes at most $3 files" > ../out/refused
+        exit 0
+    fi
+    cat ../changed >> ../all_changed
+done < ../out/refs
+for index in objects/pack/*.idx; do
+    if [ -e "$index" ]; then git show-index < "$index"; fi
+done | cut -d ' ' -f 2 | git cat-file --batch-check='%(objectsize) %(objectname)' |
+    awk -v most="$4" '$1 > most { print; exit }' > ../large
+if [ -s ../large ]; then
+    read -r size object < ../large
+    name=$(grep -F -m 1 " $object " ../all_changed | cut -f 2 || true)
+    echo "${name:-object $object} has $((size >> 20)) MiB; a file has at most $(($4 >> 20)) MiB" > ../out/refused
+    exit 0
 fi
 find objects/pack -name 'pack-*' -exec mv -t ../out/pack {} +
 cat ../answer
-)";
+)sh";
 
 // "BASE HEAD" lines → the base of a head; empty: none.
 std::string base_of(std::string_view lines, std::string_view head) {
@@ -75,15 +93,15 @@ public:
         if (!m_process) return {};
         TRY(m_process->close_input());
         std::string answer;
-        for (;;) {
-            const std::string piece = TRY(m_process->read());
-            if (piece.empty()) break;
-            answer += piece;
-        }
-        const GitOutput output = TRY(m_process->finish());
+        const auto ended = hear(answer);
+        // Limits of its sandbox are the push's own fault, and its client shows only what is said in git's way.
+        if (!ended.ok() && (ended.error().code == Code::too_large || ended.error().code == Code::busy))
+            return refuse("the push is too large to be checked: " + ended.error().message);
+        const GitOutput output = TRY(ended);
         if (output.exit_code != 0)
             return unavailable("git could not take the push: " +
                                std::string(truncate_utf8(trim(repair_utf8(output.err)), 300)));
+        if (const std::string why = refused_inside(); !why.empty()) return refuse(why);
         const std::string messages = TRY(m_quarantine.take_over(m_repo, m_job.export_to));
         m_answer = (m_head.has("side-band-64k") ? messages : "") + answer;
         m_answered = true;
@@ -101,6 +119,19 @@ private:
         m_answer = refuse_push(m_head, reason);
         log(Level::info, "push refused", {{"run", m_repo.run_id}, {"repo", m_repo.repo_id.text()}, {"why", reason}});
         return {};
+    }
+
+    Result<GitOutput> hear(std::string& answer) {
+        for (;;) {
+            const std::string piece = TRY(m_process->read());
+            if (piece.empty()) return m_process->finish();
+            answer += piece;
+        }
+    }
+
+    std::string refused_inside() const {
+        const auto said = read_file(m_job.export_to + "/refused", 16 << 10);
+        return said.ok() ? std::string(truncate_utf8(repair_utf8(trim(said.value())), 500)) : std::string();
     }
 
     // Judges as soon as there is enough to judge.
@@ -132,10 +163,13 @@ private:
             m_holds = true;
         }
         m_job.script = receive_script;
-        m_job.arguments = {Quarantine::prefix(m_repo.run_id), m_repo.base_commit};
+        const QuarantineOptions& options = m_quarantine.m_options;
+        m_job.arguments = {Quarantine::prefix(m_repo.run_id), m_repo.base_commit, std::to_string(options.push_files),
+                           std::to_string(options.push_file_bytes)};
         m_job.limits.output_bytes = 1 << 20;
+        m_job.limits.time = options.push_time;
         // In memory: the pack as it comes, its index, and what git keeps beside.
-        m_job.limits.disk_bytes = 3 * m_quarantine.m_options.push_bytes;
+        m_job.limits.disk_bytes = 3 * options.push_bytes;
         const std::string folder = m_quarantine.m_options.directory + "/tmp";
         TRY(make_directories(folder, 0700));
         m_job.export_to = folder + "/" + make_ulid(m_quarantine.m_clock.now());

@@ -48,12 +48,15 @@ public:
 };
 
 struct QuarantineOptions {
-    std::string directory;                    // DIR/quarantine
-    int64_t push_bytes = int64_t{100} << 20;  // of one push
-    int64_t push_objects = 200'000;           // of one push
-    int64_t most_bytes = int64_t{500} << 20;  // of all pushes of a run to one repository
-    int64_t clone_bytes = int64_t{8} << 30;   // of one answer
-    Duration time = std::chrono::minutes(10); // of one request
+    std::string directory;                        // DIR/quarantine
+    int64_t push_bytes = int64_t{100} << 20;      // of one push
+    int64_t push_objects = 200'000;               // of one push
+    int64_t push_files = 10'000;                  // that a branch changes
+    int64_t push_file_bytes = int64_t{50} << 20;  // of one object of a push, unpacked
+    int64_t most_bytes = int64_t{500} << 20;      // of all pushes of a run to one repository
+    int64_t clone_bytes = int64_t{8} << 30;       // of one answer
+    Duration time = std::chrono::minutes(10);     // of one request
+    Duration push_time = std::chrono::minutes(3); // git has to unpack and check one push
 };
 
 class Quarantine {

@@ -97,10 +97,10 @@ Result<std::unique_ptr<Repositories>> Repositories::open(const RepositoriesParts
     for (const char* folder : {"/git", "/mirrors/tmp", "/quarantine/tmp"}) TRY(sandbox::remove_tree(data + folder));
     forge::Uplinks* const uplinks = made.get(); // emplace itself could not see it
     made->m_git.emplace(*parts.provider, *made->m_store, uplinks, forge::GitOptions{data + "/git", ::geteuid() == 0});
-    forge::MirrorOptions mirrors;
+    forge::MirrorOptions mirrors = parts.mirrors;
     mirrors.directory = data + "/mirrors";
     made->m_mirrors.emplace(made->m_repos, *made->m_git, parts.clock, mirrors);
-    forge::QuarantineOptions quarantine;
+    forge::QuarantineOptions quarantine = parts.quarantine;
     quarantine.directory = data + "/quarantine";
     made->m_quarantine.emplace(parts.database, parts.clock, *made->m_mirrors, *made->m_git, quarantine);
     TRY(made->m_quarantine->sweep());

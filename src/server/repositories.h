@@ -21,6 +21,8 @@ struct RepositoriesParts {
     secret::Vault& vault;
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate; nothing is fetched or served
     std::string data_directory = {};
+    forge::MirrorOptions mirrors = {}; // their directories are below data_directory
+    forge::QuarantineOptions quarantine = {};
 };
 
 class Repositories final : public broker::GitService, private forge::Uplinks {
