@@ -74,6 +74,7 @@ public:
         Diff diff;
         std::string diff_text;
         std::string patch;
+        std::vector<std::string> alike{}; // paths of the whole tree that differ only in upper and lower case
     };
     Result<> inspected(const Waiting& which, const Inspected& found);
     // Tried again a few times, then it stays failed.

@@ -166,18 +166,18 @@ private:
         } else if (take(line, "new mode ")) {
             file.new_mode = mode(line);
         } else if (take(line, "deleted file mode ")) {
-            file.change = Change::deleted;
+            file.change = ChangeKind::deleted;
             file.old_mode = mode(line);
         } else if (take(line, "new file mode ")) {
-            file.change = Change::added;
+            file.change = ChangeKind::added;
             file.new_mode = mode(line);
         } else if (take(line, "rename from ") || take(line, "copy from ")) {
             m_old = TRY(whole_name(line, ""));
         } else if (take(line, "rename to ")) {
-            file.change = Change::renamed;
+            file.change = ChangeKind::renamed;
             m_new = TRY(whole_name(line, ""));
         } else if (take(line, "copy to ")) {
-            file.change = Change::copied;
+            file.change = ChangeKind::copied;
             m_new = TRY(whole_name(line, ""));
         } else if (take(line, "index ")) {
             // "index 3b18e51..9daeafb 100644": the mode of a file whose mode stays.
@@ -280,8 +280,8 @@ private:
         file.path = now.shown;
         file.old_path = before.shown;
         file.odd_name = now.odd || before.odd;
-        if (file.change == Change::added) file.old_mode.clear();
-        if (file.change == Change::deleted) file.new_mode.clear();
+        if (file.change == ChangeKind::added) file.old_mode.clear();
+        if (file.change == ChangeKind::deleted) file.new_mode.clear();
         file.submodule = file.old_mode == "160000" || file.new_mode == "160000";
         file.symlink = file.old_mode == "120000" || file.new_mode == "120000";
         m_diff.additions += file.additions;

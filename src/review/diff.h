@@ -13,11 +13,11 @@
 
 namespace hone::review {
 
-enum class Change { added, deleted, modified, renamed, copied };
-constexpr auto enum_names(Change) {
-    return std::array{EnumName{Change::added, "added"}, EnumName{Change::deleted, "deleted"},
-                      EnumName{Change::modified, "modified"}, EnumName{Change::renamed, "renamed"},
-                      EnumName{Change::copied, "copied"}};
+enum class ChangeKind { added, deleted, modified, renamed, copied };
+constexpr auto enum_names(ChangeKind) {
+    return std::array{EnumName{ChangeKind::added, "added"}, EnumName{ChangeKind::deleted, "deleted"},
+                      EnumName{ChangeKind::modified, "modified"}, EnumName{ChangeKind::renamed, "renamed"},
+                      EnumName{ChangeKind::copied, "copied"}};
 }
 
 enum class LineKind { context, added, deleted };
@@ -64,7 +64,7 @@ struct Hunk {
 struct FileChange {
     std::string path;
     std::string old_path;
-    Change change = Change::modified;
+    ChangeKind change = ChangeKind::modified;
     std::string old_mode;
     std::string new_mode;
     int64_t additions = 0;

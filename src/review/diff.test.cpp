@@ -72,16 +72,16 @@ TEST_CASE("a diff is read file by file: lines, renames, modes, binaries, names t
     CHECK(first.hunks[0].lines[3].new_line == 3);
     CHECK_FALSE(first.hunks[0].lines[3].old_line.has_value());
     CHECK(first.hunks[0].lines[4].no_newline);
-    CHECK(diff.files[1].file.change == Change::renamed);
+    CHECK(diff.files[1].file.change == ChangeKind::renamed);
     CHECK(diff.files[1].file.old_path == "old name.txt");
     CHECK(diff.files[1].file.path == "new name.txt");
     CHECK(diff.files[2].file.path == "tool.sh");
     CHECK(diff.files[2].file.new_mode == "100755");
     CHECK(diff.files[3].file.binary);
-    CHECK(diff.files[3].file.change == Change::added);
+    CHECK(diff.files[3].file.change == ChangeKind::added);
     CHECK(diff.files[4].file.odd_name);
     CHECK(diff.files[4].file.path == "\"f\\303.txt\"");
-    CHECK(diff.files[4].file.change == Change::deleted);
+    CHECK(diff.files[4].file.change == ChangeKind::deleted);
     CHECK(diff.files[5].file.submodule);
     CHECK(diff.additions == 3);
 }
@@ -138,6 +138,11 @@ TEST_CASE("flags name what a reviewer must not overlook") {
     CHECK(has(flags, FlagKind::symlink, "A.py", true));
     CHECK(has(flags, FlagKind::name_collision, "A.py", true));
     CHECK(has(flags, FlagKind::mode_change, "run.sh", false));
+    // Also beside a file that the branch does not touch.
+    const auto beside = find_flags(parsed("diff --git a/readme.md b/readme.md\nnew file mode 100644\nindex 0..2\n"
+                                          "--- /dev/null\n+++ b/readme.md\n@@ -0,0 +1 @@\n+x\n"),
+                                   {}, {}, {"README.md", "readme.md"});
+    CHECK(has(beside, FlagKind::name_collision, "readme.md", true));
     for (const Flag& flag : flags) CHECK(flag.message.find("ghp_") == std::string::npos);
     CHECK_FALSE(flags.back().blocking);
     ReviewPolicy strict;

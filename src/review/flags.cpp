@@ -70,7 +70,9 @@ bool is_license_line(std::string_view line) {
 
 class Finder {
 public:
-    explicit Finder(const ReviewPolicy& policy) : m_policy(policy) {}
+    Finder(const ReviewPolicy& policy, const std::vector<std::string>& alike) : m_policy(policy) {
+        for (const std::string& path : alike) m_names.emplace(lowercase_ascii(path), path);
+    }
 
     void look_at(const FileDiff& entry) {
         look_at_names(entry.file);
@@ -107,12 +109,18 @@ private:
         if (file.odd_name)
             add(FlagKind::odd_name, true, file.path, std::nullopt,
                 "The name is not UTF-8 or holds control characters.");
-        if (file.change != Change::deleted) {
-            const auto [at, fresh] = m_names.emplace(lowercase_ascii(file.path), file.path);
-            if (!fresh && at->second != file.path)
-                add(FlagKind::name_collision, true, file.path, std::nullopt,
-                    "Differs from " + at->second + " only in upper and lower case.");
-        }
+        if (file.change != ChangeKind::deleted) look_for_twin(file);
+    }
+
+    // A name that was there before is nobody's fault now.
+    void look_for_twin(const FileChange& file) {
+        const std::string folded = lowercase_ascii(file.path);
+        const auto [from, to] = m_names.equal_range(folded);
+        const auto twin = std::find_if(from, to, [&](const auto& known) { return known.second != file.path; });
+        if (twin != to && file.change != ChangeKind::modified)
+            add(FlagKind::name_collision, true, file.path, std::nullopt,
+                "Differs from " + twin->second + " only in upper and lower case.");
+        m_names.emplace(folded, file.path);
     }
 
     bool is_protected(std::string_view path) const {
@@ -126,7 +134,7 @@ private:
     void look_at_modes(const FileChange& file) {
         if (file.submodule)
             add(FlagKind::submodule, true, file.path, std::nullopt, "Points at a commit of another repository.");
-        if (file.symlink && file.change != Change::deleted)
+        if (file.symlink && file.change != ChangeKind::deleted)
             add(FlagKind::symlink, true, file.path, std::nullopt, "Is a symbolic link.");
         if (file.binary) add(FlagKind::binary, false, file.path, std::nullopt, "Is not text; its change is not shown.");
         if (file.too_large) add(FlagKind::size, true, file.path, std::nullopt, "Is too large to be shown in full.");
@@ -158,19 +166,20 @@ private:
                 if (is_license_line(line.content)) added_licenses.insert(trim(line.content));
             }
         if (removed_license != nullptr && !added_licenses.contains(trim(removed_license->content)))
-            add(FlagKind::license, entry.file.change != Change::deleted, path, std::nullopt,
+            add(FlagKind::license, entry.file.change != ChangeKind::deleted, path, std::nullopt,
                 "A line about license or copyright is changed or gone.");
     }
 
     const ReviewPolicy& m_policy;
-    std::map<std::string, std::string> m_names;
+    std::multimap<std::string, std::string> m_names; // by their lower case
     std::vector<Flag> m_flags;
 };
 
 } // namespace
 
-std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commits, const ReviewPolicy& policy) {
-    Finder finder(policy);
+std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commits, const ReviewPolicy& policy,
+                             const std::vector<std::string>& alike) {
+    Finder finder(policy, alike);
     if (diff.truncated)
         finder.add(FlagKind::size, true, "", std::nullopt, "The change is too large: only its first part is shown.");
     for (const Commit& commit : commits) {

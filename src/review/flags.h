@@ -62,7 +62,9 @@ struct Commit {
     };
 };
 
-// At most 500, blocking ones first, then in the order of the files.
-std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commits, const ReviewPolicy& policy);
+// At most 500, blocking ones first, then in the order of the files. `alike`: paths of the whole tree that differ from
+// others only in upper and lower case.
+std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commits, const ReviewPolicy& policy,
+                             const std::vector<std::string>& alike = {});
 
 } // namespace hone::review

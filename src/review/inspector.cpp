@@ -14,7 +14,8 @@ namespace {
 constexpr size_t largest_diff = 12 << 20;
 constexpr size_t most_commits = 100;
 
-// $1 base, $2 head, $3 bytes of a diff and of a patch. One sandbox for all three; each file ends at its cap.
+// $1 base, $2 head, $3 bytes of a diff and of a patch. One sandbox for all; each file ends at its cap. Last, the names
+// in the whole tree that differ only in upper and lower case: on some machines they are one file.
 constexpr std::string_view inspect_script = R"(set -e
 mkdir -p /workspace/out
 diff='--no-ext-diff --no-textconv --no-color --no-relative --ignore-submodules=none --submodule=short'
@@ -27,6 +28,8 @@ git -c diff.renameLimit=2000 diff $diff $names --find-renames -p --end-of-option
     | head -c "$3" >/workspace/out/diff
 git format-patch --stdout --no-signature --no-color --no-ext-diff --no-textconv --binary --full-index --no-attach \
     --no-thread --end-of-options "$1..$2" | head -c "$3" >/workspace/out/patch
+git -c core.quotePath=false ls-tree -r --name-only --full-tree "$2" | head -c 50000000 \
+    | LC_ALL=C sort -f -S 64M -T /workspace | LC_ALL=C uniq -D -i | head -c 100000 >/workspace/out/alike
 )";
 
 constexpr std::string_view interdiff_script = R"(set -e
@@ -101,6 +104,8 @@ Result<Branches::Inspected> Inspector::inspect(const Branch& branch, const Revis
     found.patch = TRY(outbox.read("patch"));
     if (found.patch.size() >= largest_diff) found.patch.clear();
     found.commits = parse_commits(TRY(outbox.read("log")), most_commits);
+    for (const std::string_view name : split(TRY(outbox.read("alike")), '\n'))
+        if (!name.empty()) found.alike.push_back(repair_utf8(name));
     if (found.commits.empty()) return invalid("the branch has no commits of its own");
     const std::string& message = found.commits.front().message;
     found.title = truncate_utf8(trim(std::string_view(message).substr(0, message.find('\n'))), 200);

@@ -104,7 +104,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     CHECK(first.files == 2);
     const Diff diff = must(branches.diff(first));
     CHECK(diff.files[0].file.path == "a.txt");
-    CHECK(diff.files[1].file.change == Change::renamed);
+    CHECK(diff.files[1].file.change == ChangeKind::renamed);
     CHECK(must(branches.patch(first)).find("Subject: [PATCH] Fix two") != std::string::npos);
     push(commit_of(home, "heads/second"));
     const Diff between = must(inspector.interdiff(id, 1, 2));

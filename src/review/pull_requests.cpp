@@ -71,7 +71,8 @@ Result<Page<PullRequest>> PullRequests::list(const Caller& caller, const SpaceId
         sql += " AND " + seen.sql;
         values.insert(values.end(), seen.values.begin(), seen.values.end());
     }
-    if (filter.repo) where("repo_id = ?", sql::to_value(*filter.repo));
+    if (filter.repo)
+        where(filter.repo->starts_with("repo_") ? "repo_id = ?" : "repo_name = ?", sql::to_value(*filter.repo));
     if (filter.run) where("run_id = ?", sql::to_value(*filter.run));
     if (filter.fix_of) where("fix_of = ?", sql::to_value(*filter.fix_of));
     if (filter.state) where("state = ?", sql::to_value(name_of(*filter.state)));

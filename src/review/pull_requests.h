@@ -9,7 +9,7 @@ namespace hone::review {
 
 struct PullRequestFilter {
     std::optional<std::string> project{}; // id or name
-    std::optional<std::string> repo{};    // id
+    std::optional<std::string> repo{};    // id or name
     std::optional<std::string> run{};
     std::optional<std::string> fix_of{};
     std::optional<PullRequestState> state{};
