@@ -15,16 +15,6 @@ Result<access::SpaceId> space_of(const Call& call, const std::optional<std::stri
     return call.access().spaces.choose(call.caller, space);
 }
 
-Result<forge::Repo> repo_in_path(const Call& call, const std::optional<std::string>& space,
-                                 access::Permission permission = access::Permission::repo_read) {
-    ForgeServices* forge = TRY(forge_of(call));
-    const std::string& text = call.at("repo");
-    // An id says itself where it belongs.
-    if (const auto id = parse_id<forge::RepoTag>(text); id.ok() && !space)
-        return forge->repos.find(call.caller, id.value(), permission);
-    return forge->repos.find(call.caller, TRY(space_of(call, space)), text, permission);
-}
-
 forge::Repo with_state(const Call& call, forge::Repo repo) {
     const ForgeServices& forge = *call.services.forge;
     repo.fetching = forge.mirrors != nullptr && forge.mirrors->is_fetching(repo.id);
@@ -38,6 +28,16 @@ Result<forge::Mirrors*> mirrors_of(const Call& call) {
 }
 
 } // namespace
+
+Result<forge::Repo> repo_in_path(const Call& call, const std::optional<std::string>& space,
+                                 access::Permission permission) {
+    ForgeServices* forge = TRY(forge_of(call));
+    const std::string& text = call.at("repo");
+    // An id says itself where it belongs.
+    if (const auto id = parse_id<forge::RepoTag>(text); id.ok() && !space)
+        return forge->repos.find(call.caller, id.value(), permission);
+    return forge->repos.find(call.caller, TRY(space_of(call, space)), text, permission);
+}
 
 Result<ForgeServices*> forge_of(const Call& call) {
     if (call.services.forge == nullptr) return unavailable("this server has no repositories");

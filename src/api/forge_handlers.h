@@ -56,6 +56,9 @@ struct ListRefs {
 };
 
 Result<ForgeServices*> forge_of(const Call& call);
+// The repository of the path, by id or by name in the space.
+Result<forge::Repo> repo_in_path(const Call& call, const std::optional<std::string>& space,
+                                 access::Permission permission = access::Permission::repo_read);
 Result<List<forge::Repo>> list_repos(const Call&, const ListInSpace&);
 Result<One<forge::Repo>> create_repo(const Call&, const InSpace&, const CreateRepo&);
 Result<One<forge::Repo>> get_repo(const Call&, const InSpace&);

@@ -28,7 +28,8 @@ Result<One<review::PullRequest>> get_pull_request(const Call&);
 Result<One<review::PullRequest>> sync_pull_request(const Call&);
 
 // review_hooks.cpp
-Result<One<ForgeHook>> make_forge_hook(const Call&);
+Result<One<ForgeHook>> make_forge_hook(const Call&, const InSpace&);
+Result<One<OpenedIssue>> open_repo_issue(const Call&, const InSpace&, const OpenRepoIssue&);
 Result<NoContent> deliver_forge_hook(const Call&, const RawBody&);
 
 Result<ReviewServices*> reviews_of(const Call& call);

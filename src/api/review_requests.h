@@ -137,6 +137,27 @@ struct ForgeHook {
     };
 };
 
+struct OpenRepoIssue {
+    std::string title;
+    json::Defaulted<std::string> body;
+    json::Defaulted<std::vector<std::string>> labels;
+    static constexpr std::tuple fields{
+        Field{"title", &OpenRepoIssue::title, "One line."},
+        Field{"body", &OpenRepoIssue::body,
+              "Markdown; it mentions nobody and lines that seem to hold a secret are cut."},
+        Field{"labels", &OpenRepoIssue::labels, "Names of labels that the forge knows."},
+    };
+};
+
+struct OpenedIssue {
+    int64_t number = 0;
+    std::string url;
+    static constexpr std::tuple fields{
+        Field{"number", &OpenedIssue::number, "Its number there."},
+        Field{"url", &OpenedIssue::url, "Its page."},
+    };
+};
+
 struct ListPullRequests {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
@@ -150,7 +171,7 @@ struct ListPullRequests {
     static constexpr std::tuple fields{
         Field{"space", &ListPullRequests::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListPullRequests::project, "Id or name: only of its runs."},
-        Field{"repo", &ListPullRequests::repo, "Id of a repository."},
+        Field{"repo", &ListPullRequests::repo, "Only of this repository, by id or name."},
         Field{"run", &ListPullRequests::run, "Id: only of this run."},
         Field{"fix_of", &ListPullRequests::fix_of, "Id of an issue."},
         Field{"state", &ListPullRequests::state, "Only those in this state."},

@@ -36,6 +36,8 @@ const Route table[] = {
     route<get_pull_request>("GET", "/v1/pull_requests/{pull_request}", need(run_read), "A pull request."),
     route<sync_pull_request>("POST", "/v1/pull_requests/{pull_request}/sync", need(artifact_review),
                              "Look at it now: try again what failed, or ask the forge."),
+    route<open_repo_issue>("POST", "/v1/repos/{repo}/issues", need(artifact_review),
+                           "Open an issue on the repository's forge with its credential."),
     route<make_forge_hook>("POST", "/v1/repos/{repo}/hook", need(repo_write),
                            "Make the secret of the repository's webhook, or another one.")
         .secret(),

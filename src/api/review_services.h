@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/run_services.h"
+#include "review/delivery.h"
 #include "review/inspector.h"
 #include "review/pull_requests.h"
 #include "review/reviews.h"
@@ -28,6 +29,7 @@ struct ReviewServices final : review::RunSource {
     review::Reviews reviews;
     review::PullRequests pull_requests;
     review::Inspector* inspector = nullptr; // null: this machine cannot isolate, revisions cannot be compared
+    review::Delivery* delivery = nullptr;   // null: this machine cannot isolate, forges are not spoken to
     std::function<void()> wake_delivery;    // a pull request is to be looked at now
 };
 

@@ -97,6 +97,46 @@ Result<> list_branches(Context& context) {
                      "No session has pushed a branch for this repository.");
 }
 
+Result<> update_repo(Context& context) {
+    json::Object body;
+    const std::pair<const char*, const char*> texts[] = {
+        {"--name", "name"}, {"--ref", "default_ref"}, {"--skill", "skill"}, {"--path", "path_scope"}};
+    for (const auto& [option, field] : texts)
+        if (const auto value = context.parsed.value(option)) body[field] = *value;
+    if (context.parsed.has("--allow-private")) body["allow_private"] = true;
+    if (context.parsed.has("--refuse-private")) body["allow_private"] = false;
+    if (body.empty())
+        return context.fail(Exit::usage, "nothing to change is given", "hone repo update --help lists what there is");
+    const Reply changed = TRY(context.remote.call(
+        {.method = "PATCH", .path = repo_path(context), .query = space_query(context), .body = std::move(body)}));
+    return show_record(context, changed.data, repo_columns());
+}
+
+Result<> make_hook(Context& context) {
+    const json::Value hook =
+        TRY(context.remote.post(repo_path(context) + "/hook", json::Object{}, space_query(context)));
+    if (context.json()) {
+        print_json(context, hook);
+        return {};
+    }
+    context.console.print("Address  " + context.remote.target().url + text_of(hook, "path") + "\nSecret   " +
+                          text_of(hook, "secret") +
+                          "\n\nGive both to the forge as a webhook with JSON content, for pull requests, reviews,\n"
+                          "comments and checks. The secret is shown this once; a new one replaces it.\n");
+    return {};
+}
+
+Result<> open_issue(Context& context) {
+    json::Object body{{"title", context.value_or_empty("TITLE")}};
+    if (const auto text = context.parsed.value("--body")) body["body"] = *text;
+    json::Array labels;
+    for (const std::string& label : context.parsed.all("--label")) labels.emplace_back(label);
+    body["labels"] = std::move(labels);
+    const json::Value opened =
+        TRY(context.remote.post(repo_path(context) + "/issues", std::move(body), space_query(context)));
+    return show_done(context, opened, "Opened " + text_of(opened, "url"));
+}
+
 Result<> remove_repo(Context& context) {
     const json::Value repo = TRY(context.remote.get(repo_path(context), space_query(context)));
     const std::string name = text_of(repo, "name");
@@ -123,6 +163,26 @@ std::vector<Command> repo_commands() {
                      {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get of a large repository."},
                      {.name = "--allow-private", .value = "", .doc = "The forge is on a private address."}},
          .run = add_repo},
+        {.path = "repo update",
+         .summary = "Change a repository's name, credential, ref or scope.",
+         .arguments = {repo_argument},
+         .options = {{.name = "--name", .value = "NAME", .doc = "Another name."},
+                     {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it; empty: none."},
+                     {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
+                     {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get; empty: all of it."},
+                     {.name = "--allow-private", .value = "", .doc = "The forge is on a private address."},
+                     {.name = "--refuse-private", .value = "", .doc = "The forge is on a public address."}},
+         .run = update_repo},
+        {.path = "repo hook",
+         .summary = "Make the secret of the repository's webhook, or another one.",
+         .arguments = {repo_argument},
+         .run = make_hook},
+        {.path = "repo issue",
+         .summary = "Open an issue on the repository's forge.",
+         .arguments = {repo_argument, {.name = "TITLE", .doc = "One line."}},
+         .options = {{.name = "--body", .value = "TEXT", .doc = "Markdown."},
+                     {.name = "--label", .value = "LABEL", .doc = "A label that the forge knows.", .repeated = true}},
+         .run = open_issue},
         {.path = "repo fetch", .summary = "Fetch a repository now.", .arguments = {repo_argument}, .run = fetch_repo},
         {.path = "repo refs",
          .summary = "List branches and tags of a repository.",

@@ -260,7 +260,7 @@ std::vector<Command> review_commands() {
         {.path = "pr list",
          .summary = "List pull requests, newest first.",
          .options = {project,
-                     {.name = "--repo", .value = "REPO", .doc = "Only of this repository, by id."},
+                     {.name = "--repo", .value = "REPO", .doc = "Only of this repository, by id or name."},
                      session,
                      {.name = "--state",
                       .value = "STATE",

@@ -91,6 +91,7 @@ Result<> ReviewDesk::start() {
         return inspected || approved;
     });
     m_services.inspector = &*m_inspector;
+    m_services.delivery = &*m_delivery;
     m_services.wake_delivery = [this] { m_delivering->wake(); };
     m_services.reviews.set_listener([this] { m_delivering->wake(); });
     m_services.branches.set_listener([this] { m_inspecting->wake(); });
