@@ -18,7 +18,8 @@ Result<> backup(Context& context) {
 
 std::vector<Command> backup_commands() {
     return {{.path = "backup",
-             .summary = "Save everything (users, spaces, projects, keys, audit log, spans, evals) to a file, while the "
+             .summary = "Save everything (users, spaces, projects, keys, audit log, spans, evals, artifacts, pushed "
+                        "branches) to a file, while the "
                         "server runs.",
              .arguments = {{.name = "FILE",
                             .doc = "Where to; an older file is replaced at the end. - is standard output."}},

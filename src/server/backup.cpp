@@ -3,10 +3,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "server/backup_files.h"
 #include "server/server.h"
 #include "telemetry/span_snapshot.h"
 #include "json/json.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fcntl.h>
@@ -23,6 +25,7 @@ namespace {
 
 constexpr size_t block = 512; // of a tar file
 constexpr size_t piece = 256 << 10;
+constexpr int64_t newest_format = 3;
 constexpr size_t largest_manifest = 64 << 20;
 
 struct BackupFile {
@@ -40,7 +43,7 @@ struct FileHash {
 };
 
 struct Manifest {
-    int64_t format = 2;
+    int64_t format = newest_format;
     std::string hone_version;
     int64_t schema_version = 0;
     Time created_at{};
@@ -109,6 +112,7 @@ struct Material {
     }
     std::string database_copy;
     std::unique_ptr<telemetry::SpanSnapshot> spans;
+    FileSnapshot kept;
     std::vector<Entry> files;
 };
 
@@ -297,13 +301,15 @@ Result<std::string> take_text(ArchiveReader& archive, const std::string& name) {
 
 Result<Manifest> take_manifest(ArchiveReader& archive) {
     auto manifest = TRY(json::read<Manifest>(TRY(take_text(archive, "manifest.json"))));
-    if (manifest.format < 1 || manifest.format > 2)
+    if (manifest.format < 1 || manifest.format > newest_format)
         return conflict("this backup was made by a newer Hone (" + manifest.hone_version + "): upgrade hone first");
     std::set<std::string_view> names;
     for (const BackupFile& file : manifest.files) {
-        const bool is_span_file = manifest.format == 2 && file.name.starts_with("telemetry/") &&
+        const bool is_span_file = manifest.format >= 2 && file.name.starts_with("telemetry/") &&
                                   telemetry::is_snapshot_file_name(std::string_view(file.name).substr(10));
-        if ((file.name != "hone.db" && !is_span_file) || file.bytes < 0 || !names.insert(file.name).second)
+        const bool is_kept_file = manifest.format >= 3 && is_kept_file_name(file.name);
+        if ((file.name != "hone.db" && !is_span_file && !is_kept_file) || file.bytes < 0 ||
+            !names.insert(file.name).second)
             return corrupt("not a Hone backup: unexpected files");
     }
     if (!names.contains("hone.db")) return corrupt("not a Hone backup: it holds no database");
@@ -329,8 +335,9 @@ Result<> unpack_all(ArchiveReader& archive, const Manifest& manifest, const std:
     return {};
 }
 
-// Spans first: as long as there is no database, the restore can be repeated.
+// The database last: as long as there is no database, the restore can be repeated.
 Result<> move_into_place(const std::string& from, const std::string& data_dir) {
+    TRY(move_kept_files(from, data_dir));
     for (const char* name : {"/telemetry", "/hone.db"})
         if (file_exists(from + name) && ::rename((from + name).c_str(), (data_dir + name).c_str()) != 0)
             return system_error("rename " + from + name, errno);
@@ -357,7 +364,10 @@ Result<std::unique_ptr<net::BodySource>> open_backup(sql::Database& database, te
     if (::stat(material.database_copy.c_str(), &status) != 0)
         return system_error("open " + material.database_copy, errno);
     material.files.insert(material.files.begin(), {"hone.db", material.database_copy, status.st_size});
-    Manifest manifest{2, version, schema_version, clock.now(), {}};
+    // After the database: what it knows of is there.
+    material.kept = TRY(FileSnapshot::take(data_dir, material.database_copy + "-files"));
+    for (const auto& file : material.kept.files()) material.files.push_back({file.name, file.path, file.bytes});
+    Manifest manifest{newest_format, version, schema_version, clock.now(), {}};
     for (const Entry& entry : material.files) manifest.files.push_back({entry.name, entry.bytes, ""});
     const std::string text = json::print_pretty(json::to_value(manifest));
     const auto size = static_cast<int64_t>(text.size());
@@ -375,7 +385,9 @@ Result<Restored> restore_backup(const std::string& path, const std::string& data
     ArchiveReader archive(std::move(file));
     const Manifest manifest = TRY(take_manifest(archive));
     std::error_code failed;
-    if (manifest.files.size() > 1) { // without a database these are spans that nobody could see, or a broken restore
+    const bool has_spans = std::any_of(manifest.files.begin(), manifest.files.end(),
+                                       [](const BackupFile& entry) { return entry.name.starts_with("telemetry/"); });
+    if (has_spans) { // without a database these are spans that nobody could see, or a broken restore
         if (file_exists(data_dir + "/telemetry/engine/data"))
             return conflict(data_dir + " holds spans already: move " + data_dir + "/telemetry away first");
         std::filesystem::remove_all(data_dir + "/telemetry", failed);
@@ -388,7 +400,7 @@ Result<Restored> restore_backup(const std::string& path, const std::string& data
     std::filesystem::remove_all(beside, failed);
     if (!outcome.ok()) return std::move(outcome).error();
     int64_t bytes = 0;
-    for (const BackupFile& entry : manifest.files) bytes += entry.name == "hone.db" ? 0 : entry.bytes;
+    for (const BackupFile& entry : manifest.files) bytes += entry.name.starts_with("telemetry/") ? entry.bytes : 0;
     return Restored{to_text(manifest.created_at), manifest.hone_version, static_cast<int64_t>(manifest.files.size()),
                     bytes};
 }
