@@ -32,6 +32,12 @@ struct Config {
     int64_t run_places = 8;
     int64_t run_places_per_space = 4;
     std::string egress_ca_file;
+    Bytes git_mirror_bytes{int64_t{2} << 30};
+    Bytes git_push_bytes{int64_t{100} << 20};
+    int64_t git_push_objects = 200'000;
+    int64_t git_push_files = 10'000;
+    Bytes git_push_file_bytes{int64_t{50} << 20};
+    Bytes git_run_bytes{int64_t{500} << 20};
     std::string ui_dir;
     std::string tls_certificate_file;
     std::string tls_key_file;
