@@ -50,7 +50,6 @@ const columns: Column<Automation>[] = [
   {
     id: "name",
     title: "Automation",
-    width: "18%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={automation_page(row.id)}>
@@ -61,6 +60,7 @@ const columns: Column<Automation>[] = [
   {
     id: "trigger",
     title: "Fires",
+    width: "32%",
     wide: true,
     cell: (row) => (
       <span class="soft" title={trigger_text(row.trigger)}>

@@ -40,6 +40,15 @@ export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
   const first = chart.times[0];
   const last = chart.times[chart.times.length - 1];
   if (first === undefined || last === undefined) return <p class="faint">No evaluations in this range.</p>;
+  const only = points[0];
+  if (first === last && only)
+    return (
+      <p class="soft">
+        One look so far: {only.value === null ? "no data" : text(only.value)}
+        {only.upper !== null && `, upper limit ${text(only.upper)}`}
+        {only.lower !== null && `, lower limit ${text(only.lower)}`}.
+      </p>
+    );
   // A look speaks about the time before it.
   const stretches = to_stretches(
     points.map((point, index) => ({ time: chart.times[Math.max(0, index - 1)] ?? first, state: point.state })),
