@@ -8,10 +8,14 @@ import os
 import random
 import time
 
+from models import CALLS, Provider
 from postgres import Postgres
 from server import Server, run, wait_until
 from telemetry import otlp_json
 
+# A worker whose labels wait for a person.
+LABEL = """read line
+hone label_spans --labels '[{"target_id":"00000000000000a1","name":"correct","label":"no"}]'"""
 OVER = ("succeeded", "failed", "cancelled", "timed_out", "budget_stopped", "lost")
 KILLS = int(os.environ.get("HONE_TEST_KILLS", "30"))
 
@@ -191,6 +195,62 @@ def test_a_metric_that_crosses_its_threshold_fires_and_the_dry_run_says_when(bin
     assert refused.status == 400 and "trigger.filter" in refused.message, refused.text
 
 
+def test_a_budget_of_the_day_warns_stops_and_then_skips(binary, stack):
+    """A scripted model, two calls of 1,700 tokens each: half of the budget is a warning, all of it is the end."""
+    provider = Provider(stack)
+    shop = Shop(stack.enter_context(Server(binary)))
+    body = {"name": "model", "type": "model", "secrets": {"API_KEY": "sk-planted-0123456789abcdef"},
+            "variables": {"PROTOCOL": "anthropic", "BASE_URL": provider.url + "/play/exact", "ALLOW_PRIVATE": "true"}}
+    skill = shop.client.must("POST", "/v1/skills", body).data["id"]
+    settings = {"harness": "command", "command": ["/usr/bin/python3", "-c", CALLS, "5"], "skills": [skill]}
+    shop.client.must("POST", "/v1/presets", {"name": "dear", "settings": settings})
+    made = shop.create("dear", {"type": "cron", "schedule": "0 0 1 1 *"}, preset="dear",
+                       budget={"tokens_per_day": 3000, "soft_percent": 50})
+    shop.client.must("POST", f"/v1/automations/{made['id']}/run")
+    ended = shop.ended(shop.fired(made)[0]["run_id"])
+    assert ended["state"] == "budget_stopped" and "budget" in ended["reason"], ended
+    # Soft first: the model was told to finish before the call that went over; hard then: no third call.
+    assert "Notice from Hone" in json.dumps(provider.get("/_last")["body"]), "no notice before the stop"
+    assert provider.get("/_count")["requests"] == 2 and provider.tokens() == 3400, provider.get("/_count")
+    seen = shop.client.must("GET", f"/v1/automations/{made['id']}").data
+    assert seen["spent_today"]["tokens"] == 3400 and seen["budget"]["tokens_per_day"] == 3000, seen
+    # A spent budget is no failure, and the next moment is skipped with its reason.
+    assert seen["failure_streak"] == 0 and not seen["paused"], seen
+    shop.client.must("POST", f"/v1/automations/{made['id']}/run")
+    slot = wait_until(lambda: next((slot for slot in shop.slots(made) if slot["outcome"] == "skipped"), None), "a skip")
+    assert slot["reason"] == "budget" and "automation" in slot["note"], slot
+    assert provider.get("/_count")["requests"] == 2, "a skipped moment called the model"
+
+
+def test_people_hear_once_of_ended_runs_waiting_reviews_and_pauses(binary, stack):
+    server = stack.enter_context(Server(binary))
+    shop = Shop(server, "/bin/false")
+    made = shop.create("failing", {"type": "cron", "schedule": "0 0 1 1 *"}, failure_limit=2)
+    for count in (1, 2):
+        shop.client.must("POST", f"/v1/automations/{made['id']}/run")
+        shop.ended(shop.fired(made, count)[0]["run_id"])
+    wait_until(lambda: shop.client.must("GET", f"/v1/automations/{made['id']}").data["paused"], "it pauses itself")
+    run = shop.client.must("POST", "/v1/runs", {"project": "shop", "prompt": "label", "settings": {
+        "harness": "command", "command": ["/bin/sh", "-c", LABEL]}}).data
+    assert shop.ended(run["id"])["state"] == "succeeded", run
+
+    def told():
+        kinds = [notice["kind"] for notice in shop.every("/v1/notices")]
+        return kinds if {"run_finished", "review_waiting", "automation_paused"} <= set(kinds) else None
+    wait_until(told, "all three are told")
+    # Nobody is told again: not by the next looks, nor after a restart.
+    server.kill()
+    server.start()
+    shop.client = server.admin()
+    later = shop.client.must("POST", "/v1/runs", {"project": "shop", "prompt": "x", "settings": {
+        "harness": "command", "command": ["/bin/true"]}}).data
+    shop.ended(later["id"])
+    wait_until(lambda: any(later["id"] in notice["link"] for notice in shop.every("/v1/notices")), "a later one is told")
+    links = [(notice["kind"], notice["link"]) for notice in shop.every("/v1/notices")]
+    assert len(links) == len(set(links)), links
+    assert sorted(kind for kind, _ in links) == ["automation_paused", "review_waiting"] + ["run_finished"] * 4, links
+
+
 def test_the_command_line_keeps_automations_as_files(binary, stack):
     shop = Shop(stack.enter_context(Server(binary)))
     key = shop.client.must("POST", "/v1/keys", {"name": "cli"}).data["key"]
@@ -205,6 +265,21 @@ def test_the_command_line_keeps_automations_as_files(binary, stack):
     hone("automation", "create", "nightly", "--project", "shop", "--preset", "worker", "--cron", "30 2 * * *",
          "--time-zone", "Europe/Berlin", "--prompt", "Look since {{window.from}}.")
     assert "nightly" in hone("automation", "list")
+    hone("automation", "create", "errors", "--project", "shop", "--preset", "worker", "--metric", "error_rate",
+         "--above", "0.05", "--window", "30m", "--for", "5m", "--min-samples", "20", "--filter", "kind = tool",
+         "--cool-off", "1h", "--tokens-per-day", "5000", "--usd-per-day", "1.5", "--failure-limit", "3", "--paused",
+         "--prompt", "{{trigger.value}} failed")
+    errors = shop.client.must("GET", "/v1/automations/errors").data
+    wanted = {"type": "metric", "metric": "error_rate", "comparator": "above", "threshold": 0.05, "window_seconds": 1800,
+              "for_seconds": 300, "minimum_samples": 20, "filter": "kind = tool"}
+    assert wanted.items() <= errors["trigger"].items(), errors["trigger"]
+    assert errors["paused"] and errors["cool_off_seconds"] == 3600 and errors["failure_limit"] == 3, errors
+    assert errors["budget"] == {"tokens_per_day": 5000, "cost_micro_usd_per_day": 1500000, "soft_percent": 80}, errors
+    assert "would" in hone("automation", "preview", "--project", "shop", "--metric", "errors", "--at-least", "1")
+    assert "limit" in run(binary, "automation", "create", "x", "--project", "shop", "--preset", "worker", "--metric",
+                          "errors", "--prompt", "x", environment=environment).stderr
+    hook = hone("automation", "create", "hook", "--project", "shop", "--preset", "worker", "--webhook", "--prompt", "x")
+    assert "/v1/hooks/" in hook and "whsec" in hook or "secret" in hook, hook
     assert "Next firings" in hone("automation", "preview", "nightly")
     file = shop.server.data_dir.parent / "nightly.json"
     hone("automation", "export", "nightly", "-o", file)

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import time
 
+from reviews import Desk
 from server import PASSWORD, Client, Server, wait_until
 
 INJECTIONS = json.loads((pathlib.Path(__file__).parent.parent / "corpus/injection/texts.json").read_text())["texts"]
@@ -29,10 +30,12 @@ class Demo(Server):
 class Shop:
     """A server with one project, logged in as its owner."""
 
-    def __init__(self, binary, stack, *flags):
-        self.server = stack.enter_context(Server(binary, None, *flags))
-        self.client = Client(self.server.url).login()
-        self.project = self.client.must("POST", "/v1/projects", {"name": "shop"}).data["id"]
+    def __init__(self, binary, stack, *flags, server=None, client=None):
+        self.server = server or stack.enter_context(Server(binary, None, *flags))
+        self.client = client or Client(self.server.url).login()
+        if server is None:
+            self.client.must("POST", "/v1/projects", {"name": "shop"})
+        self.project = self.client.must("GET", "/v1/projects/shop").data["id"]
         self.key = self.client.must("POST", "/v1/keys", {"name": "sender", "kind": "service", "role": "member"}).data["key"]
         self.made = 0
 
@@ -108,8 +111,12 @@ def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one
     for part in ("## Overview", "## Evidence", "## Root cause", "## Proposed fix", "## Confidence"):
         assert part in text, text
     wait_until(lambda: client.must("GET", f"/v1/issues/{issue['id']}").data["issue"]["status"] == "open", "it is open again")
-    runs = client.must("GET", "/v1/runs?automation=signal:" + issue["project_id"]).data
+    ledger = client.must("GET", "/v1/projects/support-agent/signal").data["automation_id"]
+    runs = client.must("GET", "/v1/runs?automation=" + ledger).data
     assert [run["id"] for run in runs] == [issue["investigation_run"]], runs
+    slots = client.must("GET", f"/v1/automations/{ledger}/slots").data
+    assert [(slot["values"]["type"], slot["outcome"]) for slot in slots[-2:]] == [("investigate", "fired"), ("scan", "fired")], slots
+    assert slots[-2]["run_id"] == issue["investigation_run"], slots
     scans = client.must("GET", "/v1/projects/support-agent/signal/scans").data
     assert scans and scans[-1]["new_issues"] == 7 and scans[-1]["rows_read"] > 0, scans
     # A branch for the planted loop waits for a person; approving it brings it into the local repository.
@@ -237,6 +244,41 @@ def test_a_worker_reports_and_reads_issues_of_its_project_only(binary, stack):
     assert issue["id"] in said, said
 
 
+def test_an_issue_becomes_a_monitor_an_evaluator_and_an_issue_on_a_forge(binary, stack):
+    desk = Desk(binary, stack)
+    shop = Shop(binary, stack, server=desk.shop.server, client=desk.client)
+    shop.send([shop.trace() for _ in range(40)] + [shop.trace("order 17 timed out after 5000 ms") for _ in range(12)])
+    assert shop.scan()["new_issues"] == 1
+    (issue,) = shop.issues()
+    path = f"/v1/issues/{issue['id']}"
+    monitor = shop.client.must("POST", path + "/monitor").data["monitor_id"]
+    assert shop.client.must("GET", f"/v1/monitors/{monitor}").data["settings"]["filter"] == issue["filter"]
+
+    evaluator = shop.client.must("POST", path + "/evaluator").data["evaluator_id"]
+    judged = wait_until(lambda: next((rule for rule in [shop.client.must("GET", f"/v1/evaluators/{evaluator}").data]
+                                      if rule["judged"] == 52), None), "the last day is judged")
+    assert judged["matched"] == 12 and judged["issue_id"] == issue["id"], judged
+    evals = shop.client.must("GET", "/v1/projects/shop/evals?limit=1000").data
+    assert [made["kind"] for made in evals] == ["code"] * 52 and {made["label"] for made in evals} == {"fail", "pass"}, evals[:2]
+    shop.send([shop.trace("order 3 timed out after 1 ms", ago_ns=0) for _ in range(3)])
+    marked = f'eval["{judged["name"]}"].label = "fail"'
+    rows = shop.client.must("GET", "/v1/projects/shop/span_rows?limit=100&filter=" + quoted(marked)).data
+    assert len(rows) == 12, rows
+
+    refused = shop.client.post(path + "/forge_issue", {})
+    assert refused.status == 409 and "repository" in refused.message, refused.text
+    linked = shop.client.must("POST", path + "/forge_issue", {"repo": "shop"}).data
+    assert linked["forge_issue"] == "https://forge/issues/41", linked
+    (opened,) = desk.forge.state()["issues"]
+    assert opened["title"] == issue["title"] and "12" in opened["body"] and "lookup_order" in opened["body"], opened
+    assert shop.client.post(path + "/forge_issue", {"repo": "shop"}).status == 409, "opened twice"
+    shop.client.must("DELETE", path + "/forge_issue")
+    assert shop.client.post(path + "/forge_issue", {"url": "javascript:alert(1)"}).status == 400
+    shop.client.must("POST", path + "/forge_issue", {"url": "https://forge.example/shop/issues/9"})
+    said = [change["what"] for change in shop.client.must("GET", path + "/history").data]
+    assert said == ["forge_issue", "forge_issue", "forge_issue", "evaluator", "monitor", "found"], said
+
+
 def test_issues_from_the_command_line(binary, stack):
     shop = Shop(binary, stack)
     key = shop.client.must("POST", "/v1/keys", {"name": "cli", "kind": "service", "role": "owner"}).data["key"]
@@ -265,4 +307,15 @@ def test_issues_from_the_command_line(binary, stack):
     told = json.loads(hone("issue", "report", "shop", "Something else", "--explanation", "seen", "--json"))
     hone("issue", "merge", issue["id"], told["id"])
     assert json.loads(hone("issue", "list", "--json"))[0]["id"] == issue["id"]
+    assert "fired" in hone("signal", "slots", "shop") and "memory" in hone("signal", "scans", "shop")
+    rule = json.loads(hone("issue", "evaluator", issue["id"], "--json"))["evaluator_id"]
+    assert "fail" in hone("evaluator", "show", rule)
+    assert "match" in hone("evaluator", "preview", "--project", "shop", "--condition", "status = error")
+    hone("evaluator", "create", "slow", "--project", "shop", "--condition", "latency > 5s", "--else", "ok")
+    hone("evaluator", "update", "slow", "--disable")
+    assert "slow" in hone("evaluator", "list", "--project", "shop")
+    hone("evaluator", "delete", "slow", "--yes")
+    hone("issue", "forge", issue["id"], "--url", "https://forge.example/shop/issues/9")
+    assert "forge.example" in hone("issue", "show", issue["id"])
+    hone("issue", "forge", issue["id"], "--unlink")
     hone("signal", "disable", "shop")

@@ -114,7 +114,7 @@ export const routes: Route[] = [
     path: "/s/:space/projects/:project/evaluators",
     title: "Evaluators",
     page: loop("EvaluatorsPage"),
-    nav: { group: "project", icon: "check", keys: "g v" },
+    nav: { group: "project", icon: "check", keys: "g z" },
     permission: "project_read",
   },
   {

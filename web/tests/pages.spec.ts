@@ -35,6 +35,7 @@ const pages: Record<string, string> = {
   Sessions: "/s/default/projects/checked/sessions",
   Signal: "/s/default/projects/checked/signal",
   Monitors: "/s/default/projects/checked/monitors",
+  Evaluators: "/s/default/projects/checked/evaluators",
   SQL: "/s/default/projects/checked/sql?sql=SELECT+1+AS+one",
   Inbox: "/s/default/inbox",
   Studio: "/s/default/studio",
