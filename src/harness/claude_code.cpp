@@ -17,7 +17,8 @@ class ClaudeCode final : public Driver {
 public:
     Result<Launch> launch(const Setup& setup) override {
         if (setup.model.empty()) return invalid("claude-code needs a model");
-        m_harness_session = setup.resume.empty() ? setup.session : setup.resume;
+        // It names a new session itself: an id of ours would be "already in use" after a first turn that was killed.
+        m_harness_session = setup.resume;
         const std::string config = setup.home + "/claude";
         Launch launch;
         launch.argv = {setup.program,
@@ -28,14 +29,16 @@ public:
                        "--input-format",
                        "stream-json",
                        "--include-partial-messages",
-                       setup.resume.empty() ? "--session-id" : "--resume",
-                       m_harness_session,
                        "--model",
                        setup.model,
                        "--strict-mcp-config",
                        "--setting-sources",
                        "user",
                        "--dangerously-skip-permissions"};
+        if (!setup.resume.empty()) {
+            launch.argv.push_back("--resume");
+            launch.argv.push_back(setup.resume);
+        }
         if (!setup.system_prompt.empty()) {
             launch.argv.push_back("--append-system-prompt");
             launch.argv.push_back(setup.system_prompt);

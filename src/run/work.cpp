@@ -166,4 +166,9 @@ Result<> WorkBook::told(const RunId& id, int64_t seq, const std::string& sandbox
     });
 }
 
+Result<> WorkBook::untell(const RunId& id) {
+    TRY(m_database.execute("UPDATE run_inputs SET sandbox_id = NULL, told_at_offset = NULL WHERE run_id = ?", id));
+    return {};
+}
+
 } // namespace hone::run

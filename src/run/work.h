@@ -67,6 +67,8 @@ public:
     Result<std::vector<Said>> said(const RunId& id) const;
     // Counts a turn when the message opened one.
     Result<> told(const RunId& id, int64_t seq, const std::string& sandbox_id, int64_t offset, bool opens_turn);
+    // Nobody remembers what was said: all of it is to be told again.
+    Result<> untell(const RunId& id);
 
 private:
     sql::Database& m_database;

@@ -30,6 +30,11 @@ RunEvent event_of(const harness::Event& from) {
     return event;
 }
 
+bool is_from_model(harness::EventKind kind) {
+    using enum harness::EventKind;
+    return kind == message || kind == thinking || kind == tool_call || kind == result;
+}
+
 } // namespace
 
 Worker::~Worker() {
@@ -141,9 +146,11 @@ Result<> Worker::carry_out(harness::Output output, int64_t offset) {
     for (const harness::Event& happened : output.events) {
         events.push_back(event_of(happened));
         m_spans->happened(events.back());
+        // Once its model has answered, the harness has written the conversation down: it can be resumed from here on,
+        // however it ends.
+        if (is_from_model(happened.kind)) m_work.harness_session = m_driver->harness_session();
         if (happened.kind != harness::EventKind::result) continue;
         m_answer = happened.text;
-        m_work.harness_session = m_driver->harness_session();
         m_spans->turn_ended(happened.text, happened.failed);
         m_spans->run_ended(m_state, happened.text);
     }

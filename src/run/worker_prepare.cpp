@@ -200,6 +200,8 @@ Result<> Worker::prepare_sandbox() {
     }
     if (m_work.manifest.trigger)
         TRY(fill_file(config + std::string(trigger_file), json::print_pretty(*m_work.manifest.trigger)));
+    // An earlier sandbox ended before there was a conversation to go on with: the new one is told everything again.
+    if (m_harness->resumes && setup.resume.empty()) TRY(m_means.book.untell(m_id));
     m_driver = harness::make_driver(*m_harness);
     m_launch = TRY(m_driver->launch(setup));
     TRY(write_files(m_launch, spec));

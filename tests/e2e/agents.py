@@ -62,6 +62,7 @@ PLAY = {
     "recovers": [{"status": 500, "times": 1}, {"say": "It works again."}],
     "refuses": [{"status": 400}],
     "hangs": [{"hang": True, "times": 1}, {"say": "Here I am."}, {"say": "Still here."}],
+    "slow_start": [{"hang": True, "times": 1}, {"say": "Found it."}, {"say": "Found it."}],
     "dies": [{"tool": "shell", "arguments": {"command": "kill -9 -1"}, "times": 1}, {"say": "I live."}, {"say": "I live on."}],
     "greedy": [{"tool": "shell", "arguments": {"command": GREEDY}, "times": 1}, {"say": "Too much."}, {"say": "Much too much."}],
     "endless": [{"tool": "shell", "arguments": {"command": "true"}, "usage": {"input": 4000, "output": 1000}}],
@@ -225,6 +226,18 @@ def check_interrupt(agents):
     agents.cancel(id)
 
 
+def check_cancelled_first_turn(agents):
+    """Stopped before the model said anything: who goes on is told the task again."""
+    id = agents.session("slow_start", "find the lost order")
+    wait_until(lambda: agents.model.count("slow_start")["requests"] > 0, "the agent asks its model", 120)
+    assert agents.cancel(id)["state"] == "cancelled"
+    agents.say(id, "go on")
+    agents.until_said(id, "Found it.")
+    asked = json.dumps(agents.model.ask("slow_start", "_last")["body"])
+    assert "find the lost order" in asked and "go on" in asked, asked[-2000:]
+    agents.cancel(id)
+
+
 def check_hostile(agents):
     """What a tool prints, or a trace holds, does nothing to the transcript but be text in it."""
     id = agents.session("hostile", "look at it")
@@ -321,7 +334,7 @@ def check_planted(agents):
     agents.cancel(id)
 
 
-EVERYWHERE = (check_task, check_hostile, check_interrupt, check_harness_killed, check_budget, check_faults, check_out_of_memory)
+EVERYWHERE = (check_task, check_hostile, check_interrupt, check_cancelled_first_turn, check_harness_killed, check_budget, check_faults, check_out_of_memory)
 
 
 def put_through(agents, *more):
