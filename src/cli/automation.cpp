@@ -193,8 +193,9 @@ Result<> set_limits(const Context& context, json::Object& body) {
     if (const auto tokens = TRY(context.integer("--tokens-per-day", 0))) budget["tokens_per_day"] = *tokens;
     if (context.parsed.value("--usd-per-day")) {
         TRY(set_number(context, "--usd-per-day", "cost_micro_usd_per_day", budget));
-        budget["cost_micro_usd_per_day"] =
-            static_cast<int64_t>(budget["cost_micro_usd_per_day"].get_double() * 1'000'000 + 0.5);
+        const double dollars = budget["cost_micro_usd_per_day"].get_double();
+        if (!(dollars >= 0) || dollars > 1e9) return context.usage("--usd-per-day must be an amount in dollars");
+        budget["cost_micro_usd_per_day"] = std::llround(dollars * 1e6);
     }
     if (const auto percent = TRY(context.integer("--soft-percent", 1))) budget["soft_percent"] = *percent;
     if (!budget.empty()) body["budget"] = std::move(budget);
