@@ -5,6 +5,7 @@
 #include "cli/scope.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace hone::cli {
 
