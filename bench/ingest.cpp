@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <deque>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/resource.h>
@@ -63,8 +64,8 @@ struct Load {
     size_t bytes = 0;
 };
 
-Load make_load(size_t spans, int64_t start_ns) {
-    bench::SpanGenerator generator(42);
+Load make_load(size_t spans, int64_t start_ns, uint64_t seed = 42) {
+    bench::SpanGenerator generator(seed);
     Load load;
     while (load.spans < spans) {
         const otlp::Batch batch = generator.batch(256, start_ns, 1'000'000, 20);
@@ -112,6 +113,33 @@ double percentile(std::vector<double>& values, double share) {
     return values.empty()
                ? 0
                : values[std::min(values.size() - 1, static_cast<size_t>(static_cast<double>(values.size()) * share))];
+}
+
+// Seconds from the acknowledgement of a request until its spans can be asked for, at a rate that can be kept up.
+std::vector<double> visible_after(Telemetry& telemetry, double spans_per_second, size_t spans, int64_t start_ns) {
+    const Load load = make_load(spans, start_ns, 43);
+    const double pause = static_cast<double>(load.spans) / static_cast<double>(load.requests.size()) / spans_per_second;
+    std::vector<double> delays;
+    std::deque<std::pair<uint64_t, Moment>> waiting;
+    const auto look = [&] {
+        const uint64_t loaded = telemetry.loader().next_sequence();
+        for (; !waiting.empty() && waiting.front().first <= loaded; waiting.pop_front())
+            delays.push_back(seconds_since(waiting.front().second));
+    };
+    const Moment begin = std::chrono::steady_clock::now();
+    for (size_t i = 0; i < load.requests.size(); ++i) {
+        while (seconds_since(begin) < pause * static_cast<double>(i)) {
+            look();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        if (telemetry.ingest({load.requests[i], "application/x-protobuf", "", "", "space"}).status != 200) return {};
+        waiting.emplace_back(telemetry.log_stats().next_sequence, std::chrono::steady_clock::now());
+    }
+    for (const Moment sent = std::chrono::steady_clock::now(); !waiting.empty() && seconds_since(sent) < 60;) {
+        look();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return waiting.empty() ? delays : std::vector<double>();
 }
 
 } // namespace
@@ -177,6 +205,9 @@ int main(int argc, char** argv) {
                          "AND table = 'spans' AND active FORMAT TSV");
     const auto bytes_per_span = telemetry.engine().query(disk);
     const double n = static_cast<double>(load.spans);
+    const int64_t busy_engine_mb = resident_mb(std::to_string(engine_pid)), busy_server_mb = resident_mb("self");
+    std::vector<double> visible = visible_after(telemetry, n / loaded_seconds / 2, wanted / 5, to_ns(clock.now()));
+    if (visible.empty()) return 1;
     std::printf(
         "{\"spans\":%zu,\"bytes_per_span_sent\":%.0f,\"failures\":%zu,\n"
         " \"spans_per_second_acknowledged\":%.0f,\"spans_per_second_loaded\":%.0f,\"cpu_us_per_span_server\":%.1f,"
@@ -185,11 +216,13 @@ int main(int argc, char** argv) {
         " \"baseline_decode_spans_per_second\":%.0f,\"baseline_engine_spans_per_second\":%.0f,\"baseline_engine_cpu_us_"
         "per_span\":%.1f,"
         "\"baseline_write_sync_spans_per_second\":%.0f,\n"
+        " \"visible_seconds_p50\":%.2f,\"visible_seconds_p99\":%.2f,\"visible_at_spans_per_second\":%.0f,\n"
         " \"ratio_to_engine\":%.2f,\"engine_rss_mb_idle\":%lld,\"engine_rss_mb\":%lld,\"server_rss_mb\":%lld}\n",
         load.spans, static_cast<double>(load.bytes) / n, failures.load(), n / ack_seconds, n / loaded_seconds,
         cpu / n * 1e6, engine_cpu / n * 1e6, percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1.0),
         bytes_per_span.ok() ? std::atof(bytes_per_span.value().c_str()) : 0, n / decode_seconds, n / raw_seconds,
-        raw_cpu / n * 1e6, n / write_seconds, raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb),
-        static_cast<long long>(resident_mb(std::to_string(engine_pid))), static_cast<long long>(resident_mb("self")));
+        raw_cpu / n * 1e6, n / write_seconds, percentile(visible, 0.5), percentile(visible, 0.99),
+        n / loaded_seconds / 2, raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb),
+        static_cast<long long>(busy_engine_mb), static_cast<long long>(busy_server_mb));
     return failures == 0 ? 0 : 1;
 }

@@ -1,5 +1,7 @@
 // The questions people ask, timed on the engine with many spans in it.
-//   bench_query [spans]           prints one JSON object; loads the spans first (about 20,000 a second)
+//   bench_query [spans [directory]]   prints one JSON object; loads the spans first
+// With a directory the spans stay there, and the next run measures them without loading them again.
+#include "base/text.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
 #include "telemetry/binary.h"
@@ -10,8 +12,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <functional>
+#include <future>
 #include <map>
+#include <optional>
+#include <thread>
 
 using namespace hone;
 using namespace hone::telemetry;
@@ -25,36 +31,57 @@ public:
     }
 };
 
-// Straight into the engine, as the loader does, without the log.
-bool load(Telemetry& telemetry, size_t spans, int64_t start_ns, int64_t step_ns, std::string& some_trace,
-          std::string& some_project) {
+// What the questions need to know of the spans that are there.
+struct Loaded {
+    int64_t begin_ns = 0;
+    std::string trace, project;
+    double spans_per_second = 0;
+};
+
+struct Rows {
+    std::string spans, times;
+    size_t count = 0;
+    std::string trace, project; // one of them
+};
+
+Rows make_rows(bench::SpanGenerator& generator, const Prices& prices, int64_t start_ns, int64_t step_ns) {
+    otlp::Batch batch = generator.batch(20'000, start_ns, step_ns, 20);
+    Rows rows;
+    rows.count = batch.spans.size();
+    std::map<std::pair<std::string, std::string>, std::pair<int64_t, int64_t>> times;
+    for (const otlp::Span& raw : batch.spans) {
+        const Span span = normalise(batch, raw, prices);
+        const std::string project = "project_" + std::string(project_name(*span.resource));
+        append_span_row(rows.spans, span, project, start_ns);
+        auto& range =
+            times.try_emplace({project, std::string(span.trace_id)}, span.start_ns, span.start_ns).first->second;
+        range.second = span.start_ns;
+        if (project == "project_service-0") rows.trace = span.trace_id, rows.project = project;
+    }
+    for (const auto& [key, range] : times) {
+        put_text(rows.times, key.first);
+        rows.times += key.second;
+        put_number(rows.times, range.first);
+        put_number(rows.times, range.second);
+    }
+    return rows;
+}
+
+// Straight into the engine, as the loader does, without the log; the next rows are made meanwhile.
+bool load(Telemetry& telemetry, size_t spans, int64_t step_ns, Loaded& loaded) {
     bench::SpanGenerator generator(7);
     const Prices prices = Prices::built_in();
-    size_t done = 0;
-    while (done < spans) {
-        otlp::Batch batch = generator.batch(20'000, start_ns, step_ns, 20);
-        start_ns += static_cast<int64_t>(batch.spans.size()) * step_ns;
-        std::string rows;
-        std::map<std::pair<std::string, std::string>, std::pair<int64_t, int64_t>> times;
-        for (const otlp::Span& raw : batch.spans) {
-            const Span span = normalise(batch, raw, prices);
-            const std::string project = "project_" + std::string(project_name(*span.resource));
-            append_span_row(rows, span, project, start_ns);
-            auto& range =
-                times.try_emplace({project, std::string(span.trace_id)}, span.start_ns, span.start_ns).first->second;
-            range.second = span.start_ns;
-            if (done == 0 && project == "project_service-0") some_trace = span.trace_id, some_project = project;
-        }
-        std::string time_rows;
-        for (const auto& [key, range] : times) {
-            put_text(time_rows, key.first);
-            time_rows += key.second;
-            put_number(time_rows, range.first);
-            put_number(time_rows, range.second);
-        }
-        if (!telemetry.engine().insert("hone.trace_times", time_rows, std::chrono::minutes(5)).ok()) return false;
-        if (!telemetry.engine().insert("hone.spans", rows, std::chrono::minutes(5)).ok()) return false;
-        done += batch.spans.size();
+    int64_t start_ns = loaded.begin_ns;
+    const auto make = [&] { return make_rows(generator, prices, start_ns, step_ns); };
+    std::future<Rows> next = std::async(std::launch::async, make);
+    for (size_t done = 0; done < spans;) {
+        const Rows rows = next.get();
+        if (done == 0) loaded.trace = rows.trace, loaded.project = rows.project;
+        done += rows.count;
+        start_ns += static_cast<int64_t>(rows.count) * step_ns;
+        if (done < spans) next = std::async(std::launch::async, make);
+        if (!telemetry.engine().insert("hone.trace_times", rows.times, std::chrono::minutes(5)).ok()) return false;
+        if (!telemetry.engine().insert("hone.spans", rows.spans, std::chrono::minutes(5)).ok()) return false;
     }
     return true;
 }
@@ -76,6 +103,45 @@ bool load_big_trace(Telemetry& telemetry, const std::string& project, int64_t st
            telemetry.engine().insert("hone.spans", rows, std::chrono::minutes(5)).ok();
 }
 
+// Spans of a directory that was loaded before.
+std::optional<Loaded> loaded_before(const std::string& directory) {
+    std::ifstream file(directory + "/bench.loaded");
+    Loaded loaded;
+    if (!(file >> loaded.begin_ns >> loaded.trace >> loaded.project >> loaded.spans_per_second)) return {};
+    return loaded;
+}
+
+// The engine merges parts for a while after so quick a load, and days of the past into one part after an hour
+// (schema.cpp); a server has long done so.
+bool wait_for_merges(Telemetry& telemetry) {
+    const auto days = telemetry.engine().query(
+        ClickHouseQuery("SELECT DISTINCT partition FROM system.parts WHERE database = 'hone' AND table = 'spans' AND "
+                        "active AND partition < (SELECT max(partition) FROM system.parts WHERE database = 'hone' AND "
+                        "table = 'spans' AND active) ORDER BY partition FORMAT TSV"));
+    if (!days.ok()) return false;
+    for (const std::string_view day : split(days.value(), '\n')) {
+        if (day.empty()) continue;
+        ClickHouseQuery merge("OPTIMIZE TABLE hone.spans PARTITION " + std::string(day) + " FINAL");
+        merge.deadline = std::chrono::hours(1);
+        merge.set("optimize_skip_merged_partitions", "1");
+        if (!telemetry.engine().query(merge).ok()) return false;
+    }
+    for (int quiet = 0, waited = 0; quiet < 3; ++waited) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        const auto running = telemetry.engine().query(ClickHouseQuery("SELECT count() FROM system.merges FORMAT TSV"));
+        if (!running.ok() || waited > 3600) return false;
+        quiet = running.value() == "0\n" ? quiet + 1 : 0;
+    }
+    return true;
+}
+
+int64_t resident_mb(const std::string& process) {
+    std::ifstream file("/proc/" + process + "/status");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("VmRSS:")) return std::atoll(line.c_str() + 6) / 1024;
+    return 0;
+}
+
 double median_ms(const std::function<bool()>& question, int times = 15) {
     std::vector<double> taken;
     for (int i = 0; i < times; ++i) {
@@ -93,10 +159,11 @@ int main(int argc, char** argv) {
     const size_t spans = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 500'000;
     const int64_t day = 86'400'000'000'000;
     SystemClock clock;
-    TemporaryDirectory directory;
+    const TemporaryDirectory temporary;
+    const std::string directory = argc > 2 ? argv[2] : temporary.path();
     AnyProject projects;
     TelemetryOptions options;
-    options.directory = directory.path();
+    options.directory = directory;
     auto opened = Telemetry::open(options, projects, clock);
     if (!opened.ok()) return 1;
     auto ready = opened.value()->store();
@@ -105,12 +172,22 @@ int main(int argc, char** argv) {
         return 1;
     }
     SpanStore& store = *ready.value();
-    const int64_t end = to_ns(clock.now()), begin = end - 7 * day;
-    std::string trace, project;
-    const auto loading = std::chrono::steady_clock::now();
-    if (!load(*opened.value(), spans, begin, 7 * day / static_cast<int64_t>(spans), trace, project)) return 1;
-    const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - loading).count();
-    if (!load_big_trace(*opened.value(), project, begin)) return 1;
+    auto before = loaded_before(directory);
+    Loaded loaded = before.value_or(Loaded{to_ns(clock.now()) - 7 * day, {}, {}, 0});
+    const int64_t begin = loaded.begin_ns, end = begin + 7 * day;
+    if (!before) {
+        const auto loading = std::chrono::steady_clock::now();
+        if (!load(*opened.value(), spans, 7 * day / static_cast<int64_t>(spans), loaded)) return 1;
+        loaded.spans_per_second = static_cast<double>(spans) /
+                                  std::chrono::duration<double>(std::chrono::steady_clock::now() - loading).count();
+        if (!load_big_trace(*opened.value(), loaded.project, begin)) return 1;
+        std::ofstream(directory + "/bench.loaded")
+            << begin << ' ' << loaded.trace << ' ' << loaded.project << ' ' << loaded.spans_per_second << '\n';
+    }
+    if (!wait_for_merges(*opened.value())) return 1;
+    const std::string &trace = loaded.trace, &project = loaded.project;
+    const std::string engine = std::to_string(opened.value()->engine_process()->pid());
+    const int64_t idle_mb = resident_mb(engine);
 
     Scope all{project, begin, end, "", std::chrono::seconds(60), nullptr};
     Scope last_day{project, end - day, end, "", std::chrono::seconds(60), nullptr};
@@ -147,8 +224,8 @@ int main(int argc, char** argv) {
     std::printf("{\"spans\":%zu,\"load_spans_per_second\":%.0f,\"trace_by_id_ms\":%.1f,\"latest_50_filtered_ms\":%.1f,"
                 "\"percentiles_24h_per_5min_ms\":%.1f,"
                 "\"cost_by_model_and_day_ms\":%.1f,\"rare_phrase_one_project_ms\":%.1f,\"skeleton_%zu_spans_ms\":%.1f,"
-                "\"latest_50_traces_24h_ms\":%.1f}\n",
-                spans, static_cast<double>(spans) / load_seconds, by_id, latest, percentiles, cost, search,
-                skeleton_spans, skeleton, traces);
+                "\"latest_50_traces_24h_ms\":%.1f,\"engine_rss_mb_before\":%lld,\"engine_rss_mb\":%lld}\n",
+                spans, loaded.spans_per_second, by_id, latest, percentiles, cost, search, skeleton_spans, skeleton,
+                traces, static_cast<long long>(idle_mb), static_cast<long long>(resident_mb(engine)));
     return 0;
 }

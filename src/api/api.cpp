@@ -77,27 +77,28 @@ bool is_json(std::string_view content_type) {
 
 // Senders of traces read a refusal as google.rpc.Status in the encoding they send in. What ingest itself refuses is
 // one already.
-net::Response as_rpc_status(net::Response response, const net::RequestHead& head) {
+net::Response as_rpc_status(net::Response response, otlp::Encoding encoding) {
     if (response.status < 400 || !is_json(response.content_type)) return response;
     const auto body = json::parse(response.body);
     const json::Value* error =
         body.ok() && body.value().is_object() ? body.value().get_object().if_contains("error") : nullptr;
     const json::Value* message = error && error->is_object() ? error->get_object().if_contains("message") : nullptr;
     if (message == nullptr || !message->is_string()) return response;
-    const bool json = is_json(head.header("Content-Type"));
-    response.content_type = json ? "application/json" : "application/x-protobuf";
-    response.body = otlp::encode_status(json ? otlp::Encoding::json : otlp::Encoding::protobuf,
-                                        rpc_code(response.status), std::string(message->get_string()));
+    response.content_type = encoding == otlp::Encoding::json ? "application/json" : "application/x-protobuf";
+    response.body = otlp::encode_status(encoding, rpc_code(response.status), std::string(message->get_string()));
     return response;
 }
 
-// The edge's own refusal of a large body is in our form; senders of traces get theirs, as far as they say beforehand
-// how much is to come.
+otlp::Encoding encoding_of(const net::RequestHead& head) {
+    return is_json(head.header("Content-Type")) ? otlp::Encoding::json : otlp::Encoding::protobuf;
+}
+
+// Senders who say beforehand how much is to come need not send it.
 std::optional<net::Response> refuse_large_traces(const net::RequestHead& head, size_t limit) {
     const auto length = parse_integer(head.header("Content-Length"));
     if (!length.ok() || length.value() < 0 || static_cast<uint64_t>(length.value()) <= limit) return std::nullopt;
     const Error large = too_large("the body is larger than " + std::to_string(limit) + " bytes; send smaller batches");
-    return as_rpc_status(net::error_response(large), head);
+    return as_rpc_status(net::error_response(large), encoding_of(head));
 }
 
 } // namespace
@@ -134,8 +135,12 @@ net::Plan Api::plan(const net::RequestHead& head) {
         plan.lane = route.lane;
         plan.stream_body = route.streams_body;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
-        if (route.is_otlp)
+        if (route.is_otlp) {
             if (auto refused = refuse_large_traces(head, *plan.body_limit)) plan.answer = dressed(std::move(*refused));
+            plan.refusal = [encoding = encoding_of(head)](net::Response response) {
+                return dressed(as_rpc_status(std::move(response), encoding));
+            };
+        }
     }
     return plan;
 }
@@ -155,7 +160,7 @@ net::Response Api::handle(net::Request&& request) {
     const Match& match = std::get<Match>(found);
     const Duration start = m_services.clock.steady();
     net::Response response = answer(request, match);
-    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), request);
+    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), encoding_of(request));
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return dressed(std::move(response));
 }
@@ -167,7 +172,7 @@ net::Response Api::handle_as(net::Request&& request, const access::Caller& calle
     const Duration start = m_services.clock.steady();
     const auto allowed = authorize(caller, request, m_routes[match.route].need);
     net::Response response = allowed.ok() ? call(request, match, caller) : refusal(allowed.error(), request);
-    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), request);
+    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), encoding_of(request));
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return dressed(std::move(response));
 }

@@ -53,6 +53,9 @@ Result<List<EvalView>> list_evals(const Call& call, const ListEvalViews& query) 
     request.project = project.id.text();
     request.target = query.target.value_or(telemetry::EvalTarget::span);
     request.target_ids = query.target_id;
+    request.trace_id = query.trace_id.value_or("");
+    if (query.trace_id && request.target != telemetry::EvalTarget::span)
+        return invalid("trace_id is for evals of spans; those of a trace have it as target_id");
     request.names = query.name;
     request.limit = static_cast<size_t>(page.limit);
     request.cursor = page.cursor.value_or("");
@@ -60,6 +63,15 @@ Result<List<EvalView>> list_evals(const Call& call, const ListEvalViews& query) 
     List<EvalView> list;
     for (const auto& eval : found.evals) list.data.push_back(view_of(eval));
     if (!found.next_cursor.empty()) list.next_cursor = found.next_cursor;
+    return list;
+}
+
+Result<List<EvalNameView>> list_eval_names(const Call& call, const InSpace& query) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    TRY(store_of(call));
+    List<EvalNameView> list;
+    for (auto& one : TRY(TRY(spans_of(call))->evals.names(project.id.text())))
+        list.data.push_back({one.target, std::move(one.name), one.count, std::move(one.labels)});
     return list;
 }
 

@@ -65,6 +65,7 @@ Result<One<SpanSeries>> get_series(const Call& call, const AskSeries& query) {
     if (query.groups) request.groups = static_cast<size_t>(*query.groups);
     request.eval_name = query.eval_name.value_or("");
     request.eval_label = query.eval_label.value_or("");
+    request.eval_target = query.eval_target.value_or(telemetry::EvalTarget::span);
     series.bucket_ns = request.bucket.count();
     for (const auto& point : TRY(TRY(store_of(call))->series(request))) {
         SeriesBucket bucket{from_ns(point.bucket_ns), point.group, {}};

@@ -62,6 +62,7 @@ Result<List<SearchHit>> search_spans(const Call&, const AskSearch&);
 // eval_handlers.cpp
 Result<net::Response> write_evals(const Call&, const HowToWriteEvals&, const WriteEvals&);
 Result<List<EvalView>> list_evals(const Call&, const ListEvalViews&);
+Result<List<EvalNameView>> list_eval_names(const Call&, const InSpace&);
 Result<List<EvalView>> get_eval_history(const Call&, const AskEvalHistory&);
 
 } // namespace hone::api

@@ -8,124 +8,103 @@
 
 namespace hone::api {
 
-struct ListSpanRows {
+// Which spans of a project; every route about many of them asks so.
+struct SpanRange {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> filter;
     std::optional<Time> after;
     std::optional<Time> before;
+};
+constexpr auto
+span_range_fields(std::string_view filter = "Only spans that match; GET /v1/filter_fields lists fields.") {
+    return std::tuple{
+        Field{"space", &SpanRange::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &SpanRange::filter, filter},
+        Field{"after", &SpanRange::after, "Started at or after this time."},
+        Field{"before", &SpanRange::before, "Started before this time."},
+    };
+}
+
+// A page of them.
+struct SpanRangePage : SpanRange {
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+};
+constexpr auto span_range_page_fields(std::string_view filter) {
+    return std::tuple_cat(span_range_fields(filter),
+                          std::tuple{
+                              Field{"limit", &SpanRangePage::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
+                              Field{"cursor", &SpanRangePage::cursor, "next_cursor of the answer before."},
+                          });
+}
+
+struct ListSpanRows : SpanRangePage {
     std::optional<std::string> trace_id;
-    std::optional<int64_t> limit;
-    std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"space", &ListSpanRows::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"filter", &ListSpanRows::filter, "status = error and latency > 2s; GET /v1/filter_fields lists fields."},
-        Field{"after", &ListSpanRows::after, "Started at or after this time."},
-        Field{"before", &ListSpanRows::before, "Started before this time."},
-        Field{"trace_id", &ListSpanRows::trace_id, "Only spans of this trace."},
-        Field{"limit", &ListSpanRows::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
-        Field{"cursor", &ListSpanRows::cursor, "next_cursor of the answer before."},
-    };
+    static constexpr auto fields =
+        std::tuple_cat(span_range_page_fields("status = error and latency > 2s; GET /v1/filter_fields lists fields."),
+                       std::tuple{
+                           Field{"trace_id", &ListSpanRows::trace_id, "Only spans of this trace."},
+                       });
 };
 
-struct ListTraceRows {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
+struct ListTraceRows : SpanRangePage {
     std::optional<std::string> session;
-    std::optional<int64_t> limit;
-    std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"space", &ListTraceRows::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"filter", &ListTraceRows::filter, "A span of the trace must match; GET /v1/filter_fields lists fields."},
-        Field{"after", &ListTraceRows::after, "Started at or after this time."},
-        Field{"before", &ListTraceRows::before, "Started before this time."},
-        Field{"session", &ListTraceRows::session, "Only traces of this chat session."},
-        Field{"limit", &ListTraceRows::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
-        Field{"cursor", &ListTraceRows::cursor, "next_cursor of the answer before."},
-    };
+    static constexpr auto fields =
+        std::tuple_cat(span_range_page_fields("A span of the trace must match; GET /v1/filter_fields lists fields."),
+                       std::tuple{
+                           Field{"session", &ListTraceRows::session, "Only traces of this chat session."},
+                       });
 };
 
-struct ListSessionRows {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
-    std::optional<int64_t> limit;
-    std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"space", &ListSessionRows::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"filter", &ListSessionRows::filter, "Only spans that match count; GET /v1/filter_fields lists fields."},
-        Field{"after", &ListSessionRows::after, "Started at or after this time."},
-        Field{"before", &ListSessionRows::before, "Started before this time."},
-        Field{"limit", &ListSessionRows::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
-        Field{"cursor", &ListSessionRows::cursor, "next_cursor of the answer before."},
-    };
+struct ListSessionRows : SpanRangePage {
+    static constexpr auto fields =
+        span_range_page_fields("A span of the session must match; GET /v1/filter_fields lists fields.");
 };
 
-struct AskSeries {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
+struct AskSeries : SpanRange {
     std::optional<std::string> metrics;
     std::optional<std::string> bucket;
     std::optional<std::string> group_by;
     std::optional<int64_t> groups;
     std::optional<std::string> eval_name;
     std::optional<std::string> eval_label;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
-    static constexpr std::tuple fields{
-        Field{"space", &AskSeries::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"metrics", &AskSeries::metrics,
-              "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, traces, "
-              "eval_rate, eval_score; several with commas; count if not given."},
-        Field{"bucket", &AskSeries::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one for all."},
-        Field{"group_by", &AskSeries::group_by, "A filter field like model, or attributes[\"key\"]."},
-        Field{"groups", &AskSeries::groups, "The largest groups, 1 to 200; 20 if not given."},
-        Field{"eval_name", &AskSeries::eval_name, "For eval_rate and eval_score."},
-        Field{"eval_label", &AskSeries::eval_label, "eval_rate: the share of this label."},
-        Field{"filter", &AskSeries::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"after", &AskSeries::after, "Started at or after this time."},
-        Field{"before", &AskSeries::before, "Started before this time."},
-    };
+    std::optional<telemetry::EvalTarget> eval_target;
+    static constexpr auto fields = std::tuple_cat(
+        span_range_fields(),
+        std::tuple{
+            Field{
+                "metrics", &AskSeries::metrics,
+                "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, traces, "
+                "eval_rate, eval_score; several with commas; count if not given."},
+            Field{"bucket", &AskSeries::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one for all."},
+            Field{"group_by", &AskSeries::group_by, "A filter field like model, or attributes[\"key\"]."},
+            Field{"groups", &AskSeries::groups, "The largest groups, 1 to 200; 20 if not given."},
+            Field{"eval_name", &AskSeries::eval_name, "For eval_rate and eval_score."},
+            Field{"eval_label", &AskSeries::eval_label, "eval_rate: the share of this label."},
+            Field{"eval_target", &AskSeries::eval_target,
+                  "What the eval was given to: span (if not given), trace or chat_session; each counts once in a "
+                  "bucket."},
+        });
 };
 
-struct AskFacets {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
+struct AskFacets : SpanRange {
     std::optional<std::string> field;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
-        Field{"space", &AskFacets::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"field", &AskFacets::field, "A filter field like model, or attributes[\"key\"]; name if not given."},
-        Field{"filter", &AskFacets::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"after", &AskFacets::after, "Started at or after this time."},
-        Field{"before", &AskFacets::before, "Started before this time."},
-        Field{"limit", &AskFacets::limit, "Values, 1 to 1000; 100 if not given."},
-    };
+    static constexpr auto fields = std::tuple_cat(
+        span_range_fields(),
+        std::tuple{
+            Field{"field", &AskFacets::field, "A filter field like model, or attributes[\"key\"]; name if not given."},
+            Field{"limit", &AskFacets::limit, "Values, 1 to 1000; 100 if not given."},
+        });
 };
 
-struct AskAttributeKeys {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
+struct AskAttributeKeys : SpanRange {
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
-        Field{"space", &AskAttributeKeys::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"filter", &AskAttributeKeys::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"after", &AskAttributeKeys::after, "Started at or after this time."},
-        Field{"before", &AskAttributeKeys::before, "Started before this time."},
-        Field{"limit", &AskAttributeKeys::limit, "Keys, 1 to 1000; 100 if not given."},
-    };
+    static constexpr auto fields = std::tuple_cat(
+        span_range_fields(), std::tuple{
+                                 Field{"limit", &AskAttributeKeys::limit, "Keys, 1 to 1000; 100 if not given."},
+                             });
 };
 
 enum class SqlFormat { json, json_lines, csv, arrow, parquet };
@@ -148,21 +127,14 @@ struct RunSql {
     };
 };
 
-struct ExportSpans {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
+struct ExportSpans : SpanRange {
     std::optional<telemetry::ExportFormat> format;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
-    static constexpr std::tuple fields{
-        Field{"space", &ExportSpans::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"format", &ExportSpans::format,
-              "jsonl (if not given), parquet, otlp (OTLP/JSON, a request on each line) or otlp_proto."},
-        Field{"filter", &ExportSpans::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"after", &ExportSpans::after, "Started at or after this time."},
-        Field{"before", &ExportSpans::before, "Started before this time."},
-    };
+    static constexpr auto fields = std::tuple_cat(
+        span_range_fields(),
+        std::tuple{
+            Field{"format", &ExportSpans::format,
+                  "jsonl (if not given), parquet, otlp (OTLP/JSON, a request on each line) or otlp_proto."},
+        });
 };
 
 struct ImportSpans {
@@ -210,6 +182,7 @@ struct ListEvalViews {
     std::optional<std::string> space;
     std::optional<telemetry::EvalTarget> target;
     std::vector<std::string> target_id;
+    std::optional<std::string> trace_id;
     std::vector<std::string> name;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
@@ -217,6 +190,7 @@ struct ListEvalViews {
         Field{"space", &ListEvalViews::space, "Id or name of the space; the caller's first one if not given."},
         Field{"target", &ListEvalViews::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &ListEvalViews::target_id, "Only of these; may be repeated."},
+        Field{"trace_id", &ListEvalViews::trace_id, "Only of spans of this trace."},
         Field{"name", &ListEvalViews::name, "Only with these names; may be repeated."},
         Field{"limit", &ListEvalViews::limit, "Rows in one answer, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListEvalViews::cursor, "next_cursor of the answer before."},

@@ -299,6 +299,19 @@ struct DiskView {
     };
 };
 
+struct EvalNameView {
+    telemetry::EvalTarget target = telemetry::EvalTarget::span;
+    std::string name;
+    int64_t count = 0;
+    std::vector<std::string> labels;
+    static constexpr std::tuple fields{
+        Field{"target", &EvalNameView::target, ""},
+        Field{"name", &EvalNameView::name, ""},
+        Field{"count", &EvalNameView::count, "How many there are."},
+        Field{"labels", &EvalNameView::labels, "The most frequent ones."},
+    };
+};
+
 struct EvalView {
     std::string id;
     telemetry::EvalTarget target = telemetry::EvalTarget::span;

@@ -84,6 +84,9 @@ const Route table[] = {
         .with_body_limit(telemetry::Ingest::body_limit)
         .on(net::Lane::query),
     route<list_evals>("GET", "/v1/projects/{project}/evals", need(project_read), "Evals.").on(net::Lane::query),
+    route<list_eval_names>("GET", "/v1/projects/{project}/eval_names", need(project_read),
+                           "Names of evals in use, with their labels.")
+        .on(net::Lane::query),
     route<get_eval_history>("GET", "/v1/projects/{project}/eval_history", need(project_read),
                             "Every version of the evals of one target.")
         .on(net::Lane::query),

@@ -1,5 +1,7 @@
 #include "cli/amount.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -70,6 +72,15 @@ std::string bytes_text(uint64_t bytes) {
         ++unit;
     }
     return with_digits(amount, unit == 0 ? 0 : 1) + " " + std::string(units[unit]);
+}
+
+std::string decimal_text(double number) {
+    std::array<char, 64> digits{};
+    const bool is_ordinary = number == 0 || (std::abs(number) >= 1e-6 && std::abs(number) < 1e15);
+    const auto [end, error] =
+        is_ordinary ? std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed)
+                    : std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc() ? std::string(digits.data(), end) : std::string("?");
 }
 
 std::string share_text(double share) {

@@ -17,5 +17,7 @@ std::string money_text(int64_t micro_usd);
 std::string bytes_text(uint64_t bytes);
 // "12.5 %" of a share from 0 to 1.
 std::string share_text(double share);
+// "0.2", "792925153.06": all digits that a double has, no exponent for what people call ordinary numbers.
+std::string decimal_text(double number);
 
 } // namespace hone::cli

@@ -33,6 +33,11 @@ TEST_CASE("counts and money are as short as they are clear") {
     CHECK(money_text(31'200) == "$0.0312");
     CHECK(money_text(12'400'000) == "$12.40");
     CHECK(share_text(0.125) == "12.5 %");
+    CHECK(decimal_text(0.2) == "0.2");
+    CHECK(decimal_text(792925153.0615029) == "792925153.0615029");
+    CHECK(decimal_text(-3) == "-3");
+    CHECK(decimal_text(0) == "0");
+    CHECK(decimal_text(1.5e-20) == "1.5e-20");
     CHECK(bytes_text(0) == "0 B");
     CHECK(bytes_text(999) == "999 B");
     CHECK(bytes_text(1500) == "1.5 KB");

@@ -143,6 +143,7 @@ Result<> show_series(Context& context) {
     query.emplace_back("groups", context.value_or_empty("--groups"));
     query.emplace_back("eval_name", context.value_or_empty("--eval"));
     query.emplace_back("eval_label", context.value_or_empty("--eval-label"));
+    query.emplace_back("eval_target", context.value_or_empty("--eval-target"));
     const json::Value series = TRY(context.remote.get(TRY(span_path(context, {"series"})), std::move(query)));
     if (context.json())
         print_json(context, series);
@@ -167,7 +168,10 @@ std::vector<Command> series_commands() {
          {.name = "--group-by", .value = "FIELD", .doc = "A line for each value: model, name, attributes[\"key\"]."},
          {.name = "--groups", .value = "NUMBER", .doc = "The largest groups. Default: 20."},
          {.name = "--eval", .value = "NAME", .doc = "The eval of eval_rate and eval_score."},
-         {.name = "--eval-label", .value = "LABEL", .doc = "eval_rate: the share of this label."}});
+         {.name = "--eval-label", .value = "LABEL", .doc = "eval_rate: the share of this label."},
+         {.name = "--eval-target",
+          .value = "TARGET",
+          .doc = "What the eval was given to: span, trace or chat_session. Default: span."}});
     return {{.path = "series",
              .summary = "Show numbers over time: counts, errors, latency, tokens, cost, evals.",
              .options = std::move(options),

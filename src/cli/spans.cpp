@@ -128,7 +128,8 @@ std::vector<Command> span_commands() {
          .summary = "List what filters can ask for.",
          .details = "A filter joins comparisons by and, or, not and parentheses:\n"
                     "  status = error and latency > 2s and attributes[\"user.tier\"] = \"gold\"\n"
-                    "  output ~ \"refund\" and eval[\"correct\"].label = \"no\"",
+                    "  output ~ \"refund\" and eval[\"correct\"].label = \"no\"\n"
+                    "eval is the span's, trace_eval the trace's, session_eval the chat session's.",
          .topic = trace_topic,
          .run = list_fields},
         {.path = "evals",

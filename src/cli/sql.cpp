@@ -1,5 +1,6 @@
 // SQL over one project's spans: a table for people, or the engine's own formats as they are.
 #include "base/text.h"
+#include "cli/amount.h"
 #include "cli/display.h"
 #include "cli/download.h"
 #include "cli/input.h"
@@ -28,6 +29,7 @@ bool is_binary(std::string_view format) {
 
 std::string cell_text(const json::Value* value) {
     if (value == nullptr || value->is_null()) return "NULL";
+    if (value->is_double()) return decimal_text(value->get_double());
     return safe_line(value->is_string() ? std::string(value->get_string()) : json::print(*value));
 }
 

@@ -67,7 +67,9 @@ std::string show_cell(const Context& context, const json::Value& object, const C
         text = std::string(value->get_string());
     else if (is_amount(column.kind) && value->is_int64())
         text = show_amount(column.kind, value->get_int64());
-    else
+    else if (value->is_double())
+        text = decimal_text(value->get_double());
+    else if (!value->is_object() || !value->get_object().empty())
         text = json::print(*value);
     if (column.kind == Kind::time) text = show_time(context, text);
     return text.empty() ? std::string(column.absent) : text;

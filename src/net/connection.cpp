@@ -236,7 +236,8 @@ void Connection::begin_request(ParsedRequest&& parsed) {
     if (current.plan.answer) return answer_early(std::move(*current.plan.answer));
     if (m_edge.shared().lane(current.plan.lane).is_full()) {
         ++m_edge.shared().tally.busy;
-        return answer_early(error_response(unavailable("the server is busy; try again")));
+        Response busy = error_response(unavailable("the server is busy; try again"));
+        return answer_early(current.plan.refusal ? current.plan.refusal(std::move(busy)) : std::move(busy));
     }
     begin_body();
 }
@@ -350,6 +351,7 @@ void Connection::refuse(int status, std::string_view code, std::string_view mess
     ++(status == 503 ? m_edge.shared().tally.busy : m_edge.shared().tally.bad);
     Response response = error_response(status, code, message);
     if (status == 503) response.set_header("Retry-After", "1");
+    if (m_current->plan.refusal) response = m_current->plan.refusal(std::move(response));
     respond({std::move(response), nullptr, nullptr, false});
 }
 

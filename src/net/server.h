@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct Plan {
     Lane lane = Lane::control;
     std::optional<size_t> body_limit; // bytes; absent: the server's default; more is 413
     bool stream_body = false;         // start handle() before the body is in; it pulls from body_stream
+    // What the edge itself refuses later (too large, busy, too slow) in the form the sender understands; absent: ours.
+    std::function<Response(Response)> refusal;
 };
 
 class Handler {

@@ -267,6 +267,44 @@ TEST_CASE("a full lane answers 503 with Retry-After while other lanes work") {
     CHECK(late.get("/block").status == 200);
 }
 
+TEST_CASE("what the edge refuses later is in the form that the plan gives it") {
+    LambdaHandler handler;
+    Gate gate;
+    handler.on_plan = [](const RequestHead&) {
+        Plan plan;
+        plan.lane = Lane::ingest;
+        plan.body_limit = 100;
+        plan.refusal = [](Response response) {
+            response.body = "theirs " + std::to_string(response.status);
+            return response;
+        };
+        return plan;
+    };
+    handler.on_handle = [&](Request&&) {
+        gate.wait();
+        return text_response(200, "done");
+    };
+    ServerOptions options = test_options();
+    options.lanes[static_cast<size_t>(Lane::ingest)] = {1, 1};
+    auto server = start_server(handler, options);
+    RawClient large(server->addresses()[0]);
+    large.send("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\nc8\r\n" + std::string(200, 'a'));
+    CHECK(large.read_response().body == "theirs 413");
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (size_t i = 0; i < 2; ++i) {
+        clients.push_back(std::make_unique<RawClient>(server->addresses()[0]));
+        clients.back()->send("GET / HTTP/1.1\r\nHost: t\r\n\r\n");
+        const auto lane = static_cast<size_t>(Lane::ingest);
+        CHECK(eventually(
+            [&] { return server->counts().lanes[lane].queued + server->counts().lanes[lane].running == i + 1; }));
+    }
+    RawResponse busy = RawClient(server->addresses()[0]).get("/");
+    CHECK(busy.body == "theirs 503");
+    CHECK(busy.headers["retry-after"] == "1");
+    gate.open();
+    for (auto& client : clients) CHECK(client->read_response().status == 200);
+}
+
 TEST_CASE("several listeners, IPv6 included, serve the same handler") {
     LambdaHandler handler;
     ServerOptions options = test_options();

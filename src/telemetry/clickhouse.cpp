@@ -124,7 +124,7 @@ ClickHouse::ClickHouse(ClickHouseOptions options)
           return client;
       }()) {}
 
-Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string_view insert_rows, bool is_insert,
+Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
                                              const std::function<Result<>(std::string_view)>& take) {
     std::optional<EngineProcess::Use> use;
     if (m_options.engine) use.emplace(TRY(m_options.engine->use()));
@@ -146,7 +146,7 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         request.headers.push_back({"X-ClickHouse-User", m_options.user});
         request.headers.push_back({"X-ClickHouse-Key", m_options.password});
     }
-    request.body = is_insert ? std::string(insert_rows) : query.sql;
+    request.body = is_insert ? std::move(insert_rows) : query.sql;
     request.total_timeout = query.deadline + grace;
     request.idle_timeout = query.deadline + grace;
     request.max_response_bytes = query.most_bytes;
@@ -189,13 +189,13 @@ Result<> ClickHouse::stream(const ClickHouseQuery& query, const std::function<Re
     return {};
 }
 
-Result<> ClickHouse::insert(const std::string& table, std::string_view rows, Duration deadline) {
+Result<> ClickHouse::insert(const std::string& table, std::string rows, Duration deadline) {
     ClickHouseQuery query("INSERT INTO " + table + (m_options.engine ? "" : " FORMAT RowBinary"));
     query.deadline = deadline;
     query.set("max_partitions_per_insert_block", "0");
     query.set("max_insert_block_size", "200000");
     query.set("min_insert_block_size_bytes", "0");
-    TRY(send(query, rows, true, {}));
+    TRY(send(query, std::move(rows), true, {}));
     return {};
 }
 

@@ -59,10 +59,10 @@ public:
     // Piece by piece as it comes; only for formats whose rows stand alone.
     Result<> stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take);
     // Rows in RowBinary. Returns when they are on disk.
-    Result<> insert(const std::string& table, std::string_view rows, Duration deadline);
+    Result<> insert(const std::string& table, std::string rows, Duration deadline);
 
 private:
-    Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string_view insert_rows, bool is_insert,
+    Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
                                      const std::function<Result<>(std::string_view)>& take);
 
     ClickHouseOptions m_options;

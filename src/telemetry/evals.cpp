@@ -165,6 +165,14 @@ Result<EvalPage> Evals::list(const ListEvals& request) {
     query.bind("project", request.project).bind("target", name_of(request.target));
     if (!request.target_ids.empty())
         query.bind("targets", request.target_ids).sql += " AND target_id IN {targets:Array(String)}";
+    if (!request.trace_id.empty()) {
+        const std::string times =
+            " FROM hone.trace_times WHERE project = {project:String} AND trace_id = {trace:String})";
+        query.bind("trace", request.trace_id).sql +=
+            " AND target_id IN (SELECT toString(span_id) FROM hone.spans WHERE project = {project:String} AND start_ns "
+            ">= (SELECT min(first_ns)" +
+            times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id = {trace:String})";
+    }
     if (!request.names.empty()) query.bind("names", request.names).sql += " AND name IN {names:Array(String)}";
     if (!request.excluded_names.empty())
         query.bind("excluded", request.excluded_names).sql += " AND name NOT IN {excluded:Array(String)}";
@@ -183,6 +191,26 @@ Result<EvalPage> Evals::list(const ListEvals& request) {
         page.next_cursor = to_base64url(page.evals.back().id);
     }
     return page;
+}
+
+Result<std::vector<EvalName>> Evals::names(const std::string& project) {
+    ClickHouseQuery query("SELECT target, toString(name), count(), arrayFilter(label -> label != '', "
+                          "topK(20)(toString(label))) FROM hone.evals FINAL WHERE project = {project:String} "
+                          "GROUP BY target, name ORDER BY count() DESC, name, target LIMIT 200 FORMAT RowBinary");
+    query.project = project;
+    query.bind("project", project);
+    const std::string bytes = TRY(m_engine.query(query));
+    std::vector<EvalName> names;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        EvalName name;
+        name.target = static_cast<EvalTarget>(reader.number<int8_t>());
+        name.name = reader.text();
+        name.count = static_cast<int64_t>(reader.number<uint64_t>());
+        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+            name.labels.emplace_back(reader.text());
+        names.push_back(std::move(name));
+    }
+    return names;
 }
 
 Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget target, const std::string& target_id) {

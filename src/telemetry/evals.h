@@ -50,6 +50,7 @@ struct ListEvals {
     std::string project;
     EvalTarget target = EvalTarget::span;
     std::vector<std::string> target_ids; // empty: all
+    std::string trace_id;                // only of this trace's spans, when they are of spans; empty: any
     std::vector<std::string> names;      // empty: all
     std::vector<std::string> excluded_names;
     std::vector<std::string> identifiers; // empty: all
@@ -59,6 +60,14 @@ struct ListEvals {
 struct EvalPage {
     std::vector<Eval> evals;
     std::string next_cursor;
+};
+
+// Evals of one name on one kind of target; for completion.
+struct EvalName {
+    EvalTarget target = EvalTarget::span;
+    std::string name;
+    int64_t count = 0;
+    std::vector<std::string> labels; // the most frequent ones, at most 20
 };
 
 // What to delete; at least one condition besides project and target, or `all`.
@@ -80,6 +89,8 @@ public:
     Result<EvalPage> list(const ListEvals& request);
     // Every version of the evals of one target, oldest first.
     Result<std::vector<Eval>> history(const std::string& project, EvalTarget target, const std::string& target_id);
+    // The names in use, most frequent first, at most 200.
+    Result<std::vector<EvalName>> names(const std::string& project);
     Result<int64_t> remove(const DeleteEvals& request);
 
 private:

@@ -46,12 +46,26 @@ constexpr FilterField fields[] = {
     {"parent_id", "text", "Span id of the parent."},
     {"root", "flag", "Whether the span has no parent."},
     {"truncated", "flag", "Whether a value was cut to the cap."},
+    {"attributes[\"…\"]", "any", "An attribute by its key."},
+    {"resource[\"…\"]", "any", "An attribute of the resource by its key."},
+    {"eval[\"…\"].label", "text", "Label of the span's eval of this name."},
+    {"eval[\"…\"].score", "number", "Score of the span's eval."},
+    {"eval[\"…\"].explanation", "text", "Explanation of the span's eval."},
+    {"trace_eval[\"…\"].label", "text", "The same of the trace's eval; also .score and .explanation."},
+    {"session_eval[\"…\"].label", "text", "The same of the chat session's eval; also .score and .explanation."},
 };
 
 const FilterField* find_field(std::string_view name) {
     for (const FilterField& field : fields)
         if (field.name == name) return &field;
     return nullptr;
+}
+
+// Takes a key in brackets.
+bool is_keyed(std::string_view name) {
+    for (const std::string_view keyed : {"attributes", "resource", "eval", "trace_eval", "session_eval"})
+        if (name == keyed) return true;
+    return false;
 }
 
 enum class TokenKind { end, word, number, text, symbol };
@@ -251,6 +265,7 @@ private:
         operand.name = name.text;
         TRY(advance());
         if (!is_symbol("[")) {
+            if (is_keyed(name.text)) return at(m_token.column, "expected a key: " + name.text + "[\"…\"]");
             if (!find_field(name.text)) return at(name.column, "unknown field \"" + name.text + "\"");
             return operand;
         }
@@ -263,14 +278,16 @@ private:
             operand.source = Source::span_eval;
         else if (name.text == "trace_eval")
             operand.source = Source::trace_eval;
+        else if (name.text == "session_eval")
+            operand.source = Source::session_eval;
         else
-            return at(name.column, "only attributes, resource, eval and trace_eval take [\"…\"]");
+            return at(name.column, "only attributes, resource, eval, trace_eval and session_eval take [\"…\"]");
         TRY(advance());
         if (m_token.kind != TokenKind::text) return at(m_token.column, "expected a key in quotes");
         operand.name = m_token.text;
         TRY(advance());
         TRY(expect("]"));
-        if (operand.source != Source::span_eval && operand.source != Source::trace_eval) return operand;
+        if (operand.source == Source::attribute || operand.source == Source::resource) return operand;
         if (!is_symbol(".")) {
             if (is_word("exists")) return operand;
             return at(m_token.column, "expected .label, .score or .explanation");

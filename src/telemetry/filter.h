@@ -1,6 +1,6 @@
 // The filter language of people, API, monitors and evaluators:
 //   status = error and latency > 2s and attributes["user.tier"] = "gold" and output ~ "refund"
-//   and eval["correct"].label = "no"
+//   and eval["correct"].label = "no" and session_eval["solved"].score < 0.5
 // One parser, one tree, errors that point at the column; compiled to SQL with bound values. Pure, bounded, fuzzed.
 #pragma once
 
@@ -29,7 +29,7 @@ enum class FilterOperator {
 
 // What stands left of an operator.
 struct FilterOperand {
-    enum class Source { field, attribute, resource, span_eval, trace_eval };
+    enum class Source { field, attribute, resource, span_eval, trace_eval, session_eval };
     Source source = Source::field;
     std::string name;   // the field, the attribute's key, or the eval's name
     std::string aspect; // of an eval: label, score, explanation

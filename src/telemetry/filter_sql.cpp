@@ -65,9 +65,11 @@ private:
         case Source::resource:
             return map_entry("resource_index", "resource", node);
         case Source::span_eval:
-            return eval("span", "span_id", node);
+            return eval("span", "span_id", "toFixedString(target_id, 16)", node);
         case Source::trace_eval:
-            return eval("trace", "trace_id", node);
+            return eval("trace", "trace_id", "toFixedString(target_id, 32)", node);
+        case Source::session_eval:
+            return eval("chat_session", "chat_session", "target_id", node);
         case Source::field:
             break;
         }
@@ -179,15 +181,15 @@ private:
         return text(value, node);
     }
 
-    std::string eval(const std::string& target, const std::string& column, const FilterNode& node) {
+    std::string eval(const std::string& target, const std::string& column, const std::string& judged,
+                     const FilterNode& node) {
         std::string condition =
             "project = {project:String} AND target = '" + target + "' AND name = " + bind(node.operand.name);
         if (node.comparison != FilterOperator::exists)
             condition +=
                 " AND (" +
                 (node.operand.aspect == "score" ? numeric("score", true, node) : text(node.operand.aspect, node)) + ")";
-        return column + " IN (SELECT toFixedString(target_id, " + (target == "span" ? "16" : "32") +
-               ") FROM hone.evals FINAL WHERE " + condition + ")";
+        return column + " IN (SELECT " + judged + " FROM hone.evals FINAL WHERE " + condition + ")";
     }
 
     ClickHouseQuery& m_query;

@@ -56,10 +56,18 @@ std::string json_of(const dom::object& object, std::string_view name, std::strin
     return simdjson::minify(value);
 }
 
+// A time as a number, in the unit that puts it between the years 1973 and 5138.
+Result<int64_t> time_of_number(int64_t number, std::string_view name) {
+    for (const int64_t unit : {int64_t{1}, int64_t{1'000}, int64_t{1'000'000}, int64_t{1'000'000'000}})
+        if (number >= 100'000'000'000'000'000 / unit && number <= INT64_MAX / unit) return number * unit;
+    return invalid(std::string(name) + " is a number that is no time");
+}
+
 Result<int64_t> time_of(const dom::object& object, std::string_view name) {
     dom::element value;
     if (object.at_key(name).get(value) != simdjson::SUCCESS || value.is_null())
         return invalid(std::string(name) + " is missing");
+    if (int64_t number = 0; value.get(number) == simdjson::SUCCESS) return time_of_number(number, name);
     std::string_view text;
     if (value.get(text) != simdjson::SUCCESS) return invalid(std::string(name) + " is not a time");
     auto time = parse_time(text);

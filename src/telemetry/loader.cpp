@@ -71,7 +71,7 @@ void Loader::run(std::stop_token stop) {
     Duration pause = std::chrono::milliseconds(100);
     while (!stop.stop_requested()) {
         if (!m_wal.wait(m_next, std::chrono::hours(1), stop)) continue;
-        {
+        if (!m_is_behind) {
             Lock lock(m_mutex);
             if (!stop.stop_requested()) m_loaded.wait_for(m_mutex, stop, m_options.gather, [] { return false; });
         }
@@ -110,7 +110,9 @@ Result<bool> Loader::step() {
 Result<Loader::Block> Loader::read_block() {
     Block block;
     block.frames = TRY(m_wal.read(m_next, m_options.block_bytes));
+    size_t bytes = 0;
     for (const Wal::Frame& frame : block.frames) {
+        bytes += frame.payload.size();
         auto decoded = decode_frame(frame.payload);
         if (!decoded.ok()) { // its checksum is right, so we wrote it: a newer version did
             log(Level::error, "a frame of the log is not understood and left out", {{"sequence", frame.sequence}});
@@ -120,10 +122,11 @@ Result<Loader::Block> Loader::read_block() {
         block.decoded.push_back(std::move(decoded).value());
     }
     for (const IngestFrame& frame : block.decoded)
-        for (const std::string_view bytes : frame.rows) {
-            Row row{bytes, {}};
-            if (read_span_row_head(bytes, row.head)) block.rows.push_back(row);
+        for (const std::string_view encoded : frame.rows) {
+            Row row{encoded, {}};
+            if (read_span_row_head(encoded, row.head)) block.rows.push_back(row);
         }
+    m_is_behind = bytes >= m_options.block_bytes / 2;
     return block;
 }
 
@@ -247,7 +250,7 @@ Result<> Loader::insert(const Block& block) {
     }
     // First where the traces are, then the spans: a crash between leaves a place without spans, never the reverse.
     TRY(m_engine.insert("hone.trace_times", times, m_options.insert_deadline));
-    return m_engine.insert("hone.spans", rows, m_options.insert_deadline);
+    return m_engine.insert("hone.spans", std::move(rows), m_options.insert_deadline);
 }
 
 Result<> Loader::finish(Block& block) {

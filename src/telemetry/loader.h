@@ -25,8 +25,8 @@ struct LoaderOptions {
     std::string state_file;
     std::function<Result<>()> prepare;                        // before the first block: makes the tables
     std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be asked for now; must not block
-    size_t block_bytes = 48 << 20;
-    Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost
+    size_t block_bytes = 64 << 20;
+    Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost; not when behind
     Duration insert_deadline{60'000'000'000};
     Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
     bool is_only_writer = true;                 // of the engine: then what we put in need not be asked for
@@ -82,9 +82,10 @@ private:
     LoaderOptions m_options;
     Wal& m_wal;
     ClickHouse& m_engine;
-    std::mutex m_step_mutex; // held while a block is on its way
-    LoaderState m_state;     // with m_step_mutex
-    KnownSpans m_known;      // with m_step_mutex
+    std::mutex m_step_mutex;  // held while a block is on its way
+    LoaderState m_state;      // with m_step_mutex
+    KnownSpans m_known;       // with m_step_mutex
+    bool m_is_behind = false; // the last block was large: more waits; only the loader's thread
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
     Condition m_loaded;

@@ -158,6 +158,71 @@ TEST_CASE("evals are upserted, listed, filtered by, kept in history and removed"
     CHECK(!evals.upsert({label("judged", 1, "", "x")}).ok());
 }
 
+TEST_CASE("evals of traces and chat sessions are filtered by, and count once each in a series") {
+    Fixture& f = fixture();
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 1; i <= 12; ++i) { // traces 401, 402, 403 of four spans; the first two are one session
+        const uint64_t trace = 401 + (i - 1) / 4;
+        spans.push_back({trace, i, 0, base_ns + static_cast<int64_t>(i), 1, "n",
+                         text_attribute("session.id", trace < 403 ? "talk" : "other"), 0});
+    }
+    f.send_json("targets", request(spans));
+    f.wait();
+    f.store();
+    Evals evals(f.telemetry->engine(), f.clock);
+    const auto judge = [](EvalTarget target, std::string id, std::string verdict, double score) {
+        Eval eval;
+        eval.project = "project_targets";
+        eval.target = target;
+        eval.target_id = std::move(id);
+        eval.name = "solved";
+        eval.label = std::move(verdict);
+        eval.score = score;
+        return eval;
+    };
+    REQUIRE(evals
+                .upsert({judge(EvalTarget::trace, hex_number(401, 32), "yes", 1),
+                         judge(EvalTarget::trace, hex_number(403, 32), "no", 0.5),
+                         judge(EvalTarget::chat_session, "talk", "no", 0.25),
+                         judge(EvalTarget::span, hex_number(2, 16), "yes", 0)})
+                .ok());
+    CHECK(count_matching("targets", "trace_eval[\"solved\"].label = \"yes\"") == 4);
+    CHECK(count_matching("targets", "session_eval[\"solved\"].label = \"no\"") == 8);
+    CHECK(count_matching("targets", "session_eval[\"solved\"].score < 0.2") == 0);
+    CHECK(count_matching("targets", "not (session_eval[\"solved\"] exists)") == 4);
+    CHECK(count_matching("targets", "eval[\"solved\"] exists and trace_eval[\"solved\"] exists") == 1);
+
+    const auto measured = [&](EvalTarget target) {
+        Series series;
+        series.scope = scope_of("targets");
+        series.metrics = {Metric::eval_rate, Metric::eval_score};
+        series.bucket = 0s;
+        series.eval_name = "solved";
+        series.eval_label = "yes";
+        series.eval_target = target;
+        auto points = f.store().series(series);
+        REQUIRE_MESSAGE(points.ok(), (points.ok() ? "" : points.error().message));
+        REQUIRE(points.value().size() == 1);
+        return points.value()[0].values;
+    };
+    CHECK(measured(EvalTarget::span) == std::vector<double>{1, 0});
+    CHECK(measured(EvalTarget::trace) == std::vector<double>{0.5, 0.75});
+    CHECK(measured(EvalTarget::chat_session) == std::vector<double>{0, 0.25});
+
+    const auto names = evals.names("project_targets");
+    REQUIRE(names.ok());
+    REQUIRE(names.value().size() == 3);
+    CHECK(names.value()[0].target == EvalTarget::trace);
+    CHECK(names.value()[0].count == 2);
+    CHECK(names.value()[0].labels.size() == 2);
+    ListEvals of_trace;
+    of_trace.project = "project_targets";
+    of_trace.trace_id = hex_number(401, 32);
+    CHECK(evals.list(of_trace).value().evals.size() == 1);
+    of_trace.trace_id = hex_number(402, 32);
+    CHECK(evals.list(of_trace).value().evals.empty());
+}
+
 TEST_CASE("a hundred thousand evals go in at once") {
     Fixture& f = fixture();
     f.store();

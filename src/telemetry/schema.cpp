@@ -62,6 +62,10 @@ constexpr Column columns[] = {
     {"wire", "String", zstd, "What else OTLP carried, as JSON."},
 };
 
+// A day that nothing was added to for an hour becomes one part: questions pay for every part that they open.
+constexpr std::string_view merge_old_days =
+    "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
+
 std::string create_spans() {
     std::string sql = "CREATE TABLE IF NOT EXISTS hone.spans (";
     for (const Column& column : columns)
@@ -73,7 +77,8 @@ INDEX input_index input TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = 
 INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(output)))
 ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
 SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60,
-min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9)";
+min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
+           std::string(merge_old_days);
 }
 
 // Where a trace lies in time, so that reading one touches a few granules. Minimum and maximum: harmless to write twice.
@@ -111,11 +116,10 @@ count() AS spans, countIf(s.status = 'error') AS errors, sum(s.input_tokens + s.
 s.reasoning_tokens) AS tokens, sum(s.cost_nano_usd) AS cost_nano_usd FROM hone.spans AS s GROUP BY s.project, s.trace_id)";
 
 constexpr std::string_view create_chat_sessions =
-    R"(CREATE VIEW IF NOT EXISTS hone.chat_sessions AS SELECT s.project AS project,
-s.chat_session AS chat_session, anyIf(s.user_id, s.user_id != '') AS user_id, min(s.start_ns) AS start_ns,
-max(s.start_ns + s.duration_ns) AS end_ns, uniqExact(s.trace_id) AS traces, count() AS spans, countIf(s.status = 'error') AS errors,
-sum(s.input_tokens + s.cache_read_tokens + s.cache_write_tokens + s.output_tokens + s.reasoning_tokens) AS tokens,
-sum(s.cost_nano_usd) AS cost_nano_usd FROM hone.spans AS s WHERE s.chat_session != '' GROUP BY s.project, s.chat_session)";
+    R"(CREATE OR REPLACE VIEW hone.chat_sessions AS SELECT t.project AS project, t.chat_session AS chat_session,
+anyIf(t.user_id, t.user_id != '') AS user_id, min(t.start_ns) AS start_ns, max(t.start_ns + t.duration_ns) AS end_ns,
+count() AS traces, sum(t.spans) AS spans, sum(t.errors) AS errors, sum(t.tokens) AS tokens,
+sum(t.cost_nano_usd) AS cost_nano_usd FROM hone.traces AS t WHERE t.chat_session != '' GROUP BY t.project, t.chat_session)";
 
 } // namespace
 
@@ -126,6 +130,7 @@ std::span<const Column> span_columns() {
 Result<> create_schema(ClickHouse& engine) {
     const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",
                                       create_spans(),
+                                      "ALTER TABLE hone.spans MODIFY SETTING " + std::string(merge_old_days),
                                       std::string(create_trace_times),
                                       create_evals(),
                                       create_eval_history(),

@@ -2,11 +2,12 @@
 
 #include "base/text.h"
 #include "telemetry/binary.h"
-#include "telemetry/filter.h"
+#include "telemetry/span_question.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace hone::telemetry {
 
@@ -20,9 +21,6 @@ constexpr std::string_view skeleton_columns = "trace_id, span_id, parent_id, sta
 constexpr std::string_view payload_columns =
     "otel_kind, version, finish_reason, exception_message, truncated, input, input_mime, output, output_mime, "
     "attributes, resource, scope, events, links, wire";
-constexpr std::string_view all_tokens =
-    "(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens)";
-
 SpanRow read_row(BinaryReader& reader) {
     SpanRow row;
     row.trace_id = reader.bytes(32);
@@ -71,31 +69,6 @@ bool is_hex(std::string_view text, size_t digits) {
     return text.size() == digits && std::all_of(text.begin(), text.end(), [](char letter) {
                return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
            });
-}
-
-// A question with project, time and filter bound; the caller adds what it selects.
-struct Question {
-    ClickHouseQuery query{""};
-    std::string where;
-};
-
-Result<Question> ask(const Scope& scope) {
-    const FilterNode filter = TRY(parse_filter(scope.filter));
-    Question question;
-    question.query.bind("project", scope.project).bind("from", scope.from_ns).bind("to", scope.to_ns);
-    question.query.project = scope.project;
-    question.query.deadline = scope.deadline;
-    question.query.cancel = scope.cancel;
-    const auto seconds = std::max<int64_t>(1, std::chrono::duration_cast<std::chrono::seconds>(scope.deadline).count());
-    question.query.set("max_execution_time", std::to_string(seconds));
-    question.where = "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
-    if (!filter.children.empty() || filter.kind == FilterNode::Kind::comparison)
-        question.where += " AND " + compile_filter(filter, question.query);
-    if (scope.received_from_ns > 0 || scope.received_to_ns < INT64_MAX) {
-        question.query.bind("received_from", scope.received_from_ns).bind("received_to", scope.received_to_ns);
-        question.where += " AND received_ns >= {received_from:Int64} AND received_ns < {received_to:Int64}";
-    }
-    return question;
 }
 
 // Where a page ended: the start and the id of its last row. Rows that come later never shift the next page.
@@ -186,59 +159,40 @@ std::string cut_page(std::vector<Row>& rows, size_t wanted, RowOf row_of) {
     return encode_cursor(last.start_ns, last.span_id + last.trace_id);
 }
 
-std::string group_expression(const std::string& field, ClickHouseQuery& query, bool& ok) {
-    static constexpr std::pair<std::string_view, std::string_view> known[] = {{"name", "name"},
-                                                                              {"kind", "kind"},
-                                                                              {"status", "status"},
-                                                                              {"service", "service"},
-                                                                              {"version", "version"},
-                                                                              {"model", "model"},
-                                                                              {"provider", "provider"},
-                                                                              {"user", "user_id"},
-                                                                              {"session", "chat_session"},
-                                                                              {"tool", "tool_name"},
-                                                                              {"finish_reason", "finish_reason"},
-                                                                              {"exception", "exception_type"},
-                                                                              {"status_message", "status_message"}};
-    ok = true;
-    for (const auto& [name, column] : known)
-        if (field == name) return "toString(" + std::string(column) + ")";
-    if (field.starts_with("attributes[\"") && field.ends_with("\"]")) {
-        query.bind("group_key", std::string_view(field).substr(12, field.size() - 14));
-        return "attribute_index[{group_key:String}]";
-    }
-    ok = false;
-    return {};
-}
+constexpr size_t most_session_traces = 5000; // that are summed up
 
-std::string metric_expression(Metric metric) {
-    switch (metric) {
-    case Metric::count:
-        return "toFloat64(count())";
-    case Metric::errors:
-        return "toFloat64(countIf(status = 'error'))";
-    case Metric::error_rate:
-        return "countIf(status = 'error') / count()";
-    case Metric::latency_p50:
-        return "toFloat64(quantile(0.5)(duration_ns))";
-    case Metric::latency_p95:
-        return "toFloat64(quantile(0.95)(duration_ns))";
-    case Metric::latency_p99:
-        return "toFloat64(quantile(0.99)(duration_ns))";
-    case Metric::latency_mean:
-        return "avg(duration_ns)";
-    case Metric::tokens:
-        return "toFloat64(sum" + std::string(all_tokens) + ")";
-    case Metric::cost:
-        return "sum(cost_nano_usd) / 1e9";
-    case Metric::traces:
-        return "toFloat64(uniqExact(trace_id))";
-    case Metric::eval_rate:
-        return "countIf(eval_label = {eval_label:String}) / countIf(has_eval)";
-    case Metric::eval_score:
-        return "avgOrNullIf(eval_score, has_eval)";
+Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::string, size_t>& session_of,
+                    std::vector<SessionRow>& sessions) {
+    if (session_of.empty()) return {};
+    std::string traces;
+    for (const auto& [trace, session] : session_of) // hexadecimal digits, of the engine's own answer
+        if (is_hex(trace, 32)) traces += (traces.empty() ? "('" : ",'") + trace + "'";
+    const std::string times =
+        " FROM hone.trace_times WHERE project = {project:String} AND trace_id IN " + traces + "))";
+    ClickHouseQuery query("SELECT trace_id, max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
+                          std::string(all_tokens) +
+                          ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= "
+                          "(SELECT min(first_ns)" +
+                          times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id IN " + traces +
+                          ") GROUP BY trace_id FORMAT RowBinary");
+    query.project = scope.project;
+    query.bind("project", scope.project);
+    query.deadline = scope.deadline;
+    query.cancel = scope.cancel;
+    query.set("max_query_size", "1000000000").set("max_ast_elements", "100000000");
+    const std::string bytes = TRY(engine.query(query));
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        const auto place = session_of.find(std::string(reader.bytes(32)));
+        SessionRow ignored;
+        SessionRow& row = place == session_of.end() ? ignored : sessions[place->second];
+        row.traces++;
+        row.end_ns = std::max(row.end_ns, reader.number<int64_t>());
+        row.spans += static_cast<int64_t>(reader.number<uint64_t>());
+        row.errors += static_cast<int64_t>(reader.number<uint64_t>());
+        row.tokens += reader.number<int64_t>();
+        row.cost_nano_usd += reader.number<int64_t>();
     }
-    return "0.";
+    return {};
 }
 
 } // namespace
@@ -373,6 +327,7 @@ Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
     return page;
 }
 
+// Many senders name the session on the root span alone: what counts are all spans of the session's traces.
 Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, const std::string& cursor_text) {
     Question question = TRY(ask(scope));
     ClickHouseQuery& query = question.query;
@@ -384,111 +339,29 @@ Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, c
         having =
             " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < {cursor_id:String}))";
     }
-    query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), min(start_ns) AS first, max(start_ns + "
-                "duration_ns), uniqExact(trace_id), count(), "
-                "countIf(status = 'error'), sum" +
-                std::string(all_tokens) + ", sum(cost_nano_usd) FROM hone.spans WHERE " + question.where +
+    query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), min(start_ns) AS first, groupUniqArray(" +
+                std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + question.where +
                 " AND chat_session != '' GROUP BY chat_session" + having +
                 " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
     const std::string bytes = TRY(m_engine.query(query));
     SessionPage page;
+    std::map<std::string, size_t> session_of; // by trace
     for (BinaryReader reader(bytes); !reader.at_end();) {
         SessionRow row;
         row.chat_session = reader.text();
         row.user_id = reader.text();
         row.start_ns = reader.number<int64_t>();
-        row.end_ns = reader.number<int64_t>();
-        row.traces = static_cast<int64_t>(reader.number<uint64_t>());
-        row.spans = static_cast<int64_t>(reader.number<uint64_t>());
-        row.errors = static_cast<int64_t>(reader.number<uint64_t>());
-        row.tokens = reader.number<int64_t>();
-        row.cost_nano_usd = reader.number<int64_t>();
+        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+            session_of.emplace(reader.bytes(32), page.sessions.size());
         page.sessions.push_back(std::move(row));
     }
     if (page.sessions.size() > limit) {
         page.sessions.resize(limit);
         page.next_cursor = encode_cursor(page.sessions.back().start_ns, page.sessions.back().chat_session);
     }
+    std::erase_if(session_of, [&](const auto& entry) { return entry.second >= page.sessions.size(); });
+    TRY(add_totals(m_engine, scope, session_of, page.sessions));
     return page;
-}
-
-Result<std::vector<SeriesPoint>> SpanStore::series(const Series& request) {
-    if (request.metrics.empty() || request.metrics.size() > 12) return invalid("a series needs one to twelve metrics");
-    if (request.bucket.count() < 0) return invalid("a bucket is not negative");
-    Question question = TRY(ask(request.scope));
-    ClickHouseQuery& query = question.query;
-    std::string group = "''";
-    if (!request.group_by.empty()) {
-        bool ok = false;
-        group = group_expression(request.group_by, query, ok);
-        if (!ok) return invalid("spans cannot be grouped by \"" + request.group_by + "\"");
-    }
-    std::string from = "hone.spans", metrics;
-    bool needs_evals = false;
-    for (const Metric metric : request.metrics) {
-        metrics += ", ifNull(" + metric_expression(metric) + ", nan)";
-        needs_evals = needs_evals || metric == Metric::eval_rate || metric == Metric::eval_score;
-    }
-    if (needs_evals) {
-        query.bind("eval_name", request.eval_name).bind("eval_label", request.eval_label);
-        from += " LEFT JOIN (SELECT toFixedString(target_id, 16) AS eval_span, any(label) AS eval_label, any(score) AS "
-                "eval_score, 1 AS has_eval FROM "
-                "hone.evals FINAL WHERE project = {project:String} AND target = 'span' AND name = {eval_name:String} "
-                "GROUP BY target_id) AS labels ON span_id = eval_span";
-    }
-    const std::string bucket =
-        request.bucket.count() == 0 ? "{from:Int64}" : "intDiv(start_ns, {bucket:Int64}) * {bucket:Int64}";
-    if (request.bucket.count() > 0) query.bind("bucket", request.bucket.count());
-    std::string groups;
-    if (!request.group_by.empty())
-        groups = " AND " + group + " IN (SELECT " + group + " AS g FROM hone.spans WHERE " + question.where +
-                 " GROUP BY g ORDER BY count() DESC LIMIT " +
-                 std::to_string(std::clamp<size_t>(request.groups, 1, 200)) + ")";
-    query.sql = "SELECT toInt64(" + bucket + ") AS bucket_ns, " + group + " AS group_name" + metrics + " FROM " + from +
-                " WHERE " + question.where + groups +
-                " GROUP BY bucket_ns, group_name ORDER BY bucket_ns, group_name LIMIT 100000 FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(query));
-    std::vector<SeriesPoint> points;
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        SeriesPoint point;
-        point.bucket_ns = reader.number<int64_t>();
-        point.group = reader.text();
-        for (size_t i = 0; i < request.metrics.size(); ++i) point.values.push_back(reader.number<double>());
-        points.push_back(std::move(point));
-    }
-    return points;
-}
-
-Result<std::vector<Facet>> SpanStore::facet(const Scope& scope, const std::string& field, size_t limit) {
-    Question question = TRY(ask(scope));
-    bool ok = false;
-    const std::string group = group_expression(field, question.query, ok);
-    if (!ok) return invalid("there is no facet \"" + field + "\"");
-    question.query.sql = "SELECT " + group + " AS value, count() FROM hone.spans WHERE " + question.where +
-                         " GROUP BY value ORDER BY count() DESC, value LIMIT " +
-                         std::to_string(std::clamp<size_t>(limit, 1, 1000)) + " FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(question.query));
-    std::vector<Facet> facets;
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        std::string value(reader.text());
-        facets.push_back({std::move(value), static_cast<int64_t>(reader.number<uint64_t>())});
-    }
-    return facets;
-}
-
-Result<std::vector<AttributeKey>> SpanStore::attribute_keys(const Scope& scope, size_t limit) {
-    Question question = TRY(ask(scope));
-    question.query.sql =
-        "SELECT toString(key) AS name, count() FROM hone.spans ARRAY JOIN mapKeys(attribute_index) AS key WHERE " +
-        question.where + " GROUP BY name ORDER BY count() DESC, name LIMIT " +
-        std::to_string(std::clamp<size_t>(limit, 1, 10'000)) + " FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(question.query));
-    std::vector<AttributeKey> keys;
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        std::string key(reader.text());
-        keys.push_back({std::move(key), static_cast<int64_t>(reader.number<uint64_t>())});
-    }
-    return keys;
 }
 
 } // namespace hone::telemetry

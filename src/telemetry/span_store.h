@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "telemetry/clickhouse.h"
 #include "telemetry/conversation.h"
+#include "telemetry/evals.h"
 #include "telemetry/span.h"
 #include "telemetry/span_conditions.h"
 
@@ -160,11 +161,12 @@ constexpr auto enum_names(Metric) {
 struct Series {
     Scope scope;
     std::vector<Metric> metrics;
-    Duration bucket{300'000'000'000}; // zero: one bucket for all
-    std::string group_by;             // a filter field, or attributes["key"]; empty: one group
-    size_t groups = 20;               // the largest ones; the rest is left out
-    std::string eval_name;            // for eval_rate and eval_score
-    std::string eval_label;           // eval_rate: the share of this label
+    Duration bucket{300'000'000'000};          // zero: one bucket for all
+    std::string group_by;                      // a filter field, or attributes["key"]; empty: one group
+    size_t groups = 20;                        // the largest ones; the rest is left out
+    std::string eval_name;                     // for eval_rate and eval_score
+    std::string eval_label;                    // eval_rate: the share of this label
+    EvalTarget eval_target = EvalTarget::span; // of a trace or a chat session: each counts once in a bucket
 };
 struct SeriesPoint {
     int64_t bucket_ns = 0;

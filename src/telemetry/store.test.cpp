@@ -266,6 +266,24 @@ TEST_CASE("filters, series and facets answer about the right spans") {
     CHECK(sessions.value().sessions[0].traces == 5);
 }
 
+TEST_CASE("a session that is named on the root span alone has all spans of its traces") {
+    Fixture& f = fixture();
+    f.send_json("rooted", request({{1, 1, 0, base_ns, 5, "root", text_attribute("session.id", "talk"), 0},
+                                   {1, 2, 1, base_ns + 1, 9, "child", number_attribute("llm.token_count.prompt", 7), 2},
+                                   {2, 3, 0, base_ns + 20, 5, "root", text_attribute("session.id", "talk"), 0}}));
+    f.wait();
+    auto sessions = f.store().list_sessions(scope_of("rooted"), 10, "");
+    REQUIRE_MESSAGE(sessions.ok(), (sessions.ok() ? "" : sessions.error().message));
+    REQUIRE(sessions.value().sessions.size() == 1);
+    const SessionRow& talk = sessions.value().sessions[0];
+    CHECK(talk.traces == 2);
+    CHECK(talk.spans == 3);
+    CHECK(talk.errors == 1);
+    CHECK(talk.tokens == 7);
+    CHECK(talk.start_ns == base_ns);
+    CHECK(talk.end_ns == base_ns + 25);
+}
+
 TEST_CASE("pages do not shift while spans come in") {
     Fixture& f = fixture();
     const auto make = [](uint64_t from, uint64_t count, int64_t start) {

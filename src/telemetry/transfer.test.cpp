@@ -195,24 +195,68 @@ TEST_CASE("spans of Phoenix are read as its API lists them, as lines and as a li
     CHECK(payload.value().attributes.find(R"("tag.tags":["a","b"])") != std::string::npos);
 }
 
-TEST_CASE("a data frame of Phoenix in Parquet is read") {
+namespace {
+
+// A file as others may have written it.
+std::string make_parquet(const std::string& select) {
+    static int number = 0;
     fixture().store();
     const std::string directory = fixture().telemetry->engine_process()->directory() + "/exports";
     REQUIRE(make_directories(directory).ok());
-    const std::string path = directory + "/frame.parquet";
-    ClickHouseQuery query(
-        "SELECT 'chat' AS name, 'LLM' AS span_kind, CAST(NULL AS Nullable(String)) AS parent_id, "
+    const std::string path = directory + "/made" + std::to_string(++number) + ".parquet";
+    auto made = fixture().telemetry->engine().query(
+        ClickHouseQuery("SELECT " + select + " INTO OUTFILE '" + path + "' FORMAT Parquet"));
+    REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message + made.error().trail));
+    return read_file(path).value();
+}
+
+} // namespace
+
+TEST_CASE("Parquet of others is read: columns in another order, of other types, some missing, some unknown") {
+    const std::string ids =
+        ", toFixedString('" + hex_number(6, 16) + "', 16) AS span_id, '" + hex_number(89, 32) + "' AS trace_id";
+    const std::string file =
+        make_parquet("toUInt8(7) AS own_column, map('llm.model_name', 'gpt-4o', 'user.tier', 'gold') AS attributes, "
+                     "toDateTime64('2025-11-15 10:00:01', 3) AS end_time, toLowCardinality('error') AS status, "
+                     "toInt64(1763200800250000) AS start_time, toNullable(toLowCardinality('chat')) AS name" +
+                     ids);
+    auto report = import_all(ImportFormat::parquet, "others", file, "", 1000);
+    REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
+    for (const ImportProblem& problem : report.value().problems) FAIL_CHECK(problem.reason);
+    CHECK(report.value().accepted == 1);
+    fixture().wait();
+    auto payload = fixture().store().span_payload("project_others", hex_number(89, 32), hex_number(6, 16));
+    REQUIRE(payload.ok());
+    CHECK(payload.value().row.name == "chat");
+    CHECK(payload.value().row.model == "gpt-4o");
+    CHECK(payload.value().row.status == otlp::StatusCode::error);
+    CHECK(payload.value().row.duration_ns == 750'000'000);
+
+    const auto reason = [&](const std::string& select) {
+        auto refused = import_all(ImportFormat::parquet, "others", make_parquet(select), "", 1000);
+        if (!refused.ok()) return refused.error().message;
+        return refused.value().problems.empty() ? std::string() : refused.value().problems[0].reason;
+    };
+    CHECK(reason("1 AS a, 2 AS b").find("has no columns trace_id and attributes") != std::string::npos);
+    CHECK(reason("'{}' AS attributes" + ids) == "start_time is missing");
+    CHECK(reason("'{}' AS attributes, 'soon' AS start_time, 'later' AS end_time" + ids) ==
+          "start_time is not a time like 2026-01-31T12:00:00Z");
+    CHECK(reason("'{}' AS attributes, 12 AS start_time, 13 AS end_time" + ids) ==
+          "start_time is a number that is no time");
+    CHECK(reason("'{}' AS attributes, toInt64(1763200800) AS start_time, toInt64(1763200801) AS end_time, 'xyz' AS "
+                 "span_id, 'abc' AS trace_id") != "");
+}
+
+TEST_CASE("a data frame of Phoenix in Parquet is read") {
+    const std::string file = make_parquet(
+        "'chat' AS name, 'LLM' AS span_kind, CAST(NULL AS Nullable(String)) AS parent_id, "
         "toDateTime64('2025-11-15 10:00:00.25', 6, 'UTC') AS start_time, toDateTime64('2025-11-15 10:00:01', 6, 'UTC') "
         "AS end_time, 'OK' AS status_code, '' AS status_message, '" +
         hex_number(5, 16) + "' AS `context.span_id`, '" + hex_number(88, 32) +
         "' AS `context.trace_id`, 'gpt-4o' AS `attributes.llm.model_name`, toFloat64(21) AS "
         "`attributes.llm.token_count.prompt`, CAST(NULL AS Nullable(Float64)) AS "
         "`attributes.llm.token_count.completion`, [tuple('user', 'hello')::Tuple(`message.role` String, "
-        "`message.content` String)] AS `attributes.llm.input_messages` INTO OUTFILE '" +
-        path + "' FORMAT Parquet");
-    auto made = fixture().telemetry->engine().query(query);
-    REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message + made.error().trail));
-    const std::string file = read_file(path).value();
+        "`message.content` String)] AS `attributes.llm.input_messages`");
     auto report = import_all(ImportFormat::parquet, "frame", file, "", 1000);
     REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
     CHECK(report.value().accepted == 1);
@@ -267,6 +311,7 @@ TEST_CASE("a snapshot taken while spans come in holds all that was acknowledged 
         const std::string target = second.directory / file.name;
         fs::create_directories(fs::path(target).parent_path());
         fs::copy_file(file.path, target);
+        fs::permissions(target, fs::perms::owner_write, fs::perm_options::add); // parts of the engine are read-only
         fs::resize_file(target, static_cast<uintmax_t>(file.bytes));
     }
     snapshot.value().reset();

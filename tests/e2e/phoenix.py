@@ -1,11 +1,14 @@
 """Clients of Arize Phoenix and OpenInference, unmodified from npm, against the real binary; deletes that free the disk;
 two windows side by side; a hundred thousand evals at once."""
 
+import http.client
 import json
 import os
 import pathlib
+import socket
 import sqlite3
 import subprocess
+import urllib.parse
 
 from server import Server, wait_until
 from telemetry import key_of, otlp_json, rows
@@ -57,6 +60,27 @@ def test_refusals_of_traces_are_google_rpc_status(binary, stack):
     assert guest.status == 401 and guest.bytes.startswith(b"\x08\x10\x12"), guest.bytes
     reader = server.client(key_of(server, scopes=["read"])).post("/v1/traces", body)
     assert reader.status == 403 and reader.json["code"] == 7, reader.text
+    # Nobody says beforehand how much is to come: the edge notices on the way.
+    for kind, begins in (("application/x-protobuf", b"\x08\x03\x12"), ("application/json", b'{"code":3')):
+        status, answer = send_chunks(server.url, kind, 65 << 20)
+        assert status == 413 and answer.startswith(begins) and b"larger than" in answer, (status, answer)
+
+
+def send_chunks(url, kind, total):
+    """Status and body of a POST of /v1/traces whose length is not said beforehand."""
+    parts = urllib.parse.urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+        head = f"POST /v1/traces HTTP/1.1\r\nHost: t\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        piece = b"100000\r\n" + b"a" * (1 << 20) + b"\r\n"
+        try:
+            connection.sendall(head.encode())
+            for _ in range(total >> 20):
+                connection.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the answer is there already
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        return response.status, response.read()
 
 
 def test_deletes_by_filter_and_of_a_project_free_the_disk(binary, stack):
