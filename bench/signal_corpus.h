@@ -25,6 +25,8 @@ struct CorpusOptions {
     int64_t to_ns = 0;
     int64_t window_hours = 24;
     int64_t baseline_hours = 72;
+    double season = 0; // how much slower and longer calls are at the busiest hour: 0.5 is half as much again
+    double growth = 1; // of the traffic, from day to day
 };
 
 class Corpus {
@@ -86,6 +88,7 @@ private:
         span.kind = 1;
         span.resource = place.resource;
         span.start_ns = static_cast<uint64_t>(place.now);
+        ms *= strain(place.now);
         span.end_ns = span.start_ns + static_cast<uint64_t>(ms * 1e6);
         span.status = otlp::StatusCode::ok;
         span.attributes.push_back({"openinference.span.kind", {kind}});
@@ -108,12 +111,29 @@ private:
     }
     void model_call(otlp::Batch& batch, Place& place, std::string_view name, double tokens, std::string said,
                     bool cut) {
+        tokens *= strain(place.now);
         otlp::Span& span = add(batch, place, name, "LLM", around(900));
         span.attributes.push_back({"llm.model_name", {std::string_view("gpt-4o-mini")}});
         span.attributes.push_back({"llm.token_count.prompt", {static_cast<int64_t>(tokens)}});
         span.attributes.push_back({"llm.token_count.completion", {static_cast<int64_t>(around(80))}});
         span.attributes.push_back({"llm.finish_reason", {std::string_view(cut ? "length" : "stop")}});
         text(batch, span, "output.value", std::move(said));
+    }
+
+    // How busy an hour is, 0.2 to 1; the same hours every day.
+    static double load(double hours) { return 0.6 + 0.4 * std::sin(hours / 24 * 6.283); }
+    // What the load does to durations and tokens at this time.
+    double strain(int64_t at_ns) const {
+        const double hours = static_cast<double>(at_ns - m_options.to_ns) / static_cast<double>(hour_ns);
+        return 1 + m_options.season * load(hours);
+    }
+    // The first trace of the window: with growth it holds more than its share of the time.
+    size_t first_in_window() const {
+        if (m_options.growth <= 1) return m_options.traces * 3 / 4;
+        const double days = static_cast<double>(m_options.baseline_hours) / 24;
+        const double before = (std::pow(m_options.growth, days) - 1) / (m_options.growth - 1);
+        const double window = std::pow(m_options.growth, days);
+        return static_cast<size_t>(static_cast<double>(m_options.traces) * before / (before + window));
     }
 
     // Nights are quiet; an hour of the window may be ten times as busy.
@@ -123,7 +143,7 @@ private:
         double at = 0;
         do {
             at = share() * hours;
-        } while (!happens(0.6 + 0.4 * std::sin(at / 24 * 6.283)));
+        } while (!happens(load(at) * std::pow(m_options.growth, (at - hours) / 24)));
         if (is(Detector::cost_spike, in_window) && number % 2 == 0) at = 5 + share();
         const int64_t begin = in_window ? from : from - m_options.baseline_hours * hour_ns;
         return begin + static_cast<int64_t>(at * static_cast<double>(hour_ns) * 0.999);
@@ -131,7 +151,7 @@ private:
     bool is(Detector fault, bool in_window) const { return m_options.fault == fault && in_window; }
 
     void add_trace(otlp::Batch& batch, size_t number) {
-        const bool in_window = number >= m_options.traces * 3 / 4;
+        const bool in_window = number >= first_in_window();
         Place place;
         place.trace = id(batch, 16);
         place.now = start_of(number, in_window);

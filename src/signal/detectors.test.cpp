@@ -36,12 +36,14 @@ std::string joined(const std::set<std::string>& all) {
 }
 
 // The corpus with this fault, looked at.
-Findings corpus_with(Detector fault, uint64_t seed) {
+Findings corpus_with(Detector fault, uint64_t seed, double season = 0, double growth = 1) {
     bench::CorpusOptions options;
+    options.season = season;
+    options.growth = growth;
     options.fault = fault;
     options.seed = seed;
     options.to_ns = to_ns(fixture().clock.now());
-    const std::string project = std::string(name_of(fault)) + std::to_string(seed);
+    const std::string project = std::string(name_of(fault)) + std::to_string(seed) + (growth > 1 ? "growing" : "");
     const auto loaded = bench::load_corpus(*fixture().telemetry, options, project, "project_" + project);
     REQUIRE_MESSAGE(loaded.ok(), (loaded.ok() ? "" : loaded.error().message));
     return look_at(project, options.window_hours, options.baseline_hours, options.to_ns);
@@ -99,6 +101,10 @@ TEST_CASE("clean data gives no findings") {
         CHECK(findings.spans > 1000);
         CHECK(findings.cost.rows_read > 0);
     }
+}
+
+TEST_CASE("busy hours that are slow every day, and traffic that grows, are no findings") {
+    for (const uint64_t seed : {21, 22}) CHECK(joined(titles(corpus_with(Detector::reported, seed, 0.6, 1.3))) == "");
 }
 
 TEST_CASE("a project without spans, or with a window that is none") {
