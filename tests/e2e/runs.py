@@ -5,13 +5,15 @@ import pathlib
 import signal
 import time
 
-from server import Client, Server, wait_until
+from server import PATIENCE, Client, Server, wait_until
 
 OVER = ("succeeded", "failed", "cancelled", "timed_out", "budget_stopped", "lost")
 
 
 class Shop:
     """A server with one project, logged in as its owner."""
+
+    patience = PATIENCE  # seconds until a run has come where it should
 
     def __init__(self, binary, stack, *flags):
         self.server = stack.enter_context(Server(binary, None, *flags))
@@ -40,7 +42,7 @@ class Shop:
                 return run
             assert run["state"] not in OVER, (run, self.texts(id))
             return None
-        return wait_until(reached, f"the run gets {wanted}")
+        return wait_until(reached, f"the run gets {wanted}", self.patience)
 
     def events(self, id):
         return self.client.must("GET", f"/v1/runs/{id}/events?limit=1000").data
