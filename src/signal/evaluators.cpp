@@ -353,6 +353,7 @@ Result<int64_t> Evaluators::step() {
 }
 
 Result<std::optional<Time>> Evaluators::next_due() const {
+    if (m_telemetry == nullptr) return std::optional<Time>();
     const auto next = TRY(m_database.query("SELECT MIN(next_at) FROM evaluators WHERE enabled = 1"));
     return next.front().optional_time(0);
 }

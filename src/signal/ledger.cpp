@@ -36,7 +36,10 @@ Result<> Signal::keep_automation(const Caller& caller, const Row& row, bool is_s
     wanted.budget.cost_micro_usd_per_day = row.settings.cost_micro_usd_per_day;
     wanted.overlap = automation::Overlap::parallel;
     auto kept = m_parts.automations->manage(caller, wanted);
-    if (!kept.ok() && kept.error().code == Code::conflict) { // somebody's automation has that name
+    if (!kept.ok() && kept.error().code == Code::conflict) {
+        const auto now = TRY(row_of(row.project));
+        if (!row.automation && now && now->automation) return {}; // another server made it meanwhile
+        // Somebody's automation has that name.
         wanted.name += " " + row.project.text().substr(row.project.text().size() - 6);
         kept = m_parts.automations->manage(caller, wanted);
     }
