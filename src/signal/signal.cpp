@@ -395,7 +395,7 @@ void Signal::run(const std::stop_token& stop) {
         const auto next = done.ok() ? until_next() : Result<Duration>(Duration(std::chrono::seconds(10)));
         const Duration wait = next.ok() ? next.value() : Duration(std::chrono::seconds(10));
         m_mutex.lock();
-        m_changed.wait_for(m_mutex, stop, wait, [this]() { return m_wanted; });
+        m_changed.wait_for(m_mutex, stop, wait, [this]() REQUIRES_LOCK(m_mutex) { return m_wanted; });
         m_wanted = false;
         m_mutex.unlock();
     }
