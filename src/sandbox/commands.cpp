@@ -8,6 +8,7 @@
 #include "sandbox/unpack.h"
 #include "sandbox/volume.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -247,7 +248,7 @@ Result<> add_init_layer(Provider& provider, const RunOptions& options, SandboxSp
 // Whoever asks for a limit hears when there is none; --json has it in the result.
 void warn_not_limited(Sandbox& sandbox) {
     const auto view = sandbox.view();
-    if (view.ok() && !view.value().not_limited.empty())
+    if (view.ok() && std::count(view.value().not_limited.begin(), view.value().not_limited.end(), "cpus") > 0)
         std::fprintf(stderr, "hone: CPU time is not limited on this machine (hone check says how to change that)\n");
 }
 

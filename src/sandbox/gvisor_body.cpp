@@ -37,11 +37,12 @@ Object bind_mount(const std::string& source, const std::string& target, bool rea
             {"options", strings({"rbind", "nosuid", "nodev", read_only ? "ro" : "rw"})}};
 }
 
-Object memory_mount(const std::string& target, const char* mode) {
+// Each place has the whole of the disk limit: one file system for all of them is more than a bundle can say.
+Object memory_mount(const std::string& target, int64_t bytes) {
     return {{"destination", target},
             {"type", "tmpfs"},
             {"source", "tmpfs"},
-            {"options", strings({"nosuid", "nodev", std::string("mode=") + mode})}};
+            {"options", strings({"nosuid", "nodev", "mode=1777", "size=" + std::to_string(bytes)})}};
 }
 
 class GvisorBody final : public Body {
@@ -173,13 +174,9 @@ private:
                      Object{{"destination", "/dev"},
                             {"type", "tmpfs"},
                             {"source", "tmpfs"},
-                            {"options", strings({"nosuid", "noexec", "mode=755"})}},
-                     memory_mount("/dev/shm", "1777"),
-                     memory_mount("/tmp", "1777"),
-                     memory_mount("/var/tmp", "1777"),
-                     memory_mount("/run", "1777"),
-                     memory_mount("/workspace", "1777"),
-                     memory_mount("/home/worker", "1777")};
+                            {"options", strings({"nosuid", "noexec", "mode=755"})}}};
+        for (const char* place : {"/dev/shm", "/tmp", "/var/tmp", "/run", "/workspace", "/home/worker"})
+            mounts.push_back(memory_mount(place, *limits.disk_bytes));
         if (m_layers.host)
             for (const TreeMount& mount : host_mounts())
                 mounts.push_back(bind_mount(mount.source, "/" + mount.target, true));

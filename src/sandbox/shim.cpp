@@ -37,6 +37,7 @@ Result<> Shim::open_places() {
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";
     } else {
         m_view.disk_by = m_spec.capture ? "watched directory" : "tmpfs";
+        if (m_birth.tier == Tier::gvisor) m_view.disk_by = "tmpfs of gVisor, each place";
     }
     return {};
 }

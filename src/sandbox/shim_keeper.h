@@ -40,6 +40,7 @@ public:
         m_view.tier = m_birth.tier;
         m_view.limits_by = m_birth.machine->cgroups.keeper();
         if (m_view.limits_by == LimitKeeper::rlimit) m_view.not_limited = {"cpus"};
+        if (m_view.tier == Tier::gvisor) m_view.not_limited.emplace_back("disk_inodes");
         m_view.host_uid = m_birth.host_uid;
         m_view.thread = m_spec.thread;
         m_view.labels = *m_spec.labels;
