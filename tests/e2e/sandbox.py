@@ -72,6 +72,18 @@ def test_git_python_node_and_npm_run_inside(binary, stack):
     assert hone.run(*mounts, "--memory", "1g", "--mount", f"{package}:/opt/package.tgz", "--", "sh", "-c", script).strip() == "42"
 
 
+def test_wrong_use_is_refused_with_a_reason(binary, stack):
+    hone = Hone(binary, stack)
+    gone = "sbx_01J00000000000000000000000"
+    for words, reason in ((["sandbox", "run"], "a command is needed"), (["sandbox", "run", "--cpus", "1x", "--", "true"], "--cpus takes a number"),
+                          (["sandbox", "run", "--image", "no-such", "--", "true"], "image no-such not found"),
+                          (["sandbox", "run", "--image", "/no/such", "--", "true"], "root directory /no/such not found"),
+                          (["sandbox", "kill", gone], f"sandbox {gone} not found"), (["sandbox", "exec", gone, "--", "true"], "not found"),
+                          (["sandbox", "thread", "fork", "a"], "the name of the new thread"), (["sandbox", "thread", "export", "a"], "a directory to make")):
+        done = hone(*words)
+        assert done.returncode == 125 and reason in done.stderr, (words, done)
+
+
 def test_claude_and_codex_run_inside(binary, stack):
     modules = TESTS / "node_modules"
     claude = modules / "@anthropic-ai/claude-code-linux-x64/claude"
