@@ -120,9 +120,10 @@ def many(shop):
 
 
 def belongs(pid, data_dir):
-    """A shim of this server's sandboxes: it names the data directory on its command line."""
+    """A shim of this server's sandboxes: it names the data directory on its command line, as the server and the engine do."""
     with contextlib.suppress(OSError):
-        return str(data_dir).encode() in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        process = pathlib.Path(f"/proc/{pid}")
+        return (process / "comm").read_text().strip() == "hone-shim" and str(data_dir).encode() in (process / "cmdline").read_bytes()
     return False
 
 
