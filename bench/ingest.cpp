@@ -128,10 +128,10 @@ std::vector<double> visible_after(Telemetry& telemetry, double spans_per_second,
     };
     const Moment begin = std::chrono::steady_clock::now();
     for (size_t i = 0; i < load.requests.size(); ++i) {
-        while (seconds_since(begin) < pause * static_cast<double>(i)) {
+        do {
             look();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+        } while (seconds_since(begin) < pause * static_cast<double>(i));
         if (telemetry.ingest({load.requests[i], "application/x-protobuf", "", "", "space"}).status != 200) return {};
         waiting.emplace_back(telemetry.log_stats().next_sequence, std::chrono::steady_clock::now());
     }
@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
     const auto bytes_per_span = telemetry.engine().query(disk);
     const double n = static_cast<double>(load.spans);
     const int64_t busy_engine_mb = resident_mb(std::to_string(engine_pid)), busy_server_mb = resident_mb("self");
-    std::vector<double> visible = visible_after(telemetry, n / loaded_seconds / 2, wanted / 5, to_ns(clock.now()));
+    std::vector<double> visible = visible_after(telemetry, n / loaded_seconds / 4, wanted / 8, to_ns(clock.now()));
     if (visible.empty()) return 1;
     std::printf(
         "{\"spans\":%zu,\"bytes_per_span_sent\":%.0f,\"failures\":%zu,\n"
@@ -222,7 +222,7 @@ int main(int argc, char** argv) {
         cpu / n * 1e6, engine_cpu / n * 1e6, percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1.0),
         bytes_per_span.ok() ? std::atof(bytes_per_span.value().c_str()) : 0, n / decode_seconds, n / raw_seconds,
         raw_cpu / n * 1e6, n / write_seconds, percentile(visible, 0.5), percentile(visible, 0.99),
-        n / loaded_seconds / 2, raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb),
+        n / loaded_seconds / 4, raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb),
         static_cast<long long>(busy_engine_mb), static_cast<long long>(busy_server_mb));
     return failures == 0 ? 0 : 1;
 }

@@ -128,8 +128,9 @@ struct Window {
     int64_t from, to;
 };
 
-// The newest rows are asked for hour, day and week back, until there are enough: days that are not needed are not
-// opened. Rows of one window are all newer than those of the next, so that windows follow each other like pages.
+// The newest rows are asked for six hours, two days and two weeks back, until there are enough: days that are not
+// needed are not opened. Rows of one window are all newer than those of the next, so that windows follow each other
+// like pages.
 std::vector<Window> windows_of(const ListSpans& request) {
     const Scope& scope = request.scope;
     if (request.oldest_first || request.trace_id || !request.span_ids.empty()) return {{scope.from_ns, scope.to_ns}};
@@ -139,7 +140,7 @@ std::vector<Window> windows_of(const ListSpans& request) {
         newest = std::min(newest, cursor.value().start_ns);
     std::vector<Window> windows;
     int64_t to = scope.to_ns;
-    for (const int64_t back : {hour, 24 * hour, 7 * 24 * hour}) {
+    for (const int64_t back : {6 * hour, 48 * hour, 14 * 24 * hour}) {
         const int64_t from = newest - back;
         if (from <= scope.from_ns || from >= to) continue;
         windows.push_back({from, to});
@@ -241,6 +242,7 @@ Result<TraceSkeleton> SpanStore::trace_skeleton(const std::string& project, cons
         "trace_id = {trace:String} FORMAT RowBinary");
     where.project = project;
     where.bind("project", project).bind("trace", trace_id);
+    where.set("max_threads", "1"); // one row: a second thread only has to be waited for
     const std::string found = TRY(m_engine.query(where));
     BinaryReader range(found);
     const auto first = range.number<int64_t>(), last = range.number<int64_t>();
