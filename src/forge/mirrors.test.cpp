@@ -144,6 +144,50 @@ TEST_CASE("a run gets the branch, tag or commit it asked for, as it was when it 
     CHECK_FALSE(file_exists(house.folder.path + "/quarantine/run_1"));
 }
 
+TEST_CASE("a push over a limit is refused with a reason in git's own words") {
+    House house;
+    must(house.supply.supply({house.world.space, "run_1", house.url(), "", {}}));
+    QuarantineOptions options{house.folder.path + "/quarantine"};
+    options.push_files = 3;
+    options.push_file_bytes = 1 << 20;
+    options.push_objects = 100;
+    Quarantine strict(house.world.database, house.world.clock, house.mirrors, house.git, options);
+    const auto push = [&](const std::string& work) {
+        shell(house.folder.path, "cd work; git checkout -q -B try v1; tip=HEAD; " + work +
+                                     "\ngit rev-parse $tip > ../tip; git rev-list --objects v1..$tip | git "
+                                     "pack-objects -q --stdout > ../pack");
+        const std::string tip(trim(read_file(house.folder.path + "/tip").value()));
+        std::string line = std::string(40, '0') + " " + tip + " refs/heads/hone/run_1/try";
+        line += '\0';
+        line += " report-status side-band-64k";
+        auto exchange = must(strict.serve({"run_1", "shop", GitService::receive_pack}));
+        must(exchange->write(packet(line) + "0000" + read_file(house.folder.path + "/pack").value()));
+        must(exchange->finish());
+        return must(exchange->read());
+    };
+    const auto refuses = [&](const std::string& work, std::string_view reason) {
+        const std::string answer = push(work);
+        CHECK_MESSAGE(answer.find(reason) != std::string::npos, answer);
+        CHECK(answer.find("ng refs/heads/hone/run_1/try") != std::string::npos);
+    };
+    refuses("for i in 1 2 3 4; do echo $i > f$i; done; git add .; git commit -qm many",
+            "refs/heads/hone/run_1/try: a branch changes at most 3 files");
+    refuses("head -c 3000000 /dev/zero > 'large one'; git add .; git commit -qm large",
+            "large one has 2 MiB; a file has at most 1 MiB");
+    refuses("for i in $(seq 40); do echo $i > file; git commit -qam $i; done", "a push has at most 100 objects");
+    // Forty objects that name 10^30 files.
+    refuses("tree=$(printf '100644 blob %s\\tf\\n' $(git rev-parse HEAD:file) | git mktree)\nfor i in $(seq 30); do "
+            "tree=$(for j in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\t%s\\n' $tree $j; done | git mktree); "
+            "done\ntip=$(git commit-tree -m bomb -p HEAD $tree)",
+            "a branch changes at most 3 files");
+    refuses("printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = -u./evil\\n' > .gitmodules; git add .; git commit -qm "
+            "option",
+            "unpacker error");
+    CHECK(push("echo fine > fine; git add .; git commit -qm fine").find("unpack ok") != std::string::npos);
+    CHECK(size_of_packs(house.folder.path + "/quarantine/run_1/" +
+                        must(house.quarantine.find("run_1", "shop")).repo_id.text() + ".git") < 10'000);
+}
+
 TEST_CASE("repositories belong to a space and its people") {
     House house;
     auto& world = house.world;

@@ -13,8 +13,8 @@ namespace {
 
 // $1: the run's prefix of refs; $2: where its work began; $3: most files that a branch changes; $4: largest object. The
 // repository that git writes to is a fresh one that stands on the quarantine; its new packs and refs are all that
-// leaves. What is over a limit leaves only the reason, in out/refused. Lists are cut before they are counted: trees of
-// trees can name more files than there are atoms.
+// leaves. What is over a limit leaves only the reason, in out/refused. Trees of trees can name more files than there
+// are atoms: whoever lists them has little memory.
 constexpr std::string_view receive_script = R"sh(
 set -eu
 mkdir -p out/pack
@@ -30,8 +30,11 @@ while read -r object name; do
     base=
     if [ -n "$2" ]; then base=$(git merge-base "$2" "$object" 2> /dev/null || true); fi
     echo "$base $object" >> ../out/bases
-    git diff-tree -r --no-renames "${base:-$nothing}" "$object" 2> /dev/null | head -n "$(($3 + 1))" > ../changed
-    if [ "$(wc -l < ../changed)" -gt "$3" ]; then
+    {
+        (ulimit -d 400000; git diff-tree -r --no-renames "${base:-$nothing}" "$object" 2> /dev/null) ||
+            echo unknown > ../failed
+    } | head -n "$(($3 + 1))" > ../changed
+    if [ "$(wc -l < ../changed)" -gt "$3" ] || [ -e ../failed ]; then
         echo "${name##* }: a branch changes at most $3 files" > ../out/refused
         exit 0
     fi
