@@ -162,6 +162,10 @@ private:
                 R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some words that a model says in one delta"}})"
                 "\n\n";
         const std::string framed = chunk(piece);
+        const std::string start =
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"model\":\"m\","
+            "\"usage\":{\"input_tokens\":5,\"output_tokens\":1}}}\n\n";
+        if (!channel.write(chunk(start), soon()).ok()) return false;
         auto due = Steady::now();
         for (size_t sent = 0; sent < bytes; sent += piece.size()) {
             std::this_thread::sleep_until(due += every);

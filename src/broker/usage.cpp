@@ -93,6 +93,10 @@ void UsageMeter::take_event_bytes(std::string_view bytes) {
         if (m_overflow) { // this line is lost; the next is read again
             m_overflow = false;
             m_pending.clear();
+        } else if (m_pending.empty() && m_data.empty() && !m_after_return && piece.starts_with("data: ") &&
+                   bytes.starts_with('\n')) {
+            take_data(piece.substr(6)); // a whole event of one line: nearly all are
+            bytes.remove_prefix(1);
         } else if (m_pending.empty()) {
             take_line(piece);
         } else {
@@ -118,7 +122,8 @@ void UsageMeter::take_line(std::string_view line) {
 }
 
 void UsageMeter::take_data(std::string_view data) {
-    if (!m_usage.answer_id.empty()) // the first events say what answers
+    const bool repeats_itself = m_api == ModelApi::chat; // each event says what answers; the first is read
+    if (!repeats_itself || !m_usage.answer_id.empty())
         if (const auto bytes = text_of_plain_delta(m_api, data)) {
             m_text_bytes += *bytes;
             return;
