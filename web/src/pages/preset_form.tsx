@@ -15,6 +15,7 @@ import { type Draft, draft_of, lines, output_kinds, problem_of, type RepoDraft, 
 import { ReviewPart, review_summary } from "./preset_review";
 import { capture_options, preset_page } from "./run_data";
 import { list_skills } from "./skill_data";
+import { ReachList } from "./skill_reach";
 
 interface PartProps {
   draft: Draft;
@@ -247,6 +248,12 @@ function Network({ draft, change }: PartProps) {
         value={draft.hosts}
         on_input={(text) => change({ hosts: text })}
       />
+      {draft.skills.length > 0 && can("skill_read") && (
+        <>
+          <p class="soft">By its skills, and with which secret:</p>
+          <ReachList ids={draft.skills} />
+        </>
+      )}
     </Part>
   );
 }

@@ -8,14 +8,15 @@ import { Check } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
 import { SearchField } from "../parts/search_field";
-import { Data, Empty, Note, State } from "../parts/state";
+import { Data, Empty, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { current_tab, Tabs } from "../parts/tabs";
 import { Time } from "../parts/time";
 import { navigate, query, set_query } from "../router";
 import { can, space } from "../session";
-import { host_text, list_skills, type ReachView, type SecretView, type SkillView } from "./skill_data";
+import { list_skills, type SecretView, type SkillView } from "./skill_data";
 import { CreateSkill } from "./skill_form";
+import { ReachList } from "./skill_reach";
 
 const tabs = [
   { id: "skills", title: "Skills" },
@@ -184,71 +185,6 @@ function SecretList() {
             row_id={(secret) => secret.id}
             row_title={(secret) => secret.name}
             order="-look"
-          />
-        )
-      }
-    </Data>
-  );
-}
-
-const reach_words: Record<string, string> = {
-  brokered: "with a secret that the worker never sees",
-  open: "without a secret",
-  env: "in the worker's environment",
-  model: "through the model gateway",
-  gateway: "through Hone's gateway",
-};
-
-const reach_columns: Column<ReachView>[] = [
-  {
-    id: "where",
-    title: "Where",
-    cell: (line) => (line.host ? <code>{host_text(line.host)}</code> : line.detail || line.variable),
-  },
-  {
-    id: "methods",
-    title: "Methods",
-    width: "120px",
-    wide: true,
-    cell: (line) => (line.host && line.host.methods.length > 0 ? line.host.methods.join(", ") : line.host ? "all" : ""),
-  },
-  {
-    id: "kind",
-    title: "How",
-    cell: (line) =>
-      line.kind === "env" ? (
-        <State tone="limit" text={reach_words.env ?? ""} />
-      ) : (
-        <span>{reach_words[line.kind] ?? line.kind}</span>
-      ),
-  },
-  {
-    id: "secret",
-    title: "Secret",
-    width: "160px",
-    cell: (line) => (line.secret_name ? <code>{line.secret_name}</code> : <span class="soft">none</span>),
-  },
-  { id: "skill", title: "Skill", width: "140px", wide: true, cell: (line) => line.skill_name },
-];
-
-function ReachList({ ids }: { ids: string[] }) {
-  const search = ids.map((id) => `skill=${segment(id)}`).join("&");
-  const load = use_load(`skill_reach/${space.value?.id}/${search}`, (signal) =>
-    api.get<ReachView[]>(`/v1/reach?space=${segment(space.value?.id ?? "")}&${search}`, {}, signal),
-  );
-  return (
-    <Data load={load} retry={() => void reload("skill")}>
-      {(lines) =>
-        lines.length === 0 ? (
-          <Note>These skills reach nothing.</Note>
-        ) : (
-          <Table
-            label="Reach"
-            fit
-            rows={lines.map((line, index) => ({ ...line, index }))}
-            columns={reach_columns}
-            row_id={(line) => String((line as ReachView & { index: number }).index)}
-            row_title={(line) => (line.host ? host_text(line.host) : line.variable)}
           />
         )
       }
