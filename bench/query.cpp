@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
             .ok();
     });
     const double cost = median_ms([&] {
-        return store.series({all, {Metric::cost, Metric::tokens}, std::chrono::hours(24), "model", 20, "", ""}).ok();
+        return store.series({all, {Metric::cost}, std::chrono::hours(24), "model", 20, "", ""}).ok();
     });
     const double search = median_ms([&] { return store.list_spans({phrase, {}, {}, {}, 50, false, ""}).ok(); });
     std::string big;
