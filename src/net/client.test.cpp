@@ -163,7 +163,7 @@ TEST_CASE("a kept connection that the server has closed is replaced without a fa
 
 TEST_CASE("uploads and downloads are streamed") {
     LambdaHandler handler;
-    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 30, true}; };
+    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 30, true, nullptr}; };
     handler.on_handle = [](Request&& request) {
         class Echo final : public BodySource {
         public:
@@ -209,7 +209,7 @@ TEST_CASE("uploads and downloads are streamed") {
 
 TEST_CASE("a refused upload shows the server's answer, not a broken pipe") {
     LambdaHandler handler;
-    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1000, false}; };
+    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1000, false, nullptr}; };
     auto server = start_server(handler);
     HttpClient client;
     ClientRequest request = get(url_of(*server));
@@ -447,7 +447,7 @@ TEST_CASE("TLS: large bodies and events cross both ways") {
     TestAuthority authority;
     LambdaHandler handler;
     handler.on_plan = [](const RequestHead& head) {
-        return Plan{std::nullopt, Lane::ingest, 64 << 20, head.path == "/stream"};
+        return Plan{std::nullopt, Lane::ingest, 64 << 20, head.path == "/stream", nullptr};
     };
     handler.on_handle = [](Request&& request) {
         const size_t size =

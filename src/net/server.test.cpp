@@ -23,7 +23,7 @@ TEST_CASE("a request is answered by the handler on a lane") {
         CHECK(head.cookie("session") == "abc");
         CHECK(head.id.starts_with("req_"));
         CHECK_FALSE(head.tls);
-        return Plan{std::nullopt, Lane::query, std::nullopt, false};
+        return Plan{std::nullopt, Lane::query, std::nullopt, false, nullptr};
     };
     handler.on_handle = [&](Request&& request) {
         handled = std::this_thread::get_id();

@@ -148,7 +148,7 @@ TEST_CASE("a source that fails cuts the response so that it cannot pass for comp
 TEST_CASE("a streamed request body reaches the handler piece by piece") {
     LambdaHandler handler;
     Gate first_piece;
-    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 20, true}; };
+    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 20, true, nullptr}; };
     handler.on_handle = [&](Request&& request) {
         std::string all;
         for (;;) {
@@ -183,7 +183,7 @@ TEST_CASE("a slow reader of a body holds back the sender instead of filling memo
     LambdaHandler handler;
     Gate gate;
     constexpr size_t total = 64 << 20;
-    handler.on_plan = [&](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, total, true}; };
+    handler.on_plan = [&](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, total, true, nullptr}; };
     handler.on_handle = [&](Request&& request) {
         gate.wait();
         size_t size = 0;
@@ -219,7 +219,7 @@ TEST_CASE("a slow reader of a body holds back the sender instead of filling memo
 
 TEST_CASE("a handler that leaves a streamed body unread ends the connection, not the server") {
     LambdaHandler handler;
-    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 30, true}; };
+    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 30, true, nullptr}; };
     handler.on_handle = [](Request&&) { return text_response(403, "no thanks"); };
     auto server = start_server(handler);
     RawClient client(server->addresses()[0]);
@@ -236,7 +236,7 @@ TEST_CASE("a client that stalls or leaves in a streamed body is noticed by the h
     LambdaHandler handler;
     std::mutex mutex;
     std::vector<Code> codes;
-    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 20, true}; };
+    handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1 << 20, true, nullptr}; };
     handler.on_handle = [&](Request&& request) {
         auto all = read_all(*request.body_stream, 1 << 20);
         const std::lock_guard lock(mutex);

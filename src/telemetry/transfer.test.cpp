@@ -323,7 +323,7 @@ TEST_CASE("a snapshot taken while spans come in holds all that was acknowledged 
         CHECK(count(second) == 80);
         CHECK(!file_exists(second.directory / "engine/restore"));
         const auto listed = Evals(second.telemetry->engine(), second.clock)
-                                .list({"project_kept", EvalTarget::span, {}, {}, {}, {}, 10, ""});
+                                .list({"project_kept", EvalTarget::span, {}, "", {}, {}, {}, 10, ""});
         REQUIRE(listed.ok());
         CHECK(listed.value().evals.size() == 1);
         const LedgerCounts ledger = second.ledger("kept");
