@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t smallest_image = 4 << 20;
 constexpr int64_t smallest_journaled = 64 << 20;
+constexpr std::string_view empty_prefix = "empty-";
 
 Result<Fd> attach_loop(int image, bool read_only) {
     const Fd control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
@@ -70,15 +71,23 @@ Result<Fd> mount_image(const std::string& path, bool read_only) {
     return mount;
 }
 
-Result<> make_image(const std::string& path, const Limits& limits) {
+struct ImageShape {
+    int64_t bytes;
+    int64_t inodes;
+
+    explicit ImageShape(const Limits& limits)
+        : bytes(std::max(smallest_image, *limits.disk_bytes) & ~int64_t{4095}),
+          // An inode takes 256 bytes of the image; more than one per 8 KiB would leave no room for files.
+          inodes(std::min(*limits.disk_inodes, bytes / 8192)) {}
+};
+
+Result<> make_image(const std::string& path, const ImageShape& shape) {
     const std::string beside = path + ".new";
     ::unlink(beside.c_str());
-    const int64_t size = std::max(smallest_image, *limits.disk_bytes) & ~int64_t{4095};
-    // An inode takes 256 bytes of the image; more than one per 8 KiB would leave no room for files.
-    const int64_t inodes = std::min(*limits.disk_inodes, size / 8192);
     {
         const Fd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        if (!file.is_open() || ::ftruncate(file.get(), size) != 0) return system_error("create " + beside, errno);
+        if (!file.is_open() || ::ftruncate(file.get(), shape.bytes) != 0)
+            return system_error("create " + beside, errno);
     }
     std::vector<std::string> argv{"/usr/sbin/mkfs.ext4",
                                   "-q",
@@ -86,17 +95,36 @@ Result<> make_image(const std::string& path, const Limits& limits) {
                                   "-m",
                                   "0",
                                   "-N",
-                                  std::to_string(inodes),
+                                  std::to_string(shape.inodes),
                                   "-E",
                                   "lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=1000:1000"};
-    if (size < smallest_journaled)
+    if (shape.bytes < smallest_journaled)
         argv.insert(argv.end(), {"-O", "^has_journal"});
     else
         argv.insert(argv.end(), {"-J", "size=4"});
     argv.push_back(beside);
     TRY(run_program(argv));
-    const Fd mount = TRY(mount_image(beside, false));
-    ::unlinkat(mount.get(), "lost+found", AT_REMOVEDIR);
+    {
+        const Fd mount = TRY(mount_image(beside, false));
+        ::unlinkat(mount.get(), "lost+found", AT_REMOVEDIR);
+    } // all of it is in the file when the mount has gone
+    if (::rename(beside.c_str(), path.c_str()) != 0) return system_error("create " + path, errno);
+    return {};
+}
+
+// A new image is a copy of an empty one of the same shape, kept among the threads and going as they do when it is not
+// used: making a file system and mounting it once takes tens of milliseconds, copying the little that is in it few.
+Result<> copy_empty_image(const Store& store, const std::string& path, const ImageShape& shape) {
+    const std::string empty = store.threads() + "/" + std::string(empty_prefix) + std::to_string(shape.bytes) + "-" +
+                              std::to_string(shape.inodes);
+    if (!file_exists(empty + ".ext4")) {
+        const Fd alone = TRY(store.hold_alone(empty));
+        if (!file_exists(empty + ".ext4")) TRY(make_image(empty + ".ext4", shape));
+    }
+    const Fd held = TRY(store.hold(empty));
+    const std::string beside = path + ".new";
+    ::unlink(beside.c_str());
+    TRY(copy_file(empty + ".ext4", beside));
     if (::rename(beside.c_str(), path.c_str()) != 0) return system_error("create " + path, errno);
     return {};
 }
@@ -135,7 +163,7 @@ Result<Fd> Volumes::lock(const std::string& path, bool create) const {
 
 Result<> Volumes::create(const std::string& path, const Limits& limits) const {
     if (m_as_root && can_mount_images())
-        return file_exists(path + ".ext4") ? Result<>() : make_image(path + ".ext4", limits);
+        return file_exists(path + ".ext4") ? Result<>() : copy_empty_image(m_store, path + ".ext4", ImageShape(limits));
     const std::string directory = path + ".files";
     if (::mkdir(directory.c_str(), 0755) != 0)
         return errno == EEXIST ? Result<>() : system_error("create " + directory, errno);
@@ -203,7 +231,7 @@ Result<int64_t> Volumes::expire(Time before) const {
         if (!held.is_open() || ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) continue;
         for (const char* kind : {".ext4", ".files"}) TRY(m_store.discard(path + kind));
         ::unlink((path + ".lock").c_str());
-        ++removed;
+        if (!name.starts_with(empty_prefix)) ++removed;
     }
     return removed;
 }
