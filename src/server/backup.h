@@ -1,6 +1,7 @@
 // Backups: one file, tar compressed with zstd, that holds manifest.json (what, from when, sizes), the database, spans
-// and evals (tables and log), what runs left and pushed with the mirrors it stands on, and hashes.json. Taken while the server runs, restored into an empty data directory.
-// docs/storage-format.md describes it. The master key is not in it: whoever holds a backup cannot read its secrets.
+// and evals (tables and log), what runs left and pushed with the mirrors it stands on, and hashes.json. Taken while the
+// server runs, restored into an empty data directory. docs/storage-format.md describes it. The master key is not in it:
+// whoever holds a backup cannot read its secrets.
 #pragma once
 
 #include "base/time.h"
