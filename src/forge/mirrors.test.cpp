@@ -188,6 +188,28 @@ TEST_CASE("a push over a limit is refused with a reason in git's own words") {
                         must(house.quarantine.find("run_1", "shop")).repo_id.text() + ".git") < 10'000);
 }
 
+TEST_CASE("objects that no git would make are not fetched; faults of form that old programs left are") {
+    House house;
+    const Repo repo = must(house.repos.create(house.world.admin, house.world.space, {.url = house.url()}));
+    const auto fetch = [&](const std::string& mode_and_name, const std::string& author) {
+        shell(house.folder.path, "cd repos/shop.git; blob=$(echo x | git hash-object -w --stdin); printf '" +
+                                     mode_and_name +
+                                     "\\0' > ../../tree; echo $blob | xxd -r -p >> ../../tree; "
+                                     "tree=$(git hash-object -w -t tree --literally ../../tree); printf 'tree "
+                                     "'$tree'\\nauthor " +
+                                     author +
+                                     "\\ncommitter A <a@b> 1 +0000\\n\\nodd\\n' > ../../commit; git update-ref "
+                                     "refs/heads/odd $(git hash-object -w -t commit --literally ../../commit)");
+        return house.mirrors.fetch(repo.id);
+    };
+    CHECK(must(fetch("0100644 file", "A<a@b> 1 +051800")).refs == 3); // a zero and a time zone as of 2008
+    for (const std::string name : {"..", ".git"}) {
+        const auto refused = fetch("100644 " + name, "A <a@b> 1 +0000");
+        REQUIRE_FALSE(refused.ok());
+        CHECK_MESSAGE(refused.error().message.find("fsck") != std::string::npos, refused.error().message);
+    }
+}
+
 TEST_CASE("repositories belong to a space and its people") {
     House house;
     auto& world = house.world;

@@ -54,9 +54,10 @@ Result<FileSnapshot> FileSnapshot::take(const std::string& data_dir, const std::
         const std::string root = data_dir + "/" + std::string(folder);
         for (fs::recursive_directory_iterator at(root, failed), end; !failed && at != end; at.increment(failed)) {
             std::error_code gone; // while we looked
+            // What is half written or on its way is nobody's yet.
+            if (at.depth() == 0 && at->path().filename() == "tmp") at.disable_recursion_pending();
             if (at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
             std::string name = at->path().string().substr(data_dir.size() + 1);
-            // What is half written or on its way is nobody's yet.
             if (name.ends_with(".new") || !is_kept_file_name(name)) continue;
             const std::string link = links + "/" + std::to_string(snapshot.m_files.size());
             if (::link(at->path().c_str(), link.c_str()) != 0) {

@@ -287,23 +287,3 @@ def test_pushes_have_caps_that_the_worker_hears_of_and_reviewers_see_what_is_odd
     flags = {(flag["kind"], flag["path"]) for flag in review["revisions"][0]["flags"]}
     assert {("name_collision", "readme.md"), ("symlink", "link")} <= flags, flags
     assert any(kind == "odd_name" for kind, _ in flags), flags
-
-
-def test_a_mirror_of_hostile_objects_is_refused_and_old_faults_of_form_are_not(binary, stack):
-    forge, shop = shop_with(binary, stack)
-    def raw(kind, content):
-        return subprocess.run(["git", "hash-object", "-w", "-t", kind, "--literally", "--stdin"], input=content,
-                              cwd=forge.bare, capture_output=True, check=True).stdout.decode().strip()
-    blob = raw("blob", b"x")
-    tree = raw("tree", b"0100644 file\0" + bytes.fromhex(blob))  # a zero too many, as programs of 2008 wrote it
-    old = raw("commit", f"tree {tree}\nauthor A<a@b> 1 +051800\ncommitter A <a@b> 1 +0000\n\nold\n".encode())
-    git(forge.bare, "update-ref", "refs/heads/old", old)
-    assert add(shop, forge)["state"] == "ready", shop.client.must("GET", "/v1/repos/shop").data
-    for name in (b"..", b".git"):
-        tree = raw("tree", b"100644 " + name + b"\0" + bytes.fromhex(blob))
-        bad = raw("commit", f"tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nbad\n".encode())
-        git(forge.bare, "update-ref", "refs/heads/bad", bad)
-        failed = shop.client.must("POST", "/v1/repos/shop/fetch").data
-        assert failed["state"] == "failed" and "fsck" in failed["error"], failed
-    git(forge.bare, "update-ref", "-d", "refs/heads/bad")
-    assert shop.client.must("POST", "/v1/repos/shop/fetch").data["state"] == "ready"
