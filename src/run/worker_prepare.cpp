@@ -9,6 +9,7 @@
 #include "sandbox/tree.h"
 #include "sandbox/volume.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -92,12 +93,15 @@ Result<> Worker::prepare_skills() {
     m_grant = TRY(m_means.skills.grant(m_work.run.space_id, *settings.skills));
     m_work.manifest.skills = m_grant.skill_versions;
     m_work.manifest.secrets.value.clear();
-    for (const skill::Credential& credential : m_grant.credentials)
-        m_work.manifest.secrets.value.push_back(credential.secret_name);
+    for (const skill::Credential& credential : m_grant.credentials) {
+        auto& names = m_work.manifest.secrets.value; // one secret may have several ways
+        if (std::find(names.begin(), names.end(), credential.secret_name) == names.end())
+            names.push_back(credential.secret_name);
+    }
     for (const skill::ModelEndpoint& endpoint : m_grant.models)
         if (!endpoint.secret_name.empty()) m_work.manifest.secrets.value.push_back(endpoint.secret_name);
     return m_means.book.step(m_id, "skills",
-                             fmt::format("{} skills, {} secrets kept outside.", settings.skills.value.size(),
+                             fmt::format("Skills: {}; secrets kept outside: {}.", settings.skills.value.size(),
                                          m_work.manifest.secrets.value.size()));
 }
 

@@ -15,7 +15,7 @@ import { type Draft, draft_of, lines, output_kinds, problem_of, type RepoDraft, 
 import { ReviewPart, review_summary } from "./preset_review";
 import { capture_options, preset_page } from "./run_data";
 import { list_skills } from "./skill_data";
-import { ReachList } from "./skill_reach";
+import { ReachLines } from "./skill_reach";
 
 interface PartProps {
   draft: Draft;
@@ -251,7 +251,7 @@ function Network({ draft, change }: PartProps) {
       {draft.skills.length > 0 && can("skill_read") && (
         <>
           <p class="soft">By its skills, and with which secret:</p>
-          <ReachList ids={draft.skills} />
+          <ReachLines ids={draft.skills} />
         </>
       )}
     </Part>

@@ -47,11 +47,15 @@ const reach_columns: Column<ReachView>[] = [
   { id: "skill", title: "Skill", width: "140px", wide: true, cell: (line) => line.skill_name },
 ];
 
-export function ReachList({ ids }: { ids: string[] }) {
+function use_reach(ids: string[]) {
   const search = ids.map((id) => `skill=${segment(id)}`).join("&");
-  const load = use_load(`skill_reach/${space.value?.id}/${search}`, (signal) =>
+  return use_load(`skill_reach/${space.value?.id}/${search}`, (signal) =>
     api.get<ReachView[]>(`/v1/reach?space=${segment(space.value?.id ?? "")}&${search}`, {}, signal),
   );
+}
+
+export function ReachList({ ids }: { ids: string[] }) {
+  const load = use_reach(ids);
   return (
     <Data load={load} retry={() => void reload("skill")}>
       {(lines) =>
@@ -68,6 +72,34 @@ export function ReachList({ ids }: { ids: string[] }) {
           />
         )
       }
+    </Data>
+  );
+}
+
+/** The same in a narrow place. */
+export function ReachLines({ ids }: { ids: string[] }) {
+  const load = use_reach(ids);
+  return (
+    <Data load={load} retry={() => void reload("skill")}>
+      {(reached) => (
+        <ul class="plain-list">
+          {reached.map((line, index) => (
+            <li key={index}>
+              {line.host ? <code>{host_text(line.host)}</code> : line.detail || line.variable}
+              {line.host && line.host.methods.length > 0 && ` ${line.host.methods.join(", ")}`}{" "}
+              <span class="soft">
+                {reach_words[line.kind] ?? line.kind}
+                {line.secret_name && (
+                  <>
+                    : <code>{line.secret_name}</code>
+                  </>
+                )}{" "}
+                ({line.skill_name})
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </Data>
   );
 }
