@@ -49,7 +49,7 @@ Result<std::string> path_of_pax(std::string_view records) {
     std::string path;
     while (!records.empty()) {
         const size_t blank = records.find(' ');
-        if (blank == records.npos || blank > 8) return bad_tar("an extended header is broken");
+        if (blank > 8) return bad_tar("an extended header is broken"); // or there is none
         const auto length = parse_integer(records.substr(0, blank));
         if (!length.ok() || length.value() < static_cast<int64_t>(blank) + 2 ||
             static_cast<size_t>(length.value()) > records.size())
