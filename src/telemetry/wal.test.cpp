@@ -279,9 +279,11 @@ TEST_CASE("kill -9 at any moment loses nothing that was acknowledged") {
             for (auto& thread : threads) thread.join();
         }
         ::close(pipes[1]);
+        char record[64];
+        // Every other round dies in its work, however slow the machine is; the others anywhere, also while opening.
+        if (round % 2 == 0 && ::read(pipes[0], record, sizeof record) == sizeof record) acknowledged.insert(record);
         std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 40'000)); // the moment of the kill
         ::kill(child, SIGKILL);
-        char record[64];
         while (::read(pipes[0], record, sizeof record) == sizeof record) acknowledged.insert(record);
         ::close(pipes[0]);
         ::waitpid(child, nullptr, 0);
@@ -297,7 +299,7 @@ TEST_CASE("kill -9 at any moment loses nothing that was acknowledged") {
         const auto [place, is_new] = stored.insert(frame.payload.substr(0, frame.payload.find(' ')));
         CHECK(is_new);
     }
-    CHECK(acknowledged.size() > 100);
+    CHECK(acknowledged.size() >= 13); // of each round that waited, one at least
     size_t lost = 0;
     for (const auto& payload : acknowledged) lost += !stored.contains(payload);
     CHECK(lost == 0);
