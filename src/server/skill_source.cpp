@@ -1,5 +1,6 @@
 #include "server/skill_source.h"
 
+#include "base/file.h"
 #include "base/id.h"
 #include "base/text.h"
 #include "sandbox/tree.h"
@@ -50,6 +51,7 @@ Result<skill::FetchedFolder> SkillSource::fetch(const access::Caller& caller, co
 }
 
 Result<skill::FetchedFolder> SkillSource::unpack(const forge::Repo& repo, const skill::GitSource& source) {
+    TRY(make_directories(m_directory, 0700)); // git's own short-lived files are there too
     const Scratch scratch{m_directory + "/skill-" + make_ulid(SystemClock().now())};
     const std::string ref = !source.ref.value.empty()   ? *source.ref
                             : !repo.default_ref.empty() ? repo.default_ref
