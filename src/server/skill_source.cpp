@@ -51,7 +51,7 @@ Result<skill::FetchedFolder> SkillSource::fetch(const access::Caller& caller, co
 }
 
 Result<skill::FetchedFolder> SkillSource::unpack(const forge::Repo& repo, const skill::GitSource& source) {
-    TRY(make_directories(m_directory, 0700)); // git's own short-lived files are there too
+    TRY(make_directories(m_directory, 0755)); // git's own short-lived files are there too
     const Scratch scratch{m_directory + "/skill-" + make_ulid(SystemClock().now())};
     const std::string ref = !source.ref.value.empty()   ? *source.ref
                             : !repo.default_ref.empty() ? repo.default_ref
