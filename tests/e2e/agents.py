@@ -32,7 +32,7 @@ git init -q . 2>/dev/null; true
 """
 HOSTILE = r"""
 printf '\033[2J\033]0;owned\007cleared\n'; printf 'abc\342\200\256fed\n'; printf '<script>alert(1)</script><img src=x onerror=alert(2)>\n'
-printf '\377\376 not text\n'; head -c 10000000 /dev/zero | tr '\0' x; echo; echo the end
+printf '\377\376 not text\n'; head -c LENGTH /dev/zero | tr '\0' x; echo; echo the end
 """
 GREEDY = """python3 -c 'blocks = [bytearray(64 << 20) for _ in range(100)]'; echo "python ended with $?" """
 PLAY = {
@@ -49,11 +49,11 @@ PLAY = {
         {"say": "The file is written and the project is described."},
         {"say": "That is the answer to the second message."},
     ],
-    "hostile": [
-        {"tool": "shell", "arguments": {"command": HOSTILE}},
+    **{name: [
+        {"tool": "shell", "arguments": {"command": HOSTILE.replace("LENGTH", length)}},
         {"tool": "mcp:search_spans", "arguments": {}},
         {"say": "I have seen it all."},
-    ],
+    ] for name, length in (("hostile", "10000000"), ("hostile_short", "100000"))},
     "long": [
         {"tool": "shell", "arguments": {"command": "echo started > started.txt; sleep 4; echo slept"}},
         {"say": "I have slept.", "delay": 3},
@@ -258,7 +258,8 @@ def check_cancelled_first_turn(agents):
 
 def check_hostile(agents):
     """What a tool prints, or a trace holds, does nothing to the transcript but be text in it."""
-    id = agents.session("hostile", "look at it")
+    # Gemini CLI puts all that a tool printed before its model: ten megabytes end its turn with "max_tokens".
+    id = agents.session("hostile_short" if agents.harness == "gemini" else "hostile", "look at it")
     agents.until_said(id, "I have seen it all.")
     events = agents.events(id)
     for event in events:
