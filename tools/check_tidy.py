@@ -65,7 +65,8 @@ def flags_of(command):
 def own_names(path):
     """The names a source file declares for itself, roughly: what stands at the start of a line and is no member."""
     text = content(path).decode()
-    names = {name for pair in re.findall(r"^(?:struct|class|enum class|union) (\w+)|^using (\w+) =", text, re.MULTILINE) for name in pair if name}
+    types = re.findall(r"^(?:struct|class|enum class|union) (\w+)|^using (\w+) =", text, re.MULTILINE)
+    names = {name for pair in types for name in pair if name}
     names.update(re.findall(r"^(?!using )[A-Za-z][^(\n=:{]*?(?:\w::\w[^(\n=:{]*?)*[ &*](\w+)(?:\(|\[| =|\{|;)", text, re.MULTILINE))
     return names
 
@@ -138,7 +139,8 @@ def main():
     print(f"  {len(wanted)} files, {len(wanted) - len(pending)} unchanged since they passed", flush=True)
     seen, bad = set(), 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        started = [pool.submit(check, group, flags_of(commands[group[0]])) for group in sorted(groups(pending, commands), key=len, reverse=True)]
+        longest_first = sorted(groups(pending, commands), key=len, reverse=True)
+        started = [pool.submit(check, group, flags_of(commands[group[0]])) for group in longest_first]
         for outcome in concurrent.futures.as_completed(started):
             for path, good, output, trouble in outcome.result():
                 stamp, hashed = pending[path]
