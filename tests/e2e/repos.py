@@ -192,7 +192,7 @@ printf 'caf\351' > "$(printf 'caf\351')"; touch readme.md
 git config core.fsmonitor /bin/false; git config core.hooksPath /workspace/hooks
 git add -A; git commit -qm 'hostile but well formed'; git push -q 2>&1 && echo "formed"
 blob=$(echo x | git hash-object -w --stdin)
-tree() { printf "$1 $2\0" > /tmp/tree; echo "$blob" | xxd -r -p >> /tmp/tree; git hash-object -w -t tree --literally /tmp/tree; }
+tree() { printf "$1 $2\0" > /tmp/tree; python3 -c "import sys; sys.stdout.buffer.write(bytes.fromhex('$blob'))" >> /tmp/tree; git hash-object -w -t tree --literally /tmp/tree; }
 for name in .. .git .GIT; do
     commit=$(git commit-tree -m bad -p HEAD "$(tree 100644 $name)")
     git push origin "$commit:refs/heads/$BRANCHES/bad" 2>&1 | grep -q 'remote rejected\|unpacker error\|fsck error' && echo "refused $name"

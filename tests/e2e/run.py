@@ -13,6 +13,7 @@ import importlib
 import inspect
 import io
 import multiprocessing
+import os
 import pathlib
 import sys
 import time
@@ -80,6 +81,8 @@ def main():
     if not pathlib.Path(wanted.binary).exists():
         print(f"{wanted.binary} is not there: build it first (./dev build)", file=sys.stderr)
         return 2
+    # Debian's Node.js 18 has Web Crypto behind a flag; LangChain wants it there. Later versions take the flag as well.
+    os.environ.setdefault("NODE_OPTIONS", "--experimental-global-webcrypto")
     failed = run(chosen, wanted.binary)
     if 0 < len(failed) <= 3:
         # A machine that stands still for a moment fails a test; a fault fails it twice. Which ones is said either way.
