@@ -1,6 +1,7 @@
 #include "api/testing.h"
 #include "base/file.h"
 
+#include <map>
 #include <set>
 
 namespace hone::api::testing {
@@ -98,6 +99,24 @@ TEST_CASE("no two routes answer to the same address") {
         INFO(shape);
         CHECK(seen.insert(shape).second);
     }
+}
+
+// A type's name in the documents is the last part of its C++ name, so two types of two folders may share it by
+// accident.
+TEST_CASE("no two types have the same name in the documents") {
+    std::map<std::string, std::pair<json::Value, std::string>> seen;
+    for (const Route& route : routes())
+        for (const auto schema_of : {route.body_schema, route.answer_schema, route.query_schema}) {
+            if (schema_of == nullptr) continue;
+            json::Schemas own;
+            schema_of(own);
+            const std::string where = std::string(route.method) + " " + std::string(route.path);
+            for (const auto& [name, schema] : own.named) {
+                const auto& [first, place] = seen.try_emplace(name, schema, where).first->second;
+                INFO(name, " of ", where, " and of ", place);
+                CHECK(first == schema);
+            }
+        }
 }
 
 TEST_CASE("routes whose answer holds a secret say so, so that it is never kept") {

@@ -190,15 +190,15 @@ export interface Change {
   time: string;
   /** Signal, an e-mail address, a key or a run. */
   who: string;
-  /** found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor. */
+  /** found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor, evaluator, forge_issue. */
   what: string;
   /** `open → resolved: fixed in 1.9.1` */
   detail: string;
 }
 
-export type ChangeKind = "added" | "deleted" | "modified" | "renamed" | "copied";
-
 export type ChangeBy = "ratio" | "difference";
+
+export type ChangeKind = "added" | "deleted" | "modified" | "renamed" | "copied";
 
 export interface Chart {
   /** Oldest first. */
@@ -581,8 +581,6 @@ export interface EnvPreview {
 
 export type EvalKind = "human" | "llm" | "code" | "agent";
 
-export type EvalTarget = "span" | "trace" | "chat_session";
-
 export interface EvalNameView {
   target: EvalTarget;
   name: string;
@@ -591,6 +589,8 @@ export interface EvalNameView {
   /** The most frequent ones. */
   labels: string[];
 }
+
+export type EvalTarget = "span" | "trace" | "chat_session";
 
 export interface EvalView {
   id: string;
@@ -807,12 +807,14 @@ export interface ForgeHook {
 }
 
 export interface GitSource {
-  /** https address of the repository. */
+  /** Address of the repository: https, or file for one on the server. */
   url: string;
   /** Branch, tag or commit; empty: the default branch. */
   ref: string;
   /** Folder in the repository that holds SKILL.md; empty: the top. */
   path: string;
+  /** Commit that the folder was fetched from; empty: not fetched yet. Told by the server, never taken. */
+  commit: string;
 }
 
 export interface GroupChange {
@@ -1229,7 +1231,7 @@ export interface Monitor {
 export interface MonitorEvent {
   id: string;
   at: string;
-  kind: EventKind;
+  kind: MonitorEventKind;
   value: number | null;
   /** The limit it crossed. */
   bound: number | null;
@@ -1237,6 +1239,8 @@ export interface MonitorEvent {
   /** Who did it; empty: an evaluation. */
   by: string;
 }
+
+export type MonitorEventKind = "created" | "changed" | "triggered" | "recovered" | "no_data" | "healthy" | "muted" | "unmuted" | "failed";
 
 export interface MonitorSettings {
   metric: Metric;
@@ -1298,6 +1302,13 @@ export interface NoticeView {
   created_at: string;
   /** Not yet marked as read by the caller. */
   unread: boolean;
+}
+
+export interface OpenedIssue {
+  /** Its number there. */
+  number: number;
+  /** Its page. */
+  url: string;
 }
 
 export type Origin = "session" | "automation";
@@ -2074,7 +2085,6 @@ export interface Settings {
   outputs: OutputPolicies;
   review: ReviewPolicy;
   budget: Budget;
-  /** What spans of model calls keep: full, metadata (no text of anybody) or none (no spans). The space may keep less. */
   capture: Capture;
 }
 
@@ -3150,6 +3160,15 @@ export interface NewTraceNote {
   note: string;
   /** The same one replaces; without one each note is a new one. */
   identifier?: string;
+}
+
+export interface OpenRepoIssue {
+  /** One line. */
+  title: string;
+  /** Markdown; it mentions nobody and lines that seem to hold a secret are cut. */
+  body?: string;
+  /** Names of labels that the forge knows. */
+  labels?: string[];
 }
 
 export interface PauseAutomation {
