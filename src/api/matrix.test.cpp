@@ -357,7 +357,9 @@ int expected_for_run_key(const Route& route, const Example& example, bool about_
     if (route.need.kind == Need::Kind::guest) return example.allowed;
     if (route.need.kind == Need::Kind::login) return example.people_only ? 403 : example.allowed;
     if (route.need.permission != Permission::project_read) return 403;
-    const auto names_project = [](std::string_view text) { return text.find("{project}") != text.npos; };
+    const auto names_project = [](std::string_view text) {
+        return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos; // which is of a project
+    };
     const bool names = names_project(example.route) || names_project(example.query) || names_project(example.body);
     if (names && !about_its_project) return 404;
     return example.also && *example.also != Permission::project_read ? example.without : example.allowed;

@@ -27,7 +27,7 @@ std::string some_path(const Route& route) {
     return path;
 }
 
-// What a field takes: the first of its names for an enum, an object with what it must have, else a word.
+// What a field takes: the first of its names for an enum, an object with what it must have, a number, else a word.
 std::string some_text(const json::Value& property, const json::Schemas& schemas) {
     if (const auto* reference = property.as_object().if_contains("$ref")) {
         const std::string path(reference->as_string());
@@ -42,7 +42,8 @@ std::string some_text(const json::Value& property, const json::Schemas& schemas)
                            some_text(properties->as_object().at(each.as_string()), schemas);
         return "{" + members + "}";
     }
-    return "\"viewer\"";
+    const auto* type = property.as_object().if_contains("type");
+    return type != nullptr && *type == json::Value("integer") ? "1" : "\"viewer\"";
 }
 
 // visit(name, names of the required ones, members of the other required ones: `"role":"viewer",`) for every declared

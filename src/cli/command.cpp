@@ -92,6 +92,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"preset", "Workers with a name: harness, model, skills, sandbox, budget."},
         {"automation", "What starts workers by itself: schedules, metrics, monitors, webhooks."},
         {"artifact", "What sessions left, and its review."},
+        {"evaluator", "Rules that judge new spans."},
         {"monitor", "Metrics that are watched: healthy, no data or triggered."},
         {"destination", "Where notices go: webhooks, Slack-compatible hooks, mail."},
         {"notice", "What people were told."},

@@ -369,7 +369,7 @@ Result<> link_forge_issue(Context& context) {
         return show_done(context, issue, "The link is gone; the issue on the forge stays.");
     }
     json::Object body;
-    for (const auto& [option, key] : {std::pair{"--url", "url"}, {"--repo", "repo"}, {"--title", "title"}})
+    for (const auto& [option, key] : {std::pair{"--link", "url"}, {"--repo", "repo"}, {"--title", "title"}})
         if (const auto given = context.parsed.value(option)) body[key] = *given;
     const json::Value issue = TRY(context.remote.post(issue_path(context, "forge_issue"), std::move(body)));
     return show_done(context, issue, "It is " + text_of(issue, "forge_issue"));
@@ -512,7 +512,7 @@ std::vector<Command> signal_commands() {
                       .value = "REPO",
                       .doc = "Id, name or address of the repository; that of Signal's settings if not given."},
                      {.name = "--title", .value = "TEXT", .doc = "Another title than the issue's."},
-                     {.name = "--url", .value = "URL", .doc = "Link this one instead of opening one."},
+                     {.name = "--link", .value = "URL", .doc = "Link this one instead of opening one."},
                      {.name = "--unlink", .value = "", .doc = "Take the link away."}},
          .details = "Example: hone issue forge issue_01J… --repo shop",
          .run = link_forge_issue},

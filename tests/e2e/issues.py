@@ -307,7 +307,9 @@ def test_issues_from_the_command_line(binary, stack):
     told = json.loads(hone("issue", "report", "shop", "Something else", "--explanation", "seen", "--json"))
     hone("issue", "merge", issue["id"], told["id"])
     assert json.loads(hone("issue", "list", "--json"))[0]["id"] == issue["id"]
-    assert "fired" in hone("signal", "slots", "shop") and "memory" in hone("signal", "scans", "shop")
+    assert "fired" in hone("signal", "slots", "shop")
+    scans = hone("signal", "scans", "shop")
+    assert "MEMORY" in scans, scans
     rule = json.loads(hone("issue", "evaluator", issue["id"], "--json"))["evaluator_id"]
     assert "fail" in hone("evaluator", "show", rule)
     assert "match" in hone("evaluator", "preview", "--project", "shop", "--condition", "status = error")
@@ -315,7 +317,7 @@ def test_issues_from_the_command_line(binary, stack):
     hone("evaluator", "update", "slow", "--disable")
     assert "slow" in hone("evaluator", "list", "--project", "shop")
     hone("evaluator", "delete", "slow", "--yes")
-    hone("issue", "forge", issue["id"], "--url", "https://forge.example/shop/issues/9")
+    hone("issue", "forge", issue["id"], "--link", "https://forge.example/shop/issues/9")
     assert "forge.example" in hone("issue", "show", issue["id"])
     hone("issue", "forge", issue["id"], "--unlink")
     hone("signal", "disable", "shop")

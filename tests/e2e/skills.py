@@ -149,7 +149,7 @@ def test_a_skill_comes_from_a_repository_and_stays_at_its_commit(binary, stack):
     manual = "---\nname: tidy\ndescription: Tidies up.\n---\nUse tabs.\n"
     first = forge.commit("skills/tidy/SKILL.md", manual)
     forge.publish()
-    repos.add(shop, forge, skill_id=repos.skill_for(shop, forge))
+    repos.add(shop, forge, skill=repos.skill_for(shop, forge))
     client = shop.client
     skill = client.must("POST", "/v1/skills", {"name": "tidy", "type": "custom",
                                                "git": {"url": forge.url, "path": "skills/tidy"}}).data
