@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace hone::sandbox {
@@ -269,7 +271,12 @@ bool Cgroup::take_oom() const {
     if (oom_is_urgent_event()) return count_in(m_memory_events.read(), "oom_kill") > 0;
     eventfd_t ignored = 0;
     (void)::eventfd_read(m_oom.get(), &ignored);
-    return use().oom_kills > 0;
+    // Version 1 tells before it kills and counts: the event is gone then, so the count is waited for.
+    for (int wait = 0; wait < 200; ++wait) {
+        if (use().oom_kills > 0) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
 }
 
 Result<> Cgroup::freeze(bool frozen) const {

@@ -169,7 +169,7 @@ def test_private_addresses_are_refused_by_default_and_retries_survive_a_kill(bin
     other.kill()
     receiver.status = 200
     other.start()
-    wait_until(lambda: len(receiver.of("monitor_triggered")) >= 2, "another attempt after the restart")
+    wait_until(lambda: len(receiver.of("monitor_triggered")) >= 2, "another attempt after the restart", 150)
     ids = {told["delivery_id"] for told in receiver.of("monitor_triggered")}
     assert len(ids) == 1, ids
 
