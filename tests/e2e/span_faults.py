@@ -80,7 +80,7 @@ def test_an_engine_that_is_killed_while_it_answers_gives_503_and_comes_back(bina
             return answer.status == 200 and len(answer.data) == 49
 
         wait_until(answered, "it answers again")
-        assert set(statuses) <= {200, 503}, statuses
+        assert set(statuses) <= {200, 429, 503}, statuses  # 429: many wait for the engine at once
 
 
 def test_a_full_disk_refuses_spans_and_keeps_what_it_took(binary, stack):
