@@ -246,3 +246,65 @@ def test_the_command_line_knows_repositories(binary, stack):
     gone = hone("repo", "rm", "shop", "--yes")
     assert gone.returncode == 0, gone
     assert hone("repo", "show", repo["id"]).returncode == 5
+
+
+CAPS = r"""
+cd shop
+back() { git reset -q --hard origin/main; git clean -qfd; }
+say() { git push --force 2>&1 | grep -o "$1" | head -1; back; }
+for i in $(seq 6); do echo $i > file$i; done; git add -A; git commit -qm files; say 'a branch changes at most 5 files'
+head -c 2000000 /dev/zero > 'large one'; git add -A; git commit -qm large; say 'large one has 1 MiB; a file has at most 1 MiB'
+for i in $(seq 40); do echo $i > file; git add -A; git commit -qm $i; done; say 'a push has at most 100 objects'
+for i in 1 2 3; do head -c 900000 /dev/urandom > noise$i; done; git add -A; git commit -qm noise; say 'a push has at most 2 MiB'
+# A few objects that name more files than there are atoms.
+blob=$(echo x | git hash-object -w --stdin); tree=$(printf '100644 blob %s\tf\n' $blob | git mktree)
+for i in $(seq 30); do tree=$(for j in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\t%s\n' $tree $j; done | git mktree); done
+git push --force origin "$(git commit-tree -m bomb -p HEAD $tree):refs/heads/$(git branch --show-current)" 2>&1 | grep -o 'a branch changes at most 5 files' | head -1
+# A module that is an option, and one that is a link.
+printf '[submodule "x"]\n\tpath = x\n\turl = -u./evil\n' > .gitmodules; git add -A; git commit -qm option; say 'gitmodulesUrl'
+link=$(printf /etc/passwd | git hash-object -w --stdin); tree=$(printf '120000 blob %s\t.gitmodules\n' $link | git mktree)
+git push --force origin "$(git commit-tree -m link -p HEAD $tree):refs/heads/$(git branch --show-current)" 2>&1 | grep -o 'gitmodulesSymlink' | head -1
+echo fine > readme.md; ln -s /etc/passwd link; printf x > "$(printf 'caf\351')"; git add -A; git commit -qm fine; git push -q --force 2>&1 && echo taken
+"""
+
+
+def test_pushes_have_caps_that_the_worker_hears_of_and_reviewers_see_what_is_odd(binary, stack):
+    forge, shop = shop_with(binary, stack)
+    shop.server.stop()
+    shop.server.flags += ["--git-push-files", "5", "--git-push-file-bytes", "1MiB", "--git-push-objects", "100",
+                          "--git-push-bytes", "2MiB"]
+    shop.server.start()
+    shop.client = shop.server.admin()
+    add(shop, forge)
+    run = shop.until(shop.start(*shell(CAPS), repos=[{"url": forge.url}])["id"])
+    said = [text for text in shop.texts(run["id"], "message") if not text.startswith("remote:")]
+    assert said == ["a branch changes at most 5 files", "large one has 1 MiB; a file has at most 1 MiB",
+                    "a push has at most 100 objects", "a push has at most 2 MiB", "a branch changes at most 5 files",
+                    "gitmodulesUrl", "gitmodulesSymlink", "taken"], (said, shop.texts(run["id"]))
+    def ready():
+        found = shop.client.must("GET", f"/v1/reviews?run={run['id']}").data
+        return found[0]["artifact"]["id"] if found and found[0]["diff_state"] == "ready" else None
+    review = shop.client.must("GET", f"/v1/reviews/{wait_until(ready, 'the diff is there')}").data
+    flags = {(flag["kind"], flag["path"]) for flag in review["revisions"][0]["flags"]}
+    assert {("name_collision", "readme.md"), ("symlink", "link")} <= flags, flags
+    assert any(kind == "odd_name" for kind, _ in flags), flags
+
+
+def test_a_mirror_of_hostile_objects_is_refused_and_old_faults_of_form_are_not(binary, stack):
+    forge, shop = shop_with(binary, stack)
+    def raw(kind, content):
+        return subprocess.run(["git", "hash-object", "-w", "-t", kind, "--literally", "--stdin"], input=content,
+                              cwd=forge.bare, capture_output=True, check=True).stdout.decode().strip()
+    blob = raw("blob", b"x")
+    tree = raw("tree", b"0100644 file\0" + bytes.fromhex(blob))  # a zero too many, as programs of 2008 wrote it
+    old = raw("commit", f"tree {tree}\nauthor A<a@b> 1 +051800\ncommitter A <a@b> 1 +0000\n\nold\n".encode())
+    git(forge.bare, "update-ref", "refs/heads/old", old)
+    assert add(shop, forge)["state"] == "ready", shop.client.must("GET", "/v1/repos/shop").data
+    for name in (b"..", b".git"):
+        tree = raw("tree", b"100644 " + name + b"\0" + bytes.fromhex(blob))
+        bad = raw("commit", f"tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nbad\n".encode())
+        git(forge.bare, "update-ref", "refs/heads/bad", bad)
+        failed = shop.client.must("POST", "/v1/repos/shop/fetch").data
+        assert failed["state"] == "failed" and "fsck" in failed["error"], failed
+    git(forge.bare, "update-ref", "-d", "refs/heads/bad")
+    assert shop.client.must("POST", "/v1/repos/shop/fetch").data["state"] == "ready"

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import pathlib
+import shutil
 import socket
 import sqlite3
 import ssl
@@ -15,8 +16,8 @@ import urllib.request
 
 from repos import Forge, add, git, skill_for
 from runs import Shop, shell
+from server import Server, wait_until
 from server import run as command
-from server import wait_until
 
 TOKEN = "canary-51d0c6a2f97e4b38"
 
@@ -81,6 +82,10 @@ class Desk:
         self.client = self.shop.client
         add(self.shop, self.forge, skill=skill_for(self.shop, self.forge, TOKEN))
         self.policy = policy
+
+    def settings(self):
+        return {"harness": "command", "command": list(shell(WORKER)), "repos": [{"url": self.forge.url}],
+                "review": self.policy}
 
     def hook(self, kind):
         """Delivers what a forge of this kind would send, signed with the repository's secret."""
@@ -255,6 +260,48 @@ def test_protected_paths_and_verification_hold_a_branch_back(binary, stack):
     assert "| count (" in body and "| red (exit 1) | green |" in body, body
 
 
+def test_requested_changes_reach_the_run_of_an_automation_and_the_same_request_is_updated(binary, stack):
+    desk = Desk(binary, stack)
+    client = desk.client
+    client.must("POST", "/v1/presets", {"name": "fixer", "settings": desk.settings()})
+    made = client.must("POST", "/v1/automations", {"name": "nightly", "project": "shop", "preset": "fixer", "prompt": "go",
+                                                   "trigger": {"type": "cron", "schedule": "@yearly"}}).data
+    client.must("POST", f"/v1/automations/{made['id']}/run", {})
+    def started():
+        runs = client.must("GET", f"/v1/runs?automation={made['id']}").data
+        return runs[0]["id"] if runs else None
+    run = wait_until(started, "the automation starts a run")
+    assert desk.shop.until(run)["state"] == "succeeded", desk.shop.texts(run)
+    artifact = desk.review(run)["artifact"]["id"]
+    client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    assert desk.pull_request(artifact, "open", "failed")["number"] == 1
+    # The run is over and its sandbox gone; what it left in the thread's volume is not.
+    client.must("POST", f"/v1/reviews/{artifact}/comments",
+                {"path": "services/cart/cart.py", "line": 1, "body": "use the list"})
+    refused = client.post(f"/v1/reviews/{artifact}/request_changes", {"comment": "almost"})
+    assert refused.status == 409, refused.text  # what was approved is decided
+    client.must("POST", f"/v1/runs/{run}/messages", {"text": "use the list"})
+    review = desk.review(run, 2)
+    assert desk.shop.run(run)["origin"] == "automation" and desk.shop.run(run)["turns"] == 2, desk.shop.run(run)
+    client.must("POST", f"/v1/reviews/{artifact}/request_changes", {"comment": "almost"})
+    review = desk.review(run, 3)
+    said = [text for text in desk.shop.texts(run, "follow_up") if "cart.py" in text]
+    assert len(said) == 1 and '"line": 1' in said[0] and "almost" in said[0], said
+    assert review["artifact"]["review"] == "pending" and len(review["revisions"]) == 3, review
+    between = client.must("GET", f"/v1/reviews/{artifact}/interdiff?from=2").data
+    lines = [line["content"] for line in between["files"][0]["hunks"][0]["lines"]]
+    assert lines == ["def total(): return 3", "def total(): return 4"], between
+    # The second approval updates the request that is open.
+    client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 3})
+    head = review["revisions"][2]["head_commit"]
+    def updated():
+        pull = client.must("GET", f"/v1/reviews/{artifact}").data["pull_request"]
+        return pull if pull["head_commit"] == head and pull["state"] == "open" else None
+    assert wait_until(updated, "the request is updated")["number"] == 1
+    assert git(desk.forge.bare, "rev-parse", "refs/heads/" + review["branch"]["branch"]) == head
+    assert len(desk.forge.state()["pulls"]) == 1
+
+
 def hook_body(kind, number):
     """What the forges' documentation shows, as far as anybody reads it."""
     if kind == "gitlab":
@@ -324,3 +371,93 @@ def test_comments_on_the_forge_start_a_follow_up_when_the_preset_says_so(binary,
     head = review["revisions"][1]["head_commit"]
     wait_until(lambda: git(desk.forge.bare, "rev-parse", "refs/heads/" + pull["branch"]) == head, "the branch is updated")
     assert desk.shop.run(run)["turns"] == 2, desk.shop.run(run)
+
+
+def test_every_command_about_repositories_reviews_and_pull_requests(binary, stack):
+    desk = Desk(binary, stack, approvals=1)
+    environment = {"HONE_URL": desk.shop.server.url, "HONE_API_KEY": api_key(desk.client)}
+    def hone(*words, fails=0):
+        done = command(binary, *words, environment=environment)
+        assert done.returncode == fails, (words, done)
+        return done.stdout + done.stderr
+    def both(*words):
+        """As text and as JSON."""
+        return hone(*words), json.loads(hone(*words, "--json"))
+    text, repos = both("repo", "list")
+    assert "shop" in text and [repo["name"] for repo in repos] == ["shop"], text
+    text, repo = both("repo", "update", "shop", "--ref", "main", "--path", "services")
+    assert repo["default_ref"] == "main" and repo["path_scope"] == "services", repo
+    assert "nothing to change" in hone("repo", "update", "shop", fails=2)
+    hone("repo", "update", "shop", "--ref", "", "--path", "")
+    assert desk.forge.url in both("repo", "show", "shop")[0]
+    assert both("repo", "fetch", "shop")[1]["state"] == "ready"
+    assert [ref["name"] for ref in both("repo", "refs", "shop")[1]] == ["refs/heads/main"]
+    text, hook = both("repo", "hook", "shop")
+    assert desk.shop.server.url + hook["path"] in text and len(hook["secret"]) >= 32, text
+    text = hone("repo", "issue", "shop", "Totals are wrong", "--body", "See @ann", "--label", "hone")
+    assert "Opened https://forge/issues/41" in text, text
+    issue = desk.forge.state()["issues"][0]
+    assert issue["title"] == "Totals are wrong" and issue["labels"] == ["hone"] and "@ann" not in issue["body"], issue
+    assert "absent" in hone("repo", "show", "absent", fails=5)
+
+    assert "Nothing waits" in hone("review", "list") and json.loads(hone("review", "list", "--json")) == []
+    assert "No pull requests" in hone("pr", "list") and json.loads(hone("pr", "list", "--json")) == []
+    run = desk.push()
+    artifact = desk.review(run)["artifact"]["id"]
+    text, branches = both("repo", "branches", "shop")
+    assert run in text and branches[0]["run_id"] == run, text
+    text, reviews = both("review", "list")
+    assert artifact in text and reviews[0]["artifact"]["id"] == artifact, text
+    text, review = both("review", "show", artifact)
+    assert "Count what is in the cart" in text and "1 files, +1 -1" in text and review["approvals_needed"] == 1, text
+    text, patch = both("review", "diff", artifact)
+    assert "+def total(): return 2" in text and "+def total(): return 2" in patch["patch"], text
+    assert "kept for the session" in hone("review", "comment", artifact, "use the list", "--file", "services/cart/cart.py",
+                                          "--line", "1")
+    assert "the diff of this revision has no such file" in hone("review", "comment", artifact, "x", "--file", "README.md", fails=8)
+    text, comments = both("review", "comments", artifact)
+    assert "use the list" in text and comments[0]["line"] == 1, text
+    assert "The session is told" in hone("review", "request-changes", artifact, "almost")
+    desk.review(run, 2)
+    assert "revision 2" in hone("review", "approve", artifact, "--revision", "1", fails=6)
+    assert "Approved" in hone("review", "approve", artifact, "--comment", "good", "--revision", "2")
+    pull = desk.pull_request(artifact, "open", "failed")
+    text, pulls = both("pr", "list")
+    assert pull["url"] in text and pulls[0]["state"] == "open", text
+    assert json.loads(hone("pr", "list", "--repo", "shop", "--state", "merged", "--json")) == []
+    text, shown = both("pr", "show", pull["id"])
+    assert pull["url"] in text and shown["number"] == 1, text
+    desk.forge.control(merge=1)
+    assert "looked at now" in hone("pr", "sync", pull["id"])
+    desk.pull_request(artifact, "merged")
+    assert "pull request" in hone("pr", "show", "pull_request_01ARZ3NDEKTSV4RRFFQ69G5FAV", fails=5)
+    second = desk.review(desk.push())["artifact"]["id"]
+    assert "Rejected" in hone("review", "reject", second, "--comment", "no")
+    assert json.loads(hone("review", "list", "--review", "rejected", "--json"))[0]["artifact"]["id"] == second
+    for path in ("repo", "review", "pr"):
+        assert path in hone(path, "--help")
+
+
+def test_a_backup_brings_a_pending_review_back(binary, stack):
+    desk = Desk(binary, stack)
+    run = desk.push()
+    artifact = desk.review(run)["artifact"]["id"]
+    environment = {"HONE_URL": desk.shop.server.url, "HONE_API_KEY": api_key(desk.client)}
+    home = desk.shop.server.data_dir
+    file, restored = home.parent / "backup.tar.zst", home.parent / "restored"
+    assert command(binary, "backup", file, environment=environment).returncode == 0
+    desk.shop.server.stop()
+    done = command(binary, "restore", file, "--data-dir", restored)
+    assert done.returncode == 0, done
+    shutil.copy(home / "master.key", restored / "master.key")
+    shutil.rmtree(home)
+    server = stack.enter_context(Server(binary, restored, "--egress-ca-file", str(desk.forge.certificate)))
+    desk.client = server.admin()
+    review = desk.review(run)
+    assert review["artifact"]["review"] == "pending", review
+    diff = desk.client.must("GET", f"/v1/reviews/{artifact}/diff").data
+    assert [file["path"] for file in diff["files"]] == ["services/cart/cart.py"], diff
+    assert "return 2" in desk.client.must("GET", f"/v1/reviews/{artifact}/patch").text
+    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    assert desk.pull_request(artifact, "open", "failed")["state"] == "open"
+    assert git(desk.forge.bare, "rev-parse", "refs/heads/" + review["branch"]["branch"]) == review["revisions"][0]["head_commit"]
