@@ -264,7 +264,8 @@ Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought,
                                          [](const Ref& ref) { return ref.name.starts_with("refs/heads/"); });
         if (fetched.head_ref.empty()) fetched.head_ref = branch == list.refs.end() ? "refs/heads/main" : branch->name;
     }
-    for (const std::string_view line : split(TRY(read_file(brought + "/notes", 1 << 10)), '\n'))
+    const std::string notes = TRY(read_file(brought + "/notes", 1 << 10));
+    for (const std::string_view line : split(notes, '\n'))
         if (const std::string note = note_text(line); !note.empty()) fetched.notes.push_back(note);
     if (list.left_out > 0)
         fetched.notes.push_back(fmt::format("{} refs have names that are not taken over.", list.left_out));

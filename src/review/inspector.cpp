@@ -104,7 +104,8 @@ Result<Branches::Inspected> Inspector::inspect(const Branch& branch, const Revis
     found.patch = TRY(outbox.read("patch"));
     if (found.patch.size() >= largest_diff) found.patch.clear();
     found.commits = parse_commits(TRY(outbox.read("log")), most_commits);
-    for (const std::string_view name : split(TRY(outbox.read("alike")), '\n'))
+    const std::string alike = TRY(outbox.read("alike"));
+    for (const std::string_view name : split(alike, '\n'))
         if (!name.empty()) found.alike.push_back(repair_utf8(name));
     if (found.commits.empty()) return invalid("the branch has no commits of its own");
     const std::string& message = found.commits.front().message;
