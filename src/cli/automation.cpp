@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "cli/as_file.h"
 #include "cli/display.h"
+#include "cli/option_number.h"
 #include "cli/scope.h"
 
-#include <charconv>
 #include <cmath>
 
 namespace hone::cli {
@@ -105,27 +105,6 @@ FileKind automation_file() {
                 },
             .path = [](const json::Value& automation) { return automation_path(text_of(automation, "id")); },
             .create_path = "/v1/automations"};
-}
-
-Result<> set_number(const Context& context, std::string_view option, const char* key, json::Object& into) {
-    const auto text = context.parsed.value(option);
-    if (!text) return {};
-    double value = 0;
-    const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (failed != std::errc() || end != text->data() + text->size())
-        return context.usage(std::string(option) + " must be a number");
-    into[key] = value;
-    return {};
-}
-
-// A duration option as whole seconds.
-Result<> set_seconds(const Context& context, std::string_view option, const char* key, json::Object& into) {
-    const auto text = context.parsed.value(option);
-    if (!text) return {};
-    const auto length = parse_duration_ns(*text);
-    if (!length.ok()) return context.usage(std::string(option) + " must be a duration like 15m or 24h");
-    into[key] = length.value() / 1'000'000'000;
-    return {};
 }
 
 Result<json::Object> metric_trigger(const Context& context, const std::string& metric) {

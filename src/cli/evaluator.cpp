@@ -2,10 +2,10 @@
 #include "cli/evaluator.h"
 
 #include "cli/display.h"
+#include "cli/option_number.h"
 #include "cli/scope.h"
 #include "cli/view.h"
 
-#include <charconv>
 #include <fmt/format.h>
 
 namespace hone::cli {
@@ -62,14 +62,8 @@ Result<> set_rule(const Context& context, json::Object& body) {
                                       {"--else", "other_label"},
                                       {"--description", "description"}})
         if (const auto given = context.parsed.value(option)) body[key] = *given;
-    for (const auto& [option, key] : {std::pair{"--score", "score"}, {"--else-score", "other_score"}})
-        if (const auto given = context.parsed.value(option)) {
-            double value = 0;
-            const auto [end, failed] = std::from_chars(given->data(), given->data() + given->size(), value);
-            if (failed != std::errc() || end != given->data() + given->size())
-                return context.usage(std::string(option) + " must be a number");
-            body[key] = value;
-        }
+    TRY(set_number(context, "--score", "score", body));
+    TRY(set_number(context, "--else-score", "other_score", body));
     if (const auto percent = TRY(context.integer("--sample", 1))) body["sample_percent"] = *percent;
     if (const auto hours = TRY(context.integer("--backfill", 0))) body["backfill_hours"] = *hours;
     return {};

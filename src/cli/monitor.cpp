@@ -1,10 +1,9 @@
 // Monitors, also as files that a team keeps in git.
 #include "base/text.h"
 #include "cli/as_file.h"
+#include "cli/option_number.h"
 #include "cli/scope.h"
 #include "cli/yaml.h"
-
-#include <charconv>
 
 namespace hone::cli {
 
@@ -41,37 +40,10 @@ Columns event_columns() {
             {.title = "note", .field = "note"}};
 }
 
-Result<json::Value> send(const Context& context, std::string method, std::string path,
-                         std::optional<json::Value> body = {}) {
-    return TRY(context.remote.call({.method = std::move(method),
-                                    .path = std::move(path),
-                                    .query = space_query(context),
-                                    .body = std::move(body)}))
-        .data;
-}
-
 Result<std::string> monitor_path(const Context& context, const std::string& rest = "") {
     const std::string id =
         TRY(id_by_name(context, "/v1/monitors", "mon_", "monitor", context.value_or_empty("MONITOR")));
     return rest.empty() ? path_of("/v1/monitors", {id}) : path_of("/v1/monitors", {id, rest});
-}
-
-Result<double> number_option(const Context& context, std::string_view option, const std::string& text) {
-    double value = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failed != std::errc() || end != text.data() + text.size())
-        return context.usage(std::string(option) + " must be a number");
-    return value;
-}
-
-// A duration option as whole seconds.
-Result<> set_seconds(const Context& context, std::string_view option, const char* key, json::Object& into) {
-    const auto text = context.parsed.value(option);
-    if (!text) return {};
-    const auto length = parse_duration_ns(*text);
-    if (!length.ok()) return context.usage(std::string(option) + " must be a duration like 15m or 24h");
-    into[key] = length.value() / 1'000'000'000;
-    return {};
 }
 
 Result<json::Object> read_settings_file(const Context& context, const std::string& file) {
@@ -124,24 +96,20 @@ Result<json::Object> settings_of(const Context& context, json::Object settings) 
     TRY(set_seconds(context, "--window", "window_seconds", settings));
     TRY(set_seconds(context, "--every", "frequency_seconds", settings));
     TRY(set_seconds(context, "--for", "for_seconds", settings));
-    if (const auto given = context.parsed.value("--min-samples"))
-        settings["minimum_samples"] = static_cast<int64_t>(TRY(number_option(context, "--min-samples", *given)));
+    if (const auto samples = TRY(context.integer("--min-samples", 0))) settings["minimum_samples"] = *samples;
     json::Object condition;
     if (const json::Value* there = settings.if_contains("condition"); there != nullptr && there->is_object())
         condition = there->get_object();
     if (const auto type = context.parsed.value("--condition")) condition["type"] = *type;
     for (const auto& [option, direction] : {std::pair{"--above", "above"}, std::pair{"--below", "below"}})
-        if (const auto given = context.parsed.value(option)) {
+        if (context.parsed.value(option)) {
             condition["direction"] = direction;
-            condition["threshold"] = TRY(number_option(context, option, *given));
+            TRY(set_number(context, option, "threshold", condition));
         }
-    if (const auto given = context.parsed.value("--recover"))
-        condition["recover_threshold"] = TRY(number_option(context, "--recover", *given));
-    for (const auto& [option, key] :
-         {std::pair{"--direction", "direction"}, {"--change-by", "change_by"}, {"--sensitivity", "sensitivity"}})
+    TRY(set_number(context, "--recover", "recover_threshold", condition));
+    TRY(set_number(context, "--sensitivity", "sensitivity", condition));
+    for (const auto& [option, key] : {std::pair{"--direction", "direction"}, {"--change-by", "change_by"}})
         if (const auto given = context.parsed.value(option)) condition[key] = *given;
-    if (const auto given = context.parsed.value("--sensitivity"))
-        condition["sensitivity"] = TRY(number_option(context, "--sensitivity", *given));
     if (!condition.empty() && !condition.contains("type")) condition["type"] = "threshold";
     if (const auto given = context.parsed.value("--quiet"))
         settings["mute_windows"] = TRY(quiet_hours(context, *given));
@@ -232,7 +200,7 @@ Result<> create_monitor(Context& context) {
     body["project"] = TRY(span_project(context));
     body["settings"] = TRY(settings_of(context, {}));
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
-    const json::Value made = TRY(send(context, "POST", "/v1/monitors", std::move(body)));
+    const json::Value made = TRY(send_in_space(context, "POST", "/v1/monitors", std::move(body)));
     return show_record(context, made, monitor_columns());
 }
 
@@ -247,7 +215,7 @@ Result<> update_monitor(Context& context) {
     if (const auto name = context.parsed.value("--name")) body["name"] = *name;
     if (context.parsed.has("--enable")) body["enabled"] = true;
     if (context.parsed.has("--disable")) body["enabled"] = false;
-    const json::Value changed = TRY(send(context, "PATCH", path, std::move(body)));
+    const json::Value changed = TRY(send_in_space(context, "PATCH", path, std::move(body)));
     return show_done(context, changed, "Changed monitor " + text_of(changed, "name") + ".");
 }
 
@@ -295,19 +263,19 @@ Result<> mute_monitor(Context& context) {
     json::Object body;
     TRY(set_seconds(context, "--for", "seconds", body));
     if (const auto reason = context.parsed.value("--reason")) body["reason"] = *reason;
-    const json::Value muted = TRY(send(context, "POST", TRY(monitor_path(context, "mute")), std::move(body)));
+    const json::Value muted = TRY(send_in_space(context, "POST", TRY(monitor_path(context, "mute")), std::move(body)));
     return show_done(context, muted,
                      "Muted " + text_of(muted, "name") + " until " + text_of(muted, "muted_until").substr(0, 19) +
                          "Z.");
 }
 
 Result<> unmute_monitor(Context& context) {
-    const json::Value monitor = TRY(send(context, "POST", TRY(monitor_path(context, "unmute"))));
+    const json::Value monitor = TRY(send_in_space(context, "POST", TRY(monitor_path(context, "unmute"))));
     return show_done(context, monitor, text_of(monitor, "name") + " tells again.");
 }
 
 Result<> evaluate_monitor(Context& context) {
-    const json::Value monitor = TRY(send(context, "POST", TRY(monitor_path(context, "evaluate"))));
+    const json::Value monitor = TRY(send_in_space(context, "POST", TRY(monitor_path(context, "evaluate"))));
     return show_record(context, monitor, monitor_columns());
 }
 

@@ -44,15 +44,6 @@ Columns notice_columns() {
             {.title = "link", .field = "link"}};
 }
 
-Result<json::Value> send(const Context& context, std::string method, std::string path,
-                         std::optional<json::Value> body = {}) {
-    return TRY(context.remote.call({.method = std::move(method),
-                                    .path = std::move(path),
-                                    .query = space_query(context),
-                                    .body = std::move(body)}))
-        .data;
-}
-
 Result<std::string> destination_path(const Context& context, const std::string& rest = "") {
     const std::string id =
         TRY(id_by_name(context, "/v1/destinations", "dest_", "destination", context.value_or_empty("DESTINATION")));
@@ -94,7 +85,7 @@ Result<> create_destination(Context& context) {
     json::Object body = TRY(destination_body(context));
     body["name"] = context.value_or_empty("NAME");
     body["type"] = context.parsed.value("--type").value_or("webhook");
-    const json::Value made = TRY(send(context, "POST", "/v1/destinations", std::move(body)));
+    const json::Value made = TRY(send_in_space(context, "POST", "/v1/destinations", std::move(body)));
     return show_record(context, made, destination_columns());
 }
 
@@ -104,12 +95,12 @@ Result<> update_destination(Context& context) {
     if (context.parsed.has("--enable")) body["enabled"] = true;
     if (context.parsed.has("--disable")) body["enabled"] = false;
     if (context.parsed.has("--new-secret")) body["new_signing_secret"] = true;
-    const json::Value changed = TRY(send(context, "PATCH", TRY(destination_path(context)), std::move(body)));
+    const json::Value changed = TRY(send_in_space(context, "PATCH", TRY(destination_path(context)), std::move(body)));
     return show_record(context, changed, destination_columns());
 }
 
 Result<> test_destination(Context& context) {
-    const json::Value attempt = TRY(send(context, "POST", TRY(destination_path(context, "test"))));
+    const json::Value attempt = TRY(send_in_space(context, "POST", TRY(destination_path(context, "test"))));
     const json::Value* ok = attempt.is_object() ? attempt.get_object().if_contains("ok") : nullptr;
     if (ok != nullptr && ok->is_bool() && ok->get_bool())
         return show_done(context, attempt, "It arrived, in " + std::to_string(number_of(attempt, "took_ms")) + " ms.");
@@ -155,7 +146,7 @@ Result<> list_notices(Context& context) {
 }
 
 Result<> read_notices(Context& context) {
-    const json::Value left = TRY(send(context, "POST", "/v1/notices/read", json::Object{}));
+    const json::Value left = TRY(send_in_space(context, "POST", "/v1/notices/read", json::Object{}));
     return show_done(context, left, "All notices are marked as read.");
 }
 

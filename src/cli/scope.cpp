@@ -9,6 +9,15 @@ Query space_query(const Context& context) {
     return {{"space", context.value_or_empty("--space")}};
 }
 
+Result<json::Value> send_in_space(const Context& context, std::string method, std::string path,
+                                  std::optional<json::Value> body) {
+    return TRY(context.remote.call({.method = std::move(method),
+                                    .path = std::move(path),
+                                    .query = space_query(context),
+                                    .body = std::move(body)}))
+        .data;
+}
+
 Result<std::string> current_space(const Context& context) {
     if (auto given = context.parsed.value("--space"); given && !given->empty()) return *given;
     const json::Value me = TRY(context.remote.get("/v1/me"));

@@ -8,6 +8,9 @@ namespace hone::cli {
 
 // The --space option as a query parameter.
 Query space_query(const Context& context);
+// A request in that space, and what it answered.
+Result<json::Value> send_in_space(const Context& context, std::string method, std::string path,
+                                  std::optional<json::Value> body = {});
 // The --space option, else the space of the API key.
 Result<std::string> current_space(const Context& context);
 // The PROJECT argument; with --space a name is looked up there, since some routes take no space.
