@@ -2,7 +2,6 @@
 #   src/name/*.cpp            -> library hone_name
 #   src/name/*.test.cpp       -> program name_test (doctest), one ctest entry
 #   src/name/*.fuzz.cpp       -> one program fuzz_<file> each, when FUZZ is on
-#   src/name/*.bench.cpp      -> program name_bench (google-benchmark)
 # DEPENDS are other components; src/layers.txt says which are allowed. NO_TSAN "reason" disables the tests under
 # ThreadSanitizer, and ctest says so.
 function(hone_component name)
@@ -11,11 +10,9 @@ function(hone_component name)
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     set(tests ${sources})
     set(fuzzers ${sources})
-    set(benches ${sources})
-    list(FILTER sources EXCLUDE REGEX "\\.(test|fuzz|bench|main)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "\\.(test|fuzz|main)\\.cpp$")
     list(FILTER tests INCLUDE REGEX "\\.test\\.cpp$")
     list(FILTER fuzzers INCLUDE REGEX "\\.fuzz\\.cpp$")
-    list(FILTER benches INCLUDE REGEX "\\.bench\\.cpp$")
     list(APPEND sources ${arg_SOURCES})
 
     set(depends "")
@@ -66,10 +63,18 @@ function(hone_component name)
             set_target_properties(fuzz_${name}_${file} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
         endforeach()
     endif()
-    if(benches)
-        find_package(benchmark REQUIRED)
-        add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
-        target_link_libraries(${name}_bench PRIVATE hone_${name} benchmark::benchmark_main)
-        set_target_properties(${name}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endfunction()
+
+# hone_bench(name component)
+#   bench/name.cpp            -> program bench_name, for ./dev bench name
+# Where there are tests it is part of the build, so that it compiles for as long as it is kept; else it is built when it
+# is asked for.
+function(hone_bench name component)
+    add_executable(bench_${name} ${CMAKE_SOURCE_DIR}/bench/${name}.cpp)
+    target_include_directories(bench_${name} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(bench_${name} PRIVATE hone_${component})
+    set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    if(NOT TESTS)
+        set_target_properties(bench_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
 endfunction()

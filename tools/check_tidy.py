@@ -127,7 +127,7 @@ def main():
     common = version + content(root / ".clang-tidy") + TEST_CHECKS.encode()
     commands = {pathlib.Path(entry["file"]): entry["command"] for entry in json.loads((build / "compile_commands.json").read_text())}
     wanted = [pathlib.Path(name).resolve() for name in sys.argv[2:]] or [
-        path for path in commands if root / "src" in path.parents and not path.name.endswith((".fuzz.cpp", ".bench.cpp"))]
+        path for path in commands if {root / "src", root / "bench"} & set(path.parents) and not path.name.endswith(".fuzz.cpp")]
     stamps = build / "checked"
     stamps.mkdir(exist_ok=True)
     pending = {}
