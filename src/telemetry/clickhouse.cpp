@@ -146,7 +146,10 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         request.headers.push_back({"X-ClickHouse-User", m_options.user});
         request.headers.push_back({"X-ClickHouse-Key", m_options.password});
     }
-    request.body = is_insert ? std::move(insert_rows) : query.sql;
+    if (is_insert)
+        request.body = std::move(insert_rows); // a conditional expression would copy them
+    else
+        request.body = query.sql;
     request.total_timeout = query.deadline + grace;
     request.idle_timeout = query.deadline + grace;
     request.max_response_bytes = query.most_bytes;

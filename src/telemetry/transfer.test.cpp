@@ -107,9 +107,9 @@ TEST_CASE("what is exported in any format and imported into another project is e
                                                           {ExportFormat::otlp_proto, ImportFormat::otlp_proto},
                                                           {ExportFormat::parquet, ImportFormat::parquet}};
     for (const auto& [out, in] : ways) {
-        CAPTURE(std::string(name_of(out)));
-        const std::string file = export_all(out, scope_of("varied"));
         const std::string copy = "copy_" + std::string(name_of(out));
+        CAPTURE(copy);
+        const std::string file = export_all(out, scope_of("varied"));
         auto report = import_all(in, copy, file);
         REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message));
         CHECK(report.value().accepted == 40);
