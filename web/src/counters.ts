@@ -1,9 +1,8 @@
 // Numbers beside names in the sidebar: only what waits for a person, read again while somebody looks.
 
-import { useEffect } from "preact/hooks";
 import { api, segment } from "./api";
 import type { Params } from "./lib/route";
-import { reload, use_load } from "./load";
+import { use_load, use_refresh } from "./load";
 import { can, space } from "./session";
 
 export type CounterName = "reviews" | "issues";
@@ -43,13 +42,7 @@ const nothing: Counter = { key: null, count: async () => 0 };
 export function use_counter(name: CounterName | undefined, params: Params): string | null {
   const { key, count } = name ? counters[name](params) : nothing;
   const load = use_load(key, count);
-  useEffect(() => {
-    if (key === null) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void reload(key);
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [key]);
+  use_refresh(key, refresh);
   const waiting = load.data ?? 0;
   return waiting === 0 ? null : waiting >= most ? `${most - 1}+` : String(waiting);
 }

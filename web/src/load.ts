@@ -76,6 +76,17 @@ export async function reload(prefix: string): Promise<void> {
   await Promise.all(waiting);
 }
 
+/** Reads again what changes by itself, while somebody looks; null: not now. */
+export function use_refresh(prefix: string | null, milliseconds: number): void {
+  useEffect(() => {
+    if (prefix === null) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void reload(prefix);
+    }, milliseconds);
+    return () => clearInterval(timer);
+  }, [prefix, milliseconds]);
+}
+
 /** Logging out must not leave one person's data for the next. */
 export function forget_everything(): void {
   for (const entry of entries.values()) entry.abort?.abort();

@@ -10,39 +10,43 @@ test.describe("first run", () => {
   });
   test.afterAll(async () => own.stop());
 
-  test("the steps tick themselves off as things happen", async ({ page, request }) => {
+  test("the steps tick themselves off as things happen, then the space shows what goes on", async ({
+    page,
+    request,
+  }) => {
     test.setTimeout(60_000);
     await page.goto(own.url);
     await fill_login(page, admin_email, admin_password);
     const step = (title: string) =>
       page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title }) });
-    await expect(step("Create a project").getByText("(done)")).toHaveCount(0);
+    for (const title of ["Send a trace", "Add a model key", "Start a session"])
+      await expect(step(title).getByText("(done)")).toHaveCount(0);
 
-    await step("Create a project").getByRole("button", { name: "Create a project" }).click();
-    await page.getByRole("textbox", { name: "Name", exact: true }).fill("support-agent");
-    await page.getByRole("button", { name: "Create project" }).click();
-    await expect(step("Create a project").getByText("(done)")).toHaveCount(1);
-
-    await step("Create an API key").getByRole("link", { name: "Create an API key" }).click();
+    await step("Send a trace").getByRole("link", { name: "Create an API key" }).click();
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("laptop");
     await page.getByRole("button", { name: "Create key", exact: true }).last().click();
     const secret = (await page.getByRole("group", { name: "secret" }).textContent()) ?? "";
     await page.getByRole("button", { name: "I have copied it" }).click();
     await page.getByRole("link", { name: "Hone, home" }).click();
-    await expect(page.getByText("Waiting for the first request")).toBeVisible();
-
-    const answer = await request.get(`${own.url}/v1/projects`, {
-      headers: { Authorization: `Bearer ${secret.trim()}` },
-    });
-    expect(answer.status()).toBe(200);
-    await expect(step("Create an API key").getByText("(done)")).toHaveCount(1);
 
     await expect(step("Send a trace").getByText("Waiting for the first trace")).toBeVisible();
     await expect(step("Send a trace").getByRole("group", { name: "exporter settings" })).toContainText(
-      "x-project-name=support-agent",
+      "x-project-name=my-app",
     );
-    await send_spans(request, own.url, secret.trim(), "support-agent", [{ name: "hello" }]);
+    await send_spans(request, own.url, secret.trim(), "my-app", [{ name: "hello" }]);
     await expect(step("Send a trace").getByText("(done)")).toHaveCount(1, { timeout: 20_000 });
-    await expect(step("Invite a teammate").getByRole("link", { name: "Invite a teammate" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Projects" }).getByRole("link", { name: /my-app/ })).toBeVisible();
+
+    await step("Start a session").getByRole("link", { name: "Open Studio" }).click();
+    await page.getByRole("textbox", { name: "to", exact: true }).fill("What goes wrong here?");
+    await page.getByRole("button", { name: "Start session" }).click();
+    await page.waitForURL(/\/runs\//);
+    await page.getByRole("link", { name: "Hone, home" }).click();
+    await expect(step("Start a session").getByText("(done)")).toHaveCount(1);
+    await page.reload();
+    await expect(page.getByRole("region", { name: "Workers" }).getByRole("link")).toContainText(
+      "What goes wrong here?",
+    );
+    await expect(step("Start a session")).toHaveCount(0);
   });
 });

@@ -1,12 +1,12 @@
 // One automation: its sentence, the ledger of the past week, what comes next, and changing it.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import { money, short_count } from "../lib/number";
 import type { Params } from "../lib/route";
 import { shell_quote } from "../lib/text";
 import { trigger_text } from "../lib/trigger_text";
-import { reload, use_load, use_pages } from "../load";
+import { reload, use_load, use_pages, use_refresh } from "../load";
 import { Confirm } from "../parts/confirm";
 import { CodeBlock } from "../parts/copy";
 import { Dialog } from "../parts/dialog";
@@ -303,13 +303,8 @@ function Existing({ id }: { id: string }) {
   const load = use_load(`automation/${id}`, (signal) => api.get<Automation>(automation_route(id), {}, signal));
   const may_write = can("automation_write");
   // What is due or running changes by itself.
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible")
-        void Promise.all([reload("automation/"), reload("automation_slots/")]);
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [id]);
+  use_refresh("automation/", refresh);
+  use_refresh("automation_slots/", refresh);
   async function save(body: object): Promise<void> {
     const saved = await api.patch<Automation>(automation_route(id), body);
     await automations_changed();

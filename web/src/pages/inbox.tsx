@@ -1,10 +1,9 @@
 // Everything that waits for a person, the oldest decision first to be made: branches, labels, whatever a preset holds
 // back. Enter opens, x selects, what needs no reading is approved from here.
 
-import { useEffect } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { ReviewState } from "../api_types";
-import { reload, use_load } from "../load";
+import { reload, use_load, use_refresh } from "../load";
 import { Icon, type IconName } from "../parts/icon";
 import { PageHeader } from "../parts/page";
 import { SearchField } from "../parts/search_field";
@@ -133,18 +132,8 @@ const empty_texts: Record<ReviewState, { title: string; text: string }> = {
 
 const refresh = 10_000;
 
-/** Reads again while the page is seen. */
-function use_refresh(): void {
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void reload("reviews/");
-    }, refresh);
-    return () => clearInterval(timer);
-  }, []);
-}
-
 export function Inbox() {
-  use_refresh();
+  use_refresh("reviews/", refresh);
   const state = states.find((known) => known.id === query.value.get("review"))?.id ?? "pending";
   const kind = query.value.get("kind") ?? "";
   const text = (query.value.get("q") ?? "").toLowerCase();

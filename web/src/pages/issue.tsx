@@ -1,12 +1,12 @@
 // One issue: what it is, since when, how much, the traces that show it, what a worker found out, and what to do.
 
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { Artifact, Project } from "../api_types";
 import { plural, short_count } from "../lib/number";
 import type { Params } from "../lib/route";
 import { local_time, to_milliseconds } from "../lib/time";
-import { reload, use_load } from "../load";
+import { reload, use_load, use_refresh } from "../load";
 import { PageHeader, Section } from "../parts/page";
 import { Facts } from "../parts/slide_over";
 import { Data, Note, State } from "../parts/state";
@@ -23,7 +23,7 @@ import type { Fingerprint, Issue, IssueDetail } from "./loop_types";
 import { trace_address, use_project } from "./project_scope";
 import { TextContent } from "./run_artifacts";
 import { list_artifacts, run_page } from "./run_data";
-import { SeverityMark } from "./signal";
+import { SeverityMark } from "./severity_mark";
 import {
   detector_word,
   growth_text,
@@ -275,13 +275,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
 
 function Body({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
   // A worker writes into the issue while the page is open.
-  useEffect(() => {
-    if (issue.status !== "investigating") return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void issues_changed();
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [issue.status]);
+  use_refresh(issue.status === "investigating" ? "issue" : null, refresh);
   return (
     <>
       <PageHeader title={issue.title} text={issue.explanation}>

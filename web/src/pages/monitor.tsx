@@ -1,13 +1,13 @@
 // One monitor: its state, its values against its limits, what happened to it, and changing it.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { Project } from "../api_types";
 import { every_text, metric_info } from "../lib/metric_text";
 import { monitor_text } from "../lib/monitor_text";
 import { range_bounds } from "../lib/range";
 import type { Params } from "../lib/route";
-import { reload, use_load } from "../load";
+import { reload, use_load, use_refresh } from "../load";
 import { Confirm } from "../parts/confirm";
 import { Dialog } from "../parts/dialog";
 import { Choice, Field, Form } from "../parts/form";
@@ -327,12 +327,7 @@ function Notes({ monitor }: { monitor: Monitor }) {
 function Existing({ id, project }: { id: string; project: Project }) {
   const load = use_load(`monitor/${id}`, (signal) => api.get<Monitor>(monitor_route(id), {}, signal));
   const may_write = can("monitor_write");
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void reload("monitor/");
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [id]);
+  use_refresh("monitor/", refresh);
   const tabs = [{ id: "state", title: "State" }, ...(may_write ? [{ id: "edit", title: "Edit" }] : [])];
   return (
     <Data load={load} retry={() => void reload("monitor/")}>

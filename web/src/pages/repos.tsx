@@ -1,10 +1,10 @@
 // Repositories: what workers can clone, whose credential fetches it, and what the mirror on the server holds.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import { byte_size, plural } from "../lib/number";
 import type { Params } from "../lib/route";
-import { reload, use_load, use_pages } from "../load";
+import { reload, use_load, use_pages, use_refresh } from "../load";
 import { Confirm } from "../parts/confirm";
 import { CodeBlock, Id } from "../parts/copy";
 import { Dialog } from "../parts/dialog";
@@ -33,16 +33,8 @@ import { repo_page } from "./review_data";
 import { run_page } from "./run_data";
 import { list_skills } from "./skill_data";
 
+// A fetch goes on by itself; the page looks until it is over.
 const refresh = 2000;
-
-/** A fetch goes on by itself; the page looks until it is over. */
-function use_fetching(busy: boolean): void {
-  useEffect(() => {
-    if (!busy) return;
-    const timer = setInterval(() => void reload("repo"), refresh);
-    return () => clearInterval(timer);
-  }, [busy]);
-}
 
 function Mirror({ repo }: { repo: Repo }) {
   return <State {...mirror_state(repo)} />;
@@ -189,7 +181,7 @@ export function Repos() {
   const load = use_load(`repos/${space.value?.id}`, list_repos);
   const adding = query.value.get("new") !== null && can("repo_write");
   const text = (query.value.get("q") ?? "").toLowerCase();
-  use_fetching(load.data?.some((repo) => repo.fetching) ?? false);
+  use_refresh(load.data?.some((repo) => repo.fetching) ? "repo" : null, refresh);
   const add = can("repo_write") && (
     <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
       <Icon name="plus" /> Add repository
@@ -436,7 +428,7 @@ export function RepoPage({ params }: { params: Params }) {
     api.get<Repo>(repo_address(id), { space: space.value?.id }, signal),
   );
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data;
-  use_fetching(load.data?.fetching ?? false);
+  use_refresh(load.data?.fetching ? "repo" : null, refresh);
   return (
     <div class="page">
       <Data load={load} retry={() => void reload("repo/")}>

@@ -1,11 +1,11 @@
 // The review of one artifact: a branch with its changes, or anything else a run left. `n` goes to the next that waits.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../api";
 import { use_keys } from "../keyboard";
 import { plural } from "../lib/number";
 import type { Params } from "../lib/route";
-import { reload, use_load } from "../load";
+import { reload, use_load, use_refresh } from "../load";
 import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
 import { Data, State } from "../parts/state";
@@ -44,13 +44,7 @@ function use_progress(review: Review | undefined): void {
     review?.artifact.review === "changes_requested" ||
     ["pending", "running"].includes(newest?.verification ?? "none") ||
     ["queued", "pushed"].includes(review?.pull_request?.state ?? "");
-  useEffect(() => {
-    if (!moving) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void reload("review/");
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [moving]);
+  use_refresh(moving ? "review/" : null, refresh);
 }
 
 /** The others that wait, in the order of the Inbox. */

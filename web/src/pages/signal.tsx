@@ -23,8 +23,9 @@ import { navigate, query, set_query } from "../router";
 import { can } from "../session";
 import { Chart, choose_range } from "./chart";
 import { issue_page } from "./loop_addresses";
-import type { Issue, IssueStatus, Scan, Severity, SeverityVolume, SignalView } from "./loop_types";
+import type { Issue, IssueStatus, Scan, SeverityVolume, SignalView } from "./loop_types";
 import { project_route, use_project } from "./project_scope";
+import { SeverityMark } from "./severity_mark";
 import {
   detector_word,
   growth_text,
@@ -48,15 +49,6 @@ import { SignalDialog, SwitchOn } from "./signal_settings";
 const default_range = "7d";
 const hour = 3_600_000;
 const most_hours = 2160;
-
-export function SeverityMark({ severity }: { severity: Severity }) {
-  return (
-    <span class={`severity ${severity}`}>
-      <i aria-hidden="true" />
-      {severity}
-    </span>
-  );
-}
 
 /** When Signal looked last and what it cost, and when it looks next. */
 function ScanLine({ view }: { view: SignalView }) {

@@ -6,6 +6,7 @@ import { reload, use_load } from "../load";
 import { Dialog } from "../parts/dialog";
 import { Check, Choice, Field, Form } from "../parts/form";
 import { Data, Note } from "../parts/state";
+import { query } from "../router";
 import { can_install, space } from "../session";
 import { type EnvPreviewView, type SkillTypeView, type SkillView, skills_changed } from "./skill_data";
 
@@ -177,7 +178,9 @@ function Details({
 
 export function CreateSkill({ on_close, on_done }: { on_close: () => void; on_done: (skill: SkillView) => void }) {
   const load = use_load("skill_types", (signal) => api.get<SkillTypeView[]>("/v1/skill_types", {}, signal));
-  const [type, set_type] = useState<SkillTypeView | null>(null);
+  // The address may name the type already: ?new=model.
+  const [chosen, set_type] = useState<SkillTypeView | null | undefined>(undefined);
+  const type = chosen === undefined ? load.data?.find((one) => one.type === query.value.get("new")) : chosen;
   return (
     <Dialog title={type ? `New ${type.title} skill` : "What should workers be able to use?"} wide on_close={on_close}>
       <Data load={load} retry={() => void reload("skill")}>

@@ -1,11 +1,10 @@
 // All runs of the last 48 hours at one look: cells grouped by preset, coloured by state, and the list below.
 
-import { useEffect } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { Run, State as RunState } from "../api_types";
 import { money, plural, short_count } from "../lib/number";
 import { to_milliseconds } from "../lib/time";
-import { reload, use_load } from "../load";
+import { reload, use_load, use_refresh } from "../load";
 import { PageHeader } from "../parts/page";
 import { SearchField } from "../parts/search_field";
 import { SlideOver } from "../parts/slide_over";
@@ -33,16 +32,6 @@ const hours = 48;
 const refresh = 2000;
 
 const group_of = (run: Run) => run.preset_name ?? run.harness;
-
-/** Reads again while the page is seen. */
-function use_refresh(prefix: string): void {
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void reload(prefix);
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [prefix]);
-}
 
 function Cells({ runs }: { runs: Run[] }) {
   const groups = new Map<string, Run[]>();
@@ -331,7 +320,7 @@ export function Swarm() {
       signal,
     ),
   );
-  use_refresh(key);
+  use_refresh(key, refresh);
   const open = load.data?.find((run) => run.id === query.value.get("open"));
   const count = load.data ? `: ${plural(load.data.length, "run")}` : "";
   return (

@@ -1,10 +1,9 @@
 // The bell: what happened lately, how much of it is new to the person, and a way to where it happened.
 
-import { useEffect } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import { notice_address } from "../lib/notice";
 import { relative_time } from "../lib/time";
-import { reload, use_load } from "../load";
+import { reload, use_load, use_refresh } from "../load";
 import type { NoticeView } from "../pages/loop_types";
 import { navigate } from "../router";
 import { can, space } from "../session";
@@ -28,13 +27,7 @@ export function Bell() {
   const load = use_load(key, (signal) =>
     api.get<NoticeView[]>("/v1/notices", { space: current?.id, limit: asked }, signal),
   );
-  useEffect(() => {
-    if (key === null) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void reload(key);
-    }, refresh);
-    return () => clearInterval(timer);
-  }, [key]);
+  use_refresh(key, refresh);
   if (!current || !load.data) return null;
   const page = `/s/${encodeURIComponent(current.name)}/notices`;
   const unread = load.data.filter((notice) => notice.unread).length;
