@@ -12,7 +12,7 @@ import { Time } from "../parts/time";
 import { Visible } from "../parts/visible";
 import { can, space } from "../session";
 import { issue_page, monitor_page, monitors_page, signal_page } from "./loop_addresses";
-import { inbox_page, review_page } from "./review_data";
+import { inbox_page, kind_icons, review_page, review_title } from "./review_data";
 import { project_name, run_page, run_time, run_tones, run_words, swarm_page } from "./run_data";
 import { SeverityMark } from "./severity_mark";
 
@@ -79,9 +79,9 @@ export function HomeNow({ projects }: { projects: Project[] }) {
         address={(item) => review_page(item.artifact.id)}
         row={(item) => (
           <>
-            <Icon name={item.branch === null ? "search" : "branch"} />
+            <Icon name={kind_icons[item.artifact.kind] ?? "dot"} />
             <span class="row-title">
-              <Visible text={item.artifact.summary || item.artifact.name} />
+              <Visible text={review_title(item)} />
             </span>
             <span class="row-text">{item.repo_name ?? project_of(item.artifact)}</span>
             <Time time={item.artifact.created_at} />

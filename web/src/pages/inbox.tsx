@@ -4,7 +4,7 @@
 import { api, to_api_error } from "../api";
 import type { ReviewState } from "../api_types";
 import { reload, use_load, use_refresh } from "../load";
-import { Icon, type IconName } from "../parts/icon";
+import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
 import { SearchField } from "../parts/search_field";
 import { Data, Empty, State } from "../parts/state";
@@ -14,32 +14,30 @@ import { toast_done, toast_failed } from "../parts/toast";
 import { Visible } from "../parts/visible";
 import { navigate, query, set_query } from "../router";
 import { can, space } from "../session";
-import { is_branch, list_reviews, type ReviewItem, review_address, review_page, reviews_changed } from "./review_data";
+import {
+  is_branch,
+  kind_icons,
+  list_reviews,
+  type ReviewItem,
+  review_address,
+  review_page,
+  review_title,
+  reviews_changed,
+} from "./review_data";
 import { Marks } from "./review_marks";
 import { project_name, review_tones, review_words, use_projects } from "./run_data";
-
-const kind_icons: Record<string, IconName> = {
-  branch: "branch",
-  investigation: "search",
-  labels: "check",
-  file: "download",
-};
-
-function title_of(item: ReviewItem): string {
-  return item.branch !== null && item.artifact.summary !== "" ? item.artifact.summary : item.artifact.name;
-}
 
 function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
   return [
     {
       id: "name",
       title: "What",
-      sort: title_of,
+      sort: review_title,
       cell: (item) => (
         <span class="inbox-name">
           <Icon name={kind_icons[item.artifact.kind] ?? "dot"} />
           <a class="strong" href={review_page(item.artifact.id)} title={item.artifact.summary}>
-            <Visible text={title_of(item)} />
+            <Visible text={review_title(item)} />
           </a>
         </span>
       ),
@@ -141,7 +139,7 @@ export function Inbox() {
   const load = use_load(`reviews/${state}/${space.value?.id}`, (signal) => list_reviews({ review: state }, signal));
   const shown = (item: ReviewItem) =>
     (kind === "" || item.artifact.kind === kind) &&
-    `${title_of(item)} ${item.repo_name ?? ""} ${item.branch ?? ""}`.toLowerCase().includes(text);
+    `${review_title(item)} ${item.repo_name ?? ""} ${item.branch ?? ""}`.toLowerCase().includes(text);
   return (
     <div class="page list-page">
       <PageHeader title="Inbox" text="What workers left and a person has to decide." />
@@ -171,7 +169,7 @@ export function Inbox() {
               rows={items.filter(shown)}
               columns={columns((id) => project_name(projects, id))}
               row_id={(item) => item.artifact.id}
-              row_title={title_of}
+              row_title={review_title}
               order="created_at"
               on_open={(item) => navigate(review_page(item.artifact.id))}
               selection_actions={

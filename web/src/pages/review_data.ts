@@ -3,6 +3,7 @@
 import { api, segment } from "../api";
 import type { Comment, DiffView, InterdiffView, PullRequestState, ReviewItem, VerificationState } from "../api_types";
 import { reload } from "../load";
+import type { IconName } from "../parts/icon";
 import type { Tone } from "../parts/state";
 import { space } from "../session";
 
@@ -36,6 +37,17 @@ export const review_page = (artifact: string) => `${in_space()}/inbox/${segment(
 export const repo_page = (id: string) => `${in_space()}/repos/${segment(id)}`;
 export const pull_requests_page = () => `${in_space()}/pull_requests`;
 export const review_address = (artifact: string) => `/v1/reviews/${segment(artifact)}`;
+
+export const kind_icons: Record<string, IconName> = {
+  branch: "branch",
+  investigation: "search",
+  labels: "check",
+  file: "download",
+};
+
+export function review_title(item: ReviewItem): string {
+  return item.branch !== null && item.artifact.summary !== "" ? item.artifact.summary : item.artifact.name;
+}
 
 export const is_branch = (artifact: { kind: string }) => artifact.kind === "branch";
 
