@@ -46,7 +46,7 @@ export const kind_icons: Record<string, IconName> = {
 };
 
 export function review_title(item: ReviewItem): string {
-  return item.branch !== null && item.artifact.summary !== "" ? item.artifact.summary : item.artifact.name;
+  return item.artifact.summary || item.artifact.name;
 }
 
 export const is_branch = (artifact: { kind: string }) => artifact.kind === "branch";
