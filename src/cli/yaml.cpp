@@ -158,24 +158,31 @@ bool is_plain(std::string_view text) {
     return std::find(std::begin(known), std::end(known), lower(text)) == std::end(known);
 }
 
+// What YAML wants escaped where JSON does not: DEL, separators that break lines there, a byte order mark, which readers
+// leave out, and the last two of the plane, which they refuse.
+struct Escaped {
+    std::string_view raw;
+    std::string_view escape;
+};
+constexpr Escaped escaped[] = {{"\x7f", "\\x7F"},           {"\xC2\x85", "\\x85"},       {"\xE2\x80\xA8", "\\u2028"},
+                               {"\xE2\x80\xA9", "\\u2029"}, {"\xEF\xBB\xBF", "\\uFEFF"}, {"\xEF\xBF\xBE", "\\uFFFE"},
+                               {"\xEF\xBF\xBF", "\\uFFFF"}};
+
 // As a block of lines: what a terminal may see, and whose first character does not decide about the indentation.
 bool is_block(std::string_view text) {
     if (text.find('\n') == std::string_view::npos || text.front() == '\n' || text.front() == ' ') return false;
     if (text.find_first_of("\t\r") != std::string_view::npos) return false;
-    // Line and paragraph separators break lines in YAML, a byte order mark is left out by readers.
-    for (const std::string_view odd : {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xEF\xBB\xBF"})
-        if (text.find(odd) != std::string_view::npos) return false;
+    for (const Escaped& odd : escaped)
+        if (text.find(odd.raw) != std::string_view::npos) return false;
     return safe_block(text) == text;
 }
 
-// JSON's quotes are YAML's, but for DEL and the separators, which must be escaped.
+// JSON's quotes are YAML's, but for a few characters.
 std::string quoted(std::string_view text) {
     std::string made = safe_json(json::print(json::Value(text)));
-    for (const auto& [raw, escape] :
-         {std::pair{"\x7f", "\\x7F"}, std::pair{"\xC2\x85", "\\x85"}, std::pair{"\xE2\x80\xA8", "\\u2028"},
-          std::pair{"\xE2\x80\xA9", "\\u2029"}, std::pair{"\xEF\xBB\xBF", "\\uFEFF"}})
-        for (size_t at = made.find(raw); at != std::string::npos; at = made.find(raw, at))
-            made.replace(at, std::string_view(raw).size(), escape);
+    for (const Escaped& odd : escaped)
+        for (size_t at = made.find(odd.raw); at != std::string::npos; at = made.find(odd.raw, at))
+            made.replace(at, odd.raw.size(), odd.escape);
     return made;
 }
 

@@ -73,6 +73,8 @@ TEST_CASE("what is written reads back as the same, strings as strings") {
                              "a #b",
                              "- a",
                              "|",
+                             "\xEF\xBF\xBF",
+                             "two\n\xEF\xBF\xBE",
                              "two\nlines\n",
                              "two\nlines",
                              "ends\n\n\n",
