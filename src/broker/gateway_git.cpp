@@ -5,6 +5,8 @@
 #include "broker/gateway_state.h"
 #include "broker/policy.h"
 
+#include <array>
+
 namespace hone::broker {
 
 namespace {
@@ -109,20 +111,23 @@ bool GitGate::answer(const RequestHead& head) {
     const bool keep = head.keep_alive && !head.http_1_0;
     passed.framing = head.http_1_0 ? Framing::until_close : Framing::chunked;
     if (!keep) passed.headers.push_back({"connection", "close"});
-    std::string out = write_response_head(passed);
+    std::string before = write_response_head(passed);
     while (piece.ok() && !piece.value().empty()) {
-        frame(passed.framing, piece.value(), false, out);
+        const bool chunked = passed.framing == Framing::chunked;
+        if (chunked) before += chunk_start(piece.value().size());
         if (!m_session.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return false;
-        if (!m_client.write(out, Deadline::after(idle)).ok()) return false;
-        out.clear();
+        // Packs are large: no copy only to put their frame around them.
+        std::array<std::string_view, 3> parts{before, piece.value(), chunked ? "\r\n" : ""};
+        if (!m_client.write_all(parts, Deadline::after(idle)).ok()) return false;
+        before.clear();
         piece = answer.read();
     }
     if (!piece.ok()) { // the client must not take a broken pack for a whole one
         m_client.break_off();
         return false;
     }
-    frame(passed.framing, {}, true, out);
-    return m_client.write(out, Deadline::after(idle)).ok() && keep;
+    frame(passed.framing, {}, true, before);
+    return m_client.write(before, Deadline::after(idle)).ok() && keep;
 }
 
 } // namespace hone::broker

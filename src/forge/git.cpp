@@ -182,15 +182,12 @@ public:
     }
 
     Result<std::string> read() override {
-        std::string bytes;
         while (m_out.is_open()) {
-            bytes.resize(read_step);
-            const ssize_t count = ::read(m_out.get(), bytes.data(), bytes.size());
-            bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
+            const ssize_t count = ::read(m_out.get(), m_buffer.get(), read_step);
             if (count > 0) {
                 m_taken += count;
                 if (m_taken > m_limits.output_bytes) return explain(sandbox::LimitHit::output).error();
-                return bytes;
+                return std::string(m_buffer.get(), static_cast<size_t>(count));
             }
             if (count < 0 && errno != EAGAIN && errno != EINTR) return system_error("read from git", errno);
             if (count == 0)
@@ -198,7 +195,7 @@ public:
             else
                 TRY(await_output());
         }
-        return bytes;
+        return std::string();
     }
 
     Result<GitOutput> finish() override {
@@ -284,6 +281,7 @@ private:
     int64_t m_command = 0;
     Fd m_input;
     Fd m_out;
+    const std::unique_ptr<char[]> m_buffer{new char[read_step]}; // never cleared before a read
     int64_t m_taken = 0;
     std::string m_errors;
 };
