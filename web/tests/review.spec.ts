@@ -194,3 +194,88 @@ test("a repository is added, fetched and deleted", async ({ page, server }) => {
   await expect(page.getByRole("heading", { name: "Repositories", level: 1 })).toBeVisible();
   await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
 });
+
+test("the Inbox is worked through with the keyboard alone", async ({ page, admin, server }) => {
+  test.setTimeout(300_000);
+  const name = unique("typed");
+  const url = make_repo(server.directory, name);
+  const first = await start_run(admin, url, name);
+  await start_run(admin, url, name);
+  const press = (keys: string) => page.keyboard.press(keys);
+  const at = (artifact: string) => expect(page).toHaveURL(new RegExp(`/inbox/${artifact}`));
+  const dialog = page.getByRole("dialog");
+
+  // From the list, the oldest first, into a review.
+  await page.goto(`/s/default/inbox?q=${name}`);
+  await expect(page.getByRole("row").filter({ hasText: name })).toHaveCount(2);
+  await press("j");
+  await press("j");
+  await press("k");
+  await press("x");
+  await expect(page.getByText("1 selected")).toBeVisible();
+  await press("x");
+  await press("Enter");
+  await at(first.artifact);
+
+  // From change to change over the border of a file that is longer than the page, and back.
+  const chosen = changes(page).locator(".chosen");
+  const file = page.getByRole("navigation", { name: "Changed files" }).locator("[aria-current=true]");
+  await expect(changes(page).locator(".diff-line").first()).toBeVisible(slow);
+  await press("j");
+  await expect(chosen).toContainText("return self.total() / len(self.items)");
+  await press("j");
+  await expect(chosen).toContainText("value_1 =");
+  await press("j");
+  await expect(chosen).toContainText("hidden =");
+  await expect(file).toContainText("odd.py");
+  await press("k");
+  await expect(chosen).toContainText("value_1 =");
+  await press("ArrowDown");
+  await expect(chosen).toContainText("value_2 =");
+  await press("ArrowUp");
+  await expect(chosen).toContainText("value_1 =");
+
+  // Files: the one before, folded and unfolded.
+  await press("K");
+  await expect(file).toContainText("basket.py");
+  await press("x");
+  await expect(changes(page).getByText("return self.total() / len(self.items)")).toHaveCount(0);
+  await expect(file).toContainText("basket.py");
+  await press("x");
+  await expect(changes(page).getByText("return self.total() / len(self.items)")).toBeVisible();
+
+  // A comment on the line, taken back before it is said.
+  await press("j");
+  await press("c");
+  await page.getByRole("textbox", { name: "Comment on old line 6" }).fill("not yet");
+  await press("Escape");
+  await expect(page.getByRole("textbox", { name: "Comment on old line 6" })).toHaveCount(0);
+  await press("s");
+  await expect(chosen.first()).toContainText("return self.total()");
+  await press("s");
+
+  // Each decision asks first; Escape is no decision.
+  for (const [key, title] of [
+    ["a", "Approve"],
+    ["r", "Request changes"],
+    ["X", "Reject"],
+  ] as const) {
+    await press(key);
+    await expect(dialog.getByRole("heading", { name: new RegExp(`^${title}: `) })).toBeVisible();
+    await press("Escape");
+    await expect(dialog).toHaveCount(0);
+  }
+  await press("n");
+  await expect(page).not.toHaveURL(new RegExp(first.artifact));
+  await press("p");
+  await at(first.artifact);
+  await press("X");
+  await page.keyboard.type("Not wanted.");
+  await press("Control+Enter");
+  await expect(page.locator(".review-summary").getByText("rejected", { exact: true })).toBeVisible();
+  await press("u");
+  await expect(page.getByRole("heading", { name: "Inbox", level: 1 })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Rejected" })).toBeVisible();
+  await page.goto(`/s/default/inbox?q=${name}&kind=file`);
+  await expect(page.getByText("Nothing here fits the filter.")).toBeVisible();
+});

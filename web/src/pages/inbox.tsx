@@ -171,6 +171,7 @@ export function Inbox() {
               row_id={(item) => item.artifact.id}
               row_title={review_title}
               order="created_at"
+              foot={items.some(shown) ? null : <p class="table-note">Nothing here fits the filter.</p>}
               on_open={(item) => navigate(review_page(item.artifact.id))}
               selection_actions={
                 state === "pending" && can("artifact_review")

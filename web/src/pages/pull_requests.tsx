@@ -50,10 +50,12 @@ const columns: Column<PullRequest>[] = [
     title: "Title",
     sort: (pr) => pr.title,
     cell: (pr) => (
-      <span class="strong">
-        <Visible text={pr.title} />
+      <>
+        <a class="strong" href={review_page(pr.artifact_id)}>
+          <Visible text={pr.title} />
+        </a>
         {pr.draft && pr.state === "open" && <span class="tag">draft</span>}
-      </span>
+      </>
     ),
   },
   {
@@ -165,6 +167,7 @@ export function PullRequests() {
                 order="-updated_at"
                 on_open={(pr) => set_query({ open: pr.id })}
                 open_id={query.value.get("open")}
+                foot={rows.length > 0 ? null : <p class="table-note">Nothing here fits the filter.</p>}
                 bar={<SearchField label="Filter pull requests" />}
               />
             )

@@ -181,6 +181,7 @@ export function Repos() {
   const load = use_load(`repos/${space.value?.id}`, list_repos);
   const adding = query.value.get("new") !== null && can("repo_write");
   const text = (query.value.get("q") ?? "").toLowerCase();
+  const fits = (repo: Repo) => `${repo.name} ${repo.url}`.toLowerCase().includes(text);
   use_refresh(load.data?.some((repo) => repo.fetching) ? "repo" : null, refresh);
   const add = can("repo_write") && (
     <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
@@ -191,7 +192,7 @@ export function Repos() {
     <div class="page list-page">
       <PageHeader
         title="Repositories"
-        text="Workers clone from a mirror on this server and push into a quarantine; neither holds a credential."
+        text="Workers clone from a mirror on this server and push into a quarantine; they never hold a credential."
       >
         {add}
       </PageHeader>
@@ -207,12 +208,13 @@ export function Repos() {
           ) : (
             <Table
               label="Repositories"
-              rows={repos.filter((repo) => `${repo.name} ${repo.url}`.toLowerCase().includes(text))}
+              rows={repos.filter(fits)}
               columns={columns}
               row_id={(repo) => repo.id}
               row_title={(repo) => repo.name}
               order="name"
               on_open={(repo) => navigate(repo_page(repo.id))}
+              foot={repos.some(fits) ? null : <p class="table-note">Nothing here fits the filter.</p>}
               bar={<SearchField label="Filter repositories" />}
             />
           )

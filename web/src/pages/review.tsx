@@ -49,9 +49,11 @@ function use_progress(review: Review | undefined): void {
 
 /** The others that wait, in the order of the Inbox. */
 function use_neighbours(id: string) {
-  const waiting = use_load(`reviews/pending/${space.value?.id}`, (signal) =>
-    list_reviews({ review: "pending" }, signal),
-  ).data;
+  const load = use_load(`reviews/pending/${space.value?.id}`, (signal) => list_reviews({ review: "pending" }, signal));
+  const waiting = useMemo(
+    () => load.data && [...load.data].sort((a, b) => (a.artifact.created_at < b.artifact.created_at ? -1 : 1)),
+    [load.data],
+  );
   const at = waiting?.findIndex((item) => item.artifact.id === id) ?? -1;
   const open = (index: number) => {
     const item = waiting?.[index];

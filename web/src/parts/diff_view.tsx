@@ -71,6 +71,14 @@ const blank: DiffRow = {
   hunk: { old_start: 0, old_count: 0, new_start: 0, new_count: 0, heading: "", lines: [] },
 };
 
+/** Stands for the lines of a file that are not there yet: a change too. */
+const unread: DiffRow = { kind: "split", hunk_index: 0, left: null, right: null };
+
+function as_line(row: ViewRow): DiffRow {
+  if (row.kind === "line") return row.row;
+  return row.kind === "note" && row.waiting ? unread : blank;
+}
+
 /** The place of the keyboard in the rows, and the ways to move it. */
 function use_places(props: DiffViewProps, rows: ViewRow[], scroll: { current: RowsHandle | null }) {
   // A signal, not state: the next key may come before the page is drawn again.
@@ -92,10 +100,28 @@ function use_places(props: DiffViewProps, rows: ViewRow[], scroll: { current: Ro
     be_in(row.path);
     scroll.current?.show(row.key, row.kind === "head" ? "top" : "near");
   };
+  const go_change = (step: number) => {
+    const starts = change_starts(rows.map(as_line));
+    const at = position();
+    go(rows[(step > 0 ? starts.find((start) => start > at) : starts.filter((start) => start < at).pop()) ?? -1]);
+  };
+  // The lines that the keyboard waited for are there: on to the first that changed.
+  const waits = useRef(false);
+  useEffect(() => {
+    const row = rows.find((candidate) => candidate.key === cursor.value);
+    if (waits.current && !row) go_change(1);
+    waits.current = row?.kind === "note";
+  }, [rows, cursor.value]);
   return {
     cursor,
     current,
-    be_in,
+    // What is read is where the keyboard is as long as that can be seen, else what stands at the top; the row before
+    // the first lies under the pinned head.
+    look: (first: number, end: number) => {
+      const at = rows.findIndex((row) => row.key === cursor.value);
+      const path = rows[at >= first - 1 && at < end ? at : first]?.path;
+      if (path !== undefined) be_in(path);
+    },
     go,
     go_head: (path: string) => go(rows[head_at(path)]),
     go_line: (step: number) => {
@@ -104,11 +130,7 @@ function use_places(props: DiffViewProps, rows: ViewRow[], scroll: { current: Ro
         if (row?.kind === "head" || (row?.kind === "line" && row.row.kind !== "hunk")) return go(row);
       }
     },
-    go_change: (step: number) => {
-      const starts = change_starts(rows.map((row) => (row.kind === "line" ? row.row : blank)));
-      const at = position();
-      go(rows[(step > 0 ? starts.find((start) => start > at) : starts.filter((start) => start < at).pop()) ?? -1]);
-    },
+    go_change,
     go_file: (step: number) => {
       const at = props.files.findIndex((file) => file.path === current.current);
       const file = props.files[Math.max(0, Math.min(props.files.length - 1, at + step))];
@@ -194,8 +216,7 @@ export function DiffView(props: DiffViewProps) {
     const near = rows.slice(Math.max(0, first - 5), end + 20);
     const paths = near.filter((row) => row.kind === "note" && row.waiting).map((row) => row.path);
     if (paths.length > 0) props.want(paths);
-    const path = rows[first]?.path;
-    if (path !== undefined) places.be_in(path);
+    places.look(first, end);
   };
   const head = (file: FileChange) => (
     <FileHead
