@@ -1,7 +1,10 @@
 // Presets: workers with a name, also as files that a team keeps in git.
+#include "base/text.h"
 #include "cli/as_file.h"
 #include "cli/scope.h"
 #include "cli/yaml.h"
+
+#include <algorithm>
 
 namespace hone::cli {
 
@@ -96,6 +99,13 @@ Result<> create_preset(Context& context) {
     if (!settings.is_object()) return context.usage("\"settings\" must be an object");
     if (const auto harness = context.parsed.value("--harness")) settings.get_object()["harness"] = *harness;
     if (const auto model = context.parsed.value("--model")) settings.get_object()["model"] = *model;
+    for (const auto& [option, field] : {std::pair{"--command", "command"}, std::pair{"--skill", "skills"}}) {
+        if (!context.parsed.has(option)) continue;
+        json::Array words;
+        for (const auto& word : context.parsed.all(option)) words.emplace_back(word);
+        settings.get_object()[field] = std::move(words);
+    }
+    TRY(rename_skills(context, Skills::to_ids, body));
     if (!settings.get_object().contains("harness")) return context.usage("give --harness or --file");
     const json::Value made = TRY(context.remote.post("/v1/presets", std::move(body), space_query(context)));
     return show_record(context, made, preset_columns());
@@ -118,6 +128,55 @@ Result<> list_versions(Context& context) {
                       {.title = "by", .field = "changed_by"},
                       {.title = "changed", .field = "changed", .kind = Kind::list}},
                      "No versions.");
+}
+
+// What became of the lines, in the manner of diff: the longest common part stays.
+std::string line_diff(const std::string& before, const std::string& after) {
+    const auto old_lines = split(before, '\n'), new_lines = split(after, '\n');
+    const size_t rows = old_lines.size(), columns = new_lines.size();
+    std::vector<size_t> common((rows + 1) * (columns + 1)); // of what follows each pair of places
+    const auto at = [&](size_t row, size_t column) -> size_t& { return common[row * (columns + 1) + column]; };
+    for (size_t row = rows; row-- > 0;)
+        for (size_t column = columns; column-- > 0;)
+            at(row, column) = old_lines[row] == new_lines[column] ? at(row + 1, column + 1) + 1
+                                                                  : std::max(at(row + 1, column), at(row, column + 1));
+    std::string out;
+    for (size_t row = 0, column = 0; row < rows || column < columns;) {
+        if (row < rows && column < columns && old_lines[row] == new_lines[column]) {
+            ++row, ++column;
+        } else if (row < rows && (column == columns || at(row + 1, column) >= at(row, column + 1))) {
+            out += "- " + std::string(old_lines[row++]) + "\n";
+        } else {
+            out += "+ " + std::string(new_lines[column++]) + "\n";
+        }
+    }
+    return out;
+}
+
+Result<> diff_versions(Context& context) {
+    const std::string name = context.value_or_empty("PRESET");
+    const Items versions =
+        TRY(context.remote.list_whole(path_of("/v1/presets", {name, "versions"}), space_query(context)));
+    int64_t newest = 0;
+    for (const json::Value& version : versions.items) newest = std::max(newest, number_of(version, "version"));
+    const int64_t to = TRY(context.integer("TO", 1)).value_or(newest);
+    const int64_t from = TRY(context.integer("FROM", 1)).value_or(std::max<int64_t>(1, to - 1));
+    const auto settings_of = [&](int64_t number) -> Result<json::Value> {
+        for (const json::Value& version : versions.items)
+            if (number_of(version, "version") == number) return file_form(version)["settings"];
+        return context.fail(Exit::not_found, "preset " + name + " has no version " + std::to_string(number),
+                            "hone preset versions " + name + " lists them");
+    };
+    const json::Value before = TRY(settings_of(from)), after = TRY(settings_of(to));
+    if (context.json()) {
+        print_json(context, json::Object{{"from", from}, {"to", to}, {"before", before}, {"after", after}});
+        return {};
+    }
+    const std::string lines = line_diff(print_yaml(before), print_yaml(after));
+    context.console.print(lines.empty()
+                              ? "Versions " + std::to_string(from) + " and " + std::to_string(to) + " do not differ.\n"
+                              : lines);
+    return {};
 }
 
 Result<> export_preset(Context& context) {
@@ -148,7 +207,12 @@ std::vector<Command> preset_commands() {
                       .doc = "Take the settings from this YAML or JSON file; - is input."},
                      {.name = "--description", .value = "TEXT", .doc = "What it is for."},
                      {.name = "--harness", .value = "HARNESS", .doc = "Harness, such as claude-code."},
-                     {.name = "--model", .value = "MODEL", .doc = "Model, as its provider calls it."}},
+                     {.name = "--model", .value = "MODEL", .doc = "Model, as its provider calls it."},
+                     {.name = "--skill", .value = "SKILL", .doc = "Id or name of a skill.", .repeated = true},
+                     {.name = "--command",
+                      .value = "WORD",
+                      .doc = "A word of the command line of --harness command; name of a playbook.",
+                      .repeated = true}},
          .details = "Example: hone preset create analyst --harness playbook",
          .run = create_preset},
         {.path = "preset delete",
@@ -160,6 +224,12 @@ std::vector<Command> preset_commands() {
          .summary = "Show who changed a preset, and what.",
          .arguments = {preset_argument},
          .run = list_versions},
+        {.path = "preset diff",
+         .summary = "Show what differs between two versions of a preset.",
+         .arguments = {preset_argument,
+                       {.name = "FROM", .doc = "Number of a version. Default: the one before TO.", .optional = true},
+                       {.name = "TO", .doc = "Number of a version. Default: the newest.", .optional = true}},
+         .run = diff_versions},
         {.path = "preset export",
          .summary = "Print a preset as a YAML or JSON file for git.",
          .arguments = {preset_argument},

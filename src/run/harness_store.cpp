@@ -95,7 +95,7 @@ Result<> install_packages(const std::string& directory, const harness::Harness& 
     }
     const std::string log = directory + "/npm.log";
     const int code = TRY(run_program(argv, directory, log));
-    if (code == 127) return unavailable("npm is not installed: apt install npm");
+    if (code == 127) return unavailable("npm is not installed, and is what installs harnesses: apt install npm");
     if (code != 0) return unavailable(fmt::format("npm ended with {}:\n{}", code, end_of(log)));
     return {};
 }
@@ -133,7 +133,12 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
                                                const std::string& source, const Clock& clock,
                                                const std::function<void(const std::string&)>& note) const {
     const harness::Harness* known = harness::find(name);
-    if (known == nullptr || known->package.empty()) return invalid(name + " is not a harness that can be installed");
+    if (known == nullptr || known->package.empty()) {
+        std::string names;
+        for (const harness::Harness& one : harness::catalog())
+            if (!one.package.empty()) names += (names.empty() ? "" : ", ") + std::string(one.name);
+        return invalid(name + " is not a harness that can be installed; these are: " + names);
+    }
     if (!version.empty() && !is_version(version)) return invalid("\"" + version + "\" is not a version");
     const std::string parent = m_directory + "/" + name;
     TRY(make_directories(parent, 0755));

@@ -271,8 +271,9 @@ Result<Run> Runs::wish(const Caller& caller, const RunId& id, std::string_view w
         const auto rows = TRY(transaction.query("SELECT state FROM runs WHERE id = ?", id));
         if (rows.empty()) return not_found("run " + id.text());
         const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
-        if (is_over(state)) return conflict("the run is over: " + std::string(name_of(state)));
-        if (wish == "interrupt" && state != State::running) return conflict("no turn is running");
+        if (is_over(state))
+            return conflict("the run is over already: " + std::string(name_of(state)) + "; a message to it goes on");
+        if (wish == "interrupt" && state != State::running) return conflict("no turn is running: nothing to interrupt");
         if (state == State::queued) {
             // Nobody carries it out yet: over at once.
             TRY(transaction.execute("UPDATE runs SET state = ?, reason = ?, ended_at = ? WHERE id = ?",

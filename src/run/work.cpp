@@ -109,14 +109,34 @@ Result<> WorkBook::step(const RunId& id, std::string_view step, const std::strin
     return m_transcript.append(id, {event});
 }
 
-Result<> WorkBook::sandbox_started(const RunId& id, const std::string& sandbox_id) {
-    TRY(m_database.execute("UPDATE runs SET sandbox_id = ?, sandbox_command = NULL, spool_offset = 0 WHERE id = ?",
-                           sandbox_id, id));
+Result<> WorkBook::sandbox_started(const RunId& id, const std::string& sandbox_id, const Manifest& manifest,
+                                   std::vector<RunEvent> steps) {
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute(
+            "UPDATE runs SET sandbox_id = ?, sandbox_command = NULL, spool_offset = 0, manifest = ? WHERE id = ?",
+            sandbox_id, json::write(manifest), id));
+        std::vector<RunEvent> copy = steps; // the work may be run again
+        return m_transcript.append(transaction, id, copy);
+    }));
+    m_transcript.announce(id);
     return {};
 }
 
-Result<> WorkBook::harness_started(const RunId& id, int64_t command) {
-    TRY(m_database.execute("UPDATE runs SET sandbox_command = ?, spool_offset = 0 WHERE id = ?", command, id));
+Result<> WorkBook::harness_started(const RunId& id, int64_t command, State from, std::vector<RunEvent> steps) {
+    RunEvent running;
+    running.state = State::running;
+    running.text = "Running.";
+    if (from != State::running) steps.push_back(running);
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const int64_t moved = TRY(transaction.execute(
+            "UPDATE runs SET sandbox_command = ?, spool_offset = 0, state = 'running', reason = '', waiting_since = "
+            "NULL, ended_at = NULL WHERE id = ? AND state = ?",
+            command, id, name_of(from)));
+        if (moved == 0) return conflict("the run is no longer " + std::string(name_of(from)));
+        std::vector<RunEvent> copy = steps;
+        return m_transcript.append(transaction, id, copy);
+    }));
+    m_transcript.announce(id);
     return {};
 }
 

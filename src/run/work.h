@@ -54,9 +54,14 @@ public:
     Result<> progress(const RunId& id, std::vector<RunEvent> events, int64_t spool_offset,
                       const std::string& harness_session);
     Result<> step(const RunId& id, std::string_view step, const std::string& text, bool failed = false);
+    Result<> steps(const RunId& id, std::vector<RunEvent> steps) { return m_transcript.append(id, std::move(steps)); }
 
-    Result<> sandbox_started(const RunId& id, const std::string& sandbox_id);
-    Result<> harness_started(const RunId& id, int64_t command);
+    // What was done since the last transaction goes with each of these two: waiting for the disk is most of what
+    // preparing costs.
+    Result<> sandbox_started(const RunId& id, const std::string& sandbox_id, const Manifest& manifest,
+                             std::vector<RunEvent> steps);
+    // Moves it to `running`, too, unless it is.
+    Result<> harness_started(const RunId& id, int64_t command, State from, std::vector<RunEvent> steps);
     Result<> sandbox_ended(const RunId& id);
     Result<> set_manifest(const RunId& id, const Manifest& manifest);
     Result<> set_usage(const RunId& id, const harness::Usage& usage, std::optional<int64_t> cost_micro_usd);

@@ -154,7 +154,9 @@ Result<> Worker::carry_out(harness::Output output, int64_t offset) {
         m_spans->turn_ended(happened.text, happened.failed);
         m_spans->run_ended(m_state, happened.text);
     }
-    TRY(m_means.book.progress(m_id, std::move(events), offset, m_work.harness_session));
+    const bool is_news = !events.empty() || m_written != std::pair(offset, m_work.harness_session);
+    if (is_news) TRY(m_means.book.progress(m_id, std::move(events), offset, m_work.harness_session));
+    m_written = {offset, m_work.harness_session};
     m_pending_input += output.input;
     m_close_input = m_close_input || output.close_input;
     write_input();
@@ -319,7 +321,8 @@ std::optional<Worker::End> Worker::harness_ended() {
     harness::Output output;
     m_driver->end(exit, output);
     for (const harness::Event& event : output.events)
-        if (event.kind == harness::EventKind::error) m_crash = event.text;
+        if (event.kind == harness::EventKind::error || (event.kind == harness::EventKind::result && event.failed))
+            m_crash = event.text;
     (void)carry_out(std::move(output), m_offset);
     m_input.reset();
     const End end = how_it_ended();

@@ -103,6 +103,15 @@ private:
     Result<> prepare_sandbox();
     Result<> prepare_layer(sandbox::SandboxSpec& spec);
     Result<> prepare_network();
+    // What the run is to others, made while its sandbox starts.
+    struct Identity {
+        access::Key key;
+        std::shared_ptr<const crypto::SecretBytes> seed;
+    };
+    Result<Identity> make_identity();
+    // A step that is done: written down with the next transaction, or by `write_steps` before something takes long.
+    void note(std::string_view step, std::string text, bool failed = false);
+    Result<> write_steps();
     Result<> prepare_repos();
     std::string branch_prefix() const;
     Result<> start_harness();
@@ -110,6 +119,7 @@ private:
     Result<harness::Setup> setup_of();
     Result<> write_files(const harness::Launch& launch, sandbox::SandboxSpec& spec);
     Result<> run_inside(std::string_view step, const std::vector<std::string>& argv, int64_t timeout_ms);
+    Result<> await_inside(std::string_view step, int64_t number);
     std::optional<End> cancelled();
 
     std::optional<End> work();
@@ -144,9 +154,12 @@ private:
     std::shared_ptr<broker::Session> m_session;
     std::optional<RunSpans> m_spans;
     std::map<std::string, std::string> m_environment; // of every command
+    std::vector<RunEvent> m_steps;                    // not written down yet
+    std::optional<Identity> m_identity;               // until the broker has it
     bool m_known_to_gateway = false;
     int64_t m_command = 0;
-    int64_t m_offset = 0; // output up to here is in the transcript
+    int64_t m_offset = 0;                      // output up to here was read
+    std::pair<int64_t, std::string> m_written; // offset and session of the harness as they are written down
     Fd m_input;
     std::string m_pending_input;
     bool m_close_input = false;

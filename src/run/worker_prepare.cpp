@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <future>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,16 +69,21 @@ std::optional<Worker::End> Worker::prepare() {
         {"project", &Worker::prepare_network}, {"clone", &Worker::prepare_repos},
         {"harness", &Worker::start_harness},
     };
+    const auto steps_done = [this](const std::optional<End>& end) {
+        (void)write_steps();
+        return end;
+    };
     for (const auto& [name, step] : steps) {
-        if (auto end = cancelled()) return end;
+        if (auto end = cancelled()) return steps_done(end);
         // The server goes down: nothing of it is worth keeping, the next one begins anew.
         const End again{State::lost, "the server ended"};
         if (m_released) return again;
         const auto done = (this->*step)();
         if (done.ok()) continue;
-        if (auto end = cancelled()) return end;
+        if (auto end = cancelled()) return steps_done(end);
         if (m_released) return again;
-        (void)m_means.book.step(m_id, name, done.error().message, true);
+        note(name, done.error().message, true);
+        (void)write_steps();
         log(Level::warning, "run could not be prepared",
             {{"run", m_id.text()},
              {"step", std::string(name)},
@@ -86,6 +92,19 @@ std::optional<Worker::End> Worker::prepare() {
         return End{State::failed, done.error().message};
     }
     return std::nullopt;
+}
+
+void Worker::note(std::string_view step, std::string text, bool failed) {
+    RunEvent event;
+    event.time = m_means.clock.now();
+    event.step = std::string(step);
+    event.text = std::move(text);
+    event.failed = failed;
+    m_steps.push_back(std::move(event));
+}
+
+Result<> Worker::write_steps() {
+    return m_means.book.steps(m_id, std::exchange(m_steps, {}));
 }
 
 Result<> Worker::prepare_skills() {
@@ -100,9 +119,9 @@ Result<> Worker::prepare_skills() {
     }
     for (const skill::ModelEndpoint& endpoint : m_grant.models)
         if (!endpoint.secret_name.empty()) m_work.manifest.secrets.value.push_back(endpoint.secret_name);
-    return m_means.book.step(m_id, "skills",
-                             fmt::format("Skills: {}; secrets kept outside: {}.", settings.skills.value.size(),
-                                         m_work.manifest.secrets.value.size()));
+    note("skills", fmt::format("Skills: {}; secrets kept outside: {}.", settings.skills.value.size(),
+                               m_work.manifest.secrets.value.size()));
+    return {};
 }
 
 Result<harness::Setup> Worker::setup_of() {
@@ -134,7 +153,8 @@ Result<harness::Setup> Worker::setup_of() {
     } else if (settings.harness == "playbook") {
         const std::string name = settings.command.value.empty() ? "investigate" : settings.command.value.front();
         if (!sandbox::is_plain_name(name) || !file_exists(m_means.playbooks + "/" + name + ".py"))
-            return invalid("there is no playbook named " + name);
+            return invalid("there is no playbook named " + name +
+                           "; `investigate` is one, as the first word of `command`");
         setup.program = "/usr/bin/python3";
         setup.arguments = {"/opt/playbooks/" + name + ".py"};
         setup.arguments.insert(setup.arguments.end(),
@@ -210,16 +230,33 @@ Result<> Worker::prepare_sandbox() {
     m_launch = TRY(m_driver->launch(setup));
     TRY(write_files(m_launch, spec));
     TRY(prepare_layer(spec));
+    spec.command.emplace().argv = {"/bin/mkdir", "-p", std::string(home_inside)}; // `prepare_repos` looks how it ended
+    auto identity = std::async(std::launch::async, [this] { return make_identity(); });
     m_sandbox = TRY(m_means.provider.start(spec));
-    TRY(m_means.book.sandbox_started(m_id, m_sandbox->id().text()));
     const sandbox::SandboxView view = TRY(m_sandbox->view());
     m_work.manifest.tier = std::string(name_of(view.tier));
     m_work.sandbox_id = m_sandbox->id().text();
-    TRY(m_means.book.set_manifest(m_id, m_work.manifest));
-    return m_means.book.step(m_id, "provision",
-                             fmt::format("Sandbox {}: tier {}, {} MiB memory, {} CPUs, network {}.",
-                                         m_sandbox->id().text(), name_of(view.tier), *wanted.memory_bytes >> 20,
-                                         *wanted.cpus, name_of(*wanted.network)));
+    note("provision",
+         fmt::format("Sandbox {}: tier {}, {} MiB memory, {} CPUs, network {}.", m_sandbox->id().text(),
+                     name_of(view.tier), *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
+    TRY(m_means.book.sandbox_started(m_id, *m_work.sandbox_id, m_work.manifest, std::exchange(m_steps, {})));
+    m_identity = TRY(identity.get());
+    return {};
+}
+
+Result<Worker::Identity> Worker::make_identity() {
+    const Run& run = m_work.run;
+    access::NewRunKey wanted;
+    wanted.run = m_id.text();
+    wanted.space = run.space_id;
+    wanted.project = run.project_id;
+    wanted.expires_at =
+        m_means.clock.now() + std::chrono::minutes(*m_work.manifest.settings.sandbox.value.wall_clock_minutes + 5);
+    read_rights(m_work.rights, wanted);
+    Identity identity;
+    identity.key = TRY(m_means.access.keys.create_for_run(wanted));
+    identity.seed = TRY(m_means.skills.seed(run.space_id, m_id));
+    return identity;
 }
 
 // Files below /hone lie in its folder; others are mounted one by one over the place where the harness looks.
@@ -251,15 +288,21 @@ Result<> Worker::prepare_layer(sandbox::SandboxSpec& spec) {
     preparation.on_failure =
         *wanted.init_failure == InitFailure::degrade ? sandbox::OnFailure::degrade : sandbox::OnFailure::abort;
     preparation.limits = *spec.limits;
-    const sandbox::PreparedLayer layer = TRY(sandbox::prepare_layer(
-        m_means.provider, m_means.store, preparation, [this] { return m_released || cancelled().has_value(); }));
-    if (layer.degraded)
-        return m_means.book.step(m_id, "init", "The init script failed; going on without it.\n" + layer.log, true);
+    const auto given_up = [this] { // asked while the script runs, or another's
+        (void)write_steps();
+        return m_released || cancelled().has_value();
+    };
+    const sandbox::PreparedLayer layer =
+        TRY(sandbox::prepare_layer(m_means.provider, m_means.store, preparation, given_up));
+    if (layer.degraded) {
+        note("init", "The init script failed; going on without it.\n" + layer.log, true);
+        return {};
+    }
     spec.layers.value.push_back(layer.key);
     m_work.manifest.layers = std::vector<std::string>{layer.key};
-    return m_means.book.step(m_id, "layers",
-                             layer.built ? "The init script ran; its result is kept for later runs.\n" + layer.log
-                                         : "Prepared layer " + layer.key.substr(0, 12) + " reused.");
+    note("layers", layer.built ? "The init script ran; its result is kept for later runs.\n" + layer.log
+                               : "Prepared layer " + layer.key.substr(0, 12) + " reused.");
+    return {};
 }
 
 Result<> Worker::prepare_network() {
@@ -267,13 +310,7 @@ Result<> Worker::prepare_network() {
     const Run& run = m_work.run;
     auto listeners = TRY(m_sandbox->listeners());
     if (listeners.size() != 2) return internal("the sandbox has no listeners");
-    access::NewRunKey wanted;
-    wanted.run = m_id.text();
-    wanted.space = run.space_id;
-    wanted.project = run.project_id;
-    wanted.expires_at = m_means.clock.now() + std::chrono::minutes(*settings.sandbox.value.wall_clock_minutes + 5);
-    read_rights(m_work.rights, wanted);
-    const access::Key key = TRY(m_means.access.keys.create_for_run(wanted));
+    if (!m_identity) m_identity = TRY(make_identity());
     broker::GatewayRun known;
     known.account.space_id = run.space_id.text();
     known.account.run_id = m_id.text();
@@ -290,7 +327,7 @@ Result<> Worker::prepare_network() {
     known.place = {run.space_id.text(), std::string(runs_project), m_id.text(),
                    run.trace_id,        root_span_id(m_id),        m_id.text()};
     known.capture = *settings.capture;
-    known.run_key = crypto::SecretBytes(*key.key);
+    known.run_key = crypto::SecretBytes(*m_identity->key.key);
     known.budget_stopped = [this](broker::BudgetScope, const std::string& message) {
         {
             const Lock lock(m_mutex);
@@ -311,7 +348,8 @@ Result<> Worker::prepare_network() {
         access.rules.push_back({TRY(parse_allowed_host(host)), false, "preset"});
     access.decisions = m_means.egress.of(run.space_id, m_id);
     access.secrets = m_means.skills.opener(run.space_id, m_id);
-    access.seed = TRY(m_means.skills.seed(run.space_id, m_id));
+    access.seed = m_identity->seed;
+    m_identity.reset();
     m_session = TRY(m_means.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
     const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*m_session));
     const std::string config = m_means.data_directory + "/runs/" + m_id.text();
@@ -323,7 +361,8 @@ Result<> Worker::prepare_network() {
     m_environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
     for (const auto& [name, value] : *settings.sandbox.value.env) m_environment[name] = value;
     for (const auto& [name, value] : environment.variables) m_environment[name] = value;
-    return m_means.book.step(m_id, "project", "Bound to the project; its spans and evals can be read.");
+    note("project", "Bound to the project; its spans and evals can be read.");
+    return {};
 }
 
 // A step's own command; its output is shown only when it fails.
@@ -332,12 +371,16 @@ Result<> Worker::run_inside(std::string_view step, const std::vector<std::string
     command.argv = argv;
     command.env = m_environment;
     command.timeout_ms = timeout_ms;
-    const int64_t number = TRY(m_sandbox->execute(command));
+    return await_inside(step, TRY(m_sandbox->execute(command)));
+}
+
+Result<> Worker::await_inside(std::string_view step, int64_t number) {
     for (;;) {
         const auto ended = m_sandbox->wait(number, 200);
         if (!ended.ok() && ended.error().code != Code::busy) return ended.error();
         if (!ended.ok()) {
             if (cancelled()) return conflict("cancelled");
+            TRY(write_steps());
             continue;
         }
         if (ended.value().exit_code == 0) return {};
@@ -356,7 +399,10 @@ Result<> Worker::start_harness() {
     command.open_stdin = m_launch.open_stdin;
     m_command = TRY(m_sandbox->execute(command));
     m_offset = 0;
-    TRY(m_means.book.harness_started(m_id, m_command));
+    note("harness", std::string(m_harness->title) + " started.");
+    TRY(m_means.book.harness_started(m_id, m_command, m_state, std::exchange(m_steps, {})));
+    m_state = State::running;
+    m_written = {0, m_work.harness_session};
     m_pending_input.clear();
     m_close_input = false;
     open_input();
@@ -364,9 +410,6 @@ Result<> Worker::start_harness() {
     harness::Output output;
     m_driver->begin(output);
     TRY(carry_out(std::move(output), 0));
-    TRY(m_means.book.step(m_id, "harness", std::string(m_harness->title) + " started."));
-    if (m_state != State::running) TRY(m_means.book.move(m_id, m_state, State::running, "", "Running."));
-    m_state = State::running;
     return tell_inputs();
 }
 
@@ -415,7 +458,8 @@ std::optional<Worker::End> Worker::take_up() {
         TRY(prepare_network());
         open_input();
         start_reading();
-        return m_means.book.step(m_id, "harness", "The server was restarted; the run goes on.");
+        note("harness", "The server was restarted; the run goes on.");
+        return write_steps();
     };
     const auto done = again();
     if (done.ok()) return std::nullopt;

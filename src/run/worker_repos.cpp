@@ -32,11 +32,12 @@ std::string Worker::branch_prefix() const {
 }
 
 Result<> Worker::prepare_repos() {
-    TRY(run_inside("clone", {"/bin/mkdir", "-p", "/workspace/.hone/home"}, 10'000));
+    TRY(await_inside("provision", 0)); // the sandbox's first command, which makes the home
     const Settings& settings = m_work.manifest.settings;
     m_work.manifest.repos.value.clear();
     if (settings.repos.value.empty()) return {};
     if (m_means.supply == nullptr) return unavailable("this server has no repositories for workers");
+    TRY(write_steps());
     for (const RepoSettings& wanted : *settings.repos) {
         const forge::Supplied supplied =
             TRY(m_means.supply->supply({m_work.run.space_id, m_id.text(), wanted.url, *wanted.ref, *settings.skills,

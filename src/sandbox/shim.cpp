@@ -33,7 +33,9 @@ Result<> Shim::open_places() {
     if (*m_spec.root != "host" && m_spec.root.value[0] != '/')
         m_held.push_back(TRY(store.hold(store.images() + "/" + *m_spec.root)));
     if (m_spec.thread) {
-        m_volume = TRY(Volumes(store, m_birth.machine->as_root).open(*m_spec.thread, *m_spec.limits));
+        std::optional<SpareVolume> spare;
+        if (m_slot) spare = std::move(m_slot->volume);
+        m_volume = TRY(Volumes(store, m_birth.machine->as_root).open(*m_spec.thread, *m_spec.limits, std::move(spare)));
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";
     } else {
         m_view.disk_by = m_spec.capture ? "watched directory" : "tmpfs";

@@ -37,6 +37,10 @@ Result<SandboxSpec> prepare_and_wait(ShimBirth& birth, Slot& slot) {
     slot.cgroup = TRY(Cgroup::create(birth.machine->cgroups, birth.journal.cgroups));
     slot.launched = TRY(launch(ground_plan(*birth.machine, *birth.store, birth.host_uid, true), slot.cgroup));
     TRY(await_waiting(slot.launched));
+    // Without one, the thread's volume is made when it is wanted.
+    auto volume = Volumes(*birth.store, birth.machine->as_root)
+                      .make_spare(birth.store->live(birth.journal.id) + "/workspace.ext4", Limits());
+    if (volume.ok()) slot.volume = std::move(volume).value();
     TRY(birth.creator.send(json::write(ShimReply())));
     if (!await_creator(birth, slot.launched)) return unavailable("not claimed");
     return read_claim(birth);

@@ -1,11 +1,13 @@
 // A slot: a sandbox made up to the point where one must know what it is for. It sits in its groups and namespaces with
-// the plain root mounted, so that a start costs only the rest. Used once; ends when its creator or the spawner goes,
-// when it is not claimed for an hour, or when anything about it is odd. In the shim's process, single-threaded.
+// the plain root mounted and an empty volume at hand, so that a start costs only the rest. Used once; ends when its
+// creator or the spawner goes, when it is not claimed for an hour, or when anything about it is odd. In the shim's
+// process, single-threaded.
 #pragma once
 
 #include "sandbox/cgroup.h"
 #include "sandbox/launch.h"
 #include "sandbox/shim.h"
+#include "sandbox/volume.h"
 
 #include <optional>
 
@@ -14,6 +16,7 @@ namespace hone::sandbox {
 struct Slot {
     Cgroup cgroup;
     Launched launched;
+    std::optional<SpareVolume> volume; // for a new thread of the usual size; its file goes with the sandbox's folder
 };
 
 // The part of every sandbox of tier `ns` that no spec changes. `plain_root`: with the root over the host's /usr.

@@ -79,6 +79,8 @@ struct ImageShape {
         : bytes(std::max(smallest_image, *limits.disk_bytes) & ~int64_t{4095}),
           // An inode takes 256 bytes of the image; more than one per 8 KiB would leave no room for files.
           inodes(std::min(*limits.disk_inodes, bytes / 8192)) {}
+
+    bool operator==(const ImageShape&) const = default;
 };
 
 Result<> make_image(const std::string& path, const ImageShape& shape) {
@@ -162,8 +164,7 @@ Result<Fd> Volumes::lock(const std::string& path, bool create) const {
 }
 
 Result<> Volumes::create(const std::string& path, const Limits& limits) const {
-    if (m_as_root && can_mount_images())
-        return file_exists(path + ".ext4") ? Result<>() : copy_empty_image(m_store, path + ".ext4", ImageShape(limits));
+    if (m_as_root && can_mount_images()) return copy_empty_image(m_store, path + ".ext4", ImageShape(limits));
     const std::string directory = path + ".files";
     if (::mkdir(directory.c_str(), 0755) != 0)
         return errno == EEXIST ? Result<>() : system_error("create " + directory, errno);
@@ -171,13 +172,19 @@ Result<> Volumes::create(const std::string& path, const Limits& limits) const {
     return {};
 }
 
-Result<Volume> Volumes::open(const std::string& thread, const Limits& limits) const {
+Result<Volume> Volumes::open(const std::string& thread, const Limits& limits, std::optional<SpareVolume> spare) const {
     const std::string path = TRY(this->path(thread));
     Volume volume;
     volume.lock = TRY(lock(path, true));
-    if (!file_exists(path + ".files")) TRY(create(path, limits));
+    const bool is_new = !file_exists(path + ".files") && !file_exists(path + ".ext4");
+    if (is_new && spare && ImageShape(spare->limits) == ImageShape(limits) &&
+        ::rename(spare->path.c_str(), (path + ".ext4").c_str()) == 0)
+        volume.mount = std::move(spare->mount);
+    else if (is_new)
+        TRY(create(path, limits));
+    if (spare) ::unlink(spare->path.c_str()); // not wanted, or gone under its new name
     if (file_exists(path + ".ext4")) {
-        volume.mount = TRY(mount_image(path + ".ext4", false));
+        if (!volume.mount.is_open()) volume.mount = TRY(mount_image(path + ".ext4", false));
         volume.files = Fd(::openat(volume.mount.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     } else {
         volume.directory = path + ".files";
@@ -185,6 +192,13 @@ Result<Volume> Volumes::open(const std::string& thread, const Limits& limits) co
     }
     if (!volume.files.is_open()) return system_error("open the thread volume", errno);
     return volume;
+}
+
+Result<SpareVolume> Volumes::make_spare(std::string path, const Limits& limits) const {
+    if (!m_as_root || !can_mount_images()) return unavailable("this machine mounts no images");
+    TRY(copy_empty_image(m_store, path, ImageShape(limits)));
+    Fd mount = TRY(mount_image(path, false));
+    return SpareVolume{std::move(path), limits, std::move(mount)};
 }
 
 Result<> Volumes::fork(const std::string& from, const std::string& to) const {

@@ -10,6 +10,7 @@
 #include "sandbox/store.h"
 #include "sandbox/tree.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,12 +24,23 @@ struct Volume {
     Fd files;              // for measuring and exporting
 };
 
+// An empty volume that was made and mounted before anybody wanted it. Root only.
+struct SpareVolume {
+    std::string path;
+    Limits limits;
+    Fd mount;
+};
+
 class Volumes {
 public:
     Volumes(const Store& store, bool as_root) : m_store(store), m_as_root(as_root) {}
 
-    // Creates it on first use with the limits' disk size. Code::busy while another sandbox has it.
-    Result<Volume> open(const std::string& thread, const Limits& limits) const;
+    // Creates it on first use with the limits' disk size, or makes it of the spare one, which is used up in any case.
+    // Code::busy while another sandbox has it.
+    Result<Volume> open(const std::string& thread, const Limits& limits,
+                        std::optional<SpareVolume> spare = std::nullopt) const;
+    // `path`: on the disk of the threads. Making a volume's file system and mounting it waits for the disk.
+    Result<SpareVolume> make_spare(std::string path, const Limits& limits) const;
     // A copy of `from` under the name `to`, which must be new.
     Result<> fork(const std::string& from, const std::string& to) const;
     // Missing is fine.

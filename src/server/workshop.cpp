@@ -117,8 +117,10 @@ Result<> Workshop::check(const access::Caller& caller, const access::SpaceId& sp
     if (harness == nullptr || harness->protocols.empty()) return {};
     for (const skill::ModelEndpoint& endpoint : grant.models)
         if (harness::speaks(*harness, endpoint.protocol)) return {};
-    return invalid(fmt::format("harness {} needs a model skill with an endpoint that speaks {}", harness->name,
-                               harness->protocols));
+    return invalid(
+        fmt::format("harness {} needs a model skill with an endpoint that speaks {}: make one (the page Skills, or "
+                    "hone skill create --type model) and add it to the skills",
+                    harness->name, harness->protocols));
 }
 
 Result<skill::Grant> Workshop::grant(const access::SpaceId& space, const std::vector<std::string>& skills) {

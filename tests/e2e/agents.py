@@ -375,8 +375,7 @@ def test_codex_works_in_a_session(binary, stack):
 
 
 def test_opencode_works_in_a_session(binary, stack):
-    # No check_interrupt: OpenCode does not always take the next prompt after an interrupt.
-    put_through(Agents(binary, stack, "opencode", "openai", "opencode-ai"), check_planted)
+    put_through(Agents(binary, stack, "opencode", "openai", "opencode-ai"), check_interrupt, check_planted, check_cancelled_first_turn)
 
 
 def test_gemini_works_in_a_session(binary, stack):

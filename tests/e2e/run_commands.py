@@ -98,6 +98,15 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
     assert "Created preset second." in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
     assert [preset["name"] for preset in hone.json("preset", "list")] == ["analyst", "second"]
     assert len(hone.json("preset", "versions", "analyst")) == 3
+    changes = hone.run("preset", "diff", "analyst").stdout.splitlines()
+    assert "- harness: playbook" in changes and "+ harness: command" in changes and "  " not in [line[:2] for line in changes], changes
+    assert hone.run("preset", "diff", "analyst", "1", "2").stdout.startswith(("- ", "+ "))
+    assert "do not differ" in hone.run("preset", "diff", "analyst", "2", "2").stdout
+    assert hone.json("preset", "diff", "analyst", "1")["after"]["harness"] == "command"
+    assert "preset versions" in hone.run("preset", "diff", "analyst", "1", "9", status=5).stderr
+    made = hone.json("preset", "create", "third", "--harness", "command", "--command", "/bin/true", "--skill", "forge")
+    assert (made["settings"]["command"], made["settings"]["skills"]) == (["/bin/true"], [skill["id"]]), made
+    hone.run("preset", "delete", "third", "--yes")
     hone.run("session", "start", "--preset", "second", "go")
     [artifact] = hone.json("artifact", "list")
     assert "b" in hone.run("artifact", "show", artifact["id"]).stdout.splitlines()

@@ -25,7 +25,7 @@ class Tally:
     """What was asked and told, of one play or of all."""
 
     def __init__(self):
-        self.totals, self.requests, self.cut, self.last = Usage(), 0, 0, {}
+        self.totals, self.requests, self.asides, self.cut, self.last = Usage(), 0, 0, 0, {}
 
 
 class Book:
@@ -43,11 +43,14 @@ class Book:
         """The tallies that a request of this play belongs to. With the lock held."""
         return self.all, self.plays.setdefault(play, Tally())
 
-    def asked(self, play, last):
+    def asked(self, play, request, is_aside):
         with self.lock:
             for tally in self.of(play):
-                tally.requests += 1
-                tally.last = last
+                if is_aside:
+                    tally.asides += 1
+                else:
+                    tally.requests += 1
+                    tally.last = request
 
     def was_cut(self, play):
         with self.lock:
@@ -138,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
         book = self.server.book
         with book.lock:
             tally = book.of(play)[1] if self.path.startswith("/play/") else book.all
-            count = {"requests": tally.requests, "cut": tally.cut, "tokens": tally.totals.as_dict()}
+            count = {"requests": tally.requests, "asides": tally.asides, "cut": tally.cut, "tokens": tally.totals.as_dict()}
         if path == "/_count":
             return self.reply(200, count)
         if path == "/_last":
@@ -165,8 +168,11 @@ class Handler(BaseHTTPRequestHandler):
         if wire is Gemini:
             request.update(model=found[1], stream=found[2] == "streamGenerateContent")
             request["alt"] = "sse" if "alt=sse" in query else "json"
-        self.server.book.asked(play, {"path": self.path, "headers": dict(self.headers.items()), "body": request})
-        self.play(wire, play, request)
+        position, offered = wire.read(request)
+        # Titles, summaries, probes: they are no part of a play of several steps.
+        is_aside = not offered and sum("times" not in step for step in self.server.plays.get(play, ())) > 1
+        self.server.book.asked(play, {"path": self.path, "headers": dict(self.headers.items()), "body": request}, is_aside)
+        self.play(wire, play, request, {"say": "ok"} if is_aside else self.step(play, position), offered)
 
     # --- the script ---------------------------------------------------------------------------------------------------
 
@@ -189,11 +195,7 @@ class Handler(BaseHTTPRequestHandler):
         return Usage(input=100 + n * 37 % 900, cache_read=n * 53 % 700, cache_write=n * 11 % 90,
                      output=20 + n * 29 % 300, reasoning=n * 7 % 60)
 
-    def play(self, wire, name, request):
-        position, offered = wire.read(request)
-        # Titles, summaries, probes: they are no part of a play of several steps.
-        is_aside = not offered and sum("times" not in step for step in self.server.plays.get(name, ())) > 1
-        step = {"say": "ok"} if is_aside else self.step(name, position)
+    def play(self, wire, name, request, step, offered):
         time.sleep(step.get("delay", 0))
         if step.get("hang"):
             self.server.closing.wait(3600)
