@@ -26,6 +26,8 @@ test("a session is started in Studio, watched to its end, seen in Swarm", async 
   await check_page(page);
   await page.getByRole("link", { name: "Manifest" }).click();
   await expect(page.getByText("/bin/cat")).toBeVisible();
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await expect(page.getByRole("table", { name: "Events" }).getByText("Command started.")).toBeVisible();
 
   await page.goto("/s/default/swarm");
   await page.locator(".swarm-cell").last().click();

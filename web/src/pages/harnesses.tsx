@@ -20,6 +20,7 @@ const columns: Column<HarnessView>[] = [
   {
     id: "title",
     title: "Harness",
+    width: "210px",
     sort: (harness) => harness.title,
     cell: (harness) => (
       <>
@@ -42,7 +43,7 @@ const columns: Column<HarnessView>[] = [
   {
     id: "protocols",
     title: "Model",
-    width: "190px",
+    width: "150px",
     wide: true,
     cell: (harness) => (harness.protocols.length > 0 ? harness.protocols.join(", ") : "needs none"),
   },
@@ -72,7 +73,7 @@ export function Harnesses() {
               {absent.length > 0 && (
                 <Section
                   title="Install the others"
-                  text="On the server's machine, with its data directory; from npm, or from a tarball with --from."
+                  text="On the server's machine, with its data directory; from npm, or without a network from tarballs (the option “--from”)."
                 >
                   <CodeBlock
                     label="Install the others"

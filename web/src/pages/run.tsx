@@ -36,6 +36,7 @@ import {
   use_projects,
 } from "./run_data";
 import { EgressList } from "./run_egress";
+import { EventList } from "./run_events";
 import { TranscriptView, use_transcript } from "./run_transcript";
 
 export function cost_text(run: Run): string {
@@ -226,6 +227,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
     { id: "artifacts", title: artifacts.length === 0 ? "Artifacts" : `Artifacts ${artifacts.length}` },
     { id: "network", title: "Network" },
     { id: "manifest", title: "Manifest" },
+    { id: "events", title: "Events" },
   ];
   const tab = current_tab(tabs);
   return (
@@ -245,6 +247,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
       {tab === "artifacts" && <ArtifactList artifacts={artifacts} />}
       {tab === "network" && <EgressList run={run} />}
       {tab === "manifest" && <ManifestView run={run.id} />}
+      {tab === "events" && <EventList events={transcript.events} began={run.created_at} />}
     </>
   );
 }
