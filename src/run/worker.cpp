@@ -357,7 +357,8 @@ Worker::End Worker::how_it_ended() {
     const bool answered = m_crash.empty() && !m_answer.empty();
     std::string reason = answered ? m_answer : m_crash.empty() ? "the harness ended without an answer" : m_crash;
     if (const std::string errors(trim(harmless(m_errors))); !errors.empty() && !answered)
-        reason += ": " + errors.substr(errors.size() > 1000 ? errors.size() - 1000 : 0);
+        reason = reason.substr(0, reason.find_last_not_of('.') + 1) + ": " +
+                 errors.substr(errors.size() > 1000 ? errors.size() - 1000 : 0);
     return {State::failed, harmless(truncate_utf8(reason, 2000))};
 }
 
