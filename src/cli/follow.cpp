@@ -2,11 +2,10 @@
 
 #include "base/file.h"
 #include "cli/display.h"
+#include "cli/event_stream.h"
 #include "cli/transcript.h"
 #include "cli/view.h"
-#include "net/sse.h"
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <poll.h>
@@ -19,9 +18,6 @@ namespace hone::cli {
 
 namespace {
 
-constexpr Duration silence = std::chrono::seconds(60); // the server says something every 15 s
-constexpr Duration first_pause = std::chrono::milliseconds(500);
-constexpr Duration longest_pause = std::chrono::seconds(10);
 constexpr int interrupted = 130; // what shells report for Ctrl-C
 
 // While it lives, Ctrl-C says a last sentence and ends the program. A thread, since the main one waits in a read.
@@ -74,59 +70,29 @@ public:
 
     Result<Rest> run() {
         if (m_watch.over && m_watch.after >= m_watch.known) return m_rest;
-        Duration pause = first_pause;
-        for (;;) {
-            m_events = 0;
-            auto outcome = connect();
-            if (m_done || m_context.console.is_output_gone()) return m_rest;
-            if (m_context.console.output_error()) return *m_context.console.output_error();
-            const bool may_come_back =
-                outcome.ok() || outcome.error().code == Code::unavailable || outcome.error().code == Code::busy;
-            // The first connection must work: a wrong address shall not be tried for ever.
-            if (!outcome.ok() && (!may_come_back || !m_was_connected)) return outcome.error();
-            if (!outcome.ok()) m_context.console.note("Connection lost; trying again.\n");
-            pause = m_events > 0 || outcome.ok() ? first_pause : std::min(longest_pause, pause * 2);
-            ::poll(nullptr, 0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(pause).count()));
-        }
+        const Call call{.path = path_of("/v1/runs", {m_watch.run, "events"})};
+        TRY(follow_events(m_context, call, std::to_string(m_seq), [&](const auto& message) { return take(message); }));
+        return m_rest;
     }
 
 private:
-    Result<> connect() {
-        net::EventParser parser;
-        Call call{.path = path_of("/v1/runs", {m_watch.run, "events"})};
-        call.headers.push_back({"Accept", "text/event-stream"});
-        call.headers.push_back({"Last-Event-ID", std::to_string(m_seq)});
-        return m_context.remote.stream(
-            call, "text/event-stream",
-            [&](std::string_view piece) -> Result<> {
-                m_was_connected = true;
-                return parser.feed(piece, [&](net::ServerEvent&& event) { return take(event); });
-            },
-            silence);
-    }
-
-    Result<> take(const net::ServerEvent& message) {
-        ++m_events;
-        if (message.event != "event" || m_done) return {};
+    Result<Next> take(const net::ServerEvent& message) {
+        if (message.event != "event") return Next::go_on;
         const json::Value event = TRY(json::parse(message.data));
         const int64_t seq = number_of(event, "seq");
-        if (seq <= m_seq) return {};
+        if (seq <= m_seq) return Next::go_on;
         m_seq = seq;
-        const auto& console = m_context.console;
         m_context.console.print(m_context.json() ? safe_json(json::print(event)) + "\n" : m_transcript.draw(event));
-        if (console.is_output_gone()) return conflict("nobody reads the output");
-        note_state(event);
-        if (!m_done) return {};
-        return conflict("the run is at rest"); // ends the stream
+        return note_state(event);
     }
 
-    void note_state(const json::Value& event) {
+    Next note_state(const json::Value& event) {
         const std::string kind = text_of(event, "kind"), state = text_of(event, "state");
         if (kind == "follow_up") m_answering = true;
         if (kind == "result") m_rest.turn_failed = event.as_object().contains("failed") && event.at("failed") == true;
         if (!state.empty()) m_rest.state = state;
         const bool at_rest = is_over(state) || (m_watch.until_turn && state == "waiting");
-        m_done = m_answering && m_seq >= m_watch.known && (at_rest || m_watch.over);
+        return m_answering && m_seq >= m_watch.known && (at_rest || m_watch.over) ? Next::enough : Next::go_on;
     }
 
     const Context& m_context;
@@ -134,10 +100,7 @@ private:
     Transcript m_transcript;
     Rest m_rest;
     int64_t m_seq;
-    size_t m_events = 0;
     bool m_answering;
-    bool m_was_connected = false;
-    bool m_done = false;
 };
 
 } // namespace

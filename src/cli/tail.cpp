@@ -2,21 +2,18 @@
 #include "base/text.h"
 #include "cli/amount.h"
 #include "cli/display.h"
+#include "cli/event_stream.h"
 #include "cli/scope.h"
 #include "cli/view.h"
-#include "net/sse.h"
 
 #include <algorithm>
 #include <deque>
-#include <poll.h>
 #include <set>
 
 namespace hone::cli {
 
 namespace {
 
-constexpr Duration silence = std::chrono::seconds(60); // the server says something every 15 s
-constexpr Duration longest_pause = std::chrono::seconds(10);
 constexpr size_t remembered = 5000; // spans that a resumed stream may repeat
 
 class Follower {
@@ -26,55 +23,25 @@ public:
     // Until the reader leaves, --limit spans were shown, or the server refuses.
     Result<> run(std::optional<int64_t> limit) {
         m_left = limit;
-        Duration pause = std::chrono::milliseconds(500);
-        for (;;) {
-            const bool had_events = m_events > 0;
-            auto outcome = follow();
-            if (m_done || m_context.console.is_output_gone()) return {};
-            if (m_context.console.output_error()) return *m_context.console.output_error();
-            const bool may_come_back =
-                outcome.ok() || outcome.error().code == Code::unavailable || outcome.error().code == Code::busy;
-            if (!may_come_back) return outcome;
-            // The first connection must work: a wrong address shall not be tried for ever.
-            if (!outcome.ok() && !m_was_connected) return outcome;
-            if (!outcome.ok()) m_context.console.note("Connection lost; trying again.\n");
-            pause = had_events || outcome.ok() ? std::chrono::milliseconds(500) : std::min(longest_pause, pause * 2);
-            m_events = 0;
-            ::poll(nullptr, 0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(pause).count()));
-        }
+        return follow_events(m_context, m_call, "", [&](const auto& event) { return take(event); });
     }
 
 private:
-    Result<> follow() {
-        net::EventParser parser;
-        Call call = m_call;
-        call.headers.push_back({"Accept", "text/event-stream"});
-        if (!m_last_id.empty()) call.headers.push_back({"Last-Event-ID", m_last_id});
-        return m_context.remote.stream(
-            call, "text/event-stream",
-            [&](std::string_view piece) -> Result<> {
-                m_was_connected = true;
-                return parser.feed(piece, [&](net::ServerEvent&& event) { return take(event); });
-            },
-            silence);
-    }
-
-    Result<> take(const net::ServerEvent& event) {
-        ++m_events;
-        if (!event.id.empty()) m_last_id = event.id;
+    Result<Next> take(const net::ServerEvent& event) {
         const json::Value data = TRY(json::parse(event.data));
         if (event.event == "spans" && data.is_array())
-            for (const auto& span : data.get_array()) TRY(show(span));
+            for (const auto& span : data.get_array())
+                if (show(span) == Next::enough) return Next::enough;
         if (event.event == "dropped")
             m_context.console.note(m_context.console.paint_note(
                 Style::yellow, "… " + std::to_string(number_of(data, "count")) +
                                    " more spans came than fit; narrow it with --filter\n"));
-        return {};
+        return Next::go_on;
     }
 
-    Result<> show(const json::Value& span) {
+    Next show(const json::Value& span) {
         const std::string identity = text_of(span, "trace_id") + text_of(span, "span_id");
-        if (!m_seen.insert(identity).second) return {};
+        if (!m_seen.insert(identity).second) return Next::go_on;
         m_order.push_back(identity);
         if (m_order.size() > remembered) {
             m_seen.erase(m_order.front());
@@ -84,12 +51,8 @@ private:
             m_context.console.print(safe_json(json::print(span)) + "\n");
         else
             print_line(span);
-        if (m_context.console.is_output_gone()) return conflict("nobody reads the output");
-        if (m_left && --*m_left == 0) {
-            m_done = true;
-            return conflict("enough");
-        }
-        return {};
+        const bool is_last = m_left && --*m_left == 0;
+        return is_last || m_context.console.is_output_gone() ? Next::enough : Next::go_on;
     }
 
     void print_line(const json::Value& span) {
@@ -113,13 +76,9 @@ private:
 
     const Context& m_context;
     const Call m_call;
-    std::string m_last_id;
     std::set<std::string> m_seen;
     std::deque<std::string> m_order;
     std::optional<int64_t> m_left;
-    size_t m_events = 0;
-    bool m_was_connected = false;
-    bool m_done = false;
 };
 
 Result<> tail(Context& context) {
