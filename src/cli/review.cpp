@@ -66,15 +66,36 @@ Result<> list_reviews(Context& context) {
     return show_list(context, "/v1/reviews", std::move(query), review_columns(), "Nothing waits for a person.");
 }
 
+// How a command ended on one side: "passed", "exit 1", "timed out", "not run".
+std::string ending_of(const json::Value& result, std::string_view side) {
+    const json::Value& run = result.as_object().at(side);
+    if (run.is_null()) return "not run";
+    if (run.as_object().at("timed_out").as_bool()) return "timed out";
+    if (run.as_object().at("exit_code").is_null()) return "killed";
+    const int64_t code = number_of(run, "exit_code");
+    return code == 0 ? "passed" : "exit " + std::to_string(code);
+}
+
+std::string verification_lines(const json::Value& revision) {
+    std::string text;
+    for (const json::Value& result : revision.as_object().at("verification_results").as_array())
+        text += "  " + safe_line(text_of(result, "name")) + ": base " + ending_of(result, "base") + ", branch " +
+                ending_of(result, "branch") + "\n";
+    return text;
+}
+
 void print_lines(const Context& context, const json::Value& review) {
     const json::Array* revisions = review.as_object().if_contains("revisions")->if_array();
     if (revisions == nullptr || revisions->empty()) return;
     const json::Value& newest = revisions->back();
     std::string text = "\n" + safe_line(text_of(newest, "title")) + "\n";
     text += "Revision " + std::to_string(number_of(newest, "revision")) + ": " +
-            std::to_string(number_of(newest, "files")) + " files, +" + std::to_string(number_of(newest, "additions")) +
-            " -" + std::to_string(number_of(newest, "deletions")) + ", commit " +
-            text_of(newest, "head_commit").substr(0, 12) + ", verification " + text_of(newest, "verification") + "\n";
+            std::to_string(number_of(newest, "files")) + (number_of(newest, "files") == 1 ? " file" : " files") +
+            ", +" + std::to_string(number_of(newest, "additions")) + " -" +
+            std::to_string(number_of(newest, "deletions")) + ", commit " +
+            text_of(newest, "head_commit").substr(0, 12) + "\n";
+    if (const std::string state = text_of(newest, "verification"); state != "none")
+        text += "Verification: " + state + "\n" + verification_lines(newest);
     if (const std::string error = text_of(newest, "error"); !error.empty()) text += safe_line(error) + "\n";
     for (const json::Value& flag : newest.as_object().at("flags").as_array()) {
         const bool blocking = flag.as_object().at("blocking").as_bool();

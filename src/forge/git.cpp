@@ -28,6 +28,7 @@ constexpr std::pair<std::string_view, std::string_view> fixed_settings[] = {
     {"core.hooksPath", "/dev/null"},
     {"core.fsmonitor", "false"},
     {"core.attributesFile", "/dev/null"},
+    {"attr.tree", ".."}, // newer ones read attributes of HEAD in bare repositories; this names no tree at all
     {"core.excludesFile", "/dev/null"},
     {"core.pager", "cat"},
     {"core.editor", "false"},

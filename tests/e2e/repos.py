@@ -87,6 +87,20 @@ def settled(shop, id):
     return wait_until(over, "the fetch is over")
 
 
+def diff_of(shop, run):
+    """The branch that a run left, once its diff is there."""
+    def ready():
+        found = shop.client.must("GET", f"/v1/reviews?run={run}&kind=branch").data
+        return found[0]["artifact"]["id"] if found and found[0]["diff_state"] == "ready" else None
+    return wait_until(ready, "the diff is there")
+
+
+def files_with(directory, text):
+    """Canary search: everything that the server wrote down, without the disks of sandboxes."""
+    files = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
+    return [str(path) for path in files if path.stat().st_size < 64 << 20 and text.encode() in path.read_bytes()]
+
+
 def test_a_mirror_is_fetched_with_the_credential_and_says_what_went_wrong(binary, stack):
     forge, shop = shop_with(binary, stack, "--basic", f"x-access-token:{TOKEN}")
     repo = add(shop, forge, skill=skill_for(shop, forge))
@@ -140,8 +154,8 @@ def test_a_worker_clones_commits_and_pushes_into_its_quarantine_only(binary, sta
         git clone -q --depth 1 http://127.0.0.1:3129/git/shop /tmp/shallow && git -C /tmp/shallow log --oneline | wc -l
         git clone -q --filter=blob:none http://127.0.0.1:3129/git/shop.git /tmp/partial && echo "partial"
         git -c protocol.version=0 clone -q http://127.0.0.1:3129/git/shop /tmp/old && echo "old protocol"
-        (env; cat /proc/*/environ; cat .git/config; find / -xdev -type f -size -1000k -path '*hone*' -exec cat {} + ) 2>/dev/null | tr '\\0' '\\n' | grep -c CANARY_TEXT; true
-    """.replace("CANARY_TEXT", TOKEN)
+        (env; cat /proc/*/environ; cat .git/config; find /workspace /tmp /home /root /run /etc /hone -xdev -type f -size -1000k -exec cat {} + ) 2>/dev/null | tr '\\0' '\\n' | grep -c CANARY_TEXT; true
+    """.replace("CANARY_TEXT", f"'[{TOKEN[0]}]{TOKEN[1:]}'")  # a pattern, so that the search does not find itself
     run = shop.until(shop.start(*shell(script), repos=[{"url": forge.url}], skills=[skill])["id"])
     said = shop.texts(run["id"], "message")
     text = "\n".join(said)
@@ -162,6 +176,14 @@ def test_a_worker_clones_commits_and_pushes_into_its_quarantine_only(binary, sta
     assert git(forge.bare, "for-each-ref") == before
     assert not [line for line in forge.requests() if "receive-pack" in line], forge.requests()
     assert TOKEN not in shop.server.output() and TOKEN not in str(shop.events(run["id"]))
+    assert not files_with(shop.server.data_dir, TOKEN)
+    # What one run pushed no other can read, neither by name nor by commit.
+    curious = f"""cd shop; git fetch -q origin {branch} 2>&1; echo "by name: $?"
+        git fetch -q origin {branches[0]['head_commit']} 2>&1; echo "by commit: $?"
+        git ls-remote origin | grep -c {run['id']}; true"""
+    other = shop.until(shop.start(*shell(curious), repos=[{"url": forge.url}], skills=[skill])["id"])
+    heard = shop.texts(other["id"], "message")
+    assert "by name: 128" in heard and "by commit: 128" in heard and heard[-1] == "0", heard
 
 
 def test_a_repository_is_registered_by_its_first_run_and_scoped_to_a_folder(binary, stack):
@@ -185,7 +207,7 @@ def test_a_repository_is_registered_by_its_first_run_and_scoped_to_a_folder(bina
 HOSTILE = r"""
 cd shop
 mkdir -p hooks; printf '#!/bin/sh\ntouch /tmp/hone-owned-SECRET\n' > hooks/post-checkout; chmod +x hooks/*
-printf '* filter=evil diff=evil\n' > .gitattributes
+printf '* filter=evil -diff -text export-ignore\n' > .gitattributes
 printf '[submodule "x"]\n\tpath = x\n\turl = -u./evil\n' > .gitmodules.txt
 ln -s /etc/passwd passwd; ln -s ../../../../etc up
 printf 'caf\351' > "$(printf 'caf\351')"; touch readme.md
@@ -221,6 +243,10 @@ def test_hostile_repositories_do_nothing_outside_the_sandbox(binary, stack):
     for wanted in ("formed", "refused ..", "refused .git", "refused .GIT", "bomb has 57 MiB; a file has at most 50 MiB", "at most 100 MiB"):
         assert wanted in said, (wanted, said)
     assert not marker.exists(), "a hook ran on the host"
+    # Attributes that call everything binary hide nothing from a reviewer.
+    artifact = diff_of(shop, run["id"])
+    shown = shop.client.must("GET", f"/v1/reviews/{artifact}/diff/file?path=hooks/post-checkout").data
+    assert not shown["file"]["binary"] and len(shown["hunks"][0]["lines"]) == 2, shown
     assert any("LFS" in text for text in shop.texts(run["id"])), shop.texts(run["id"])
     quarantine = shop.server.data_dir / "quarantine" / run["id"] / (repo["id"] + ".git")
     files = sorted(str(path.relative_to(quarantine)) for path in quarantine.rglob("*") if path.is_file())
@@ -281,10 +307,7 @@ def test_pushes_have_caps_that_the_worker_hears_of_and_reviewers_see_what_is_odd
     assert said == ["a branch changes at most 5 files", "large one has 1 MiB; a file has at most 1 MiB",
                     "a push has at most 100 objects", "a push has at most 2 MiB", "a branch changes at most 5 files",
                     "gitmodulesUrl", "gitmodulesSymlink", "taken"], (said, shop.texts(run["id"]))
-    def ready():
-        found = shop.client.must("GET", f"/v1/reviews?run={run['id']}").data
-        return found[0]["artifact"]["id"] if found and found[0]["diff_state"] == "ready" else None
-    review = shop.client.must("GET", f"/v1/reviews/{wait_until(ready, 'the diff is there')}").data
+    review = shop.client.must("GET", f"/v1/reviews/{diff_of(shop, run['id'])}").data
     flags = {(flag["kind"], flag["path"]) for flag in review["revisions"][0]["flags"]}
     assert {("name_collision", "readme.md"), ("symlink", "link")} <= flags, flags
     assert any(kind == "odd_name" for kind, _ in flags), flags
@@ -308,3 +331,19 @@ def test_a_mirror_of_hostile_objects_is_refused_and_old_faults_of_form_are_not(b
         assert failed["state"] == "failed" and "fsck" in failed["error"], failed
     git(forge.bare, "update-ref", "-d", "refs/heads/bad")
     assert shop.client.must("POST", "/v1/repos/shop/fetch").data["state"] == "ready"
+
+
+def test_a_repository_of_a_hundred_thousand_files_is_worked_on_in_one_folder(binary, stack):
+    forge, shop = shop_with(binary, stack)
+    names = "".join(f"M 100644 :1 d{number % 100}/file{number}\n" for number in range(100_000))
+    head = git(forge.work, "rev-parse", "HEAD")
+    made = (f"blob\nmark :1\ndata 2\nx\n\ncommit refs/heads/main\ncommitter A <a@b.c> 1 +0000\ndata 4\nmany\nfrom {head}\n"
+            + names)
+    subprocess.run(["git", "-C", str(forge.bare), "fast-import", "--quiet"], input=made.encode(), check=True)
+    assert add(shop, forge)["state"] == "ready"
+    script = """cd shop; ls d7 | wc -l; ls | grep -c '^d'; echo y > d7/file7; git commit -qam one; git push -q 2>&1 && echo pushed"""
+    run = shop.until(shop.start(*shell(script), repos=[{"url": forge.url, "path": "d7"}])["id"])
+    said = shop.texts(run["id"], "message")
+    assert run["state"] == "succeeded" and said[:2] == ["1000", "1"] and said[-1] == "pushed", (run, said)
+    files = shop.client.must("GET", f"/v1/reviews/{diff_of(shop, run['id'])}/diff").data["files"]
+    assert [file["path"] for file in files] == ["d7/file7"], files

@@ -409,7 +409,7 @@ def test_every_command_about_repositories_reviews_and_pull_requests(binary, stac
     text, reviews = both("review", "list")
     assert artifact in text and reviews[0]["artifact"]["id"] == artifact, text
     text, review = both("review", "show", artifact)
-    assert "Count what is in the cart" in text and "1 files, +1 -1" in text and review["approvals_needed"] == 1, text
+    assert "Count what is in the cart" in text and "1 file, +1 -1" in text and review["approvals_needed"] == 1, text
     text, patch = both("review", "diff", artifact)
     assert "+def total(): return 2" in text and "+def total(): return 2" in patch["patch"], text
     assert "kept for the session" in hone("review", "comment", artifact, "use the list", "--file", "services/cart/cart.py",
