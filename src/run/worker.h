@@ -62,8 +62,8 @@ struct Means {
     SpanSink& spans;
     const HarnessStore& harnesses;
     std::string data_directory;
-    std::string tool_program;        // the `hone` command for sandboxes; empty: none
-    std::string playbooks;           // folder of playbooks
+    std::string tool_program;        // the `hone` command for sandboxes; empty: not found
+    std::string playbooks;           // folder of playbooks; empty: not found
     bool mounts_volumes = true;      // the spawner is root
     forge::Supply* supply = nullptr; // null: no repositories
 };

@@ -200,13 +200,14 @@ Result<> Worker::prepare_sandbox() {
     spec.detached = true;
     spec.labels.value = {{"run", m_id.text()}, {"space", m_work.run.space_id.text()}};
     spec.mounts.value.push_back({config + "/hone", std::string(config_mount), true});
-    if (!m_means.tool_program.empty()) {
-        TRY(fill_file(config + "/hone/bin/hone", ""));
-        spec.mounts.value.push_back({m_means.tool_program, "/hone/bin/hone", true});
-    }
+    if (m_means.tool_program.empty()) return invalid("hone-inside is missing: it belongs beside the program hone");
+    TRY(fill_file(config + "/hone/bin/hone", ""));
+    spec.mounts.value.push_back({m_means.tool_program, "/hone/bin/hone", true});
     TRY(fill_file(config + "/trust", ""));
     spec.mounts.value.push_back({config + "/trust", std::string(system_trust_file), true});
     harness::Setup setup = TRY(setup_of());
+    if (settings.harness == "playbook" && m_means.playbooks.empty())
+        return invalid("the folder playbooks is missing: it belongs beside the program hone");
     if (settings.harness == "playbook") spec.mounts.value.push_back({m_means.playbooks, "/opt/playbooks", true});
     if (!m_harness->package.empty()) {
         const InstalledHarness installed = TRY(m_means.harnesses.find(m_harness->name));

@@ -2,6 +2,7 @@
 #include "sandbox/check.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "server/beside_program.h"
 #include "server/server.h"
 #include "telemetry/chdb.h"
 #include "json/json.h"
@@ -94,6 +95,14 @@ CheckLine check_engine(const config::Config& config) {
     return {"span engine", "ok", library.value(), ""};
 }
 
+CheckLine check_worker_files() {
+    for (const char* name : {"hone-inside", "playbooks"})
+        if (beside_program(name).empty())
+            return {"worker files", "warning", std::string(name) + " is missing",
+                    "put it beside the program; without it no session can start"};
+    return {"worker files", "ok", "hone-inside and playbooks", ""};
+}
+
 CheckLine check_tls(const config::Config& config) {
     const auto port = config.listen.rfind(':');
     const std::string host = config.listen.substr(0, port);
@@ -138,6 +147,7 @@ int check_main(int argc, char** argv) {
                                  check_disk(config.data_dir),
                                  check_database(config),
                                  check_engine(config),
+                                 check_worker_files(),
                                  check_tls(config),
                                  check_descriptors()};
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.

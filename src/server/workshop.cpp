@@ -5,25 +5,14 @@
 #include "base/text.h"
 #include "crypto/seal.h"
 #include "harness/catalog.h"
+#include "server/beside_program.h"
 
-#include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
 
 namespace hone::server {
 
 namespace {
-
-// What lies beside the program, or where a package puts it.
-std::string beside_program(const std::string& name) {
-    std::error_code failed;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-    const std::filesystem::path here = program.parent_path();
-    for (const std::filesystem::path& place :
-         {here / name, here / ".." / "share" / "hone" / name, here / ".." / ".." / name})
-        if (std::filesystem::exists(place, failed)) return std::filesystem::weakly_canonical(place, failed);
-    return {};
-}
 
 // Servers that share a database must not take up each other's runs; the name stays through restarts.
 Result<std::string> server_name(const WorkshopParts& parts) {
