@@ -7,12 +7,6 @@ namespace hone::api {
 
 namespace {
 
-Result<review::ArtifactId> artifact_in_path(const Call& call) {
-    auto id = parse_id<review::ArtifactTag>(call.at("artifact"));
-    if (!id.ok()) return not_found("artifact " + std::string(truncate_utf8(call.at("artifact"), 60)));
-    return id;
-}
-
 // What a browser may show by itself. Everything else is offered for saving.
 bool is_shown_inline(std::string_view media_type) {
     return media_type == "image/png" || media_type == "image/jpeg" || media_type == "image/gif" ||

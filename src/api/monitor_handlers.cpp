@@ -1,6 +1,7 @@
 #include "api/monitor_handlers.h"
 
 #include "api/handlers.h"
+#include "api/path_id.h"
 
 namespace hone::api {
 
@@ -15,13 +16,6 @@ Result<MonitorServices*> monitors_of(const Call& call) {
 
 Result<access::SpaceId> space_of(const Call& call, const std::optional<std::string>& space) {
     return call.access().spaces.choose(call.caller, space);
-}
-
-template <class Tag>
-Result<Id<Tag>> id_in_path(const Call& call, std::string_view parameter) {
-    auto id = parse_id<Tag>(call.at(parameter));
-    if (!id.ok()) return not_found(std::string(parameter) + " " + std::string(truncate_utf8(call.at(parameter), 60)));
-    return id;
 }
 
 Result<monitor::MonitorId> monitor_in_path(const Call& call) {

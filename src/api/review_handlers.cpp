@@ -1,6 +1,7 @@
 #include "api/review_handlers.h"
 
 #include "api/labels.h"
+#include "api/path_id.h"
 #include "api/run_handlers.h"
 #include "api/span_handlers.h"
 
@@ -8,16 +9,8 @@ namespace hone::api {
 
 namespace {
 
-Result<review::ArtifactId> artifact_in_path(const Call& call) {
-    auto id = parse_id<review::ArtifactTag>(call.at("artifact"));
-    if (!id.ok()) return not_found("artifact " + std::string(truncate_utf8(call.at("artifact"), 60)));
-    return id;
-}
-
 Result<review::PullRequestId> pull_request_in_path(const Call& call) {
-    auto id = parse_id<review::PullRequestTag>(call.at("pull_request"));
-    if (!id.ok()) return not_found("pull request " + std::string(truncate_utf8(call.at("pull_request"), 60)));
-    return id;
+    return id_in_path<review::PullRequestTag>(call, "pull_request");
 }
 
 // The revision that is asked about, of a branch that the caller may see.
@@ -38,6 +31,10 @@ Result<One<review::ReviewView>> decide(const Call& call, review::ReviewState dec
 }
 
 } // namespace
+
+Result<review::ArtifactId> artifact_in_path(const Call& call) {
+    return id_in_path<review::ArtifactTag>(call, "artifact");
+}
 
 Result<ReviewServices*> reviews_of(const Call& call) {
     if (call.services.reviews == nullptr) return unavailable("this server has no reviews");

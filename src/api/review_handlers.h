@@ -33,6 +33,7 @@ Result<One<OpenedIssue>> open_repo_issue(const Call&, const InSpace&, const Open
 Result<NoContent> deliver_forge_hook(const Call&, const RawBody&);
 
 Result<ReviewServices*> reviews_of(const Call& call);
+Result<review::ArtifactId> artifact_in_path(const Call& call);
 // A decision about any artifact, and what it sets in motion.
 Result<review::Artifact> decide_artifact(const Call& call, const review::ArtifactId& id, review::ReviewState decision,
                                          const review::Decide& wanted);

@@ -1,5 +1,6 @@
 #include "api/run_handlers.h"
 
+#include "api/path_id.h"
 #include "api/route.h"
 
 #include "harness/catalog.h"
@@ -15,9 +16,7 @@ Result<access::SpaceId> space_of(const Call& call, const std::optional<std::stri
 }
 
 Result<run::RunId> run_in_path(const Call& call) {
-    auto id = parse_id<run::RunTag>(call.at("run"));
-    if (!id.ok()) return not_found("run " + std::string(truncate_utf8(call.at("run"), 60)));
-    return id;
+    return id_in_path<run::RunTag>(call, "run");
 }
 
 } // namespace

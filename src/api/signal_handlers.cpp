@@ -1,21 +1,18 @@
 #include "api/signal_handlers.h"
 
 #include "api/handlers.h"
+#include "api/path_id.h"
 
 namespace hone::api {
 
 namespace {
 
 Result<signal::IssueId> issue_in_path(const Call& call) {
-    auto id = parse_id<signal::IssueTag>(call.at("issue"));
-    if (!id.ok()) return not_found("issue " + std::string(truncate_utf8(call.at("issue"), 60)));
-    return id;
+    return id_in_path<signal::IssueTag>(call, "issue");
 }
 
 Result<signal::EvaluatorId> evaluator_in_path(const Call& call) {
-    auto id = parse_id<signal::EvaluatorTag>(call.at("evaluator"));
-    if (!id.ok()) return not_found("evaluator " + std::string(truncate_utf8(call.at("evaluator"), 60)));
-    return id;
+    return id_in_path<signal::EvaluatorTag>(call, "evaluator");
 }
 
 // "high,critical"

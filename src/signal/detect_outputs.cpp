@@ -16,8 +16,6 @@ namespace {
 constexpr std::string_view cut_reasons = "lower(finish_reason) IN ('length', 'max_tokens', 'max_output_tokens')";
 constexpr std::string_view cut_filter =
     R"(finish_reason in ("length", "max_tokens", "MAX_TOKENS", "Length", "LENGTH", "max_output_tokens"))";
-constexpr std::string_view refusal_reasons =
-    "lower(finish_reason) IN ('content_filter', 'refusal', 'safety', 'blocked', 'prohibited_content', 'recitation')";
 // Found through the text index, so that answers are not read one by one.
 constexpr std::string_view refusal_filter =
     R"(kind = llm and (finish_reason in ("content_filter", "refusal", "safety", "SAFETY", "blocked") or )"
