@@ -155,20 +155,28 @@ TEST_CASE("no due moment is lost or doubled when the process is killed at random
     const auto database = must(open(folder));
     Office office(*database, clock);
     must(office.scheduler.step(clock.now()));
-    const auto rows = must(database->query(
-        "SELECT due_at, outcome, run_id FROM automation_slots WHERE automation_id = ? ORDER BY due_at", automation));
-    REQUIRE(rows.size() > static_cast<size_t>(kills));
+    const auto rows = must(database->query("SELECT due_at, outcome, run_id, trigger_values FROM automation_slots WHERE "
+                                           "automation_id = ? ORDER BY due_at",
+                                           automation));
     std::set<std::string> fired;
     std::optional<Time> before;
+    int64_t moments = 0;
     for (const auto& row : rows) {
         CHECK(row.text(1) != "due");
-        if (before) REQUIRE(row.time(0) - *before == std::chrono::seconds(5));
+        // On a machine so busy that nothing is written for long, one row may stand for many moments, and says for how
+        // many.
+        const auto values = must(json::parse(row.text(3))).get_object();
+        const auto* many = values.if_contains("moments");
+        const int64_t stands_for = many != nullptr ? many->get_int64() : 1;
+        if (before) REQUIRE(row.time(0) - *before == std::chrono::seconds(5) * stands_for);
         before = row.time(0);
+        moments += stands_for;
         if (row.text(1) == "fired") REQUIRE(fired.insert(row.text(2)).second);
     }
     const auto runs = must(database->query("SELECT id FROM runs"));
     CHECK(runs.size() == fired.size());
     for (const auto& run : runs) CHECK(fired.contains(run.text(0)));
-    MESSAGE(rows.size(), " moments, ", fired.size(), " runs, ", kills, " kills");
+    REQUIRE(moments > kills);
+    MESSAGE(moments, " moments, ", rows.size(), " rows, ", fired.size(), " runs, ", kills, " kills");
     std::filesystem::remove_all(folder);
 }

@@ -104,16 +104,19 @@ Result<std::vector<PreviewPoint>> points_from_parts(SpanStore& spans, const acce
     return points;
 }
 
+Result<PreviewPoint> point_at(SpanStore& spans, const access::ProjectId& project, const Trigger& trigger, Time at) {
+    const Measured measured =
+        TRY(measure(spans, project, trigger, at - std::chrono::seconds(*trigger.window_seconds), at));
+    return PreviewPoint{at, std::isfinite(measured.value) ? std::optional(measured.value) : std::nullopt,
+                        measured.samples};
+}
+
 Result<std::vector<PreviewPoint>> points_one_by_one(SpanStore& spans, const access::ProjectId& project,
                                                     const Trigger& trigger, Time now, int64_t step) {
     const int64_t end = to_ns(now) / step * step;
     std::vector<PreviewPoint> points;
-    for (int64_t at = end - Duration(week).count() / step * step + step; at <= end; at += step) {
-        const Measured measured =
-            TRY(measure(spans, project, trigger, from_ns(at - *trigger.window_seconds * second), from_ns(at)));
-        points.push_back({from_ns(at), std::isfinite(measured.value) ? std::optional(measured.value) : std::nullopt,
-                          measured.samples});
-    }
+    for (int64_t at = end - Duration(week).count() / step * step + step; at <= end; at += step)
+        points.push_back(TRY(point_at(spans, project, trigger, from_ns(at))));
     return points;
 }
 
@@ -170,6 +173,9 @@ Result<TriggerPreview> dry_run(SpanStore& spans, const access::ProjectId& projec
     preview.threshold = trigger.threshold;
     preview.points = in_parts ? TRY(points_from_parts(spans, project, trigger, now, step))
                               : TRY(points_one_by_one(spans, project, trigger, now, step));
+    // Steps are coarse; what happened since the last of them is what people ask about first.
+    if (preview.points.empty() || preview.points.back().time < now)
+        preview.points.push_back(TRY(point_at(spans, project, trigger, now)));
     Watch watch;
     std::optional<Time> fired_at;
     for (const PreviewPoint& point : preview.points) {

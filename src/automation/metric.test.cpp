@@ -72,5 +72,12 @@ TEST_CASE("a metric is measured over its window, and the dry run says when it wo
         }
     }
     CHECK(dry_run(store, project, metric(Metric::errors, 100), 0, now).value().past.empty());
+    // What happened since the last step counts, too: these are from two minutes before.
+    for (const Trigger& trigger : {errors, metric(Metric::latency_p99, 1000)}) {
+        const TriggerPreview preview = dry_run(store, project, trigger, 0, at(84)).value();
+        REQUIRE(preview.past.size() == 1);
+        CHECK(preview.past[0].due_at == at(84));
+        CHECK(preview.points.back().time == at(84));
+    }
     CHECK_FALSE(dry_run(store, project, metric(Metric::latency_p95, 1000), 0, now).value().points.empty());
 }

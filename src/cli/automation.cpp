@@ -4,8 +4,7 @@
 #include "cli/display.h"
 #include "cli/option_number.h"
 #include "cli/scope.h"
-
-#include <cmath>
+#include "cli/slots.h"
 
 namespace hone::cli {
 
@@ -35,18 +34,6 @@ Columns automation_columns() {
         {.title = "description", .field = "description", .only_single = true},
         {.title = "webhook", .field = "hook_path", .only_single = true},
         {.title = "secret", .field = "hook_secret", .absent = "(not shown)", .only_single = true},
-    };
-}
-
-Columns slot_columns() {
-    return {
-        {.title = "due", .field = "due_at", .kind = Kind::time},
-        {.title = "outcome", .field = "outcome"},
-        {.title = "reason", .field = "reason"},
-        {.title = "run", .field = "run_id"},
-        {.title = "ended", .field = "run_state"},
-        {.title = "note", .field = "note"},
-        {.title = "id", .field = "id", .kind = Kind::id},
     };
 }
 
@@ -171,12 +158,7 @@ Result<> set_limits(const Context& context, json::Object& body) {
     if (const auto limit = TRY(context.integer("--failure-limit", 0))) body["failure_limit"] = *limit;
     json::Object budget;
     if (const auto tokens = TRY(context.integer("--tokens-per-day", 0))) budget["tokens_per_day"] = *tokens;
-    if (context.parsed.value("--usd-per-day")) {
-        TRY(set_number(context, "--usd-per-day", "cost_micro_usd_per_day", budget));
-        const double dollars = budget["cost_micro_usd_per_day"].get_double();
-        if (!(dollars >= 0) || dollars > 1e9) return context.usage("--usd-per-day must be an amount in dollars");
-        budget["cost_micro_usd_per_day"] = std::llround(dollars * 1e6);
-    }
+    TRY(set_dollars(context, "--usd-per-day", "cost_micro_usd_per_day", budget));
     if (const auto percent = TRY(context.integer("--soft-percent", 1))) budget["soft_percent"] = *percent;
     if (!budget.empty()) body["budget"] = std::move(budget);
     if (context.parsed.has("--paused")) body["paused"] = true;
@@ -228,9 +210,7 @@ Result<> run_automation(Context& context) {
 }
 
 Result<> list_slots(Context& context) {
-    Query query = space_query(context);
-    query.push_back({"outcome", context.value_or_empty("--outcome")});
-    return show_list(context, wanted_path(context, "slots"), std::move(query), slot_columns(), "Nothing was due yet.");
+    return show_slots(context, context.value_or_empty("AUTOMATION"));
 }
 
 Result<> rotate_secret(Context& context) {
@@ -388,10 +368,7 @@ std::vector<Command> automation_commands() {
         {.path = "automation slots",
          .summary = "Every due moment and what became of it, newest first.",
          .arguments = {automation_argument},
-         .options = {{.name = "--outcome",
-                      .value = "OUTCOME",
-                      .doc = "Only these.",
-                      .choices = {"due", "fired", "skipped", "failed"}}},
+         .options = {outcome_option()},
          .lists = true,
          .run = list_slots},
         {.path = "automation preview",

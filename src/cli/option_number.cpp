@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace hone::cli {
 
@@ -23,6 +24,16 @@ Result<> set_seconds(const Context& context, std::string_view option, const char
     const auto length = parse_duration_ns(*text);
     if (!length.ok()) return context.usage(std::string(option) + " must be a duration like 15m or 24h");
     into[key] = length.value() / 1'000'000'000;
+    return {};
+}
+
+Result<> set_dollars(const Context& context, std::string_view option, const char* key, json::Object& into) {
+    json::Object given;
+    TRY(set_number(context, option, "dollars", given));
+    if (given.empty()) return {};
+    const double dollars = given["dollars"].get_double();
+    if (!(dollars >= 0) || dollars > 1e9) return context.usage(std::string(option) + " must be an amount in dollars");
+    into[key] = std::llround(dollars * 1e6);
     return {};
 }
 

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "crypto/crypto.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace hone::monitor {
@@ -27,7 +28,7 @@ std::string number_text(telemetry::Metric metric, double value) {
     case latency_p95:
     case latency_p99:
     case latency_mean:
-        return fmt::format("{:.4g} ms", value);
+        return value >= 1000 ? fmt::format("{:.3g} s", value / 1000) : fmt::format("{:.3g} ms", value);
     case cost:
         return fmt::format("{:.4g} USD", value);
     default:
@@ -40,9 +41,11 @@ std::string window_text(int64_t seconds) {
     return seconds % 60 == 0 ? fmt::format("{} min", seconds / 60) : fmt::format("{} s", seconds);
 }
 
-// "error_rate over 24 h is 12.5 %, above 5 %"
+// "error rate over 24 h is 12.5 %, above 5 %"
 std::string sentence(const MonitorSettings& settings, const Reading& reading) {
-    std::string text = fmt::format("{} over {}", name_of(settings.metric), window_text(settings.window_seconds));
+    std::string text(name_of(settings.metric));
+    std::replace(text.begin(), text.end(), '_', ' ');
+    text += " over " + window_text(settings.window_seconds);
     if (settings.condition.type == ConditionType::absence)
         return fmt::format("{} spans in {}, at least {} expected", reading.samples,
                            window_text(settings.window_seconds), settings.minimum_samples.value);

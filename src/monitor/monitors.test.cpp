@@ -108,7 +108,7 @@ TEST_CASE("a monitor triggers, tells once, recovers and tells that; its history 
         CHECK(kinds == std::vector<std::string>{"triggered", "recovered", "triggered", "healthy", "created"});
         CHECK(history[0].value == 0.5);
         CHECK(history[0].bound == 0.1);
-        CHECK(history[0].note == "error_rate over 24 h is 50 %, above 10 %");
+        CHECK(history[0].note == "error rate over 24 h is 50 %, above 10 %");
         const Chart chart = must(room.monitors.chart(world.admin, id, world.clock.now() - 1h, world.clock.now()));
         CHECK(chart.points.size() == 6);
         CHECK(chart.triggered == 2);

@@ -73,7 +73,7 @@ Result<> News::tell_waiting_reviews(Time since) {
         notice.project = row.id<access::ProjectTag>(2);
         notice.kind = notice::Kind::review_waiting;
         notice.title = fmt::format("Waits for review: {} {}", row.text(3), row.text(4));
-        notice.body = "Left by the run " + row.text(5) + ".";
+        notice.body = "Left by the run \"" + row.text(5) + "\".";
         notice.link = "/inbox/" + row.text(0);
         notice.key = row.text(0);
         TRY(m_notices.say(notice));
@@ -81,28 +81,52 @@ Result<> News::tell_waiting_reviews(Time since) {
     return {};
 }
 
+Result<> News::tell_budget(notice::Notice notice, std::string_view whose, const DayLimits& limits,
+                           const broker::Spending& spent, std::string_view consequence) {
+    const int64_t percent = std::max(percent_of(spent.tokens, limits.tokens),
+                                     percent_of(spent.cost_nano_usd / 1000, limits.cost_micro_usd));
+    if (percent < limits.soft_percent) return {};
+    const bool all = percent >= 100;
+    notice.kind = all ? notice::Kind::budget_spent : notice::Kind::budget_near;
+    notice.title = all ? fmt::format("The day's budget of {} is used up", whose)
+                       : fmt::format("{} % of the day's budget of {} is used", percent, whose);
+    notice.body = fmt::format("{} tokens and {:.2f} USD of model calls on {} (UTC).{}{}", spent.tokens,
+                              static_cast<double>(spent.cost_nano_usd) / 1e9, broker::day_of(m_clock.now()),
+                              all ? " " : "", all ? consequence : "");
+    TRY(m_notices.say(notice));
+    return {};
+}
+
 Result<> News::tell_budgets() {
-    const auto rows = TRY(m_database.query(
-        "SELECT space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent FROM space_budgets WHERE tokens_per_day "
-        "IS NOT NULL OR cost_micro_usd_per_day IS NOT NULL ORDER BY space_id LIMIT 10000"));
     const std::string day = broker::day_of(m_clock.now());
-    for (const auto& row : rows) {
-        const broker::Spending spent = TRY(m_ledger.spent_by_space(row.text(0), day));
-        const int64_t percent = std::max(percent_of(spent.tokens, row.optional_integer(1)),
-                                         percent_of(spent.cost_nano_usd / 1000, row.optional_integer(2)));
-        if (percent < row.integer(3)) continue;
-        const bool all = percent >= 100;
+    constexpr std::string_view limited = "(tokens_per_day IS NOT NULL OR cost_micro_usd_per_day IS NOT NULL)";
+    const auto spaces = TRY(m_database.query(
+        fmt::format("SELECT space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent FROM space_budgets WHERE {} "
+                    "ORDER BY space_id LIMIT 10000",
+                    limited)));
+    for (const auto& row : spaces) {
         notice::Notice notice;
         notice.space = row.id<access::SpaceTag>(0);
-        notice.kind = all ? notice::Kind::budget_spent : notice::Kind::budget_near;
-        notice.title = all ? "The day's budget of the space is used up"
-                           : fmt::format("{} % of the day's budget of the space is used", percent);
-        notice.body = fmt::format("{} tokens and {:.2f} USD of model calls on {} (UTC).{}", spent.tokens,
-                                  static_cast<double>(spent.cost_nano_usd) / 1e9, day,
-                                  all ? " Model calls are refused until tomorrow, or until the budget is raised." : "");
         notice.link = "/usage";
         notice.key = day;
-        TRY(m_notices.say(notice));
+        const auto spent = TRY(m_ledger.spent_by_space(row.text(0), day));
+        TRY(tell_budget(notice, "the space", {row.optional_integer(1), row.optional_integer(2), row.integer(3)}, spent,
+                        "Model calls are refused until tomorrow, or until the budget is raised."));
+    }
+    const auto automations = TRY(m_database.query(
+        fmt::format("SELECT id, tokens_per_day, cost_micro_usd_per_day, soft_percent, space_id, project_id, name FROM "
+                    "automations WHERE {} ORDER BY id LIMIT 10000",
+                    limited)));
+    for (const auto& row : automations) {
+        notice::Notice notice;
+        notice.space = row.id<access::SpaceTag>(4);
+        notice.project = row.id<access::ProjectTag>(5);
+        notice.link = "/automations/" + row.text(0);
+        notice.key = row.text(0) + " " + day;
+        const auto spent = TRY(m_ledger.spent_by_automation(row.text(0), day));
+        TRY(tell_budget(notice, row.text(6), {row.optional_integer(1), row.optional_integer(2), row.integer(3)}, spent,
+                        "Its runs are stopped and due moments are skipped until tomorrow, or until the budget is "
+                        "raised."));
     }
     return {};
 }

@@ -1,6 +1,6 @@
 // Finds what people should hear of and nobody else tells: runs that ended, artifacts that wait for a review, budgets of
-// spaces that are nearly or wholly spent. Looks every few seconds; a notice's key makes what is seen twice one notice,
-// so that several servers may look. step() is what tests call.
+// spaces and automations that are nearly or wholly spent. Looks every few seconds; a notice's key makes what is seen
+// twice one notice, so that several servers may look. step() is what tests call.
 #pragma once
 
 #include "base/mutex.h"
@@ -30,7 +30,14 @@ public:
 private:
     Result<> tell_ended_runs(Time since);
     Result<> tell_waiting_reviews(Time since);
+    struct DayLimits {
+        std::optional<int64_t> tokens, cost_micro_usd;
+        int64_t soft_percent = 0;
+    };
     Result<> tell_budgets();
+    // Told once a day when the soft limit is reached, and once when nothing is left.
+    Result<> tell_budget(notice::Notice notice, std::string_view whose, const DayLimits& limits,
+                         const broker::Spending& spent, std::string_view consequence);
     void run();
 
     sql::Database& m_database;

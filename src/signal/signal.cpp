@@ -232,8 +232,8 @@ Result<> Signal::tell(const IssueId& id) const {
     notice.project = issue.project_id;
     notice.kind = notice::Kind::issue_new;
     notice.title = (issue.reopened > 0 ? "Back again: " : "New issue: ") + issue.title;
-    notice.body = fmt::format("{}\n\nSeverity {}, score {}, {} traces.", issue.explanation, name_of(issue.severity),
-                              issue.score, issue.traces);
+    notice.body = fmt::format("Severity {}, {} traces, score {}.\n{}", name_of(issue.severity), issue.traces,
+                              issue.score, issue.explanation);
     const auto project = TRY(m_parts.database.query("SELECT name FROM projects WHERE id = ?", issue.project_id));
     if (project.empty()) return {};
     notice.link = "/projects/" + percent_encode(project.front().text(0)) + "/signal/" + issue.id.text();

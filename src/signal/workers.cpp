@@ -59,6 +59,7 @@ Result<run::RunId> Signal::start_worker(const Caller& caller, const Row& row, co
         slot = TRY(note_due({.automation = *row.automation,
                              .key = fmt::format("{} {} {}", kind_of(work.is_fix), issue.id.text(), make_ulid(now)),
                              .due_at = now,
+                             .note = fmt::format("{}: {}", kind_of(work.is_fix), issue.title),
                              .values = {{"type", kind_of(work.is_fix)}, {"issue", issue.id.text()}},
                              .by_hand = !work.scan}));
     const auto run = start_run(caller, row, issue, work, slot);

@@ -289,10 +289,14 @@ def test_issues_from_the_command_line(binary, stack):
         assert done.returncode == code, (words, done.stdout, done.stderr)
         return done.stdout
 
-    assert "no" in hone("signal", "show", "shop")
+    assert not json.loads(hone("signal", "show", "shop", "--json"))["enabled"]
     hone("signal", "enable", "shop", code=2)
-    assert "yes" in hone("signal", "enable", "shop", "--yes", "--cadence", "30", "--investigations", "0")
-    assert json.loads(hone("signal", "show", "shop", "--json"))["settings"]["cadence_minutes"] == 30
+    hone("signal", "enable", "shop", "--yes", "--cadence", "30", "--investigations", "0", "--usd-per-day", "1.5")
+    seen = json.loads(hone("signal", "show", "shop", "--json"))
+    wanted = {"cadence_minutes": 30, "max_investigations": 0, "cost_micro_usd_per_day": 1500000}
+    assert seen["enabled"] and wanted.items() <= seen["settings"].items(), seen
+    hone("signal", "update", "shop", "--usd-per-day", "none")
+    assert json.loads(hone("signal", "show", "shop", "--json"))["settings"]["cost_micro_usd_per_day"] is None
     shop.send([shop.trace() for _ in range(30)] + [shop.trace("order 1 timed out") for _ in range(10)])
     assert json.loads(hone("signal", "scan", "shop", "--json"))["found"] == 1
     (issue,) = json.loads(hone("issue", "list", "--project", "shop", "--json"))
@@ -311,8 +315,9 @@ def test_issues_from_the_command_line(binary, stack):
     scans = hone("signal", "scans", "shop")
     assert "MEMORY" in scans, scans
     rule = json.loads(hone("issue", "evaluator", issue["id"], "--json"))["evaluator_id"]
-    assert "fail" in hone("evaluator", "show", rule)
-    assert "match" in hone("evaluator", "preview", "--project", "shop", "--condition", "status = error")
+    assert json.loads(hone("evaluator", "show", rule, "--json"))["label"] == "fail"
+    seen = json.loads(hone("evaluator", "preview", "--project", "shop", "--condition", "status = error", "--json"))
+    assert seen["matched"] == 10 and seen["spans"] == 80, seen
     hone("evaluator", "create", "slow", "--project", "shop", "--condition", "latency > 5s", "--else", "ok")
     hone("evaluator", "update", "slow", "--disable")
     assert "slow" in hone("evaluator", "list", "--project", "shop")

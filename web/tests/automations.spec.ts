@@ -1,6 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { check_page } from "./axe";
+import { api_key } from "./chat";
 import { expect, type Person, test, unique } from "./fixtures";
+import { send_spans } from "./spans";
 
 /** A preset whose workers only repeat what they are told. */
 async function with_preset(admin: Person): Promise<{ project: string; preset: { id: string; name: string } }> {
@@ -55,6 +57,7 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
   const row = page.getByRole("row").filter({ hasText: name });
   await expect(row).toContainText("each Monday at 06:30, UTC");
   await expect(row.getByRole("img", { name: "Last 1: 1 fired" })).toBeVisible();
+  await expect(page.getByText(/^The scheduler is on time; its last step was .* ago\.$/)).toBeVisible();
   await check_page(page);
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
   await check_page(page, { runOnly: ["color-contrast"] });
@@ -66,14 +69,22 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
   await expect(page.getByRole("link", { name })).toHaveCount(0);
 });
 
-test("a metric trigger shows what it would have done", async ({ page, admin }) => {
+test("a metric trigger shows what it would have done", async ({ page, admin, request, server }) => {
   const { project } = await with_preset(admin);
   await page.goto(`/s/default/automations/new?project=${project}`);
   await page.getByLabel("It fires").selectOption("metric");
   await page.getByLabel("Metric").selectOption("latency_p95");
   await page.getByLabel("Threshold, ms").fill("2500");
   const preview = page.getByRole("region", { name: "Preview" });
-  await expect(preview.getByText(/No spans in the last seven days|would have fired/)).toBeVisible();
+  await expect(preview.getByText("No spans in the last seven days.")).toBeVisible();
+  const day = 86_400_000;
+  await send_spans(request, server.url, await api_key(admin), project, [{ name: "slow", duration: 9000 }], day);
+  await expect(async () => {
+    await page.getByLabel("Threshold, ms").fill("10000");
+    await expect(preview.getByText("In the last seven days it would never have fired.")).toBeVisible({ timeout: 3000 });
+    await page.getByLabel("Threshold, ms").fill("2500");
+    await expect(preview.getByText("In the last seven days it would have fired once.")).toBeVisible({ timeout: 3000 });
+  }).toPass({ timeout: 20_000 });
   await check_page(page);
 });
 

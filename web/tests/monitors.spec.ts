@@ -27,11 +27,15 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
   await page.getByLabel("Name").fill(name);
   await page.getByLabel("Limit, %").fill("20");
   const preview = page.getByRole("region", { name: "Preview" });
-  await expect(preview.getByText("It would have triggered once.")).toBeVisible({ timeout: 30_000 });
+  await expect(preview.getByText("In the last seven days it would have triggered once.")).toBeVisible({
+    timeout: 30_000,
+  });
   await expect(preview.getByRole("img", { name: /^State:.*triggered/ })).toBeVisible();
   await check_page(page);
   await page.getByLabel("Limit, %").fill("90");
-  await expect(preview.getByText("It would have triggered never.")).toBeVisible();
+  await expect(preview.getByText("In the last seven days it would never have triggered.")).toBeVisible({
+    timeout: 30_000,
+  });
   await page.getByLabel("Limit, %").fill("20");
   await page.getByRole("button", { name: "Add hours without notices" }).click();
   await page.getByRole("button", { name: "Remove these hours" }).click();

@@ -1,6 +1,8 @@
 import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
+import { api_key } from "./chat";
 import { expect, type Person, test, unique } from "./fixtures";
+import { send_spans } from "./spans";
 
 interface Made {
   id: string;
@@ -137,6 +139,91 @@ test("an issue is discussed, assigned, muted, dismissed, resolved and opened aga
 
   await page.goto(`/s/default/projects/${project}/signal?view=resolved`);
   await expect(page.getByRole("link", { name: title })).toBeVisible();
+});
+
+test("an issue becomes an evaluator and a monitor, and the scans say what they cost", async ({
+  page,
+  admin,
+  request,
+  server,
+}) => {
+  test.setTimeout(120_000);
+  const project = unique("marked");
+  const calls = Array.from({ length: 20 }, (_, index) => ({
+    name: "lookup_order",
+    start: index * 10,
+    ...(index % 2 ? { error: "429" } : {}),
+  }));
+  await send_spans(request, server.url, await api_key(admin), project, calls, 60_000);
+  await admin.send("PUT", `/v1/projects/${project}/signal`, { enabled: true, consent: true });
+  const issue = await report(admin, project, "Lookups are refused");
+  await page.goto(`/s/default/projects/${project}/signal/${issue.id}`);
+  const more = page.getByRole("button", { name: "More actions" });
+  await more.click();
+  await page.getByRole("menuitem", { name: "Create an evaluator" }).click();
+  await expect(page.getByText("It marks the spans of this issue, new ones and those of the last day")).toBeVisible();
+  await more.click();
+  await page.getByRole("menuitem", { name: "Open its evaluator" }).click();
+  await expect(page.getByRole("heading", { name: "Evaluators", level: 1 })).toBeVisible();
+  const row = page.getByRole("table", { name: "Evaluators" }).getByRole("row").nth(1);
+  await expect(row).toContainText("fail / pass");
+  // It judges within a minute, on its own.
+  await expect(async () => {
+    await page.reload();
+    await expect(row).toContainText("10 of 20", { timeout: 3000 });
+  }).toPass({ timeout: 90_000 });
+  await check_page(page);
+  await row.getByRole("button", { name: /^Actions of/ }).click();
+  await page.getByRole("menuitem", { name: "Open its issue" }).click();
+  await expect(page.getByRole("heading", { name: "Lookups are refused", level: 1 })).toBeVisible();
+
+  await more.click();
+  await page.getByRole("menuitem", { name: "Create a monitor" }).click();
+  await expect(page.getByText(/with name = "lookup_order" and status = error/).first()).toBeVisible();
+
+  await page.goto(`/s/default/projects/${project}/signal`);
+  await page.getByRole("button", { name: "Scan now" }).click();
+  await expect(page.getByRole("button", { name: "Scan now" })).toBeEnabled({ timeout: 60_000 });
+  await page.getByRole("button", { name: /^Looked/ }).click();
+  const dialog = page.getByRole("dialog", { name: "What Signal looked at" });
+  const looks = dialog.getByRole("table", { name: "Looks" }).getByRole("row");
+  await expect(looks.nth(1)).toContainText(/\d+ (ms|s)/);
+  await check_page(page);
+  await dialog.getByRole("link", { name: "Also those that were due and did not happen" }).click();
+  await expect(page.getByRole("heading", { name: `Signal: ${project}`, level: 1 })).toBeVisible();
+});
+
+test("an evaluator is tried on the last day, made, switched off and deleted", async ({
+  page,
+  admin,
+  request,
+  server,
+}) => {
+  const project = unique("judged");
+  const calls = [{ name: "slow", duration: 9000 }, { name: "quick" }];
+  await send_spans(request, server.url, await api_key(admin), project, calls, 60_000);
+  await page.goto(`/s/default/projects/${project}/evaluators`);
+  await expect(page.getByText("No evaluators yet")).toBeVisible();
+  await page.getByRole("button", { name: "Create evaluator" }).click();
+  const dialog = page.getByRole("dialog", { name: "New evaluator" });
+  await dialog.getByLabel("Name").fill("slow_calls");
+  await dialog.getByLabel("Matches when").fill("latency > ");
+  await dialog.getByRole("button", { name: "Try it on the last day" }).click();
+  await expect(dialog.locator(".state.failed")).toBeVisible();
+  await dialog.getByLabel("Matches when").fill("latency > 5s");
+  await dialog.getByRole("button", { name: "Try it on the last day" }).click();
+  await expect(dialog.getByText("1 of 2 spans would match.")).toBeVisible();
+  await check_page(page);
+  await dialog.getByRole("button", { name: "Create evaluator" }).click();
+  const row = page.getByRole("table", { name: "Evaluators" }).getByRole("row").nth(1);
+  await expect(row).toContainText("latency > 5s");
+  await row.getByRole("button", { name: "Actions of slow_calls" }).click();
+  await page.getByRole("menuitem", { name: "Switch off" }).click();
+  await expect(row).toContainText("off");
+  await row.getByRole("button", { name: "Actions of slow_calls" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete evaluator" }).click();
+  await expect(page.getByText("No evaluators yet")).toBeVisible();
 });
 
 test("two issues become one and two again", async ({ page, admin }) => {

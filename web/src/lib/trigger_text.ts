@@ -15,7 +15,8 @@ export const comparator_text = (comparator: string | null) => comparators[compar
 export function measured_text(trigger: Pick<Trigger, "metric" | "filter" | "eval_name" | "eval_label">): string {
   const name = metric_info(trigger.metric ?? "").title;
   const evals = trigger.eval_name ? ` ${trigger.eval_name}${trigger.eval_label ? ` = ${trigger.eval_label}` : ""}` : "";
-  const filter = trigger.filter ? ` of spans with ${trigger.filter}` : "";
+  const filtered = name.endsWith("spans") ? "with" : "of spans with";
+  const filter = trigger.filter ? ` ${filtered} ${trigger.filter}` : "";
   return name + evals + filter;
 }
 
@@ -25,6 +26,12 @@ function metric_text(trigger: Trigger): string {
   const held = trigger.for_seconds ? ` for ${window_text(trigger.for_seconds)}` : "";
   const window = window_text(trigger.window_seconds ?? 900);
   return `when ${measured_text(trigger)} over ${window} ${comparator_text(trigger.comparator)} ${limit}${held}`;
+}
+
+/** After "it would": "have fired 3 times", "never have fired". */
+export function would_have(done: string, times: number): string {
+  if (times === 0) return `never have ${done}`;
+  return `have ${done} ${times === 1 ? "once" : `${times} times`}`;
 }
 
 /** `monitor_name` is said instead of the monitor's id where it is known. */

@@ -16,7 +16,7 @@ import { PageHeader, Section } from "../parts/page";
 import { Facts } from "../parts/slide_over";
 import { Data, Note, State } from "../parts/state";
 import { Strip } from "../parts/strip";
-import { type Column, Table } from "../parts/table";
+import { type Column, Earlier, Table } from "../parts/table";
 import { current_tab, Tabs } from "../parts/tabs";
 import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
@@ -138,7 +138,16 @@ function WeekStrip({ automation }: { automation: Automation }) {
   return (
     <Section title="The past week">
       {watched && <WatchedMetric automation={automation} />}
-      <Strip label="The past week" marks={marks} kinds={outcome_kinds} from={to - week} to={to} under_chart={watched} />
+      {marks.length > 0 && (
+        <Strip
+          label="The past week"
+          marks={marks}
+          kinds={outcome_kinds}
+          from={to - week}
+          to={to}
+          under_chart={watched}
+        />
+      )}
     </Section>
   );
 }
@@ -161,15 +170,7 @@ function Ledger({ automation }: { automation: Automation }) {
               row_id={(slot) => slot.id}
               row_title={(slot) => `${slot.outcome} ${slot.due_at}`}
               fit
-              foot={
-                load.more && (
-                  <p class="table-end">
-                    <button type="button" onClick={load.more}>
-                      Earlier moments
-                    </button>
-                  </p>
-                )
-              }
+              foot={<Earlier more={load.more} title="Earlier moments" />}
             />
           )
         }

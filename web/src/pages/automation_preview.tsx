@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ApiError, api, to_api_error } from "../api";
 import { capital, metric_info } from "../lib/metric_text";
 import { local_time, to_milliseconds, zone_name } from "../lib/time";
+import { would_have } from "../lib/trigger_text";
 import { ErrorNote, Skeleton } from "../parts/state";
 import { Strip } from "../parts/strip";
 import { Time } from "../parts/time";
@@ -55,6 +56,8 @@ export function Firings({ times }: { times: string[] }) {
   );
 }
 
+const has_spans = (preview: TriggerPreview) => preview.points.some((point) => point.samples > 0);
+
 /** The watched metric with the trigger's threshold. */
 export function TriggerChart({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview }) {
   const { text, title } = metric_info(trigger.metric ?? "");
@@ -68,14 +71,15 @@ export function TriggerChart({ trigger, preview }: { trigger: Trigger; preview: 
       ],
     };
   }, [preview, title]);
-  if (chart.times.length === 0) return <p class="faint">No spans in the last seven days.</p>;
+  if (!has_spans(preview)) return <p class="faint">No spans in the last seven days.</p>;
   return <Chart title={capital(title)} {...chart} text={text} height={150} />;
 }
 
 function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview }) {
   const first = preview.points[0]?.time;
   const last = preview.points[preview.points.length - 1]?.time;
-  if (first === undefined || last === undefined) return <p class="faint">No spans in the last seven days.</p>;
+  if (first === undefined || last === undefined || !has_spans(preview))
+    return <p class="faint">No spans in the last seven days.</p>;
   const marks = preview.past.map((slot) => ({
     time: to_milliseconds(slot.due_at),
     kind: slot.outcome,
@@ -85,7 +89,7 @@ function Past({ trigger, preview }: { trigger: Trigger; preview: TriggerPreview 
   return (
     <>
       <p>
-        In the last seven days it would have fired <b>{fired === 1 ? "once" : `${fired} times`}</b>.
+        In the last seven days it would <b>{would_have("fired", fired)}</b>.
       </p>
       <TriggerChart trigger={trigger} preview={preview} />
       <Strip

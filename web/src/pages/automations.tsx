@@ -1,5 +1,6 @@
 // All automations of a space: what each does when, how the last moments went, and what comes next.
 
+import { useEffect } from "preact/hooks";
 import { api } from "../api";
 import { duration } from "../lib/number";
 import { trigger_text } from "../lib/trigger_text";
@@ -27,6 +28,7 @@ import type { Automation, SchedulerState, Slot } from "./loop_types";
 import { run_tones, run_words } from "./run_data";
 
 const recent = 24;
+const refresh = 10_000;
 
 function RecentSlots({ automation }: { automation: Automation }) {
   const load = use_load(automation.last_slot ? `automation_recent/${automation.id}` : null, (signal) =>
@@ -50,6 +52,7 @@ const columns: Column<Automation>[] = [
   {
     id: "name",
     title: "Automation",
+    width: "18%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={automation_page(row.id)}>
@@ -60,7 +63,6 @@ const columns: Column<Automation>[] = [
   {
     id: "trigger",
     title: "Fires",
-    width: "32%",
     wide: true,
     cell: (row) => (
       <span class="soft" title={trigger_text(row.trigger)}>
@@ -94,8 +96,8 @@ const columns: Column<Automation>[] = [
   },
   {
     id: "today",
-    title: "Today",
-    width: "92px",
+    title: "Spent today",
+    width: "104px",
     align: "right",
     wide: true,
     sort: (row) => budget_share(row) ?? -1,
@@ -118,16 +120,31 @@ const columns: Column<Automation>[] = [
   },
 ];
 
-/** Said only when something is wrong: a scheduler that is on time is no news. */
+const late_seconds = 60;
+
+/** The heartbeat: a line while all is well, a warning when it is late or something fails. */
 function SchedulerNote() {
   const load = use_load("scheduler", (signal) => api.get<SchedulerState>("/v1/scheduler", {}, signal));
-  const behind = load.data?.behind_seconds ?? 0;
-  if (behind < 60) return null;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void reload("scheduler");
+    }, refresh);
+    return () => clearInterval(timer);
+  }, []);
+  if (!load.data) return null;
+  const { behind_seconds, last_step, last_error, failed_steps } = load.data;
+  if (behind_seconds >= late_seconds)
+    return (
+      <Note kind="warning" icon="clock">
+        The scheduler is {duration(behind_seconds * 1000)} behind, its last step was <Time time={last_step} />
+        {failed_steps > 0 && last_error !== "" && ` (${last_error})`}. Moments that are due are written down and fire
+        when it catches up.
+      </Note>
+    );
   return (
-    <Note kind="warning" icon="clock">
-      The scheduler is {duration(behind * 1000)} behind. Moments that are due are written down and fire when it catches
-      up.
-    </Note>
+    <p class="faint heartbeat">
+      The scheduler is on time; its last step was <Time time={last_step} missing="not yet" />.
+    </p>
   );
 }
 

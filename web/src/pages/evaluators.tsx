@@ -98,7 +98,14 @@ function RuleDialog({ project, rule, on_close }: { project: Project; rule: Evalu
         submit={save}
       >
         {!rule && (
-          <Field label="Name" value={name} on_input={set_name} placeholder="slow_tools" hint="Of its evals." first />
+          <Field
+            label="Name"
+            value={name}
+            on_input={set_name}
+            placeholder="slow_tools"
+            hint="Its evals carry this name."
+            first
+          />
         )}
         <Field
           label="Judges"
@@ -113,14 +120,16 @@ function RuleDialog({ project, rule, on_close }: { project: Project; rule: Evalu
           on_input={set_condition}
           placeholder="status = error or latency > 5s"
         />
-        <Field label="Label of a match" value={label} on_input={set_label} />
-        <Field
-          label="Label of the others"
-          value={other}
-          on_input={set_other}
-          hint="Empty: they get no eval. With it, a monitor can watch the share."
-        />
-        <Field label="Percent of traces" value={sample} on_input={set_sample} />
+        <div class="field-row">
+          <Field label="Label of a match" value={label} on_input={set_label} />
+          <Field
+            label="Label of the others"
+            value={other}
+            on_input={set_other}
+            hint="Empty: they get no eval. With it, a monitor can watch the share."
+          />
+          <Field label="Percent of traces" type="number" min={1} value={sample} on_input={set_sample} />
+        </div>
         <Preview project={project} body={body} />
       </Form>
     </Dialog>

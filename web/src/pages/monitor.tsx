@@ -193,7 +193,7 @@ function Values({ monitor }: { monitor: Monitor }) {
             />
             {earlier.length > 0 && (
               <p class="faint">
-                The monitor is young: what lies before <Time time={monitor.created_at} /> is what it would have seen.
+                Made <Time time={monitor.created_at} />. What lies before is what it would have seen.
               </p>
             )}
           </>

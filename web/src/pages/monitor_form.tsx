@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import type { Project } from "../api_types";
 import { every_text, from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
+import { would_have } from "../lib/trigger_text";
 import { Check, Choice, Field, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { Section } from "../parts/page";
@@ -254,7 +255,7 @@ function Preview({ project, draft, ready }: { project: Project; draft: Draft; re
       {ready && tried.data && (
         <>
           <p>
-            It would have triggered <b>{times === 0 ? "never" : times === 1 ? "once" : `${times} times`}</b>.
+            In the last seven days it would <b>{would_have("triggered", times)}</b>.
           </p>
           <MonitorPlot settings={settings} points={tried.data.points} />
           <p class="soft">{tried.data.points[tried.data.points.length - 1]?.note}</p>

@@ -36,7 +36,7 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "name",
     title: "Monitor",
-    width: "24%",
+    width: "20%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={monitor_page(project, row.id)}>
@@ -57,7 +57,7 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "value",
     title: "Now",
-    width: "96px",
+    width: "84px",
     align: "right",
     cell: (row) => <b title={row.last_reading?.note || undefined}>{reading_text(row)}</b>,
   },
@@ -73,7 +73,7 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "muted",
     title: "Notices",
-    width: "96px",
+    width: "80px",
     wide: true,
     cell: (row) => (row.muted ? <State tone="off" text="muted" /> : <span class="faint">on</span>),
   },

@@ -8,6 +8,7 @@ import { Choice } from "../parts/form";
 import { Icon, type IconName } from "../parts/icon";
 import { PageHeader } from "../parts/page";
 import { Data, Empty } from "../parts/state";
+import { Earlier } from "../parts/table";
 import { Time } from "../parts/time";
 import { toast_failed } from "../parts/toast";
 import { query, set_query } from "../router";
@@ -35,7 +36,9 @@ function NoticeRow({ notice }: { notice: NoticeView }) {
   );
   return (
     <li class={notice.unread ? "notice unread" : "notice"}>
-      <Icon name={icons[notice.kind] ?? "info"} />
+      <span title={notice_kind_text(notice.kind)}>
+        <Icon name={icons[notice.kind] ?? "info"} />
+      </span>
       <div>
         <p class="notice-head">
           {notice.link === "" ? (
@@ -45,8 +48,6 @@ function NoticeRow({ notice }: { notice: NoticeView }) {
               {title}
             </a>
           )}
-          <span class="faint">{notice_kind_text(notice.kind)}</span>
-          <span class="spring" />
           <Time time={notice.created_at} />
         </p>
         {notice.body !== "" && <p class="notice-body">{notice.body}</p>}
@@ -102,11 +103,7 @@ export function NoticesPage() {
                   <NoticeRow key={notice.id} notice={notice} />
                 ))}
               </ol>
-              {load.more && (
-                <button type="button" onClick={load.more}>
-                  Earlier notices
-                </button>
-              )}
+              <Earlier more={load.more} title="Earlier notices" />
             </>
           )
         }

@@ -220,7 +220,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "traces",
     title: "Traces",
-    width: "108px",
+    width: "100px",
     align: "right",
     wide: true,
     cell: (issue) => (
@@ -232,7 +232,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "trend",
     title: "Trend",
-    width: "146px",
+    width: "132px",
     wide: true,
     cell: (issue) => (
       <span class="trend" title={`${growth_text(issue.growth)} against the time before`}>
@@ -243,7 +243,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "first_seen",
     title: "Since",
-    width: "80px",
+    width: "72px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.first_seen} />,
@@ -251,7 +251,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "last_seen",
     title: "Last seen",
-    width: "104px",
+    width: "92px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.last_seen} />,
@@ -259,7 +259,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "status",
     title: "Status",
-    width: "126px",
+    width: "116px",
     wide: true,
     cell: (issue) => <State tone={status_tones[issue.status]} text={status_words[issue.status]} />,
   },

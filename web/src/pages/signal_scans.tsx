@@ -6,7 +6,7 @@ import { byte_size, duration, exact_count, money, plural, short_count } from "..
 import { reload, use_pages } from "../load";
 import { Dialog } from "../parts/dialog";
 import { Data, State } from "../parts/state";
-import { type Column, Table } from "../parts/table";
+import { type Column, Earlier, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { set_query } from "../router";
 import { automation_page } from "./loop_addresses";
@@ -105,15 +105,7 @@ export function ScansDialog({ project, view }: { project: Project; view: SignalV
               row_title={(scan) => `${scan.found} found ${scan.started_at}`}
               secondary
               fit
-              foot={
-                load.more && (
-                  <p class="table-end">
-                    <button type="button" onClick={load.more}>
-                      Earlier looks
-                    </button>
-                  </p>
-                )
-              }
+              foot={<Earlier more={load.more} title="Earlier looks" />}
             />
           )
         }

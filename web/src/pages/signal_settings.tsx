@@ -166,7 +166,7 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
           value={draft.preset}
           on_change={(preset) => change({ preset })}
           options={[
-            { value: "", title: "the built-in playbook (no model)" },
+            { value: "", title: "playbook, no model" },
             ...(presets ?? []).map((one) => ({ value: one.id, title: `${one.name} (${one.settings.harness})` })),
           ]}
         />

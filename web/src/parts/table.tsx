@@ -164,6 +164,18 @@ function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { curren
   return { cursor, row: () => rows[position()], move };
 }
 
+/** The foot of a list that goes back in time; nothing at its beginning. */
+export function Earlier({ more, title }: { more: (() => void) | null; title: string }) {
+  if (!more) return null;
+  return (
+    <p class="table-end">
+      <button type="button" onClick={more}>
+        {title}
+      </button>
+    </p>
+  );
+}
+
 export function Table<Row>(props: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [scroll_top, set_scroll_top] = useState(0);
