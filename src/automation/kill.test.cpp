@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <random>
 #include <set>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,7 @@ AutomationId first_automation(sql::Database& database, const Clock& clock) {
 pid_t start_scheduling(const std::string& folder, Duration steady, Time begin) {
     const pid_t child = ::fork();
     if (child != 0) return child;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is ended leaves nothing behind
     ::setenv("HONE_TEST_FOLDER", folder.c_str(), 1);
     ::setenv("HONE_TEST_STEADY", std::to_string(steady.count()).c_str(), 1);
     ::setenv("HONE_TEST_BEGIN", std::to_string(to_ns(begin)).c_str(), 1);
