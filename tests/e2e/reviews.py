@@ -461,3 +461,56 @@ def test_a_backup_brings_a_pending_review_back(binary, stack):
     desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
     assert desk.pull_request(artifact, "open", "failed")["state"] == "open"
     assert git(desk.forge.bare, "rev-parse", "refs/heads/" + review["branch"]["branch"]) == review["revisions"][0]["head_commit"]
+
+
+def person(desk, email, role):
+    """Somebody who took an invitation."""
+    path = desk.client.must("POST", "/v1/spaces/default/invites", {"email": email, "role": role}).data["path"]
+    client = desk.shop.server.client()
+    client.must("POST", f"/v1{path.replace('/invite/', '/invites/')}/accept", {"name": email, "password": "a long enough password"})
+    return client.login(email, "a long enough password")
+
+
+def test_two_repositories_of_one_run_are_decided_apart_by_two_people_who_did_not_start_it(binary, stack):
+    desk = Desk(binary, stack, approvals=2, not_starter=True, role="admin", commits="squash",
+                author="Shop Bot <bot@example.com>", trailers=["Reviewed-in: Hone"], sign_off=True)
+    local = desk.shop.server.data_dir / "repos/docs.git"
+    local.parent.mkdir(exist_ok=True)
+    git(desk.forge.root, "clone", "-q", "--bare", str(desk.forge.work), str(local))
+    script = """for name in shop docs; do cd /workspace/$name; echo "more of $name" >> README.md; git commit -qam "More of $name"
+        git push -q 2>&1 && echo pushed; done"""
+    repos = [{"url": desk.forge.url}, {"url": f"file://{local}"}]
+    run = desk.shop.start(*shell(script), repos=repos, review=desk.policy)["id"]
+    assert desk.shop.until(run)["state"] == "succeeded", desk.shop.texts(run)
+    def both():
+        found = desk.client.must("GET", f"/v1/reviews?run={run}&kind=branch").data
+        ready = {one["repo_name"]: one["artifact"]["id"] for one in found if one["diff_state"] == "ready"}
+        return ready if len(ready) == 2 else None
+    waiting = wait_until(both, "both branches are looked into")
+    docs = waiting["docs"]
+
+    # Whoever started it, and whoever has too small a role, hear why not.
+    review = desk.client.must("GET", f"/v1/reviews/{docs}").data
+    assert "started" in review["cannot_approve"], review["cannot_approve"]
+    refused = desk.client.post(f"/v1/reviews/{docs}/approve", {})
+    assert refused.status == 403 and "started" in refused.message, refused.text
+    member = person(desk, "mel@example.com", "member")
+    refused = member.post(f"/v1/reviews/{docs}/approve", {})
+    assert refused.status == 403 and "admin" in refused.message, refused.text
+    first, second = person(desk, "ann@example.com", "admin"), person(desk, "bob@example.com", "admin")
+    assert first.must("POST", f"/v1/reviews/{docs}/approve", {}).data["approvals"] == 1
+    first.call("POST", f"/v1/reviews/{docs}/approve", {})  # twice is once
+    assert first.must("GET", f"/v1/reviews/{docs}").data["artifact"]["review"] == "pending"
+    second.must("POST", f"/v1/reviews/{docs}/approve", {})
+    pull = desk.pull_request(docs, "only_pushed", "failed")
+    assert pull["state"] == "only_pushed", pull
+    message = git(local, "log", "-1", "--format=%an <%ae>%n%B", pull["branch"])
+    assert message.startswith("Shop Bot <bot@example.com>\nMore of docs"), message
+    assert "Reviewed-in: Hone" in message and "Signed-off-by: Shop Bot <bot@example.com>" in message, message
+
+    # The other one waits on, and its patch is for `git am`.
+    assert desk.client.must("GET", f"/v1/reviews/{waiting['shop']}").data["artifact"]["review"] == "pending"
+    patch = desk.client.must("GET", f"/v1/reviews/{waiting['shop']}/patch").text
+    subprocess.run(["git", "-C", str(desk.forge.work), "-c", "user.name=A", "-c", "user.email=a@b.c", "am", "-q"],
+                   input=patch.encode(), check=True)
+    assert git(desk.forge.work, "log", "-1", "--format=%s") == "More of shop"
