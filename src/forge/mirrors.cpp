@@ -71,7 +71,7 @@ constexpr std::string_view bare_config = "[core]\n\trepositoryformatversion = 0\
 constexpr size_t largest_ref_list = 32 << 20;
 constexpr size_t most_packs = 50; // each fetch brings one; git looks into all of them
 
-// What git said, and what to do about the two things that are wrong most often.
+// What git said, and what to do about the things that are wrong most often.
 std::string last_words(const GitOutput& output) {
     const std::string text = repair_utf8(trim(output.err));
     const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
@@ -79,6 +79,11 @@ std::string last_words(const GitOutput& output) {
         return "the forge asks for a credential; attach a skill whose token may read the repository";
     if (says("CONNECT tunnel failed, response 403"))
         return "the broker refused the connection; a forge on a private address needs allow_private";
+    if (says("returned error: 502") || says("response 502")) // the broker's word for it
+        return "the forge cannot be reached from this server; look at the address";
+    if (says("returned error: 403")) return "the forge refuses; the token of the skill may not read the repository";
+    if (says("returned error: 404") || (text.starts_with("fatal: repository") && says("not found")))
+        return "the forge has no such repository, or the token of the skill may not see it";
     return std::string(truncate_utf8(text.empty() ? fmt::format("exit code {}", output.exit_code) : text, 1500));
 }
 

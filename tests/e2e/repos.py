@@ -103,7 +103,8 @@ def files_with(directory, text):
 
 def test_a_mirror_is_fetched_with_the_credential_and_says_what_went_wrong(binary, stack):
     forge, shop = shop_with(binary, stack, "--basic", f"x-access-token:{TOKEN}")
-    repo = add(shop, forge, skill=skill_for(shop, forge))
+    skill = skill_for(shop, forge)
+    repo = add(shop, forge, skill=skill)
     assert repo["state"] == "ready" and repo["error"] == "", repo
     assert repo["head_ref"] == "refs/heads/main" and repo["refs"] == 2 and repo["bytes"] > 0, repo
     refs = {ref["name"]: ref["commit"] for ref in shop.client.must("GET", "/v1/repos/shop/refs").data}
@@ -119,6 +120,12 @@ def test_a_mirror_is_fetched_with_the_credential_and_says_what_went_wrong(binary
     shop.client.must("PATCH", "/v1/repos/shop", {"skill": ""})
     failed = shop.client.must("POST", "/v1/repos/shop/fetch").data
     assert failed["state"] == "failed" and "could not fetch" in failed["error"] and failed["refs"] == 2, failed
+    # So do an address that leads nowhere and a repository that is not there.
+    for more, advice in (({"url": "https://forge.invalid/a/b"}, "cannot be reached"),
+                         ({"url": forge.home + "/no/such.git", "skill": skill}, "no such repository")):
+        made = shop.client.must("POST", "/v1/repos", {"allow_private": True} | more).data
+        assert advice in settled(shop, made["id"])["error"], settled(shop, made["id"])
+        shop.client.must("DELETE", f"/v1/repos/{made['id']}", status=204)
     audit = shop.client.must("GET", "/v1/audit?limit=200").text
     assert "forge_request" in audit and TOKEN not in audit
     assert TOKEN not in shop.server.output()

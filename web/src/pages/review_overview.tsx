@@ -70,12 +70,15 @@ function Output({ title, run }: { title: string; run: VerificationRun | null }) 
       <pre tabIndex={0} role="group" aria-label={`Output on ${title}`}>
         <code>
           {run?.output
-            ? run.output.split("\n").map((line, index) => (
-                <span key={index}>
-                  <Visible text={line} />
-                  {"\n"}
-                </span>
-              ))
+            ? run.output
+                .trimEnd()
+                .split("\n")
+                .map((line, index) => (
+                  <span key={index}>
+                    <Visible text={line} />
+                    {"\n"}
+                  </span>
+                ))
             : "(nothing)"}
         </code>
       </pre>
@@ -142,8 +145,9 @@ function Commits({ revision }: { revision: Revision }) {
               {commit.message.includes("\n") && (
                 <p class="soft pre">
                   {commit.message
+                    .slice(commit.message.indexOf("\n"))
+                    .trim()
                     .split("\n")
-                    .slice(1)
                     .map((line, index) => (
                       <span key={index}>
                         <Visible text={line} />
