@@ -112,9 +112,10 @@ TEST_CASE("no two types have the same name in the documents") {
             schema_of(own);
             const std::string where = std::string(route.method) + " " + std::string(route.path);
             for (const auto& [name, schema] : own.named) {
-                const auto& [first, place] = seen.try_emplace(name, schema, where).first->second;
-                INFO(name, " of ", where, " and of ", place);
-                CHECK(first == schema);
+                const auto& first = seen.try_emplace(name, schema, where).first->second;
+                const std::string both = name + " of " + where + " and of " + first.second;
+                CAPTURE(both);
+                CHECK(first.first == schema);
             }
         }
 }

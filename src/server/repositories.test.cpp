@@ -15,7 +15,6 @@
 using namespace hone;
 using namespace hone::server;
 using access::testing::must;
-using access::testing::outcome;
 
 namespace {
 

@@ -9,7 +9,6 @@
 using namespace hone;
 using namespace hone::signal;
 using namespace hone::access::testing;
-using telemetry::testing::Fixture;
 using telemetry::testing::TestSpan;
 
 namespace {

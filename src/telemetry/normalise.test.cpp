@@ -102,9 +102,10 @@ std::map<std::string, std::string> describe(const Conversation& conversation) {
 
 void check_fields(const dom::object& expected, const std::map<std::string, std::string>& found) {
     for (const auto [key, value] : expected) {
-        CAPTURE(key);
-        REQUIRE(found.contains(std::string(key)));
-        CHECK(found.at(std::string(key)) == simdjson::minify(value));
+        const std::string name(key);
+        CAPTURE(name);
+        REQUIRE(found.contains(name));
+        CHECK(found.at(name) == simdjson::minify(value));
     }
 }
 
