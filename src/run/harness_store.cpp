@@ -48,6 +48,7 @@ Result<int> run_program(const std::vector<std::string>& argv, const std::string&
     pid_t pid = 0;
     const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
+    if (failed == ENOENT) return 127; // as a shell says it
     if (failed != 0) return system_error("start " + argv[0], failed);
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0)
@@ -84,6 +85,7 @@ Result<> install_packages(const std::string& directory, const harness::Harness& 
     } else {
         std::error_code failed;
         const std::string path = std::filesystem::absolute(source, failed);
+        if (!file_exists(path)) return not_found("the tarball or folder " + path);
         // A folder of tarballs: everything the package needs, for machines without a registry.
         if (std::filesystem::is_directory(path, failed)) {
             argv.push_back("--offline");
@@ -201,9 +203,11 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
 }
 
 Result<> HarnessStore::remove(const std::string& name, const std::string& version) const {
+    if (name.empty() || version.empty())
+        return invalid("which one? Give NAME@VERSION, as hone harness list shows them");
     for (const InstalledHarness& installed : TRY(list()))
         if (installed.name == name && installed.version == version) return sandbox::remove_tree(directory(installed));
-    return not_found("harness " + name + " " + version);
+    return not_found("harness " + name + "@" + version);
 }
 
 } // namespace hone::run

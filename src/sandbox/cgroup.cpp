@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -152,6 +154,15 @@ bool is_empty(const std::string& directory) {
     return read_control(directory + "/cgroup.procs").empty();
 }
 
+// The first ten characters of an id are milliseconds.
+Time made_at(const SandboxId& id) {
+    static constexpr std::string_view digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    int64_t milliseconds = 0;
+    for (const char digit : id.text().substr(SandboxTag::kind.size() + 1, 10))
+        milliseconds = milliseconds << 5 | static_cast<int64_t>(digits.find(digit) & 31);
+    return from_ns(milliseconds * 1'000'000);
+}
+
 } // namespace
 
 LimitKeeper CgroupHost::keeper() const {
@@ -215,6 +226,20 @@ Cgroup Cgroup::adopt(std::vector<std::string> directories) {
     Cgroup group;
     group.m_directories = std::move(directories);
     return group;
+}
+
+int64_t remove_empty_groups(const CgroupHost& host, Time before) {
+    int64_t removed = 0;
+    for (const std::string* parent : {&host.unified, &host.memory, &host.pids, &host.cpu, &host.freezer}) {
+        if (parent->empty()) continue;
+        const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(parent->c_str()), ::closedir);
+        while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
+            const auto id = parse_id<SandboxTag>(entry->d_name);
+            if (!id.ok() || made_at(id.value()) >= before) continue;
+            if (::rmdir((*parent + "/" + entry->d_name).c_str()) == 0) ++removed;
+        }
+    }
+    return removed;
 }
 
 std::string Cgroup::find(std::string_view file) const {

@@ -27,6 +27,10 @@ struct CgroupHost {
     static CgroupHost probe(bool prepare);
 };
 
+// Removes empty groups of sandboxes made before that, whoever made them: when a server's data are gone, nobody else
+// does. Safe beside other servers: a group in use is not empty for long, and the kernel keeps those that are not empty.
+int64_t remove_empty_groups(const CgroupHost& host, Time before);
+
 struct CgroupUse {
     int64_t peak_memory_bytes = 0;
     int64_t cpu_ns = 0;

@@ -6,6 +6,7 @@
 #include "sandbox/test_folder.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 using namespace hone;
 using namespace hone::sandbox;
@@ -112,4 +113,21 @@ TEST_CASE("groups are made, limited, used and removed on this machine") {
     CHECK(made.value().remove().ok());
     for (const std::string& directory : planned) CHECK_FALSE(file_exists(directory));
     CHECK(made.value().remove().ok()); // a second time is fine
+}
+
+TEST_CASE("empty groups of sandboxes that nobody knows any more are removed once they are old") {
+    Folder folder;
+    CgroupHost host;
+    host.unified = folder.path;
+    const SandboxId id = make_id<SandboxTag>(SystemClock());
+    const std::string used = folder.path + "/sbx_01ARZ3NDEKTSV4RRFFQ69G5FAV"; // of 2016
+    for (const std::string& directory : {folder.path + "/" + id.text(), folder.path + "/other", used, used + "/inside"})
+        REQUIRE(make_directories(directory, 0755).ok());
+    const Time hour_ago = SystemClock().now() - std::chrono::hours(1);
+    CHECK(remove_empty_groups(host, hour_ago) == 0); // new, somebody else's, in use
+    REQUIRE(::rmdir((used + "/inside").c_str()) == 0);
+    CHECK(remove_empty_groups(host, hour_ago) == 1);
+    CHECK_FALSE(file_exists(used));
+    CHECK(remove_empty_groups(host, SystemClock().now() + std::chrono::seconds(1)) == 1);
+    CHECK(file_exists(folder.path + "/other"));
 }

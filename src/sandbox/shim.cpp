@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace hone::sandbox {
 
@@ -32,9 +33,10 @@ Result<> Shim::open_places() {
     for (const std::string& layer : *m_spec.layers) m_held.push_back(TRY(store.hold(store.layers() + "/" + layer)));
     if (*m_spec.root != "host" && m_spec.root.value[0] != '/')
         m_held.push_back(TRY(store.hold(store.images() + "/" + *m_spec.root)));
+    std::optional<SpareVolume> spare;
+    if (m_slot) spare = std::exchange(m_slot->volume, std::nullopt);
+    if (spare && !m_spec.thread) ::unlink(spare->path.c_str());
     if (m_spec.thread) {
-        std::optional<SpareVolume> spare;
-        if (m_slot) spare = std::move(m_slot->volume);
         m_volume = TRY(Volumes(store, m_birth.machine->as_root).open(*m_spec.thread, *m_spec.limits, std::move(spare)));
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";
     } else {

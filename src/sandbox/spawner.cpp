@@ -155,6 +155,7 @@ Result<int64_t> Spawner::reconcile(const std::optional<SandboxId>& only) {
         else if (outcome.error().code != Code::busy)
             log(Level::error, "sandbox not cleaned up", {{"sandbox", id.text()}, {"error", outcome.error().message}});
     }
+    if (!only) (void)remove_empty_groups(m_machine.cgroups, SystemClock().now() - std::chrono::hours(1));
     return cleaned;
 }
 

@@ -5,6 +5,8 @@
 #include "sandbox/test_folder.h"
 
 #include <fcntl.h>
+#include <optional>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -54,4 +56,32 @@ TEST_CASE("a new thread is empty and of its own size, whatever others of the sam
     CHECK(volumes.expire(SystemClock().now() + std::chrono::hours(1)).value() ==
           3); // what was kept empty goes uncounted
     CHECK_FALSE(has(volumes.open("first", of_size(16 << 20)).value(), "mine"));
+}
+
+TEST_CASE("a spare volume becomes the first thread of its size, and is gone when it is not wanted") {
+    if (!can_mount_images()) return;
+    Folder folder;
+    const Store store = Store::open(folder.path).value();
+    const Volumes volumes(store, true);
+    const auto spare = [&](int64_t bytes) {
+        auto made = volumes.make_spare(folder.path + "/spare.ext4", of_size(bytes));
+        REQUIRE_MESSAGE(made.ok(), made.error().message);
+        return std::optional(std::move(made).value());
+    };
+    {
+        auto prepared = spare(16 << 20);
+        struct stat before {
+        }, after{};
+        REQUIRE(::fstat(prepared->mount.get(), &before) == 0);
+        auto thread = volumes.open("thread", of_size(16 << 20), std::move(prepared));
+        REQUIRE_MESSAGE(thread.ok(), thread.error().message);
+        REQUIRE(::fstat(thread.value().files.get(), &after) == 0);
+        CHECK(before.st_dev == after.st_dev); // the same mount
+        CHECK_FALSE(file_exists(folder.path + "/spare.ext4"));
+        CHECK(Fd(::openat(thread.value().files.get(), "mine", O_WRONLY | O_CREAT | O_CLOEXEC, 0644)).is_open());
+    }
+    CHECK(has(volumes.open("thread", of_size(16 << 20), spare(16 << 20)).value(), "mine")); // there already
+    CHECK_FALSE(file_exists(folder.path + "/spare.ext4"));
+    CHECK(blocks_of(volumes.open("larger", of_size(48 << 20), spare(16 << 20)).value()) > 32 << 20); // not its size
+    CHECK_FALSE(file_exists(folder.path + "/spare.ext4"));
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace hone::server {
@@ -82,9 +83,14 @@ Result<> list(const run::HarnessStore& store, bool as_json) {
 Result<> carry_out(const Wanted& wanted) {
     if (wanted.data_dir.empty())
         return invalid("of which server? Give --data-dir as `hone serve` has it (or HONE_DATA_DIR)");
-    const run::HarnessStore store(wanted.data_dir);
+    std::error_code failed;
+    const run::HarnessStore store(std::filesystem::absolute(wanted.data_dir, failed)); // npm works in another directory
     if (wanted.verb == "list") return list(store, wanted.as_json);
-    if (wanted.verb == "rm") return store.remove(wanted.name, wanted.version);
+    if (wanted.verb == "rm") {
+        TRY(store.remove(wanted.name, wanted.version));
+        if (!wanted.as_json) std::fprintf(stderr, "removed\n");
+        return {};
+    }
     if (wanted.verb != "install" || wanted.name.empty()) return invalid("install, list or rm? (--help explains)");
     const SystemClock clock;
     const auto note = [&](const std::string& line) {

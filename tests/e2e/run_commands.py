@@ -1,7 +1,12 @@
 """The commands about workers, of the real binary against the real server: sessions, presets, artifacts, what the broker
 would say."""
 
+import io
 import json
+import os
+import pathlib
+import subprocess
+import tarfile
 import tempfile
 
 from runs import Shop
@@ -156,3 +161,38 @@ def test_the_broker_explains_what_a_run_could_send(binary, stack):
     assert "allowed" in page and "yes" in page, page
     hone.run("broker", "explain", "no url", status=8)
     hone.run("broker", "explain", url, "--skill", "skl_01ARZ3NDEKTSV4RRFFQ69G5FAV", status=5)
+
+
+def pack(folder, name, version, program):
+    """A tarball as npm makes it, of a package with one program."""
+    with tarfile.open(pathlib.Path(folder, "package.tgz"), "w:gz") as archive:
+        for path, content in (("package.json", json.dumps({"name": name, "version": version, "bin": {"codex": "run"}})), ("run", program)):
+            entry = tarfile.TarInfo("package/" + path)
+            entry.size, entry.mode = len(content), 0o755
+            archive.addfile(entry, io.BytesIO(content.encode()))
+
+
+def test_a_harness_is_installed_from_tarballs_without_a_network(binary, stack):
+    place = stack.enter_context(tempfile.TemporaryDirectory())
+
+    def harness(*words, status=0):
+        # The data directory is relative, and no registry would answer.
+        ran = subprocess.run([str(pathlib.Path(binary).resolve()), "harness", *words, "--data-dir", "data"], cwd=place, capture_output=True, text=True,
+                             env=os.environ | {"npm_config_registry": "http://127.0.0.1:9/"})
+        assert ran.returncode == status, (words, ran.stdout, ran.stderr)
+        return ran
+
+    assert "No harness is installed" in harness("list").stdout
+    os.mkdir(place + "/tarballs")
+    pack(place + "/tarballs", "@openai/codex", "9.9.9", "#!/bin/sh\necho codex 9.9.9\n")
+    assert "codex 9.9.9 is ready" in harness("install", "codex", "--from", "tarballs").stderr
+    [installed] = json.loads(harness("list", "--json").stdout)
+    assert (installed["name"], installed["version"], installed["source"]) == ("codex", "9.9.9", "tarballs"), installed
+    # One that does not start is not kept; wrong use says what would be right.
+    pack(place + "/tarballs", "@openai/codex", "9.9.10", "#!/bin/sh\necho broken >&2; exit 3\n")
+    assert "broken" in harness("install", "codex", "--from", "tarballs/package.tgz", status=1).stderr
+    assert "these are: claude-code" in harness("install", "nope", status=2).stderr
+    assert "nowhere.tgz" in harness("install", "codex", "--from", "nowhere.tgz", status=1).stderr
+    assert "NAME@VERSION" in harness("rm", "codex", status=2).stderr
+    harness("rm", "codex@9.9.9")
+    assert json.loads(harness("list", "--json").stdout) == []

@@ -217,6 +217,12 @@ def test_the_worker_sees_its_own_project_and_no_other(binary, stack):
     assert "span of shop" in said and "span of other" not in said, said
     assert "other: 1" in said and "bad name: 1" in said, said
     assert "hone_" not in said.replace("hone_gateway", ""), "a key is in the sandbox"
+    # Neither does a follow-up in a new sandbox, nor a fork of it.
+    shop.client.must("POST", f"/v1/runs/{run['id']}/messages", {"text": "again"})
+    fork = shop.client.must("POST", f"/v1/runs/{shop.until(run['id'])['id']}/fork", {"prompt": "and you?"}).data
+    for id, turns in ((run["id"], 2), (shop.until(fork["id"])["id"], 1)):
+        said = "\n".join(shop.texts(id, "message"))
+        assert said.count("other: 1") == turns and "span of shop" in said and "span of other" not in said, said
     artifacts = shop.client.must("GET", f"/v1/artifacts?run={run['id']}").data
     assert [(one["name"], one["review"], one["media_type"]) for one in artifacts] == [("note.txt", "approved", "text/plain")], artifacts
     content = shop.client.must("GET", f"/v1/artifacts/{artifacts[0]['id']}/content")
