@@ -102,7 +102,8 @@ def bar_chart(title, bars, unit=""):
     for index, (label, value) in enumerate(bars):
         top = 40 + index * row
         length = max(1, (width - left - 90) * value / most)
-        parts.append(f'<text x="{left - 8}" y="{top + 15}" text-anchor="end" fill="#3c4043">{html.escape(label[:40])}</text>')
+        shown = label if len(label) <= 40 else label[:39] + "…"
+        parts.append(f'<text x="{left - 8}" y="{top + 15}" text-anchor="end" fill="#3c4043">{html.escape(shown)}</text>')
         parts.append(f'<rect x="{left}" y="{top + 3}" width="{length:.1f}" height="16" rx="2" fill="#c2410c"/>')
         parts.append(f'<text x="{left + length + 6:.1f}" y="{top + 15}" fill="#3c4043">{value:,.0f}{unit}</text>')
     return "\n".join(parts + ["</svg>"])

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../api";
 import type { HarnessView, Preset, Project, Run } from "../api_types";
+import { command_words } from "../lib/words";
 import { reload, use_load } from "../load";
 import { Check, Choice, Field, Form } from "../parts/form";
 import { PageHeader } from "../parts/page";
@@ -32,7 +33,7 @@ function WorkerFields({ harness, skills, model, skill, command, set_model, set_s
     return (
       <Field
         label="Command"
-        hint="Program and arguments; the prompt comes on its standard input."
+        hint="Program and arguments, quoted as in a shell; the prompt comes on its standard input."
         value={command}
         on_input={set_command}
         required
@@ -105,7 +106,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
     const settings = {
       harness: name,
       model,
-      command: name === "command" ? command.split(/\s+/).filter((part) => part !== "") : [],
+      command: name === "command" ? command_words(command) : [],
       skills: [...(skill === "" ? [] : [skill]), ...extra],
     };
     const run = await api.post<Run>(
