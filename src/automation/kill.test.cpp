@@ -156,7 +156,14 @@ TEST_CASE("no due moment is lost or doubled when the process is killed at random
     }
     const auto database = must(open(folder));
     Office office(*database, clock);
-    must(office.scheduler.step(clock.now()));
+    // A step acts on a bounded number of rows; a busy machine may leave more than that.
+    const Time end = clock.now();
+    const auto is_due = [&] {
+        return !must(database->query("SELECT id FROM automation_slots WHERE outcome = 'due' LIMIT 1")).empty();
+    };
+    do {
+        must(office.scheduler.step(end));
+    } while (is_due() && clock.now() - end < std::chrono::hours(2));
     const auto rows = must(database->query("SELECT due_at, outcome, run_id, trigger_values FROM automation_slots WHERE "
                                            "automation_id = ? ORDER BY due_at",
                                            automation));

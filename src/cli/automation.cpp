@@ -17,7 +17,7 @@ Columns automation_columns() {
         {.title = "id", .field = "id", .kind = Kind::id},
         {.title = "name", .field = "name"},
         {.title = "project", .field = "project_name"},
-        {.title = "preset", .field = "preset_name", .absent = "(gone)"},
+        {.title = "preset", .field = "preset_name", .absent = "none"},
         {.title = "trigger", .field = "trigger.type"},
         {.title = "schedule", .field = "trigger.schedule"},
         {.title = "paused", .field = "paused", .kind = Kind::yes_no},

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/display.h"
+#include "cli/option_number.h"
 #include "cli/scope.h"
 #include "cli/sparkline.h"
 #include "cli/view.h"
@@ -105,7 +106,6 @@ Result<> set_status(const Context& context, std::string_view status, const std::
     json::Object body{{"status", status}};
     if (const auto reason = context.parsed.value("--reason")) body["reason"] = *reason;
     if (const auto reason = context.parsed.value("REASON")) body["reason"] = *reason;
-    if (context.parsed.value("--until")) body["muted_until"] = TRY(moment(context, "--until"));
     return change_issue(context, std::move(body), sentence);
 }
 
@@ -115,9 +115,17 @@ Result<> resolve_issue(Context& context) {
 Result<> reopen_issue(Context& context) {
     return set_status(context, "open", "Open.");
 }
+
 Result<> mute_issue(Context& context) {
-    return set_status(context, "muted", "Muted; what matches is counted.");
+    json::Object body{{"status", "muted"}}, length;
+    if (const auto reason = context.parsed.value("--reason")) body["reason"] = *reason;
+    TRY(set_seconds(context, "--for", "seconds", length));
+    if (!length.empty())
+        body["muted_until"] =
+            to_text(context.clock.now() + std::chrono::seconds(length["seconds"].get_int64())).substr(0, 19) + "Z";
+    return change_issue(context, std::move(body), "Muted; what matches is counted.");
 }
+
 Result<> dismiss_issue(Context& context) {
     return set_status(context, "dismissed", "Dismissed; what matches is counted and stays quiet.");
 }
@@ -257,7 +265,10 @@ std::vector<Command> issue_commands() {
         {.path = "issue mute",
          .summary = "Hide an issue for a while, or until it is reopened.",
          .arguments = {issue_argument},
-         .options = {reason, {.name = "--until", .value = "TIME", .doc = "When it is open again."}},
+         .options = {{.name = "--for",
+                      .value = "DURATION",
+                      .doc = "Open again after this, such as 24h; else when reopened."},
+                     reason},
          .run = mute_issue},
         {.path = "issue dismiss",
          .summary = "Say that an issue is none; it stays quiet.",

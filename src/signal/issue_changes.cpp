@@ -147,7 +147,7 @@ Result<Issue> Issues::update(const Caller& caller, const IssueId& id, const Issu
             TRY(transaction.execute("UPDATE issues SET title = ?, title_by_person = 1 WHERE id = ?", title, id));
             TRY(note(transaction, id, caller.name, "title", arrow(before.title, title)));
         }
-        if (change.assignee) {
+        if (change.assignee && *change.assignee != before.assignee) {
             TRY(transaction.execute("UPDATE issues SET assignee = ?, assignee_name = ? WHERE id = ?", *change.assignee,
                                     assignee_name, id));
             TRY(note(transaction, id, caller.name, "assignee",

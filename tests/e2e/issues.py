@@ -1,6 +1,7 @@
 """Signal end to end: faults in traces become issues, issues live and come back, workers investigate them, and hostile
 text in traces stays data."""
 
+import calendar
 import json
 import os
 import pathlib
@@ -304,6 +305,12 @@ def test_issues_from_the_command_line(binary, stack):
     assert "order # timed out" in shown and "affected_traces" in shown and "hone trace show" in shown, shown
     hone("issue", "comment", issue["id"], "looking at it")
     assert "looking at it" in hone("issue", "comments", issue["id"])
+    hone("issue", "mute", issue["id"], "--for", "2h", "--reason", "a fix is on its way")
+    muted = json.loads(hone("issue", "show", issue["id"], "--json"))["issue"]
+    left = calendar.timegm(time.strptime(muted["muted_until"][:19], "%Y-%m-%dT%H:%M:%S")) - time.time()
+    assert muted["status"] == "muted" and 7000 < left <= 7200, muted
+    hone("issue", "assign", issue["id"], "nobody")
+    assert "assignee" not in hone("issue", "history", issue["id"]), "nothing was changed"
     hone("issue", "dismiss", issue["id"], "known")
     assert "No issues" in hone("issue", "list", "--project", "shop")
     assert "dismissed" in hone("issue", "history", issue["id"])

@@ -101,7 +101,7 @@ const columns: Column<Slot>[] = [
     cell: (slot) =>
       slot.run_id ? (
         <a href={run_page(slot.run_id)}>
-          {slot.run_state ? <State tone={run_tones[slot.run_state]} text={run_words[slot.run_state]} /> : "open"}
+          {slot.run_state ? <State tone={run_tones[slot.run_state]} text={run_words[slot.run_state]} /> : "going on"}
         </a>
       ) : (
         <span class="faint">–</span>

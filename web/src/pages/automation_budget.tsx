@@ -4,6 +4,7 @@ import { api, segment } from "../api";
 import type { ModelUsageView, SpaceBudget } from "../api_types";
 import { money, short_count } from "../lib/number";
 import { use_load } from "../load";
+import { Field } from "../parts/form";
 import { Note } from "../parts/state";
 import { space } from "../session";
 import type { Automation } from "./loop_types";
@@ -33,6 +34,34 @@ function used_text(limits: Limits, used: Used): string {
   if (limits.tokens_per_day !== null)
     parts.push(`${short_count(used.tokens)} of ${short_count(limits.tokens_per_day)} tokens`);
   return parts.join(", ");
+}
+
+interface DayBudgetDraft {
+  dollars: string;
+  tokens: string;
+}
+
+/** What may be spent in a day, as people type it; for a row of a form. */
+export function DayBudgetFields(props: { draft: DayBudgetDraft; change: (part: Partial<DayBudgetDraft>) => void }) {
+  const { draft, change } = props;
+  return (
+    <>
+      <Field
+        label="US dollars a day"
+        hint="Empty: no limit."
+        value={draft.dollars}
+        on_input={(dollars) => change({ dollars })}
+      />
+      <Field
+        label="Tokens a day"
+        hint="Empty: no limit."
+        type="number"
+        min={1}
+        value={draft.tokens}
+        on_input={(tokens) => change({ tokens })}
+      />
+    </>
+  );
 }
 
 const percent = (share: number) => `${Math.floor(share * 100)} %`;

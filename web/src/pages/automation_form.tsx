@@ -11,6 +11,7 @@ import { Section } from "../parts/page";
 import { Note } from "../parts/state";
 import { query } from "../router";
 import { can, space } from "../session";
+import { DayBudgetFields } from "./automation_budget";
 import { TriggerPreviewBox } from "./automation_preview";
 import type { Automation, CatchUp, Comparator, Overlap, PromptVariable, Trigger, TriggerType } from "./loop_types";
 import { LengthChoice, type Measured, MetricFields } from "./metric_fields";
@@ -268,20 +269,7 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
         />
       </div>
       <div class="field-row">
-        <Field
-          label="US dollars a day"
-          hint="Empty: no limit."
-          value={draft.dollars}
-          on_input={(dollars) => change({ dollars })}
-        />
-        <Field
-          label="Tokens a day"
-          hint="Empty: no limit."
-          type="number"
-          min={1}
-          value={draft.tokens}
-          on_input={(tokens) => change({ tokens })}
-        />
+        <DayBudgetFields draft={draft} change={change} />
         <Field
           label="Pause after failures"
           hint="In a row; 0: never."

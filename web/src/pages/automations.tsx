@@ -52,7 +52,7 @@ const columns: Column<Automation>[] = [
   {
     id: "name",
     title: "Automation",
-    width: "18%",
+    width: "16%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={automation_page(row.id)}>
@@ -73,7 +73,7 @@ const columns: Column<Automation>[] = [
   {
     id: "project",
     title: "Project",
-    width: "130px",
+    width: "120px",
     wide: true,
     sort: (row) => row.project_name,
     cell: (row) => row.project_name,

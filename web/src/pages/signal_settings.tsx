@@ -11,6 +11,7 @@ import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { set_query } from "../router";
 import { can, space } from "../session";
+import { DayBudgetFields } from "./automation_budget";
 import type { Severity, SignalSettings, SignalView } from "./loop_types";
 import { project_route } from "./project_scope";
 import { issues_changed, severities } from "./signal_data";
@@ -186,20 +187,7 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
         />
       </div>
       <div class="field-row">
-        <Field
-          label="US dollars a day"
-          hint="Empty: no limit."
-          value={draft.dollars}
-          on_input={(dollars) => change({ dollars })}
-        />
-        <Field
-          label="Tokens a day"
-          hint="Empty: no limit."
-          type="number"
-          min={1}
-          value={draft.tokens}
-          on_input={(tokens) => change({ tokens })}
-        />
+        <DayBudgetFields draft={draft} change={change} />
       </div>
       <Field
         label="What workers should know"
