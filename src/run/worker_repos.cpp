@@ -14,15 +14,16 @@ constexpr std::string_view gateway = "http://127.0.0.1:3129/git/";
 constexpr int64_t clone_timeout_ms = 10 * 60 * 1000;
 
 // $1 address, $2 folder, $3 path scope, $4 branch to work on. A thread's later sandboxes find their clone as they left
-// it.
+// it. Of a scope only what is looked at is brought. Nobody waits until a clone is on the disk, but it gets there.
 constexpr std::string_view clone_script = R"(
 set -e
 if [ -d "$2/.git" ]; then exit 0; fi
-git clone --quiet --no-checkout -c push.default=current -c push.autoSetupRemote=true -c user.name='Hone worker' \
+git -c core.fsync=none clone --quiet --no-checkout ${3:+--filter=blob:none} -c push.default=current -c push.autoSetupRemote=true -c user.name='Hone worker' \
     -c user.email=worker@hone.invalid -c advice.detachedHead=false "$1" "$2"
 cd "$2"
 if [ -n "$3" ]; then git sparse-checkout set --cone "$3"; fi
 git checkout --quiet -b "$4"
+sync -f . > /dev/null 2>&1 &
 )";
 
 } // namespace

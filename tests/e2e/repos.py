@@ -348,9 +348,10 @@ def test_a_repository_of_a_hundred_thousand_files_is_worked_on_in_one_folder(bin
             + names)
     subprocess.run(["git", "-C", str(forge.bare), "fast-import", "--quiet"], input=made.encode(), check=True)
     assert add(shop, forge)["state"] == "ready"
-    script = """cd shop; ls d7 | wc -l; ls | grep -c '^d'; echo y > d7/file7; git commit -qam one; git push -q 2>&1 && echo pushed"""
+    script = """cd shop; ls d7 | wc -l; ls | grep -c '^d'; git config remote.origin.partialclonefilter; git show HEAD:d8/file8
+        echo y > d7/file7; git commit -qam one; git push -q 2>&1 && echo pushed"""
     run = shop.until(shop.start(*shell(script), repos=[{"url": forge.url, "path": "d7"}])["id"])
     said = shop.texts(run["id"], "message")
-    assert run["state"] == "succeeded" and said[:2] == ["1000", "1"] and said[-1] == "pushed", (run, said)
+    assert run["state"] == "succeeded" and said[:4] == ["1000", "1", "blob:none", "x"] and said[-1] == "pushed", (run, said)
     files = shop.client.must("GET", f"/v1/reviews/{diff_of(shop, run['id'])}/diff").data["files"]
     assert [file["path"] for file in files] == ["d7/file7"], files
