@@ -120,6 +120,32 @@ Result<std::vector<PreviewPoint>> points_one_by_one(SpanStore& spans, const acce
     return points;
 }
 
+// Looks would be further apart than a window is long and would miss most spans: window after window, in one question.
+Result<std::vector<PreviewPoint>> points_by_window(SpanStore& spans, const access::ProjectId& project,
+                                                   const Trigger& trigger, Time now) {
+    const int64_t window = *trigger.window_seconds * second;
+    const int64_t end = to_ns(now) / window * window;
+    const int64_t begin = end - Duration(week).count() / window * window;
+    Series series = series_of(project, trigger, from_ns(begin), from_ns(end));
+    series.scope.deadline = std::chrono::seconds(30);
+    series.bucket = Duration(window);
+    series.metrics = {Metric::count, *trigger.metric};
+    std::map<int64_t, PreviewPoint> measured;
+    for (const auto& point : TRY(spans.series(series))) {
+        const double value = point.values[1] / (is_latency(*trigger.metric) ? 1e6 : 1);
+        measured[point.bucket_ns + window] = {from_ns(point.bucket_ns + window),
+                                              std::isfinite(value) ? std::optional(value) : std::nullopt,
+                                              static_cast<int64_t>(point.values[0])};
+    }
+    const auto nothing = is_sum(*trigger.metric) ? std::optional(0.0) : std::nullopt;
+    std::vector<PreviewPoint> points;
+    for (int64_t at = begin + window; at <= end; at += window) {
+        const auto found = measured.find(at);
+        points.push_back(found != measured.end() ? found->second : PreviewPoint{from_ns(at), nothing, 0});
+    }
+    return points;
+}
+
 } // namespace
 
 Result<Measured> measure(SpanStore& spans, const access::ProjectId& project, const Trigger& trigger, Time from,
@@ -171,8 +197,13 @@ Result<TriggerPreview> dry_run(SpanStore& spans, const access::ProjectId& projec
     while (step < finest) step *= 2;
     preview.step_seconds = step / second;
     preview.threshold = trigger.threshold;
-    preview.points = in_parts ? TRY(points_from_parts(spans, project, trigger, now, step))
-                              : TRY(points_one_by_one(spans, project, trigger, now, step));
+    if (in_parts)
+        preview.points = TRY(points_from_parts(spans, project, trigger, now, step));
+    else if (const int64_t window = *trigger.window_seconds; window * second < step) {
+        preview.step_seconds = window;
+        preview.points = TRY(points_by_window(spans, project, trigger, now));
+    } else
+        preview.points = TRY(points_one_by_one(spans, project, trigger, now, step));
     // Steps are coarse; what happened since the last of them is what people ask about first.
     if (preview.points.empty() || preview.points.back().time < now)
         preview.points.push_back(TRY(point_at(spans, project, trigger, now)));

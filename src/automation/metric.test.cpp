@@ -79,5 +79,14 @@ TEST_CASE("a metric is measured over its window, and the dry run says when it wo
         CHECK(preview.past[0].due_at == at(84));
         CHECK(preview.points.back().time == at(84));
     }
-    CHECK_FALSE(dry_run(store, project, metric(Metric::latency_p95, 1000), 0, now).value().points.empty());
+    // What cannot be put together from parts is asked window by window when looks would be too far apart.
+    const TriggerPreview slow = dry_run(store, project, metric(Metric::latency_p95, 1000), 0, now).value();
+    REQUIRE(slow.past.size() == 1);
+    CHECK(slow.past[0].due_at == at(90));
+    CHECK(*slow.past[0].value == doctest::Approx(5000));
+    CHECK(slow.points.size() == 7 * 24 * 4);
+    const TriggerPreview traces = dry_run(store, project, metric(Metric::traces, 14), 0, now).value();
+    REQUIRE(traces.past.size() == 1);
+    CHECK(traces.past[0].due_at == at(15));
+    CHECK(traces.points.front().value == 0.0);
 }
