@@ -14,6 +14,7 @@
 #include <deque>
 #include <fcntl.h>
 #include <fstream>
+#include <optional>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -115,11 +116,18 @@ double percentile(std::vector<double>& values, double share) {
                : values[std::min(values.size() - 1, static_cast<size_t>(static_cast<double>(values.size()) * share))];
 }
 
-// Seconds from the acknowledgement of a request until its spans can be asked for, at a rate that can be kept up.
-std::vector<double> visible_after(Telemetry& telemetry, double spans_per_second, size_t spans, int64_t start_ns) {
-    const Load load = make_load(spans, start_ns, 43);
+// What senders and readers meet at a rate that can be kept up.
+struct Steady {
+    double spans_per_second = 0;
+    std::vector<double> ack_ms, visible_seconds; // visible: from the acknowledgement until the spans can be asked for
+};
+
+// Ten seconds of one sender.
+std::optional<Steady> at_rate(Telemetry& telemetry, double spans_per_second, int64_t start_ns, uint64_t seed) {
+    const Load load = make_load(static_cast<size_t>(spans_per_second * 10), start_ns, seed);
     const double pause = static_cast<double>(load.spans) / static_cast<double>(load.requests.size()) / spans_per_second;
-    std::vector<double> delays;
+    Steady steady;
+    std::vector<double>& delays = steady.visible_seconds;
     std::deque<std::pair<uint64_t, Moment>> waiting;
     const auto look = [&] {
         const uint64_t loaded = telemetry.loader().next_sequence();
@@ -132,14 +140,29 @@ std::vector<double> visible_after(Telemetry& telemetry, double spans_per_second,
             look();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         } while (seconds_since(begin) < pause * static_cast<double>(i));
+        const Moment sent = std::chrono::steady_clock::now();
         if (telemetry.ingest({load.requests[i], "application/x-protobuf", "", "", "space"}).status != 200) return {};
+        steady.ack_ms.push_back(seconds_since(sent) * 1e3);
         waiting.emplace_back(telemetry.log_stats().next_sequence, std::chrono::steady_clock::now());
     }
+    steady.spans_per_second = static_cast<double>(load.spans) / seconds_since(begin); // what became of it
     for (const Moment sent = std::chrono::steady_clock::now(); !waiting.empty() && seconds_since(sent) < 60;) {
         look();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return waiting.empty() ? delays : std::vector<double>();
+    if (!waiting.empty()) return {};
+    return steady;
+}
+
+std::string to_json(Steady& steady) {
+    char text[300];
+    std::snprintf(text, sizeof text,
+                  "{\"spans_per_second\":%.0f,\"visible_seconds_p50\":%.2f,\"visible_seconds_p99\":%.2f,"
+                  "\"visible_seconds_max\":%.2f,\"ack_ms_p50\":%.1f,\"ack_ms_p99\":%.1f,\"ack_ms_max\":%.1f}",
+                  steady.spans_per_second, percentile(steady.visible_seconds, 0.5),
+                  percentile(steady.visible_seconds, 0.99), percentile(steady.visible_seconds, 1.0),
+                  percentile(steady.ack_ms, 0.5), percentile(steady.ack_ms, 0.99), percentile(steady.ack_ms, 1.0));
+    return text;
 }
 
 } // namespace
@@ -206,8 +229,12 @@ int main(int argc, char** argv) {
     const auto bytes_per_span = telemetry.engine().query(disk);
     const double n = static_cast<double>(load.spans);
     const int64_t busy_engine_mb = resident_mb(std::to_string(engine_pid)), busy_server_mb = resident_mb("self");
-    std::vector<double> visible = visible_after(telemetry, n / loaded_seconds / 4, wanted / 8, to_ns(clock.now()));
-    if (visible.empty()) return 1;
+    std::string steady; // at shares of what was loaded while 8 clients sent as fast as they could
+    for (const double share : {0.25, 0.5, 0.75}) {
+        auto measured = at_rate(telemetry, share * n / loaded_seconds, to_ns(clock.now()), 43 + steady.size());
+        if (!measured) return 1;
+        steady += (steady.empty() ? "" : ",\n  ") + to_json(*measured);
+    }
     std::printf(
         "{\"spans\":%zu,\"bytes_per_span_sent\":%.0f,\"failures\":%zu,\n"
         " \"spans_per_second_acknowledged\":%.0f,\"spans_per_second_loaded\":%.0f,\"cpu_us_per_span_server\":%.1f,"
@@ -216,13 +243,13 @@ int main(int argc, char** argv) {
         " \"baseline_decode_spans_per_second\":%.0f,\"baseline_engine_spans_per_second\":%.0f,\"baseline_engine_cpu_us_"
         "per_span\":%.1f,"
         "\"baseline_write_sync_spans_per_second\":%.0f,\n"
-        " \"visible_seconds_p50\":%.2f,\"visible_seconds_p99\":%.2f,\"visible_at_spans_per_second\":%.0f,\n"
+        " \"all_visible_seconds_after_last_ack\":%.1f,\"steady\":[%s],\n"
         " \"ratio_to_engine\":%.2f,\"engine_rss_mb_idle\":%lld,\"engine_rss_mb\":%lld,\"server_rss_mb\":%lld}\n",
         load.spans, static_cast<double>(load.bytes) / n, failures.load(), n / ack_seconds, n / loaded_seconds,
         cpu / n * 1e6, engine_cpu / n * 1e6, percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1.0),
         bytes_per_span.ok() ? std::atof(bytes_per_span.value().c_str()) : 0, n / decode_seconds, n / raw_seconds,
-        raw_cpu / n * 1e6, n / write_seconds, percentile(visible, 0.5), percentile(visible, 0.99),
-        n / loaded_seconds / 4, raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb),
-        static_cast<long long>(busy_engine_mb), static_cast<long long>(busy_server_mb));
+        raw_cpu / n * 1e6, n / write_seconds, loaded_seconds - ack_seconds, steady.c_str(),
+        raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb), static_cast<long long>(busy_engine_mb),
+        static_cast<long long>(busy_server_mb));
     return failures == 0 ? 0 : 1;
 }

@@ -4,4 +4,5 @@
 set -euo pipefail
 build=$(dirname "$1")
 cmake --build "$build" --target bench_signal hone-engine >&2
+export HONE_ENGINE_PROGRAM=$build/hone-engine
 exec "$build/bench/bench_signal" "${2:-1000000}" "${3:-3}"

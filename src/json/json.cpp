@@ -113,6 +113,37 @@ void read_fractions(Value& value, NumberTexts& numbers) {
     }
 }
 
+// As people write it, and never as a whole number: what was a fraction reads back as one.
+std::string fraction_text(double number) {
+    char digits[400];
+    const double size = std::abs(number);
+    const bool is_plain = size == 0 || (size >= 1e-6 && size < 1e16);
+    const auto end = std::to_chars(digits, digits + sizeof digits, number,
+                                   is_plain ? std::chars_format::fixed : std::chars_format::scientific)
+                         .ptr;
+    std::string text(digits, end);
+    if (is_plain && text.find('.') == std::string::npos) text += ".0";
+    return text;
+}
+
+// Boost.JSON writes 0.2 as 2E-1: right, and of no use to a reader.
+std::string with_plain_fractions(std::string text) {
+    if (text.find('E') == std::string::npos) return text;
+    std::string out;
+    size_t copied = 0;
+    NumberTexts numbers(text);
+    for (std::string_view number; !(number = numbers.next()).empty();) {
+        double value = 0;
+        if (number.find('E') == std::string_view::npos) continue;
+        if (std::from_chars(number.data(), number.data() + number.size(), value).ec != std::errc()) continue;
+        const auto begin = static_cast<size_t>(number.data() - text.data());
+        out.append(text, copied, begin - copied);
+        out += fraction_text(value);
+        copied = begin + number.size();
+    }
+    return out.append(text, copied);
+}
+
 void print_pretty_to(const Value& value, std::string& out, size_t indent) {
     const std::string inner(indent + 2, ' '), outer(indent, ' ');
     if (value.is_object() && !value.get_object().empty()) {
@@ -166,7 +197,7 @@ Result<Value> parse(std::string_view text) {
 }
 
 std::string print(const Value& value) {
-    return boost::json::serialize(value);
+    return with_plain_fractions(boost::json::serialize(value));
 }
 
 std::string print_pretty(const Value& value) {

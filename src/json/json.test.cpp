@@ -99,6 +99,8 @@ TEST_CASE("a fraction is the nearest double, so that what was printed reads back
     CHECK(json::parse(long_integer).value().as_double() == 5.5555555555555555555555555555555555555552e39);
     CHECK(json::parse("[7,{\"2\":0.30000000000000004}]").value().at(1).at("2").as_double() == 0.1 + 0.2);
     CHECK(json::parse("0e1001").value().as_double() == 0);
+    CHECK(json::print(json::parse(R"([0.2,2.0,-0.0,1e5,12.5,"2E-1",{"E":1e-7,"a\"E":1e22}])").value()) ==
+          R"([0.2,2.0,-0.0,100000.0,12.5,"2E-1",{"E":1e-07,"a\"E":1e+22}])");
     CHECK(json::parse("1e-400").value().as_double() == 0);
 }
 

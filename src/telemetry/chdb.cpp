@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace hone::telemetry {
 
@@ -58,6 +60,11 @@ private:
     void* m_result;
 };
 
+bool is_ours(const std::string& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 && (found.st_uid == ::geteuid() || found.st_uid == 0);
+}
+
 } // namespace
 
 EngineFailure parse_engine_failure(std::string_view message) {
@@ -75,12 +82,12 @@ Result<std::string> find_chdb_library(const std::string& given) {
     else {
         if (const char* named = std::getenv("HONE_CHDB_LIBRARY")) places.emplace_back(named);
         std::error_code failed;
-        const auto program = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
-        places.push_back((program / "libchdb.so").string());
-        for (auto folder = program; !folder.empty() && folder != folder.root_path(); folder = folder.parent_path()) {
-            places.push_back((folder / "deps/package/libchdb.so").string());
-            places.push_back((folder / "build/deps/package/libchdb.so").string());
-        }
+        const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+        places.push_back((folder / "libchdb.so").string());
+        // A checkout's, from build/release. What a stranger put there is not taken: the folder above ours may be one
+        // that everybody writes to.
+        const std::string built = (folder.parent_path() / "deps/package/libchdb.so").string();
+        if (is_ours(built)) places.push_back(built);
     }
     for (const std::string& place : places)
         if (file_exists(place)) return place;

@@ -54,6 +54,12 @@ std::string plain_message(std::string_view message) {
     if (const size_t at = message.rfind("DB::Exception: "); at != std::string_view::npos)
         message.remove_prefix(at + 15);
     if (const size_t at = message.find(" (version"); at != std::string_view::npos) message = message.substr(0, at);
+    message = trim(message);
+    if (const size_t at = message.rfind(" ("); at != std::string_view::npos && message.ends_with(')')) {
+        const std::string_view name = message.substr(at + 2, message.size() - at - 3);
+        if (name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos)
+            message = message.substr(0, at);
+    }
     return std::string(truncate_utf8(trim(message), 1000));
 }
 

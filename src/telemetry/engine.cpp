@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <map>
 #include <poll.h>
+#include <set>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -154,6 +155,10 @@ private:
 
     Result<> answer(EngineConnection& connection, const EngineRequest& request, int socket);
     Result<> execute(EngineConnection& connection, const EngineRequest& request, int socket);
+    Result<> run(EngineConnection& connection, const EngineRequest& request, int socket, ChdbConnection& engine,
+                 const std::string& sql);
+    Result<ChdbConnection> take_idle(const std::string& names);
+    void keep_idle(const std::string& names, ChdbConnection engine);
     Result<> apply(ChdbConnection& engine, const EngineRequest& request);
     Result<> stream(EngineConnection& connection, ChdbConnection& engine, const std::string& sql);
 
@@ -162,7 +167,8 @@ private:
     std::atomic<uint64_t> m_number{0};
     Mutex m_mutex;
     std::map<uint64_t, Running> m_running GUARDED_BY(m_mutex);
-    Fd m_changed{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}; // m_running has a new entry
+    std::multimap<std::string, ChdbConnection> m_idle GUARDED_BY(m_mutex); // by the names of what was set on them
+    Fd m_changed{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};                // m_running has a new entry
 };
 
 void Engine::serve(Fd socket) {
@@ -211,6 +217,31 @@ Result<> Engine::apply(ChdbConnection& engine, const EngineRequest& request) {
     return {};
 }
 
+// A connection is used again only by a request that sets the same settings: nothing of the one before is left. Never
+// one that was made read-only, which cannot be set again.
+std::string reusable_names(const EngineRequest& request) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : request.settings) names.insert(name);
+    if (names.contains("readonly") || names.contains("database")) return {};
+    std::string all;
+    for (const std::string& name : names) all += name + ",";
+    return all;
+}
+
+Result<ChdbConnection> Engine::take_idle(const std::string& names) {
+    {
+        Lock lock(m_mutex);
+        if (auto node = m_idle.extract(names)) return std::move(node.mapped());
+    }
+    return connect();
+}
+
+void Engine::keep_idle(const std::string& names, ChdbConnection engine) {
+    constexpr size_t most_idle = 8;
+    Lock lock(m_mutex);
+    if (!names.empty() && m_idle.size() < most_idle) m_idle.emplace(names, std::move(engine));
+}
+
 Result<> Engine::execute(EngineConnection& connection, const EngineRequest& request, int socket) {
     std::string sql = request.query;
     if (sql.empty())
@@ -218,11 +249,19 @@ Result<> Engine::execute(EngineConnection& connection, const EngineRequest& requ
             sql += piece;
             if (sql.size() > 16 << 20) return internal("the query is too large", "Code: 62. the query is too large");
         }
+    const std::string names = reusable_names(request);
+    ChdbConnection engine = TRY(take_idle(names));
+    TRY(apply(engine, request));
+    TRY(run(connection, request, socket, engine, sql));
+    keep_idle(names, std::move(engine));
+    return {};
+}
+
+Result<> Engine::run(EngineConnection& connection, const EngineRequest& request, int socket, ChdbConnection& engine,
+                     const std::string& sql) {
     std::string format = "TabSeparated";
     for (const auto& [name, value] : request.settings)
         if (name == "default_format") format = value;
-    ChdbConnection engine = TRY(connect());
-    TRY(apply(engine, request));
     if (!request.query.empty() &&
         (request.chunked || request.content_length > 0)) { // an insert: the body holds the rows
         TRY(engine.insert(sql, format, [&] { return connection.read_body(request); }));

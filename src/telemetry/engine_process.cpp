@@ -23,8 +23,9 @@ std::vector<std::string> find_program() {
     if (const char* named = std::getenv("HONE_ENGINE_PROGRAM")) return {named};
     std::error_code failed;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-    for (const auto& folder : {self.parent_path(), self.parent_path().parent_path()})
-        if (const std::string program = (folder / "hone-engine").string(); file_exists(program)) return {program};
+    // Nowhere else: a folder above ours may be one that everybody writes to.
+    if (const std::string program = (self.parent_path() / "hone-engine").string(); file_exists(program))
+        return {program};
     if (self.filename() == "hone") return {self.string(), "engine"};
     return {};
 }

@@ -261,6 +261,7 @@ IngestAnswer Ingest::answer(const IngestRequest& request) {
     const Error& error = taken.error();
     // OTLP clients try again on 429, 502, 503 and 504 only, and give up on anything else.
     int code = 13;
+    constexpr int soon = 2; // an SDK gives up after ten seconds: time for four more tries
     switch (error.code) {
     case Code::invalid:
         answer.status = 400, code = 3;
@@ -278,10 +279,10 @@ IngestAnswer Ingest::answer(const IngestRequest& request) {
         answer.status = 404, code = 5;
         break;
     case Code::busy:
-        answer.status = 429, code = 8, answer.retry_after_seconds = 5;
+        answer.status = 429, code = 8, answer.retry_after_seconds = soon;
         break;
     default:
-        answer.status = 503, code = 14, answer.retry_after_seconds = 5;
+        answer.status = 503, code = 14, answer.retry_after_seconds = soon;
     }
     answer.body = otlp::encode_status(encoding, code, error.message);
     return answer;

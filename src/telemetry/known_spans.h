@@ -20,6 +20,9 @@ public:
     void begin(int64_t newest_start_ns) { m_unknown_until_ns = newest_start_ns; }
     bool has_begun() const { return m_unknown_until_ns != std::numeric_limits<int64_t>::max(); }
 
+    // As it was made: gives the filters' memory back.
+    void forget() { *this = KnownSpans(m_window_ns); }
+
     bool is_certainly_new(std::string_view identity, int64_t start_ns) const;
     void add(std::string_view identity, int64_t start_ns);
 
@@ -39,7 +42,7 @@ private:
     bool has(int64_t bucket, uint64_t hash) const;
     void forget_oldest();
 
-    const int64_t m_window_ns;
+    int64_t m_window_ns;
     int64_t m_unknown_until_ns = std::numeric_limits<int64_t>::max();
     std::map<int64_t, std::vector<Filter>> m_buckets; // by start time / window
     size_t m_filters = 0;

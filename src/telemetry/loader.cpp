@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <malloc.h>
 #include <poll.h>
 #include <set>
 
@@ -70,7 +71,10 @@ void Loader::start() {
 void Loader::run(std::stop_token stop) {
     Duration pause = std::chrono::milliseconds(100);
     while (!stop.stop_requested()) {
-        if (!m_wal.wait(m_next, std::chrono::hours(1), stop)) continue;
+        if (!m_wal.wait(m_next, m_options.rest_after, stop)) {
+            rest();
+            continue;
+        }
         if (!m_is_behind) {
             Lock lock(m_mutex);
             if (!stop.stop_requested()) m_loaded.wait_for(m_mutex, stop, m_options.gather, [] { return false; });
@@ -86,6 +90,14 @@ void Loader::run(std::stop_token stop) {
         m_loaded.wait_for(m_mutex, stop, pause, [] { return false; });
         pause = std::min<Duration>(pause * 2, std::chrono::seconds(5));
     }
+}
+
+void Loader::rest() {
+    {
+        const std::scoped_lock step(m_step_mutex);
+        m_known.forget(); // the next block asks the engine what it holds
+    }
+    ::malloc_trim(0);
 }
 
 Result<bool> Loader::step() {

@@ -26,7 +26,8 @@ struct LoaderOptions {
     std::function<Result<>()> prepare;                        // before the first block: makes the tables
     std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be asked for now; must not block
     size_t block_bytes = 64 << 20;
-    Duration gather{200'000'000}; // after the first frame, so that blocks are worth their cost; not when behind
+    Duration gather{200'000'000};         // after the first frame, so that blocks are worth their cost; not when behind
+    Duration rest_after{600'000'000'000}; // without a frame: memory is given back
     Duration insert_deadline{60'000'000'000};
     Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
     bool is_only_writer = true;                 // of the engine: then what we put in need not be asked for
@@ -43,6 +44,8 @@ public:
 
     // Loads one block of what is durable; false when there was nothing. Called by the thread, and by tests.
     Result<bool> step();
+    // Gives back the memory that loading took. Called by the thread when it is idle, and by tests.
+    void rest();
 
     // While it lives no block goes into the engine; acknowledging goes on. For backups.
     std::unique_lock<std::mutex> hold() { return std::unique_lock(m_step_mutex); }

@@ -298,6 +298,10 @@ TEST_CASE("SQL that reaches for more is refused or sees nothing") {
         auto answer = ask("sql", sql);
         CHECK_MESSAGE(!answer.ok(), (answer.ok() ? answer.value() : ""));
     }
+    const auto missing = ask("sql", "SELECT count() FROM span");
+    REQUIRE(!missing.ok());
+    CHECK(missing.error().code == Code::invalid);
+    CHECK(missing.error().message == "there is no table \"span\"; there are spans, evals, traces and chat_sessions");
     auto endless = ask("sql",
                        "SELECT count() AS n FROM (SELECT arrayJoin(range(1000000)) AS a) AS x, (SELECT "
                        "arrayJoin(range(1000000)) AS b) AS y WHERE sipHash64(a, b) = 1",

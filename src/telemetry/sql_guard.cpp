@@ -169,13 +169,13 @@ Result<> check_sql_tree(std::string_view tree, const std::set<std::string, std::
         std::string_view name = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
         if (const size_t alias = name.find(" (alias"); alias != std::string_view::npos) name = name.substr(0, alias);
         if (kind == "Function" && !is_known_function(name))
-            return forbidden("the function \"" + std::string(name) + "\" is not available");
+            return invalid("the function \"" + std::string(name) + "\" is not available");
         if (kind == "TableIdentifier") {
             if (name.starts_with("hone.")) name.remove_prefix(5);
             const bool is_ours = std::find(std::begin(tables), std::end(tables), name) != std::end(tables);
             if (!is_ours && !own_names.contains(name))
-                return forbidden("there is no table \"" + std::string(name) +
-                                 "\"; there are spans, evals, traces and chat_sessions");
+                return invalid("there is no table \"" + std::string(name) +
+                               "\"; there are spans, evals, traces and chat_sessions");
         }
         if (kind == "Set") return forbidden("SETTINGS are not available");
         for (const std::string_view refused :

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "telemetry/binary.h"
+#include "telemetry/page_cursor.h"
 
 #include <algorithm>
 #include <map>
@@ -14,33 +15,12 @@ constexpr size_t most_traces_of_sessions = 100'000;
 constexpr std::string_view totals = "min(start_ns) AS first, max(start_ns + duration_ns) AS last, sum(input_tokens + "
                                     "cache_read_tokens + cache_write_tokens), sum(output_tokens + reasoning_tokens)";
 
-// Where a page ended: the sorted number and the id of its last row.
-struct Place {
-    int64_t number = 0;
-    std::string id;
-};
-
-std::string encode_place(int64_t number, const std::string& id) {
-    return to_base64url(std::to_string(number) + ":" + id);
-}
-
-Result<Place> decode_place(const std::string& cursor) {
-    const Error wrong = invalid("the cursor is not one of ours");
-    auto plain = from_base64url(cursor);
-    if (!plain.ok()) return wrong;
-    const size_t colon = plain.value().find(':');
-    if (colon == std::string::npos) return wrong;
-    auto number = parse_integer(std::string_view(plain.value()).substr(0, colon));
-    if (!number.ok()) return wrong;
-    return Place{number.value(), plain.value().substr(colon + 1)};
-}
-
 // HAVING and ORDER BY for pages sorted by (number, id).
 Result<std::string> sorted(ClickHouseQuery& query, const std::string& number, const std::string& id, bool ascending,
                            const std::string& cursor) {
     std::string sql;
     if (!cursor.empty()) {
-        const Place place = TRY(decode_place(cursor));
+        const Cursor place = TRY(decode_cursor(cursor));
         query.bind("place", place.number).bind("place_id", place.id);
         const std::string sign = ascending ? " > " : " < ";
         sql = " HAVING (" + number + sign + "{place:Int64} OR (" + number + " = {place:Int64} AND " + id + sign +
@@ -88,7 +68,7 @@ Result<TraceTotalsPage> TraceList::traces(const ListTraceTotals& request) {
         page.traces.resize(limit);
         const TraceTotals& last = page.traces.back();
         page.next_cursor =
-            encode_place(request.by_latency ? last.end_ns - last.start_ns : last.start_ns, last.trace_id);
+            encode_cursor(request.by_latency ? last.end_ns - last.start_ns : last.start_ns, last.trace_id);
     }
     return page;
 }
@@ -150,7 +130,7 @@ Result<SessionTotalsPage> TraceList::sessions(const std::string& project, bool a
     }
     if (page.sessions.size() > limit) {
         page.sessions.resize(limit);
-        page.next_cursor = encode_place(firsts[limit - 1], page.sessions.back().chat_session);
+        page.next_cursor = encode_cursor(firsts[limit - 1], page.sessions.back().chat_session);
     }
     TRY(fill(project, page.sessions));
     return page;

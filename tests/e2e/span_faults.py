@@ -8,12 +8,13 @@ import os
 import pathlib
 import signal
 import socket
+import subprocess
 import time
 import urllib.parse
 
 from disk import on_small_disk
 from server import Server, wait_until
-from telemetry import engine_of, key_of, otlp_json, rows
+from telemetry import TESTS, engine_of, key_of, otlp_json, rows
 
 
 def stored_ids(client):
@@ -63,6 +64,60 @@ def test_a_hung_engine_does_not_stop_acknowledgements_and_is_replaced(binary, st
         except ProcessLookupError:
             pass
     assert client.post("/v1/traces", otlp_json([(5000, 5000, 0, "after", {})])).status == 200
+
+
+def exporter(server, key, kind, *words):
+    """The unmodified OpenTelemetry exporter with one span; its output is read line by line."""
+    environment = os.environ | {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": server.otlp_grpc_url if kind == "grpc" else server.otlp_url,
+        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer%20{key}",
+    }
+    return subprocess.Popen(["node", str(TESTS / "send_refused.mjs"), kind, *words], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def test_an_exporter_that_is_told_to_wait_waits_and_loses_nothing(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--span-log-limit", "64MiB", "--requests-per-minute", "0"))
+    key = key_of(server)
+    client = server.client(key)
+    assert client.post("/v1/traces", otlp_json([(1, 1, 0, "first", {})])).status == 200
+    rows(client, "/v1/projects/shop/span_rows", 1)
+    engine = engine_of(server)
+    os.kill(engine, signal.SIGSTOP)
+    senders = []
+    try:
+        for number in range(2, 1000, 50):
+            big = otlp_json([(n, n, 0, "big", {"text": "x" * 200_000}) for n in range(number, number + 50)])
+            if client.post("/v1/traces", big).status == 429:
+                break
+        else:
+            raise AssertionError("the log is never full")
+        senders = [(kind, exporter(server, key, kind, f"by {kind}")) for kind in ("proto", "http", "grpc")]
+        for kind, sender in senders:
+            told = []
+            while "Scheduling export retry" not in (line := sender.stdout.readline()):
+                assert line, f"{kind}: {told}"
+                told.append(line)
+            assert "in 2000ms" in line, f"{kind}: the server's own time to wait, not the exporter's: {line}"
+    finally:
+        os.kill(engine, signal.SIGCONT)
+        said = {kind: sender.communicate(timeout=60)[0] for kind, sender in senders}
+    assert all("result 0" in each for each in said.values()), said
+    found = rows(client, "/v1/projects/pressed/span_rows", 3)
+    assert sorted(row["name"] for row in found) == ["by grpc", "by http", "by proto"], found
+
+
+def test_an_exporter_hears_of_what_is_refused_for_good_and_does_not_try_again(binary, stack):
+    server = stack.enter_context(Server(binary))
+    key = key_of(server)
+    for kind in ("proto", "http", "grpc"):
+        late = exporter(server, key, kind, f"by {kind}", "10", "1000").communicate(timeout=60)[0]
+        assert "result 0" in late and "rejectedSpans" in late and "Scheduling" not in late, late
+        heavy = exporter(server, key, kind, f"by {kind}", str(65 << 20)).communicate(timeout=60)[0]
+        assert "result 1" in heavy and "Scheduling" not in heavy, heavy
+    client = server.client(key)
+    ledger = client.must("GET", "/v1/projects/pressed/ledger").data
+    assert (ledger["received"], ledger["stored"], ledger["rejected"]) == (3, 0, 3), ledger
 
 
 def test_an_engine_that_is_killed_while_it_answers_gives_503_and_comes_back(binary, stack):
