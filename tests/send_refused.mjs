@@ -1,6 +1,7 @@
 // Hands spans straight to the unmodified OTLP exporter and tells what it made of the answer:
 //   send_refused.mjs proto|http|grpc NAME [BYTES [HOURS]]
 // one span called NAME, with a text of BYTES, that starts HOURS from now. Prints what the exporter says, then its result.
+import { inspect } from "node:util";
 import { diag, DiagLogLevel } from "@opentelemetry/api";
 import { OTLPTraceExporter as GrpcExporter } from "@opentelemetry/exporter-trace-otlp-grpc";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -9,7 +10,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 
 const [kind, name, bytes = "10", hours = "0"] = process.argv.slice(2);
-const say = (...words) => console.log(words.map((word) => (typeof word === "string" ? word : JSON.stringify(word))).join(" "));
+const say = (...words) => console.log(words.map((word) => (Array.isArray(word) ? "…" : inspect(word, { breakLength: Infinity }))).join(" "));
 diag.setLogger({ error: say, warn: say, info: say, debug: say, verbose: say }, DiagLogLevel.ALL);
 const made = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({
@@ -21,5 +22,5 @@ provider.getTracer("tests").startSpan(name, { startTime, attributes: { text: "x"
 const spans = made.getFinishedSpans();
 const exporter = new { proto: ProtobufExporter, http: JsonExporter, grpc: GrpcExporter }[kind]();
 const result = await new Promise((resolve) => exporter.export(spans, resolve));
-say("result", result.code, result.error?.message ?? "");
+console.log("result", result.code, result.error?.message ?? "");
 await exporter.shutdown();
