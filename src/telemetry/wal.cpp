@@ -237,8 +237,9 @@ Result<> Wal::write_group(const std::vector<Waiting*>& group) {
     {
         Lock lock(m_mutex);
         next = m_next;
+        // Only whole segments are released: a cap that one segment fills would stay reached for ever.
         roll = !m_file.is_open() || m_file_broken || m_segments.empty() ||
-               m_segments.back().bytes >= m_options.segment_bytes;
+               m_segments.back().bytes >= std::min(m_options.segment_bytes, m_options.cap_bytes / 4);
     }
     if (roll) TRY(start_segment(next));
     std::vector<std::string> heads;
