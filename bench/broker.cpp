@@ -1,8 +1,11 @@
 // The model gateway beside a direct connection, in one process with the provider and the clients: added time per
 // request and per streamed token, throughput of one stream, many streams at once, memory per connection, and the count
-// of tokens against the scripted provider's own. Listeners are on loopback, as in a sandbox.
+// of tokens against the scripted provider's own. Listeners are on loopback, as in a sandbox. Providers speak TLS, which
+// a client without gateway takes apart itself and behind the gateway need not; that is measured, and beside it plain
+// HTTP on both ways, where nothing but the gateway's own work counts.
 //   bench_broker [requests] [calls] [scripted_model.py]      prints one JSON object
 #include "base/log.h"
+#include "broker/authority.h"
 #include "broker/gateway.h"
 #include "crypto/crypto.h"
 #include "net/client.h"
@@ -29,10 +32,13 @@ namespace {
 using Steady = std::chrono::steady_clock;
 constexpr int tokens_per_stream = 400;
 constexpr size_t bulk_bytes = 256 << 20;
+constexpr int rounds = 5;
 constexpr size_t paced_bytes = 20 << 20; // in one stream of 4 MB/s: some 30,000 tokens per second
 constexpr auto pace = std::chrono::milliseconds(16);
 constexpr int streams_at_once = 500;
 constexpr size_t piece_bytes = 64 << 10;
+constexpr const char* direct_path = "/v1/messages";
+constexpr const char* gateway_path = "/anthropic/v1/messages";
 
 template <class T>
 T must(Result<T> result, const char* what) {
@@ -57,6 +63,13 @@ int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now().time_since_epoch()).count();
 }
 
+// Of the calling thread, or of the whole process.
+double cpu_ms(clockid_t clock) {
+    timespec used{};
+    ::clock_gettime(clock, &used);
+    return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+}
+
 int64_t resident_kb() {
     std::ifstream file("/proc/self/status");
     for (std::string line; std::getline(file, line);)
@@ -73,7 +86,8 @@ std::string chunk(std::string_view content) {
 // A provider: whole answers, streams of tokens that carry the time they were sent, bulk streams, slow streams.
 class Provider {
 public:
-    Provider() {
+    // Without a context it speaks plain HTTP.
+    explicit Provider(std::shared_ptr<const net::TlsContext> context = nullptr) : m_context(std::move(context)) {
         auto bound = must(net::listen_on("127.0.0.1:0"), "listen");
         address = bound.address;
         m_listener = std::move(bound.descriptor);
@@ -87,6 +101,7 @@ public:
     std::string address;
     std::atomic<int> open{0};        // slow streams that have begun
     std::atomic<bool> let_go{false}; // they may end
+    std::atomic<double> cpu{0};      // that its last bulk stream took, in ms
 
 private:
     void accept_all() {
@@ -97,6 +112,7 @@ private:
             if (!accepted.ok() || !accepted.value().descriptor.is_open()) continue;
             m_connections.emplace_back([this, raw = accepted.value().descriptor.release()] {
                 Channel channel(net::Socket(Fd(raw)), m_stop);
+                if (m_context && !channel.start_tls(must(m_context->accept(raw), "accept"), soon()).ok()) return;
                 while (serve(channel)) {
                 }
             });
@@ -123,7 +139,9 @@ private:
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         if (!channel.write(start, soon()).ok()) return false;
         if (model == "tokens" && !stream_tokens(channel)) return false;
+        const double before = cpu_ms(CLOCK_THREAD_CPUTIME_ID);
         if (model == "bulk" && !stream_bulk(channel, bulk_bytes, {})) return false;
+        cpu = cpu_ms(CLOCK_THREAD_CPUTIME_ID) - before;
         if (model == "paced" && !stream_bulk(channel, paced_bytes, pace)) return false;
         if (model == "slow") {
             if (!channel.write(chunk("data: {\"type\":\"ping\"}\n\n"), soon()).ok()) return false;
@@ -159,6 +177,7 @@ private:
         std::string piece;
         while (piece.size() < piece_bytes)
             piece +=
+                "event: content_block_delta\n"
                 R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some words that a model says in one delta"}})"
                 "\n\n";
         const std::string framed = chunk(piece);
@@ -174,6 +193,7 @@ private:
         return true;
     }
 
+    std::shared_ptr<const net::TlsContext> m_context;
     Fd m_listener;
     Cancel m_stop;
     std::list<std::thread> m_connections;
@@ -188,19 +208,27 @@ public:
 class OneSecret final : public SecretOpener {
 public:
     Result<crypto::SecretBytes> open(const std::string&) override {
-        return crypto::SecretBytes(std::string_view("sk-0123456789abcdef"));
+        // As long as providers make them.
+        std::string key = "sk-ant-api03-";
+        for (int i = 0; key.size() < 108; ++i) key += static_cast<char>('a' + i * 7 % 26);
+        return crypto::SecretBytes(key);
     }
 };
 
 // A client that stays on one connection.
 class Client {
 public:
-    Client(const std::string& address, std::string path) : m_path(std::move(path)) {
+    // With a context it speaks TLS, to localhost.
+    Client(const std::string& address, std::string path, const net::TlsContext* trust = nullptr)
+        : m_path(std::move(path)) {
         const HostPort place = must(parse_host_port(address, 0), "address");
         auto endpoints = must(net::resolve(place.host, place.port), "resolve");
         Fd descriptor = must(net::start_connect(endpoints.front()), "connect");
         m_channel.emplace(net::Socket(std::move(descriptor)), m_never);
         must(m_channel->wait(POLLOUT, soon()), "connect");
+        if (trust)
+            must(m_channel->start_tls(must(trust->connect(m_channel->descriptor(), "localhost"), "TLS"), soon()),
+                 "handshake");
     }
     // Sends and calls back with each piece of the body.
     void send(const std::string& body, const std::function<void(std::string_view)>& take) {
@@ -214,15 +242,17 @@ public:
         net::BodyDecoder decoder(head->framing, head->length);
         std::string content;
         while (!decoder.is_done()) {
-            if (m_channel->buffer().empty()) must(m_channel->fill(soon(), piece_bytes), "read");
+            const size_t read = must(m_channel->read(m_piece, soon()), "read");
+            check(read > 0, "a whole answer");
             content.clear();
-            m_channel->buffer().erase(0, decoder.feed(m_channel->buffer(), content));
+            decoder.feed({m_piece.data(), read}, content);
             take(content);
         }
     }
 
 private:
     std::string m_path;
+    std::vector<char> m_piece = std::vector<char>(piece_bytes);
     Cancel m_never;
     std::optional<Channel> m_channel;
 };
@@ -269,8 +299,9 @@ Percentiles time_tokens(const std::string& address, const std::string& path, int
     return of(std::move(took));
 }
 
-double megabytes_per_second(const std::string& address, const std::string& path, std::string_view model) {
-    Client client(address, path);
+double megabytes_per_second(const std::string& address, const std::string& path, std::string_view model,
+                            const net::TlsContext* trust = nullptr) {
+    Client client(address, path, trust);
     size_t received = 0;
     const auto begin = Steady::now();
     client.send(request_body(model, 100), [&](std::string_view piece) { received += piece.size(); });
@@ -280,15 +311,16 @@ double megabytes_per_second(const std::string& address, const std::string& path,
 // Everything between a run and its provider.
 class House {
 public:
-    House(const std::string& directory, const std::string& base_url, const std::string& run_id)
+    House(const std::string& directory, const std::string& base_url, const std::string& run_id,
+          const std::string& ca_file = "")
         : m_database(must(sql::Database::open({.url = "sqlite:" + directory + "/" + run_id + ".db"}), "database")) {
         must(sql::migrate(*m_database, m_clock), "migrate");
         m_audit.emplace(*m_database, m_clock);
         ledger.emplace(*m_database);
         m_budgets.emplace(*m_database, *ledger, *m_audit, m_clock);
         m_gateway.emplace(GatewayOptions{}, *m_budgets, m_prices, m_clock, nullptr, nullptr);
-        m_dialer =
-            must(Dialer::create({}, system_resolver(), [](const auto&, Reach) { return std::nullopt; }), "dialer");
+        m_dialer = must(Dialer::create({ca_file}, system_resolver(), [](const auto&, Reach) { return std::nullopt; }),
+                        "dialer");
         GatewayRun run;
         run.account.space_id = "space_1";
         run.account.run_id = run_id;
@@ -335,6 +367,44 @@ private:
     std::unique_ptr<Dialer> m_dialer;
     std::unique_ptr<Broker> m_broker;
 };
+
+struct Speeds {
+    double direct = 0, gateway = 0, ratio = 0;
+    // CPU time per megabyte of each side, in ms; the slowest side is what bounds a stream where each has a core.
+    double direct_provider = 0, direct_client = 0, provider = 0, between = 0, client = 0;
+    std::string text() const {
+        char line[400];
+        std::snprintf(line, sizeof line,
+                      "{\"direct\":%.0f,\"gateway\":%.0f,\"ratio\":%.2f,\"cpu_ms_per_mb\":{\"direct_provider\":%.2f,"
+                      "\"direct_client\":%.2f,\"provider\":%.2f,\"gateway\":%.2f,\"client\":%.2f}}",
+                      direct, gateway, ratio, direct_provider, direct_client, provider, between, client);
+        return line;
+    }
+};
+// The middle of each; direct and through the gateway in turns, since a machine's pace changes.
+Speeds compare(const Provider& provider, const House& house, std::string_view model, int times,
+               const net::TlsContext* trust = nullptr) {
+    std::vector<double> direct, gateway, ratio;
+    Speeds speeds;
+    constexpr double megabytes = static_cast<double>(bulk_bytes) / 1e6;
+    for (int i = 0; i < times; ++i) {
+        double mine = cpu_ms(CLOCK_THREAD_CPUTIME_ID);
+        direct.push_back(megabytes_per_second(provider.address, direct_path, model, trust));
+        speeds.direct_client = (cpu_ms(CLOCK_THREAD_CPUTIME_ID) - mine) / megabytes;
+        speeds.direct_provider = provider.cpu / megabytes;
+        mine = cpu_ms(CLOCK_THREAD_CPUTIME_ID);
+        const double all = cpu_ms(CLOCK_PROCESS_CPUTIME_ID);
+        gateway.push_back(megabytes_per_second(house.address, gateway_path, model));
+        speeds.client = (cpu_ms(CLOCK_THREAD_CPUTIME_ID) - mine) / megabytes;
+        speeds.provider = provider.cpu / megabytes;
+        speeds.between = (cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - all) / megabytes - speeds.client - speeds.provider;
+        ratio.push_back(gateway.back() / direct.back());
+    }
+    speeds.direct = of(direct).p50;
+    speeds.gateway = of(gateway).p50;
+    speeds.ratio = of(ratio).p50;
+    return speeds;
+}
 
 struct ManyStreams {
     int completed = 0;
@@ -437,15 +507,27 @@ int main(int argc, char** argv) {
     {
         Provider provider;
         House house(directory, "http://" + provider.address, "run_main");
-        const std::string direct_path = "/v1/messages", gateway_path = "/anthropic/v1/messages";
+        const auto authority =
+            must(Authority::create("bench", crypto::SecretBytes(std::string_view("0123456789abcdef0123456789abcdef")),
+                                   SystemClock().now()),
+                 "authority");
+        const std::string ca_file = std::string(directory) + "/ca.pem";
+        must(write_file(ca_file, authority->certificate()), "write");
+        const auto trust = must(net::TlsContext::for_client(ca_file, "", ""), "trust");
+        Provider secure(must(authority->context_for("localhost"), "context"));
+        House secure_house(directory, "https://localhost:" + secure.address.substr(secure.address.rfind(':') + 1),
+                           "run_tls", ca_file);
+        const Speeds tls = compare(secure, secure_house, "bulk", rounds, trust.get());
+        if (requests == 0) { // for a profiler
+            std::printf("%s\n%s\n", tls.text().c_str(), compare(provider, house, "bulk", rounds).text().c_str());
+            return 0;
+        }
+        const Speeds paced_tls = compare(secure, secure_house, "paced", 1, trust.get());
+        const Speeds plain = compare(provider, house, "bulk", rounds);
         const Percentiles direct = time_requests(provider.address, direct_path, requests);
         const Percentiles through = time_requests(house.address, gateway_path, requests);
         const Percentiles direct_token = time_tokens(provider.address, direct_path, 5);
         const Percentiles token = time_tokens(house.address, gateway_path, 5);
-        const double direct_paced = megabytes_per_second(provider.address, direct_path, "paced");
-        const double paced = megabytes_per_second(house.address, gateway_path, "paced");
-        const double direct_speed = megabytes_per_second(provider.address, direct_path, "bulk");
-        const double speed = megabytes_per_second(house.address, gateway_path, "bulk");
         const ManyStreams direct_many = hold_streams(provider, provider.address, direct_path);
         const ManyStreams many = hold_streams(provider, house.address, gateway_path);
         const Accuracy accuracy = count_tokens(directory, script, calls);
@@ -454,15 +536,16 @@ int main(int argc, char** argv) {
             "\"added_p50\":%.3f,\"added_p99\":%.3f},\n"
             " \"token_ms\":{\"direct_p50\":%.3f,\"direct_p99\":%.3f,\"gateway_p50\":%.3f,\"gateway_p99\":%.3f,"
             "\"added_p50\":%.3f,\"added_p99\":%.3f},\n"
-            " \"stream_mb_per_second\":{\"direct\":%.2f,\"gateway\":%.2f,\"ratio\":%.2f},\n"
-            " \"saturated_mb_per_second\":{\"direct\":%.0f,\"gateway\":%.0f,\"ratio\":%.2f},\n"
+            " \"paced_mb_per_second\":{\"direct\":%.2f,\"gateway\":%.2f,\"ratio\":%.2f},\n"
+            " \"saturated_mb_per_second\":%s,\n"
+            " \"saturated_without_tls_mb_per_second\":%s,\n"
             " \"streams_at_once\":{\"asked\":%d,\"completed\":%d,\"kb_per_connection\":%lld,"
             "\"direct_kb_per_connection\":%lld},\n"
             " \"tokens\":{\"calls\":%d,\"cut\":%lld,\"provider\":%lld,\"recorded\":%lld,\"difference\":%lld}}\n",
             direct.p50, direct.p99, through.p50, through.p99, through.p50 - direct.p50, through.p99 - direct.p99,
             direct_token.p50, direct_token.p99, token.p50, token.p99, token.p50 - direct_token.p50,
-            token.p99 - direct_token.p99, direct_paced, paced, paced / direct_paced, direct_speed, speed,
-            speed / direct_speed, streams_at_once, many.completed, static_cast<long long>(many.kb_per_connection),
+            token.p99 - direct_token.p99, paced_tls.direct, paced_tls.gateway, paced_tls.ratio, tls.text().c_str(),
+            plain.text().c_str(), streams_at_once, many.completed, static_cast<long long>(many.kb_per_connection),
             static_cast<long long>(direct_many.kb_per_connection), accuracy.calls, static_cast<long long>(accuracy.cut),
             static_cast<long long>(accuracy.told), static_cast<long long>(accuracy.recorded),
             static_cast<long long>(accuracy.recorded - accuracy.told));

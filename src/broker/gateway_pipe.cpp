@@ -10,6 +10,8 @@ namespace hone::broker {
 namespace {
 
 constexpr size_t read_bytes = 64 << 10;
+// Of an answer, at one time: little for a stream that waits for its model, more for one that comes faster than it goes.
+constexpr size_t least_piece = 16 << 10, most_piece = 64 << 10;
 
 bool has_gone(const pollfd& client) {
     return (client.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -26,6 +28,16 @@ Result<> write_framed(Channel& client, Framing framing, std::string_view piece, 
     if (last) after += last_chunk;
     std::array<std::string_view, 3> pieces{before, piece, after};
     return client.write_all(pieces, deadline);
+}
+
+// All that is there and fits. TLS gives a record of 16 KiB at a time; one write for each would be many.
+size_t read_more(Channel& other, std::span<char> into, net::IoStep& last) {
+    size_t filled = 0;
+    do {
+        last = other.try_read(into.subspan(filled));
+        filled += last.bytes;
+    } while (last.state == net::Io::done && other.is_tls() && filled < into.size());
+    return filled;
 }
 
 } // namespace
@@ -108,7 +120,7 @@ std::string read_some_body(Channel& other, const ResponseHead& head, size_t limi
 PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
                   const TakePiece& take) {
     net::BodyDecoder decoder(head.framing, head.length);
-    std::vector<char> buffer(read_bytes);
+    std::vector<char> buffer(least_piece);
     std::string content;
     const auto pass = [&](bool last) {
         if (!take(content, last)) return PipeEnd::refused;
@@ -116,22 +128,26 @@ PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Fra
         return sent ? PipeEnd::whole : PipeEnd::client_gone;
     };
     while (!decoder.is_done()) {
-        const net::IoStep step = other.try_read(buffer);
+        net::IoStep step;
+        const std::string_view read(buffer.data(), read_more(other, buffer, step));
+        if (!read.empty()) {
+            content.clear();
+            const size_t used = decoder.feed(read, content);
+            if (used < read.size()) other.buffer().insert(0, read.substr(used)); // makes the connection stale
+            if (decoder.is_done()) return pass(true);
+            if (!content.empty())
+                if (const PipeEnd end = pass(false); end != PipeEnd::whole) return end;
+            if (decoder.is_failed()) return PipeEnd::cut;
+            if (read.size() == buffer.size() && buffer.size() < most_piece) buffer.resize(buffer.size() * 2);
+        }
         if (step.state == net::Io::want_read || step.state == net::Io::want_write) {
             const auto waited = wait_for_other(other, client, Deadline::after(idle));
             if (!waited.ok()) return waited.error().code == Code::conflict ? PipeEnd::client_gone : PipeEnd::cut;
-            continue;
+        } else if (step.state == net::Io::closed && decoder.finish_at_end()) {
+            break;
+        } else if (step.state != net::Io::done) {
+            return PipeEnd::cut;
         }
-        if (step.state == net::Io::closed && decoder.finish_at_end()) break;
-        if (step.state != net::Io::done) return PipeEnd::cut;
-        content.clear();
-        const std::string_view read(buffer.data(), step.bytes);
-        const size_t used = decoder.feed(read, content);
-        if (used < read.size()) other.buffer().insert(0, read.substr(used)); // makes the connection stale
-        if (decoder.is_done()) return pass(true);
-        if (!content.empty())
-            if (const PipeEnd end = pass(false); end != PipeEnd::whole) return end;
-        if (decoder.is_failed()) return PipeEnd::cut;
     }
     content.clear();
     return pass(true);

@@ -20,37 +20,42 @@ int64_t length_of(std::optional<std::string_view> text) {
     return text && text->size() >= 2 && text->front() == '"' ? static_cast<int64_t>(text->size() - 2) : 0;
 }
 
-// The length of the string that is the value of `key` in an event of known shape, without reading all of it.
-int64_t string_bytes_after(std::string_view data, std::string_view quoted_key) {
-    const size_t key = data.find(quoted_key);
-    if (key == std::string_view::npos) return 0;
-    size_t at = skip_json_space(data, key + quoted_key.size());
-    if (at >= data.size() || data[at] != ':') return 0;
-    at = skip_json_space(data, at + 1);
-    const size_t end = at < data.size() && data[at] == '"' ? end_of_json_value(data, at) : std::string_view::npos;
-    return end == std::string_view::npos ? 0 : static_cast<int64_t>(end - at - 2);
+// By memmem: string_view::find stops at each quote, of which JSON is full.
+const char* place_of(std::string_view data, std::string_view part) {
+    return static_cast<const char*>(::memmem(data.data(), data.size(), part.data(), part.size()));
 }
 
 bool has(std::string_view data, std::string_view part) {
-    return data.find(part) != std::string_view::npos;
+    return place_of(data, part) != nullptr;
+}
+
+// The inside of the string that is the value of `key` in an event of known shape, without reading all of it.
+std::string_view string_after(std::string_view data, std::string_view quoted_key) {
+    const char* const key = place_of(data, quoted_key);
+    if (key == nullptr) return {};
+    size_t at = skip_json_space(data, static_cast<size_t>(key - data.data()) + quoted_key.size());
+    if (at >= data.size() || data[at] != ':') return {};
+    at = skip_json_space(data, at + 1);
+    const size_t end = at < data.size() && data[at] == '"' ? end_of_json_value(data, at) : std::string_view::npos;
+    return end == std::string_view::npos ? std::string_view() : data.substr(at + 1, end - at - 2);
 }
 
 // Nearly all events of a stream are small pieces of text. They are recognised by their beginning, or by what they lack;
 // in a text each quote has a backslash, so that no text can look like a key.
-std::optional<int64_t> text_of_plain_delta(ModelApi api, std::string_view data) {
+std::optional<std::string_view> text_of_plain_delta(ModelApi api, std::string_view data) {
     const std::string_view start = data.substr(0, 64);
     if (api == ModelApi::messages && has(start, "\"content_block_delta\"")) {
-        if (const int64_t text = string_bytes_after(data, "\"text\"")) return text;
-        if (const int64_t json = string_bytes_after(data, "\"partial_json\"")) return json;
-        return string_bytes_after(data, "\"thinking\"");
+        for (const std::string_view key : {"\"text\"", "\"partial_json\""})
+            if (const std::string_view text = string_after(data, key); !text.empty()) return text;
+        return string_after(data, "\"thinking\"");
     }
     if (api == ModelApi::responses && has(start, "\"type\"") && has(start, ".delta\""))
-        return string_bytes_after(data, "\"delta\"");
+        return string_after(data, "\"delta\"");
     if (api == ModelApi::chat && has(data, "\"delta\"") && !has(data, "\"error\"") && !has(data, "\"tool_calls\"") &&
         !has(data, "\"reasoning_content\"") &&
         (has(data, "\"finish_reason\":null") || has(data, "\"finish_reason\": null")) &&
         (!has(data, "\"usage\"") || has(data, "\"usage\":null") || has(data, "\"usage\": null")))
-        return string_bytes_after(data, "\"content\"");
+        return string_after(data, "\"content\"");
     return std::nullopt;
 }
 
@@ -73,6 +78,7 @@ void UsageMeter::observe(std::string_view bytes) {
 
 // Lines end with a line feed, a carriage return, or both. A line that is whole in `bytes` is not copied.
 void UsageMeter::take_event_bytes(std::string_view bytes) {
+    const bool has_returns = bytes.find('\r') != std::string_view::npos; // nearly never
     while (!bytes.empty()) {
         if (m_after_return && bytes.front() == '\n') bytes.remove_prefix(1);
         m_after_return = false;
@@ -80,7 +86,7 @@ void UsageMeter::take_event_bytes(std::string_view bytes) {
         size_t end = 0;
         const void* feed = std::memchr(bytes.data(), '\n', bytes.size());
         end = feed ? static_cast<size_t>(static_cast<const char*>(feed) - bytes.data()) : bytes.size();
-        if (const void* back = std::memchr(bytes.data(), '\r', end))
+        if (const void* back = has_returns ? std::memchr(bytes.data(), '\r', end) : nullptr)
             end = static_cast<size_t>(static_cast<const char*>(back) - bytes.data());
         if (end == bytes.size()) {
             if (m_pending.size() + bytes.size() > event_limit) m_overflow = true;
@@ -121,12 +127,36 @@ void UsageMeter::take_line(std::string_view line) {
     m_data += line;
 }
 
+// The pieces of one text differ in nothing but the text. A text without quotes that does not end with a backslash ends
+// where the frame goes on, so nothing in it need be read.
+bool UsageMeter::fits_frame(std::string_view data) const {
+    const size_t frame = m_frame_start.size() + m_frame_end.size();
+    if (frame == 0 || data.size() < frame || !data.starts_with(m_frame_start) || !data.ends_with(m_frame_end))
+        return false;
+    const std::string_view text = data.substr(m_frame_start.size(), data.size() - frame);
+    return text.empty() || (text.back() != '\\' && std::memchr(text.data(), '"', text.size()) == nullptr);
+}
+
+void UsageMeter::keep_frame(std::string_view data, std::string_view text) {
+    constexpr size_t most = 2048;
+    m_frame_start.clear();
+    m_frame_end.clear();
+    if (text.empty() || data.size() - text.size() > most) return;
+    const auto start = static_cast<size_t>(text.data() - data.data());
+    m_frame_start = data.substr(0, start);
+    m_frame_end = data.substr(start + text.size());
+}
+
 void UsageMeter::take_data(std::string_view data) {
+    if (fits_frame(data)) {
+        m_text_bytes += static_cast<int64_t>(data.size() - m_frame_start.size() - m_frame_end.size());
+        return;
+    }
     const bool repeats_itself = m_api == ModelApi::chat; // each event says what answers; the first is read
     if (!repeats_itself || !m_usage.answer_id.empty())
-        if (const auto bytes = text_of_plain_delta(m_api, data)) {
-            m_text_bytes += *bytes;
-            return;
+        if (const auto text = text_of_plain_delta(m_api, data)) {
+            m_text_bytes += static_cast<int64_t>(text->size());
+            return keep_frame(data, *text);
         }
     switch (m_api) {
     case ModelApi::messages:

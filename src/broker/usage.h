@@ -52,6 +52,8 @@ private:
     void take_event_bytes(std::string_view bytes);
     void take_line(std::string_view line);
     void take_data(std::string_view data);
+    bool fits_frame(std::string_view data) const;
+    void keep_frame(std::string_view data, std::string_view text);
     void take_message(std::string_view data);
     void take_response(std::string_view data);
     void take_chat(std::string_view data);
@@ -64,8 +66,9 @@ private:
     const ModelApi m_api;
     const AnswerForm m_form;
     ModelUsage m_usage;
-    std::string m_pending; // an unfinished line, or the whole JSON body
-    std::string m_data;    // data lines of the event so far
+    std::string m_pending;                  // an unfinished line, or the whole JSON body
+    std::string m_data;                     // data lines of the event so far
+    std::string m_frame_start, m_frame_end; // what stood around the text of the last plain piece of text
     bool m_after_return = false;
     bool m_overflow = false;
     bool m_ended = false;     // the format's own sign of the end was seen

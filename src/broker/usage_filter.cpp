@@ -3,6 +3,7 @@
 #include "broker/model_json.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hone::broker {
 
@@ -21,7 +22,9 @@ size_t end_of_event(std::string_view bytes, size_t from) {
 }
 
 bool is_usage_chunk(std::string_view event) {
-    if (!event.starts_with("data:")) return false;
+    constexpr std::string_view key = "\"usage\"";
+    if (!event.starts_with("data:") || ::memmem(event.data(), event.size(), key.data(), key.size()) == nullptr)
+        return false;
     const std::string_view data = event.substr(skip_json_space(event, 5));
     const auto usage = member(data, "usage");
     const auto choices = member(data, "choices");
@@ -34,13 +37,14 @@ bool is_usage_chunk(std::string_view event) {
 void UsageChunkFilter::feed(std::string_view bytes, std::string& out) {
     const size_t known = m_held.size();
     m_held += bytes;
+    size_t begin = 0;
     size_t from = known > 2 ? known - 2 : 0; // the empty line may have begun before
-    for (size_t end = 0; (end = end_of_event(m_held, from)) != npos; from = 0) {
-        const std::string_view event = std::string_view(m_held).substr(0, end);
+    for (size_t end = 0; (end = end_of_event(m_held, from)) != npos; begin = from = end) {
+        const std::string_view event = std::string_view(m_held).substr(begin, end - begin);
         if (m_passing || !is_usage_chunk(event)) out += event;
         m_passing = false;
-        m_held.erase(0, end);
     }
+    m_held.erase(0, begin);
     if (m_passing || m_held.size() > hold_limit) {
         // Two bytes stay, so that the end is still found when it comes in pieces.
         const size_t go = m_held.size() - std::min<size_t>(m_held.size(), 2);
