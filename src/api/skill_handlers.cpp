@@ -160,10 +160,12 @@ Result<One<skill::Skill>> put_skill_folder(const Call& call, const RawBody& body
     return One<skill::Skill>{TRY(skills->put_folder(call.caller, id, std::move(files)))};
 }
 
-Result<One<skill::Skill>> fetch_skill_folder(const Call& call) {
+Result<One<skill::Skill>> fetch_skill_folder(const Call& call, const FetchSkillFolder& query) {
     auto* skills = TRY(skills_of(call));
     const auto id = TRY(skill_in_path(call));
-    return One<skill::Skill>{TRY(skills->fetch_folder(call.caller, id))};
+    std::optional<access::SpaceId> through;
+    if (query.space) through = TRY(call.access().spaces.choose(call.caller, query.space));
+    return One<skill::Skill>{TRY(skills->fetch_folder(call.caller, id, through))};
 }
 
 Result<One<skill::Skill>> share_skill(const Call& call) {

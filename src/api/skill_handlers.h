@@ -16,7 +16,7 @@ Result<Nothing> delete_skill(const Call&, const DeleteSkill&);
 Result<List<skill::SkillVersion>> list_skill_versions(const Call&);
 Result<List<skill::FileView>> list_skill_files(const Call&);
 Result<One<skill::Skill>> put_skill_folder(const Call&, const RawBody&);
-Result<One<skill::Skill>> fetch_skill_folder(const Call&);
+Result<One<skill::Skill>> fetch_skill_folder(const Call&, const FetchSkillFolder&);
 Result<One<skill::Skill>> share_skill(const Call&);
 Result<One<skill::Skill>> unshare_skill(const Call&);
 

@@ -72,6 +72,15 @@ struct UpdateSkill {
     };
 };
 
+struct FetchSkillFolder {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    static constexpr std::tuple fields{
+        Field{"space", &FetchSkillFolder::space,
+              "For a skill of the installation: the space whose repository and credential fetch it."},
+    };
+};
+
 struct DeleteSkill {
     static constexpr bool is_query = true;
     std::optional<std::string> confirm;

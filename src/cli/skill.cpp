@@ -124,7 +124,8 @@ std::optional<json::Object> git_body(const Context& context) {
 }
 
 Result<json::Value> fetch_folder(const Context& context, const json::Value& skill) {
-    auto fetched = context.remote.post(path_of("/v1/skills", {text_of(skill, "id"), "fetch"}), json::Object{});
+    auto fetched = context.remote.post(path_of("/v1/skills", {text_of(skill, "id"), "fetch"}), json::Object{},
+                                       space_query(context));
     if (fetched.ok()) return fetched;
     Error error = fetched.error();
     error.message = "the skill " + text_of(skill, "name") +
@@ -385,7 +386,8 @@ std::vector<Command> skill_commands() {
          .summary = "Fetch a custom skill's folder from its git repository as it is now.",
          .arguments = {skill_argument},
          .details = "Workers get what was fetched last; the commit is shown with the skill. The repository is one of "
-                    "the space (hone repo list), so a private one is fetched with the credential that it names there.",
+                    "the space (hone repo list), so a private one is fetched with the credential that it names there. "
+                    "For a skill of the installation say whose: --space.",
          .run = fetch_skill},
         {.path = "skill delete",
          .summary = "Delete a skill with its secrets.",

@@ -33,15 +33,17 @@ Result<> Skills::store_files(const std::string& folder_hash, const std::vector<F
     });
 }
 
-Result<Skill> Skills::fetch_folder(const Caller& caller, const SkillId& id) {
+Result<Skill> Skills::fetch_folder(const Caller& caller, const SkillId& id,
+                                   const std::optional<access::SpaceId>& through) {
     const Stored before = TRY(permitted(caller, id, Permission::skill_write));
     if (before.type != SkillType::custom || !before.setup.git)
         return invalid("the skill has no git repository; set git.url first, or upload a folder");
-    if (!before.scope.space)
-        return invalid("skills of the installation belong to no space whose repositories could be fetched; upload the "
-                       "folder instead");
+    const auto& space = before.scope.space ? before.scope.space : through;
+    if (!space)
+        return invalid("the skill belongs to the installation, and repositories belong to spaces: name the space whose "
+                       "repository and credential fetch it, or upload the folder");
     if (m_source == nullptr) return unavailable("this server fetches nothing from git; upload the folder instead");
-    FetchedFolder fetched = TRY(m_source->fetch(caller, *before.scope.space, *before.setup.git, id.text()));
+    FetchedFolder fetched = TRY(m_source->fetch(caller, *space, *before.setup.git, id.text()));
     Stored after = before;
     after.setup.folder = TRY(check_folder(fetched.files));
     after.setup.git->commit = fetched.commit;

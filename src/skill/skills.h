@@ -93,8 +93,10 @@ public:
 
     Result<Skill> put_folder(const access::Caller& caller, const SkillId& id, std::vector<FolderFile> files);
     // Takes the folder from the skill's git repository as it is now, and notes the commit. Workers get what was fetched
-    // last, whatever happens in the repository. A commit that is known already changes nothing.
-    Result<Skill> fetch_folder(const access::Caller& caller, const SkillId& id);
+    // last, whatever happens in the repository. A commit that is known already changes nothing. Repositories and their
+    // credentials belong to spaces: a skill of the installation is fetched `through` one in which the caller may do so.
+    Result<Skill> fetch_folder(const access::Caller& caller, const SkillId& id,
+                               const std::optional<access::SpaceId>& through = {});
     Result<std::vector<FileView>> files(const access::Caller& caller, const SkillId& id) const;
     Result<std::vector<SkillVersion>> versions(const access::Caller& caller, const SkillId& id) const;
 

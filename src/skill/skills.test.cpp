@@ -358,8 +358,10 @@ TEST_CASE("a folder is stored once by its content and goes with its last version
 // A repository whose commits have names of our choice.
 struct Shelf final : FolderSource {
     FetchedFolder next;
-    Result<FetchedFolder> fetch(const access::Caller&, const access::SpaceId&, const GitSource& source,
+    std::string space{}; // asked for last
+    Result<FetchedFolder> fetch(const access::Caller&, const access::SpaceId& through, const GitSource& source,
                                 const std::string&) override {
+        space = through.text();
         if (*source.ref == "gone") return not_found("branch, tag or commit gone of shelf");
         return next;
     }
@@ -405,6 +407,30 @@ TEST_CASE("a folder from git is pinned to its commit until it is fetched again")
         moved.git = GitSource{"https://git.example.com/team/skills.git", std::string("v2"), std::string("tidy"),
                               std::string("2222222222222222222222222222222222222222")};
         CHECK(*must(shop.skills.update(admin, made.id, moved, {})).git->commit == "");
+    });
+}
+
+TEST_CASE("a skill of the installation is fetched through a space that is named; one of a space through its own") {
+    for_each_shop([](Shop& shop) {
+        Shelf shelf;
+        shelf.next = {"1111111111111111111111111111111111111111",
+                      {{"SKILL.md", "---\nname: tidy\ndescription: Tidies up.\n---\n", false}}};
+        shop.skills.set_source(shelf);
+        const access::Caller& admin = shop.world.admin;
+        const auto other = shop.world.add_space("other");
+        NewSkill wanted{"tidy", SkillType::custom};
+        wanted.setup.git = GitSource{"https://git.example.com/team/skills.git", {}, {}, {}};
+        const Skill shared = must(shop.skills.create(admin, {}, wanted, {}));
+        CHECK(outcome(shop.skills.fetch_folder(admin, shared.id)) == "invalid");
+        CHECK(shelf.space.empty());
+        CHECK(must(shop.skills.fetch_folder(admin, shared.id, other)).folder->name == "tidy");
+        CHECK(shelf.space == other.text());
+        const Skill own = must(shop.skills.create(admin, shop.world.space, wanted, {}));
+        must(shop.skills.fetch_folder(admin, own.id, other));
+        CHECK(shelf.space == shop.world.space.text());
+        must(shop.skills.share(admin, shared.id, other));
+        const auto member = shop.world.join(other, "m@example.com", Role::admin);
+        CHECK(outcome(shop.skills.fetch_folder(member, shared.id, other)) == "forbidden");
     });
 }
 

@@ -1,3 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check_page } from "./axe";
 import { expect, test, unique } from "./fixtures";
 
 const canary = "ghp_canary_9f3a7c51e2d84b60";
@@ -105,3 +110,51 @@ test("a custom skill's variables are changed and removed, its hosts edited", asy
   await dialog.getByRole("button", { name: "Remove" }).click();
   await expect(page.getByText("This skill declares no variables.")).toBeVisible();
 });
+
+/** A repository on the server itself, with a skill in the folder `tidy`. */
+function make_repo(data: string, name: string): string {
+  const work = mkdtempSync(join(tmpdir(), "hone-skill-"));
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-C", work, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], {
+      stdio: "ignore",
+      env: { PATH: process.env.PATH },
+    });
+  git("init", "-b", "main");
+  mkdirSync(join(work, "tidy"));
+  writeFileSync(join(work, "tidy", "SKILL.md"), "---\nname: tidy\ndescription: Tidies up.\n---\nUse tabs.\n");
+  git("add", ".");
+  git("commit", "-m", "First");
+  mkdirSync(join(data, "repos"), { recursive: true });
+  const bare = join(data, "repos", `${name}.git`);
+  git("clone", "--bare", ".", bare);
+  rmSync(work, { recursive: true });
+  return `file://${bare}`;
+}
+
+for (const scope of ["space", "installation"])
+  test(`a custom skill of the ${scope} takes its folder from a git repository`, async ({ page, admin, server }) => {
+    test.setTimeout(120_000);
+    const name = unique("tidy");
+    const url = make_repo(server.directory, name);
+    const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "custom", scope });
+    await page.goto(`/s/default/skills/${id}`);
+    const folder = page.getByRole("region", { name: "Folder" });
+    await folder.getByRole("button", { name: "From a git repository" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByRole("button", { name: "Save and fetch" })).toBeDisabled();
+    await dialog.getByLabel("Repository").fill(url);
+    await dialog.getByLabel("Folder", { exact: true }).fill("nowhere");
+    await check_page(page);
+    await dialog.getByRole("button", { name: "Save and fetch" }).click();
+    await expect(dialog.getByText(/folder nowhere of .* not found/)).toBeVisible({ timeout: 60_000 });
+    await dialog.getByLabel("Folder", { exact: true }).fill("tidy");
+    await dialog.getByRole("button", { name: "Save and fetch" }).click();
+    await expect(dialog).toHaveCount(0, { timeout: 60_000 });
+    await expect(folder.getByText("Tidies up.")).toBeVisible();
+    await expect(folder.getByText(/Workers get commit [0-9a-f]{12} until it is fetched again/)).toBeVisible();
+    await folder.getByText("SKILL.md").click();
+    await expect(folder.getByText("Use tabs.")).toBeVisible();
+    await folder.getByRole("button", { name: "Fetch now" }).click();
+    await expect(page.getByText(/^Nothing new: still [0-9a-f]{12}$/)).toBeVisible({ timeout: 60_000 });
+    await check_page(page);
+  });

@@ -8,11 +8,11 @@ import { Field, Form } from "../parts/form";
 import { Section } from "../parts/page";
 import { Data, Note } from "../parts/state";
 import { toast_done, toast_failed } from "../parts/toast";
-import { can } from "../session";
+import { can, space } from "../session";
 import { type SkillFile, type SkillView, skill_address, skills_changed } from "./skill_data";
 
 async function fetch_folder(skill: SkillView): Promise<void> {
-  const fetched = await api.post<SkillView>(`${skill_address(skill.id)}/fetch`, {});
+  const fetched = await api.post<SkillView>(`${skill_address(skill.id)}/fetch`, {}, { space: space.value?.id });
   await skills_changed();
   const commit = fetched.git?.commit.slice(0, 12);
   toast_done(fetched.version === skill.version ? `Nothing new: still ${commit}` : `Fetched ${commit}`);
@@ -38,7 +38,11 @@ function GitForm({ skill, on_close }: { skill: SkillView; on_close: () => void }
       >
         <Field
           label="Repository"
-          hint="A private one is fetched with the credential that it has under Repositories."
+          hint={
+            skill.scope === "installation"
+              ? `Fetched as a repository of the space ${space.value?.name}, with the credential that it has there.`
+              : "A private one is fetched with the credential that it has under Repositories."
+          }
           placeholder="https://github.com/team/skills.git"
           value={url}
           on_input={set_url}
