@@ -63,6 +63,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await verification.getByLabel("Command").fill("make test");
   await part("Budget");
   await page.getByLabel("US dollars").fill("1.5");
+  await page.getByLabel("Spans of model calls keep").selectOption("metadata");
   await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("wall_clock_minutes", { exact: false })).toBeVisible();
@@ -80,6 +81,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
     },
     outputs: { file: "review", labels: "review", investigation: "auto" },
     budget: { cost_micro_usd: 1_500_000, soft_percent: 80 },
+    capture: "metadata",
     review: { approvals: 2, verification: [{ name: "tests", command: "make test", timeout_seconds: 600 }] },
   });
 });

@@ -23,6 +23,13 @@ test("the budget of a space is set, shown against today, and taken away again", 
 
   await page.getByLabel("Ask to finish at, %").fill("90");
   await page.getByLabel("US dollars a day").fill("");
+  const capture = page.getByLabel("Spans of model calls keep at most");
+  await expect(capture).toHaveValue("full");
+  await capture.selectOption("metadata");
   await page.getByRole("button", { name: "Save budget" }).click();
   await expect(page.getByText("of $2.50 spent today")).toHaveCount(0);
+  await page.reload();
+  await expect(capture).toHaveValue("metadata");
+  const kept = await admin.send<{ capture: string }>("GET", `/v1/spaces/${name}/budget`);
+  expect(kept.capture).toBe("metadata");
 });

@@ -19,7 +19,14 @@ const reach_columns: Column<ReachView>[] = [
   {
     id: "where",
     title: "Where",
-    cell: (line) => (line.host ? <code>{host_text(line.host)}</code> : line.detail || line.variable),
+    cell: (line) =>
+      line.host ? (
+        <code>{host_text(line.host)}</code>
+      ) : line.kind === "env" ? (
+        <span title={line.detail}>wherever the worker sends it</span>
+      ) : (
+        line.detail || line.variable
+      ),
   },
   {
     id: "methods",
@@ -42,7 +49,12 @@ const reach_columns: Column<ReachView>[] = [
     id: "secret",
     title: "Secret",
     width: "160px",
-    cell: (line) => (line.secret_name ? <code>{line.secret_name}</code> : <span class="soft">none</span>),
+    cell: (line) =>
+      line.secret_name ? (
+        <code>{line.secret_name}</code>
+      ) : (
+        <span class="soft">{line.kind !== "open" && line.variable ? `${line.variable}, not set` : "none"}</span>
+      ),
   },
   { id: "skill", title: "Skill", width: "140px", wide: true, cell: (line) => line.skill_name },
 ];
