@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t read_bytes = 64 << 10;
 // Of an answer, at one time: little for a stream that waits for its model, more for one that comes faster than it goes.
-constexpr size_t least_piece = 16 << 10, most_piece = 64 << 10;
+constexpr size_t least_piece = 16 << 10, most_piece = 256 << 10;
 
 bool has_gone(const pollfd& client) {
     return (client.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -94,7 +94,13 @@ Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::st
                                   Duration idle) {
     constexpr int most_interim = 8;
     for (int i = 0; i < most_interim; ++i) {
-        if (other.buffer().empty()) TRY(wait_for_other(other, client, Deadline::after(first_byte)));
+        if (other.buffer().empty()) {
+            char first = 0; // of an answer right behind an interim one, that TLS has read ahead
+            if (other.try_read({&first, 1}).state == net::Io::done)
+                other.buffer() += first;
+            else
+                TRY(wait_for_other(other, client, Deadline::after(first_byte)));
+        }
         auto head = TRY(read_response(other, method, Deadline::after(idle)));
         if (!head) return unavailable("the connection was closed before an answer");
         if (head->status >= 200 || head->status == 101) return std::move(*head);

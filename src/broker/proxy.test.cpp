@@ -1,4 +1,7 @@
+#include "broker/gateway_pipe.h"
 #include "broker/testing.h"
+
+#include <sys/socket.h>
 
 using namespace hone;
 using namespace hone::broker;
@@ -540,6 +543,31 @@ TEST_CASE("certificates of the other side are verified") {
     CHECK(status(run.authority.issue("wrong", "DNS:other.test")).starts_with("502 "));
     net::testing::TestAuthority stranger;
     CHECK(status(stranger.issue("server", "DNS:api.test")).starts_with("502 "));
+}
+
+TEST_CASE("an answer right behind an interim one is seen, although TLS has read both at once") {
+    World world;
+    std::atomic<bool> is_sent{false};
+    Origin origin(
+        [&](Channel& channel) {
+            (void)channel.write("HTTP/1.1 103 Early Hints\r\n\r\n", soon());
+            (void)channel.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", soon());
+            is_sent = true;
+            (void)channel.wait(POLLIN, soon()); // until the other side closes
+        },
+        &world.certificate);
+    world.resolver->lead("api.test", {origin.address()});
+    const Cancel cancel;
+    auto dialed = world.dialer->dial_tls(parse_host_port("api.test", 443).value(), Reach::public_only, cancel);
+    REQUIRE(dialed.ok());
+    REQUIRE(eventually([&] { return is_sent.load(); }));
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
+    const Fd far(ends[1]);
+    const Channel client(net::Socket(Fd(ends[0])), cancel);
+    const auto head = await_answer(dialed.value().channel, client, "GET", 20s, 20s);
+    REQUIRE_MESSAGE(head.ok(), (head.ok() ? "" : head.error().message));
+    CHECK(head.value().status == 200);
 }
 
 TEST_CASE("an answer that comes before the request is over is passed on") {

@@ -49,6 +49,29 @@ TEST_CASE("a stream that breaks off keeps what the provider said last and is mar
     }
 }
 
+TEST_CASE("pieces of text that look alike are measured as each by itself, whatever their text") {
+    const auto piece = [](std::string_view text) {
+        return R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" +
+               std::string(text) + "\"}}\n\n";
+    };
+    // As the bytes stand in JSON: escaped quotes, backslashes at the end, words of the format, nothing at all.
+    const std::vector<std::string> texts{"abcd",   R"(a \"quoted\" word)", R"(C:\\)", "", R"(\",\"usage\":{)", "}}",
+                                         "the end"};
+    std::string stream;
+    size_t bytes = 0;
+    for (const std::string& text : texts) {
+        stream += piece(text);
+        bytes += text.size();
+    }
+    CHECK(meter(ModelApi::messages, AnswerForm::events, stream, false).estimated_output ==
+          static_cast<int64_t>(bytes + 3) / 4);
+    SUBCASE("and what differs beside the text is read") {
+        const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, piece("abcd") + anthropic_stream);
+        CHECK(usage.tokens == Tokens{400, 600, 30, 50, 0});
+        CHECK(usage.complete);
+    }
+}
+
 TEST_CASE("an error inside a stream is kept") {
     const ModelUsage usage =
         meter(ModelApi::messages, AnswerForm::events,
