@@ -12,7 +12,8 @@ import { can, space } from "../session";
 import { type SkillFile, type SkillView, skill_address, skills_changed } from "./skill_data";
 
 async function fetch_folder(skill: SkillView): Promise<void> {
-  const fetched = await api.post<SkillView>(`${skill_address(skill.id)}/fetch`, {}, { space: space.value?.id });
+  const through = skill.scope === "installation" ? { space: space.value?.id } : {};
+  const fetched = await api.post<SkillView>(`${skill_address(skill.id)}/fetch`, {}, through);
   await skills_changed();
   const commit = fetched.git?.commit.slice(0, 12);
   toast_done(fetched.version === skill.version ? `Nothing new: still ${commit}` : `Fetched ${commit}`);
