@@ -60,6 +60,8 @@ Result<> check_repos(const std::vector<RepoSettings>& repos) {
         if (repo.path.value.starts_with('/') || repo.path.value.find("..") != std::string::npos ||
             repo.path.value.size() > 1000)
             return invalid("repos: path must be a folder below the repository");
+        if (*repo.depth < 0 || *repo.depth > 1'000'000)
+            return invalid("repos: depth must be 0 (all history) to 1000000");
     }
     return {};
 }

@@ -68,10 +68,12 @@ struct RepoSettings {
     std::string url;
     Defaulted<std::string> ref = {};
     Defaulted<std::string> path = {};
+    Defaulted<int64_t> depth = int64_t{0};
     static constexpr std::tuple fields{
         Field{"url", &RepoSettings::url, "Address to clone from: https, or file for one on the server."},
         Field{"ref", &RepoSettings::ref, "Branch, tag or commit; empty: the default branch."},
         Field{"path", &RepoSettings::path, "Folder that matters in a large repository."},
+        Field{"depth", &RepoSettings::depth, "Commits of history that are cloned; 0: all of it."},
     };
 };
 

@@ -13,12 +13,13 @@ namespace {
 constexpr std::string_view gateway = "http://127.0.0.1:3129/git/";
 constexpr int64_t clone_timeout_ms = 10 * 60 * 1000;
 
-// $1 address, $2 folder, $3 path scope, $4 branch to work on. A thread's later sandboxes find their clone as they left
-// it. Of a scope only what is looked at is brought. Nobody waits until a clone is on the disk, but it gets there.
+// $1 address, $2 folder, $3 path scope, $4 branch to work on, $5 commits of history or nothing. A thread's later
+// sandboxes find their clone as they left it. Of a scope only what is looked at is brought. Nobody waits until a clone
+// is on the disk, but it gets there.
 constexpr std::string_view clone_script = R"(
 set -e
 if [ -d "$2/.git" ]; then exit 0; fi
-git -c core.fsync=none clone --quiet --no-checkout ${3:+--filter=blob:none} -c push.default=current -c push.autoSetupRemote=true -c user.name='Hone worker' \
+git -c core.fsync=none clone --quiet --no-checkout ${3:+--filter=blob:none} ${5:+--depth "$5"} -c push.default=current -c push.autoSetupRemote=true -c user.name='Hone worker' \
     -c user.email=worker@hone.invalid -c advice.detachedHead=false "$1" "$2"
 cd "$2"
 if [ -n "$3" ]; then git sparse-checkout set --cone "$3"; fi
@@ -48,7 +49,7 @@ Result<> Worker::prepare_repos() {
         const std::string scope = wanted.path.value.empty() ? supplied.repo.path_scope : *wanted.path;
         TRY(run_inside("clone",
                        {"/bin/sh", "-c", std::string(clone_script), "clone", std::string(gateway) + name, folder, scope,
-                        branch_prefix() + "work"},
+                        branch_prefix() + "work", *wanted.depth == 0 ? "" : std::to_string(*wanted.depth)},
                        clone_timeout_ms));
         m_work.manifest.repos.value.push_back({wanted.url, supplied.checkout.base_commit});
         TRY(m_means.book.step(m_id, "clone",

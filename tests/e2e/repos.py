@@ -142,6 +142,17 @@ def test_addresses_that_cannot_be_are_refused_with_advice(binary, stack):
         assert answer.status in (400, 403) and advice in answer.message, (url, answer.text)
 
 
+def test_a_shallow_clone_is_pushed_from_too(binary, stack):
+    forge, shop = shop_with(binary, stack, "--push")
+    add(shop, forge)
+    script = "cd shop; git log --oneline | wc -l; echo more >> README.md; git commit -qam 'Say more'; git push -q 2>&1 && echo pushed"
+    run = shop.until(shop.start(*shell(script), repos=[{"url": forge.url, "depth": 1}])["id"])
+    said = shop.texts(run["id"], "message")
+    assert said[0] == "1" and said[-1] == "pushed", said
+    refused = shop.client.post("/v1/presets", {"name": "deep", "settings": {"harness": "playbook", "repos": [{"url": forge.url, "depth": -1}]}})
+    assert refused.status == 400 and "depth" in refused.message, refused.text
+
+
 def test_a_worker_clones_commits_and_pushes_into_its_quarantine_only(binary, stack):
     forge, shop = shop_with(binary, stack, "--basic", f"x-access-token:{TOKEN}", "--push")
     skill = skill_for(shop, forge)

@@ -1614,6 +1614,8 @@ export interface RepoSettings {
   ref: string;
   /** Folder that matters in a large repository. */
   path: string;
+  /** Commits of history that are cloned; 0: all of it. */
+  depth: number;
 }
 
 export interface ReviewCount {

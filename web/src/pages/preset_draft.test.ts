@@ -7,7 +7,7 @@ const settings = () => settings_of(draft_of(null), undefined) as Settings;
 test("settings survive the form", () => {
   const before: Settings = {
     ...settings(),
-    repos: [{ url: "https://git.example.com/shop.git", ref: "main", path: "services/shop" }],
+    repos: [{ url: "https://git.example.com/shop.git", ref: "main", path: "services/shop", depth: 0 }],
     command: ["/bin/sh", "-c"],
   };
   before.review = {

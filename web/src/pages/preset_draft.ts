@@ -9,6 +9,7 @@ export interface RepoDraft {
   url: string;
   ref: string;
   path: string;
+  depth: string;
 }
 
 export interface VerificationDraft {
@@ -142,7 +143,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     command: settings?.command.join("\n") ?? "",
     system_prompt: settings?.system_prompt ?? "",
     skills: settings?.skills ?? [],
-    repos: settings?.repos ?? [],
+    repos: (settings?.repos ?? []).map((repo) => ({ ...repo, depth: repo.depth ? String(repo.depth) : "" })),
     image: sandbox?.image ?? "host",
     init_script: sandbox?.init_script ?? "",
     init_failure: sandbox?.init_failure ?? "abort",
@@ -221,7 +222,12 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
     system_prompt: draft.system_prompt,
     skills: draft.skills,
     repos: draft.repos
-      .map(({ url, ref, path }) => ({ url: url.trim(), ref: ref.trim(), path: path.trim() }))
+      .map(({ url, ref, path, depth }) => ({
+        url: url.trim(),
+        ref: ref.trim(),
+        path: path.trim(),
+        depth: whole(depth),
+      }))
       .filter((repo) => repo.url !== ""),
     sandbox: {
       ...before?.sandbox,

@@ -118,6 +118,13 @@ function Repositories({ draft, change }: PartProps) {
           <div class="field-row">
             <Field label="Branch, tag or commit" value={repo.ref} on_input={(ref) => set(index, { ref })} />
             <Field label="Folder" placeholder="all of it" value={repo.path} on_input={(path) => set(index, { path })} />
+            <Field
+              label="Commits of history"
+              placeholder="all"
+              type="number"
+              value={repo.depth}
+              on_input={(depth) => set(index, { depth })}
+            />
           </div>
           <button
             type="button"
@@ -129,7 +136,10 @@ function Repositories({ draft, change }: PartProps) {
         </fieldset>
       ))}
       <p>
-        <button type="button" onClick={() => change({ repos: [...draft.repos, { url: "", ref: "", path: "" }] })}>
+        <button
+          type="button"
+          onClick={() => change({ repos: [...draft.repos, { url: "", ref: "", path: "", depth: "" }] })}
+        >
           <Icon name="plus" /> Add a repository
         </button>
       </p>
