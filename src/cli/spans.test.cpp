@@ -182,7 +182,7 @@ TEST_CASE("one eval is written by options") {
         {"annotate", "--span", "00000000000000a2", "--name", "correct", "--label", "no", "--score", "0.5"});
     CHECK(outcome.exit == 0);
     CHECK(world.server.seen().at(0).body ==
-          R"({"data":[{"target":"span","target_id":"00000000000000a2","name":"correct","label":"no","score":5E-1}]})");
+          R"({"data":[{"target":"span","target_id":"00000000000000a2","name":"correct","label":"no","score":0.5}]})");
     CHECK(world.client.run({"annotate", "--span", "a", "--trace", "b", "--name", "n", "--label", "x"}).exit == 2);
     CHECK(world.client.run({"annotate", "--span", "a", "--name", "n"}).exit == 2);
     CHECK(world.client.run({"annotate", "--span", "a", "--name", "n", "--score", "much"}).exit == 2);
