@@ -194,7 +194,7 @@ TEST_CASE("objects that no git would make are not fetched; faults of form that o
     const auto fetch = [&](const std::string& mode_and_name, const std::string& author) {
         shell(house.folder.path, "cd repos/shop.git; blob=$(echo x | git hash-object -w --stdin); printf '" +
                                      mode_and_name +
-                                     "\\0' > ../../tree; echo $blob | xxd -r -p >> ../../tree; "
+                                     "\\0' > ../../tree; perl -e 'print pack q(H40), shift' $blob >> ../../tree; "
                                      "tree=$(git hash-object -w -t tree --literally ../../tree); printf 'tree "
                                      "'$tree'\\nauthor " +
                                      author +

@@ -314,7 +314,8 @@ TEST_CASE("hostile objects are refused, and hostile configuration is never read"
     for (const std::string name : {"..", ".git", ".GiT", "a/b"}) {
         said = house.inside("cd shop; blob=$(echo x | git hash-object -w --stdin); printf '100644 " + name +
                             "\\0' > /tmp/t; "
-                            "echo $blob | xxd -r -p >> /tmp/t; tree=$(git hash-object -w -t tree --literally /tmp/t); "
+                            "perl -e 'print pack q(H40), shift' $blob >> /tmp/t; tree=$(git hash-object -w -t tree "
+                            "--literally /tmp/t); "
                             "git push origin $(git commit-tree -m bad -p HEAD $tree):refs/heads/" +
                             own + "bad 2>&1; echo \"push: $?\"");
         CHECK_MESSAGE(has(said, "push: 1"), name, ": ", said);
