@@ -30,7 +30,7 @@ def shrink_to_what_is_used(server, mount):
     for attempt in range(10):
         used = int(inside(server, "df", "--output=used", "-k", mount).stdout.split()[-1])
         try:
-            return inside(server, "mount", "-o", f"remount,size={used}k", mount)
+            return inside(server, "mount", "-o", f"remount,size={used}k", "tmpfs", mount)  # with both names its old options are left alone
         except subprocess.CalledProcessError:
             if attempt == 9:
                 raise

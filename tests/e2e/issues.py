@@ -207,11 +207,12 @@ def test_hostile_text_in_traces_stays_data(binary, stack):
         rows = shop.client.call("GET", "/v1/projects/shop/span_rows?limit=100&filter=" + quoted(issue["filter"]))
         assert rows.status == 200 and len(rows.data) == 6, (issue["filter"], rows.text[:500])
     # Two issues with different texts: their workers get the same words, tools and destinations.
-    manifests = []
+    manifests, runs = [], []
     for issue in issues[:2]:
         started = shop.client.must("POST", f"/v1/issues/{issue['id']}/investigate").data
         assert started["status"] == "investigating", started
-        manifests.append(shop.client.must("GET", f"/v1/runs/{started['investigation_run']}/manifest").data)
+        runs.append(started["investigation_run"])
+        manifests.append(shop.client.must("GET", f"/v1/runs/{runs[-1]}/manifest").data)
         again = shop.client.post(f"/v1/issues/{issue['id']}/investigate")
         assert again.status in (200, 409), again.text
     first, second = manifests
@@ -220,9 +221,12 @@ def test_hostile_text_in_traces_stays_data(binary, stack):
     for text in INJECTIONS:
         assert text not in first["prompt"] and "evil.example" not in first["prompt"]
     assert first["settings"]["harness"] == "playbook" and not first["settings"]["sandbox"]["allow_hosts"]
-    for issue in issues[:2]:
+    for issue, id in zip(issues, runs):
+        run = wait_until(lambda id=id: next((now for now in [shop.client.must("GET", f"/v1/runs/{id}").data] if now["ended_at"]), None),
+                         "the worker is done", 120)
+        assert run["state"] == "succeeded", (run, shop.client.get(f"/v1/runs/{id}/events").text[-2000:])
         done = wait_until(lambda id=issue["id"]: next((now for now in [shop.issue(id)] if now["investigation_id"]), None),
-                          "the investigation is there", 120)
+                          "the investigation is there", 30)
         text = shop.client.get(f"/v1/artifacts/{done['investigation_id']}/content").text
         assert "](http" not in text and "<img" not in text, text
 
