@@ -4,9 +4,13 @@
 #include "base/text.h"
 #include "base/time.h"
 
+#include <atomic>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace hone;
 using namespace std::chrono_literals;
@@ -120,5 +124,25 @@ TEST_CASE("a file is replaced whole, with its mode") {
     CHECK((status.st_mode & 0777) == 0644);
     CHECK(read_file(folder + "/none").error().code == Code::not_found);
     CHECK(make_directories(path).error().code == Code::conflict);
+    REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
+}
+
+TEST_CASE("who writes the same file at the same time publishes a whole one") {
+    const std::string folder = "/tmp/hone-base-test-" + std::to_string(getpid());
+    REQUIRE(make_directories(folder).ok());
+    std::atomic<int> failed = 0;
+    {
+        std::vector<std::jthread> writers;
+        for (char letter = 'a'; letter < 'e'; ++letter)
+            writers.emplace_back([&, letter] {
+                for (int i = 0; i < 50; ++i)
+                    if (!write_file(folder + "/file", std::string(100'000, letter)).ok()) ++failed;
+            });
+    }
+    CHECK(failed == 0);
+    const std::string content = read_file(folder + "/file").value();
+    CHECK(content == std::string(100'000, content.at(0)));
+    const auto files = std::filesystem::directory_iterator(folder);
+    CHECK(std::distance(begin(files), end(files)) == 1);
     REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
 }

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -38,13 +39,19 @@ Result<> write_all(int descriptor, std::string_view content) {
 }
 
 Result<> write_file(const std::string& path, std::string_view content, mode_t mode) {
-    const std::string beside = path + ".new";
-    Fd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-    if (!file.is_open()) return system_error("write " + beside, errno);
-    TRY(write_all(file.get(), content));
-    if (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0) return system_error("write " + beside, errno);
+    // A name of its own: two who write the same file at once each publish a whole one.
+    std::string beside = path + ".XXXXXX.new";
+    Fd file(::mkostemps(beside.data(), 4, O_CLOEXEC));
+    if (!file.is_open()) return system_error("write " + path, errno);
+    auto written = write_all(file.get(), content);
+    if (written.ok() && (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0))
+        written = system_error("write " + path, errno);
     file.reset();
-    if (::rename(beside.c_str(), path.c_str()) != 0) return system_error("rename to " + path, errno);
+    if (written.ok() && ::rename(beside.c_str(), path.c_str()) != 0) written = system_error("rename to " + path, errno);
+    if (!written.ok()) {
+        ::unlink(beside.c_str());
+        return written;
+    }
     const std::string parent = std::filesystem::path(path).parent_path().string();
     const Fd directory(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory.is_open() || ::fsync(directory.get()) != 0) return system_error("sync " + parent, errno);
