@@ -238,7 +238,9 @@ Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by) {
     TRY(set(RLIMIT_NPROC, *limits.pids + (limits_by == LimitKeeper::rlimit ? 1 : 64)));
     if (limits_by == LimitKeeper::rlimit) {
 #ifndef __SANITIZE_ADDRESS__ // its shadow of the memory counts as data, and no process with it would start
-        TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, *limits.memory_bytes)));
+        // The watchdog looks at what is used; this only bounds what comes between two looks. Runtimes reserve far more
+        // than they use.
+        TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, 2 * *limits.memory_bytes)));
 #endif
         TRY(set(RLIMIT_FSIZE, *limits.disk_bytes));
     }

@@ -25,12 +25,17 @@ def inside(server, *command):
     return subprocess.run([*enter, *map(str, command)], check=True, capture_output=True)
 
 
+def resize(server, mount, size):
+    # Named by both its source and its place: otherwise its old options are given again, which a user may not give.
+    return inside(server, "mount", "-o", f"remount,size={size}", "tmpfs", mount)
+
+
 def shrink_to_what_is_used(server, mount):
     """Tried again when the server has written something between the two commands."""
     for attempt in range(10):
         used = int(inside(server, "df", "--output=used", "-k", mount).stdout.split()[-1])
         try:
-            return inside(server, "mount", "-o", f"remount,size={used}k", "tmpfs", mount)  # with both names its old options are left alone
+            return resize(server, mount, f"{used}k")
         except subprocess.CalledProcessError:
             if attempt == 9:
                 raise
@@ -112,7 +117,7 @@ def test_a_disk_that_shrinks_under_the_server_refuses_writes_and_recovers(binary
                 break
     assert refusals == 3
     key.must("GET", f"/v1/projects/{project}")
-    inside(server, "mount", "-o", "remount,size=16m", mount)
+    resize(server, mount, "16m")
     key.must("POST", "/v1/projects", {"name": "after"})
     whole(server, server.admin())
 
