@@ -283,13 +283,14 @@ def check_harness_killed(agents):
 
 def check_out_of_memory(agents):
     """A tool takes all memory: the sandbox is ended, the run says why, and a follow-up finds the workspace. An ordinary
-    user has no group to end: there the tool alone is refused its memory."""
+    user has no group to end: there the tool, or the agent with it, is refused its memory."""
     id = agents.session("greedy", "take it all", sandbox={"memory_bytes": 1536 << 20})
-    refused = lambda: os.geteuid() != 0 and any("python ended with 1" in text for text in agents.texts(id))
-    wait_until(lambda: refused() or agents.run(id)["state"] in OVER, "memory has run out", agents.patience)
-    if refused():
-        return agents.cancel(id)
-    run = agents.run(id)
+    over = lambda: agents.run(id)["state"] in OVER
+    if os.geteuid() != 0:
+        refused = lambda: any("python ended with 1" in text for text in agents.texts(id))
+        wait_until(lambda: over() or refused(), "memory has run out", agents.patience)
+        return None if over() else agents.cancel(id)
+    run = agents.until(id)
     assert run["state"] == "failed" and "memory" in run["reason"], (run, agents.texts(id)[-10:])
     agents.say(id, "and now?")
     wait_until(lambda: agents.run(id)["state"] == "waiting", "the session goes on in a new sandbox", 180)
