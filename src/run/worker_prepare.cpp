@@ -151,6 +151,8 @@ Result<harness::Setup> Worker::setup_of() {
         setup.program = settings.command.value.front();
         setup.arguments.assign(settings.command.value.begin() + 1, settings.command.value.end());
     } else if (settings.harness == "playbook") {
+        if (m_means.playbooks.empty())
+            return invalid("the folder playbooks is missing: it belongs beside the program hone");
         const std::string name = settings.command.value.empty() ? "investigate" : settings.command.value.front();
         if (!sandbox::is_plain_name(name) || !file_exists(m_means.playbooks + "/" + name + ".py"))
             return invalid("there is no playbook named " + name +
@@ -206,8 +208,6 @@ Result<> Worker::prepare_sandbox() {
     TRY(fill_file(config + "/trust", ""));
     spec.mounts.value.push_back({config + "/trust", std::string(system_trust_file), true});
     harness::Setup setup = TRY(setup_of());
-    if (settings.harness == "playbook" && m_means.playbooks.empty())
-        return invalid("the folder playbooks is missing: it belongs beside the program hone");
     if (settings.harness == "playbook") spec.mounts.value.push_back({m_means.playbooks, "/opt/playbooks", true});
     if (!m_harness->package.empty()) {
         const InstalledHarness installed = TRY(m_means.harnesses.find(m_harness->name));
