@@ -9,7 +9,7 @@ import { Icon } from "../parts/icon";
 import { Section } from "../parts/page";
 import { Note, State } from "../parts/state";
 import { Time } from "../parts/time";
-import { Visible } from "../parts/visible";
+import { Visible, VisibleLines } from "../parts/visible";
 import { set_query } from "../router";
 import {
   pull_request_tones,
@@ -69,17 +69,7 @@ function Output({ title, run }: { title: string; run: VerificationRun | null }) 
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard */}
       <pre tabIndex={0} role="group" aria-label={`Output on ${title}`}>
         <code>
-          {run?.output
-            ? run.output
-                .trimEnd()
-                .split("\n")
-                .map((line, index) => (
-                  <span key={index}>
-                    <Visible text={line} />
-                    {"\n"}
-                  </span>
-                ))
-            : "(nothing)"}
+          {run?.output ? <VisibleLines text={run.output.trimEnd()} /> : "(nothing)"}
         </code>
       </pre>
     </div>
@@ -144,16 +134,7 @@ function Commits({ revision }: { revision: Revision }) {
               </b>
               {commit.message.includes("\n") && (
                 <p class="soft pre">
-                  {commit.message
-                    .slice(commit.message.indexOf("\n"))
-                    .trim()
-                    .split("\n")
-                    .map((line, index) => (
-                      <span key={index}>
-                        <Visible text={line} />
-                        {"\n"}
-                      </span>
-                    ))}
+                  <VisibleLines text={commit.message.slice(commit.message.indexOf("\n")).trim()} />
                 </p>
               )}
               <p class="faint">

@@ -18,3 +18,17 @@ export function Visible({ text }: { text: string }) {
     </bdi>
   );
 }
+
+/** Marks stay in their line: a text of several is shown line by line. */
+export function VisibleLines({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("\n").map((line, index) => (
+        <span key={index}>
+          <Visible text={line} />
+          {"\n"}
+        </span>
+      ))}
+    </>
+  );
+}
