@@ -265,8 +265,11 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
     await press("Escape");
     await expect(dialog).toHaveCount(0);
   }
+  // Neighbours are known once the list has been read.
+  await expect(page.getByRole("button", { name: "Next that waits" })).toBeEnabled();
   await press("n");
   await expect(page).not.toHaveURL(new RegExp(first.artifact));
+  await expect(page.getByRole("button", { name: "Previous that waits" })).toBeEnabled();
   await press("p");
   await at(first.artifact);
   await press("X");
