@@ -1,5 +1,6 @@
 #include "api/run_followers.h"
 #include "access/testing.h"
+#include "net/testing/raw_client.h"
 
 #include <doctest/doctest.h>
 
@@ -129,7 +130,7 @@ TEST_CASE("all followers of a run hear everything once and in order, whoever cam
         stage.say(other, 1);
         CHECK(early->ids(454) == numbers(454));
         CHECK(elsewhere->ids(1) == numbers(1));
-        CHECK(followers.count() == 3);
+        CHECK(net::testing::eventually([&] { return followers.count() == 3; }));
     });
 }
 

@@ -151,7 +151,7 @@ TEST_CASE("the client and the server understand each other, and connections are 
 TEST_CASE("a kept connection that the server has closed is replaced without a failed request") {
     LambdaHandler handler;
     ServerOptions options = test_options();
-    options.limits.idle_timeout = 50ms;
+    options.limits.idle_timeout = 500ms; // also the time a new connection has for its first byte
     auto server = start_server(handler, options);
     HttpClient client;
     for (int i = 0; i < 3; ++i) {
@@ -286,7 +286,7 @@ TEST_CASE("answers that are cut, too large, malformed or endless are errors") {
         CannedServer server(answer);
         ClientRequest request = get("http://" + server.address);
         request.max_response_bytes = 1000;
-        request.idle_timeout = 5s;
+        request.idle_timeout = 30s;
         return client.send(request);
     };
     CHECK(outcome("HTTP/1.1 200 OK\r\n\r\nuntil the end").value().body == "until the end");

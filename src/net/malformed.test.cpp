@@ -143,9 +143,9 @@ TEST_CASE("the end of one chunked body is the start of the next request") {
 TEST_CASE("slow headers, slow bodies and silence end by their time-outs") {
     LambdaHandler handler;
     ServerOptions options = test_options();
-    options.limits.header_timeout = 150ms;
-    options.limits.body_timeout = 150ms;
-    options.limits.idle_timeout = 150ms;
+    options.limits.header_timeout = 1s;
+    options.limits.body_timeout = 1s;
+    options.limits.idle_timeout = 1s; // also the time a new connection has for its first byte
     auto server = start_server(handler, options);
     RawClient header(server->addresses()[0]), body(server->addresses()[0]), silent(server->addresses()[0]),
         idle(server->addresses()[0]);

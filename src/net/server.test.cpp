@@ -250,9 +250,9 @@ TEST_CASE("a full lane answers 503 with Retry-After while other lanes work") {
     for (int i = 0; i < 3; ++i) {
         clients.push_back(std::make_unique<RawClient>(server->addresses()[0]));
         clients.back()->send("GET /block HTTP/1.1\r\nHost: t\r\n\r\n");
-        const auto& lane = static_cast<size_t>(Lane::ingest);
         CHECK(eventually([&] {
-            return server->counts().lanes[lane].queued + server->counts().lanes[lane].running == size_t(i) + 1;
+            const auto lane = server->counts().lanes[static_cast<size_t>(Lane::ingest)];
+            return lane.queued + lane.running == size_t(i) + 1;
         }));
     }
     RawClient late(server->addresses()[0]);
@@ -294,9 +294,10 @@ TEST_CASE("what the edge refuses later is in the form that the plan gives it") {
     for (size_t i = 0; i < 2; ++i) {
         clients.push_back(std::make_unique<RawClient>(server->addresses()[0]));
         clients.back()->send("GET / HTTP/1.1\r\nHost: t\r\n\r\n");
-        const auto lane = static_cast<size_t>(Lane::ingest);
-        CHECK(eventually(
-            [&] { return server->counts().lanes[lane].queued + server->counts().lanes[lane].running == i + 1; }));
+        CHECK(eventually([&] {
+            const auto lane = server->counts().lanes[static_cast<size_t>(Lane::ingest)];
+            return lane.queued + lane.running == i + 1;
+        }));
     }
     RawResponse busy = RawClient(server->addresses()[0]).get("/");
     CHECK(busy.body == "theirs 503");

@@ -39,7 +39,7 @@ public:
         made.user = "hone";
         made.password = "hunter2";
         made.ca_file = m_authority.ca_file();
-        made.timeout = 10s;
+        made.timeout = 30s;
         return made;
     }
     struct Mail {
@@ -150,9 +150,11 @@ private:
                     if (m_stop) return;
                     mail.data += piece + "\n";
                 }
+                if (m_script.to_data.starts_with("250")) {
+                    const std::lock_guard lock(m_mutex);
+                    m_mails.push_back(mail);
+                }
                 say(socket, m_script.to_data);
-                const std::lock_guard lock(m_mutex);
-                if (m_script.to_data.starts_with("250")) m_mails.push_back(mail);
             } else if (line == "QUIT") {
                 say(socket, "221 bye");
                 return;

@@ -37,7 +37,7 @@ struct Office {
         SenderOptions made;
         made.allow_private = true;
         made.public_url = "https://hone.example.com";
-        made.timeout = std::chrono::seconds(5);
+        made.timeout = std::chrono::seconds(30);
         return made;
     }
     Notice notice(const std::string& key, Kind kind = Kind::run_finished) const {

@@ -143,4 +143,13 @@ Result<Message> Channel::receive(int timeout_ms) {
     return message;
 }
 
+bool Channel::is_unheard() {
+    pollfd wait{m_socket.get(), POLLIN, 0};
+    while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
+    }
+    int error = 0;
+    socklen_t size = sizeof error;
+    return ::getsockopt(m_socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET;
+}
+
 } // namespace hone::sandbox

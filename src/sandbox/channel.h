@@ -36,6 +36,8 @@ public:
     Result<> send(std::string_view text, std::span<const int> descriptors = {});
     // Code::unavailable at the end of the conversation, Code::busy after `timeout_ms` (-1 waits for ever).
     Result<Message> receive(int timeout_ms = -1);
+    // Waits for the other side's next word or its end. True: it has ended and has not read all that was sent to it.
+    bool is_unheard();
 
 private:
     Fd m_socket;

@@ -137,7 +137,9 @@ public:
         request.verb = ShimVerb::claim;
         request.spec = spec;
         const Lock lock(m_mutex);
-        return m_channel.send(json::write(request));
+        TRY(m_channel.send(json::write(request)));
+        if (m_channel.is_unheard()) return unavailable("the prepared sandbox ended before it was claimed");
+        return {};
     }
 
     // The first word of a new shim: it is ready, or why it is not.

@@ -100,6 +100,23 @@ TEST_CASE("a message longer than a packet arrives, with its descriptors") {
     CHECK(pair.value().second.receive().error().code == Code::unavailable);
 }
 
+TEST_CASE("a channel knows whether the other side ended before it had read everything") {
+    for (const bool reads : {true, false}) {
+        auto pair = Channel::make_pair();
+        REQUIRE(pair.ok());
+        Channel& here = pair.value().first;
+        Channel& there = pair.value().second;
+        REQUIRE(here.send("do this").ok());
+        REQUIRE(there.send("wait").ok());
+        CHECK_FALSE(here.is_unheard()); // it speaks
+        CHECK(here.receive().value().text == "wait");
+        if (reads) CHECK(there.receive().value().text == "do this");
+        there.close();
+        CHECK(here.is_unheard() == !reads);
+        CHECK(here.receive().error().code == Code::unavailable);
+    }
+}
+
 TEST_CASE("a deep, locked tree with links is removed and what links point to stays") {
     Folder folder;
     const std::string outside = folder.path + "/outside";

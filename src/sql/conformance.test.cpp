@@ -289,7 +289,7 @@ TEST_CASE("a wrong number of values is found") {
 TEST_CASE("a statement that never ends is stopped") {
     for (const Engine engine : all_engines) {
         INFO("on ", engine_name(engine));
-        FreshDatabase fresh(engine, Schema::empty, {.statement_timeout = std::chrono::milliseconds(100)});
+        FreshDatabase fresh(engine, Schema::empty, {.statement_timeout = std::chrono::milliseconds(500)});
         const auto outcome = fresh.database().query("WITH RECURSIVE forever (n) AS (SELECT 1 UNION ALL SELECT n + 0 "
                                                     "FROM forever) SELECT COUNT(*) FROM forever");
         CHECK(outcome.error().code == Code::busy);

@@ -83,7 +83,7 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
         for (uint64_t i = first; i < first + 20; ++i) spans.push_back({i, i});
         return remote.ingest({request(spans), "application/json", "", "remote", "space"}).status;
     };
-    const auto wait = [&] { return remote.loader().wait_loaded(remote.log_stats().next_sequence, 30s); };
+    const auto wait = [&] { return remote.loader().wait_loaded(remote.log_stats().next_sequence, 60s); };
     CHECK(send(1) == 200);
     REQUIRE(wait());
     auto store = remote.store();

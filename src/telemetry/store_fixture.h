@@ -60,7 +60,7 @@ struct Fixture {
         return *store.value();
     }
 
-    void wait() { REQUIRE(telemetry->loader().wait_loaded(telemetry->log_stats().next_sequence, 30s)); }
+    void wait() { REQUIRE(telemetry->loader().wait_loaded(telemetry->log_stats().next_sequence, 60s)); }
 
     LedgerCounts ledger(const std::string& project) { return telemetry->ledger()["project_" + project]; }
 
