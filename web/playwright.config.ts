@@ -2,9 +2,9 @@ import { defineConfig } from "@playwright/test";
 
 // Two suites: pure functions beside the code, and pages in a real browser against the real binary.
 export default defineConfig({
-  timeout: 30_000,
+  timeout: 90_000,
   // Each spec takes a second or two by itself; the limits leave room for a machine that builds meanwhile.
-  expect: { timeout: 8_000 },
+  expect: { timeout: 20_000 },
   // A second try is named in the suite's output: such a test is to be mended, but it does not stop everybody's work.
   retries: 1,
   workers: 2,

@@ -94,7 +94,7 @@ class Model:
 
 
 class Agents(Shop):
-    patience = 180  # the programs need a while to start, four at once more so
+    patience = 300  # the programs need a while to start, four at once more so
 
     def __init__(self, binary, stack, harness, protocol, package):
         super().__init__(binary, stack, "--run-places", str(AT_ONCE), "--run-places-per-space", str(AT_ONCE))

@@ -139,7 +139,7 @@ def test_a_read_only_data_directory_is_refused_at_start(binary, stack):
         [*namespace, "sh", "-c", script, "sh", refused.binary, "check", "--data-dir", str(server.data_dir)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
     assert checked.returncode == 1 and "not writable" in checked.stdout, checked
     assert (server.data_dir / "hone.db").read_bytes() == before

@@ -22,7 +22,7 @@ def blocks(language):
 
 def run(command, key, text=None):
     environment = os.environ | {"HONE_API_KEY": key}
-    return subprocess.run(command, env=environment, input=text, cwd=TESTS, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment, input=text, cwd=TESTS, capture_output=True, text=True, timeout=300)
 
 
 def here(code, url):

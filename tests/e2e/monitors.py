@@ -169,7 +169,7 @@ def test_private_addresses_are_refused_by_default_and_retries_survive_a_kill(bin
     other.kill()
     receiver.status = 200
     other.start()
-    wait_until(lambda: len(receiver.of("monitor_triggered")) >= 2, "another attempt after the restart", 150)
+    wait_until(lambda: len(receiver.of("monitor_triggered")) >= 2, "another attempt after the restart", 300)
     ids = {told["delivery_id"] for told in receiver.of("monitor_triggered")}
     assert len(ids) == 1, ids
 
@@ -189,7 +189,7 @@ def test_two_servers_on_one_postgresql_tell_of_a_transition_once(binary, stack):
     loaded(client)
     loaded(two.admin())
     made = [monitor(client, f"m{i}") for i in range(5)]
-    wait_until(lambda: len(receiver.of("monitor_triggered")) >= len(made), "all of them trigger by themselves", 90)
+    wait_until(lambda: len(receiver.of("monitor_triggered")) >= len(made), "all of them trigger by themselves", 240)
     told = [notice["title"] for notice in receiver.of("monitor_triggered")]
     assert sorted(told) == sorted(f"Triggered: {each['name']}" for each in made), told
 

@@ -103,7 +103,7 @@ def test_deletes_by_filter_and_of_a_project_free_the_disk(binary, stack):
     assert client.must("GET", "/v1/projects/shop/evals").data == [], "evals go with their spans"
     # A deleted project: the duties start at once, not at their next minute, and no row of it is left.
     admin.must("DELETE", "/v1/projects/shop", status=204)
-    wait_until(lambda: purged(server), "the project's rows are gone", 40)
+    wait_until(lambda: purged(server), "the project's rows are gone")
 
 
 def purged(server):

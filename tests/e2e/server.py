@@ -13,7 +13,7 @@ import urllib.parse
 
 PASSWORD = "correct horse battery"
 ADMIN = "admin@localhost"
-PATIENCE = 60  # seconds; the machine may be busy, nothing waits this long when it works
+PATIENCE = 120  # seconds; the machine may be busy, nothing waits this long when it works
 
 
 def wait_until(condition, what, patience=PATIENCE):

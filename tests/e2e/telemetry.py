@@ -196,7 +196,7 @@ def test_an_open_otlp_address_takes_traces_without_a_key(binary, stack):
             [server.binary, "serve", "--data-dir", str(server.data_dir) + "-2", "--listen", "127.0.0.1:0", flag, taken],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
         )
         assert refused.returncode == 1 and flag[2:].replace("-", "_") in refused.stderr, refused
 
@@ -217,7 +217,7 @@ def test_the_opentelemetry_sdk_sends_without_changes(binary, stack):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
         )
         assert sent.returncode == 0, sent.stdout + sent.stderr
         client = server.client(key)

@@ -28,7 +28,7 @@ class Hone:
 
     def run(self, *words, text=None, status=0):
         command = [self.binary, *words]
-        ran = subprocess.run(command, env=self.environment, input=text, capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(command, env=self.environment, input=text, capture_output=True, text=True, timeout=300)
         assert ran.returncode == status, f"{words}: {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
         return ran
 

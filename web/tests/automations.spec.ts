@@ -81,12 +81,9 @@ test("a metric trigger shows what it would have done", async ({ page, admin, req
   const day = 86_400_000;
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "slow", duration: 9000 }], day);
   await page.getByLabel("Metric").selectOption("latency_mean");
-  await expect(async () => {
-    await page.getByLabel("Threshold, ms").fill("10000");
-    await expect(preview.getByText("In the last seven days it would never have fired.")).toBeVisible();
-    await page.getByLabel("Threshold, ms").fill("2500");
-    await expect(preview.getByText("In the last seven days it would have fired once.")).toBeVisible();
-  }).toPass({ timeout: 60_000 });
+  await expect(preview.getByText("In the last seven days it would have fired once.")).toBeVisible();
+  await page.getByLabel("Threshold, ms").fill("10000");
+  await expect(preview.getByText("In the last seven days it would never have fired.")).toBeVisible();
   await check_page(page);
 });
 

@@ -58,10 +58,7 @@ export async function with_chat(request: APIRequestContext, url: string, admin: 
   return [project, trace];
 }
 
-/** Spans are searchable a moment after they are acknowledged. */
 export async function open_trace(page: Page, project: string, trace: string): Promise<void> {
-  await expect(async () => {
-    await page.goto(`/s/default/projects/${project}/traces/${trace}`);
-    await expect(page.getByRole("treegrid", { name: "Spans" })).toBeVisible({ timeout: 3000 });
-  }).toPass({ timeout: 30_000 });
+  await page.goto(`/s/default/projects/${project}/traces/${trace}`);
+  await expect(page.getByRole("treegrid", { name: "Spans" })).toBeVisible();
 }

@@ -92,10 +92,6 @@ test("traces, a trace and the overview with spans in them are accessible", async
     { name: "chat", parent_id: root, start: 100, error: "no answer", attributes: { "llm.model_name": "small-1" } },
   ]);
   const at = `/s/default/projects/${project}`;
-  await expect(async () => {
-    await page.goto(`${at}/traces/${trace}`);
-    await expect(page.getByRole("treegrid")).toBeVisible({ timeout: 3000 });
-  }).toPass({ timeout: 30_000 });
   const verify = await watch(page);
   const places = [`/traces/${trace}`, `/traces/${trace}?tab=attributes`, `/traces/${trace}?tab=evals`];
   for (const place of [...places, "/traces", "/sessions", "", "?tab=compare", "/sql?sql=SELECT+name+FROM+spans"]) {

@@ -56,7 +56,10 @@ function to_otlp(span: SentSpan, trace_id: string, begin: number) {
   };
 }
 
-/** Spans without a trace id of their own make one trace; its id is returned. `ago` is how long since it began. */
+/**
+ * Spans without a trace id of their own make one trace; its id is returned. `ago` is how long since it began. When this
+ * ends they can be asked for: a page reads its list once, and would miss what is only acknowledged.
+ */
 export async function send_spans(
   request: APIRequestContext,
   url: string,
@@ -67,14 +70,20 @@ export async function send_spans(
 ): Promise<string> {
   const trace_id = new_trace_id();
   const begin = Date.now() - ago;
+  const headers = { Authorization: `Bearer ${key}` };
   for (let at = 0; at < spans.length; at += 5000) {
     const part = spans.slice(at, at + 5000).map((span) => to_otlp(span, trace_id, begin));
     const resource = { attributes: attributes_of({ "service.name": "shop" }) };
     const answer = await request.post(`${url}/v1/traces`, {
-      headers: { Authorization: `Bearer ${key}`, "x-project-name": project },
+      headers: { ...headers, "x-project-name": project },
       data: { resourceSpans: [{ resource, scopeSpans: [{ spans: part }] }] },
     });
     expect(answer.ok(), await answer.text()).toBe(true);
   }
+  const last = spans[spans.length - 1]?.trace_id ?? trace_id;
+  await expect(async () => {
+    const answer = await request.get(`${url}/v1/projects/${project}/traces/${last}/skeleton`, { headers });
+    expect(answer.ok(), await answer.text()).toBe(true);
+  }).toPass({ timeout: 60_000 });
   return trace_id;
 }

@@ -4,9 +4,6 @@ import { api_key, open_trace, with_chat } from "./chat";
 import { expect, test } from "./fixtures";
 import { send_spans } from "./spans";
 
-// The engine starts with the first question.
-test.describe.configure({ timeout: 60_000 });
-
 test("a view is saved, shared by its link, opened by default, and deleted", async ({
   page,
   request,

@@ -5,9 +5,6 @@ import { api_key, ids, open_trace, with_chat } from "./chat";
 import { expect, test, unique } from "./fixtures";
 import { new_span_id, type SentSpan, send_spans } from "./spans";
 
-// The engine starts with the first question, and the pill asks every ten seconds.
-test.describe.configure({ timeout: 60_000 });
-
 const rows = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[data-span]");
 const chosen = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[aria-selected=true]");
 
@@ -116,7 +113,7 @@ test("new traces wait behind a pill", async ({ page, request, server, admin }) =
   const table = page.getByRole("table", { name: "Traces" });
   await expect(table.getByRole("link")).toHaveText(["POST /chat"]);
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "just now" }], 1000);
-  await page.getByRole("button", { name: "1 new" }).click({ timeout: 25_000 });
+  await page.getByRole("button", { name: "1 new" }).click(); // it asks every ten seconds
   await expect(table.getByRole("link")).toHaveText(["just now", "POST /chat"]);
 });
 
