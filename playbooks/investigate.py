@@ -8,6 +8,7 @@ It prints one JSON object per line, in the shape that coding agents print, so th
 
 import html
 import json
+import os
 import re
 import subprocess
 import sys
@@ -91,22 +92,32 @@ def moment(ns):
 # --- charts ----------------------------------------------------------------------------------------------------------
 
 
+def picture(width, height, title, parts):
+    """An SVG whose colours follow the page around it, light or dark."""
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+        "<style>.ground { fill: #ffffff } .head { fill: #1c1e21 } .words { fill: #4b5157 } .mark { fill: #c2410c } "
+        ".line { fill: none; stroke: #c2410c } .rule { stroke: #dadce0 } @media (prefers-color-scheme: dark) { "
+        ".ground { fill: #131416 } .head { fill: #e8eaed } .words { fill: #a8adb3 } .mark { fill: #f0854d } "
+        ".line { stroke: #f0854d } .rule { stroke: #3a3e44 } }</style>",
+        f'<rect width="{width}" height="{height}" class="ground"/>',
+        f'<text x="12" y="24" font-size="14" font-weight="600" class="head">{html.escape(title)}</text>', *parts, "</svg>"])
+
+
 def bar_chart(title, bars, unit=""):
     """Horizontal bars as an SVG; `bars` is a list of (label, value)."""
-    width, row, left = 720, 26, 260
+    width, row, left = 720, 26, 280
     height = 44 + row * len(bars)
     most = max((value for _, value in bars), default=1) or 1
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
-             f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-             f'<text x="12" y="24" font-size="14" font-weight="600" fill="#1c1e21">{html.escape(title)}</text>']
+    parts = []
     for index, (label, value) in enumerate(bars):
         top = 40 + index * row
         length = max(1, (width - left - 90) * value / most)
         shown = label if len(label) <= 40 else label[:39] + "…"
-        parts.append(f'<text x="{left - 8}" y="{top + 15}" text-anchor="end" fill="#3c4043">{html.escape(shown)}</text>')
-        parts.append(f'<rect x="{left}" y="{top + 3}" width="{length:.1f}" height="16" rx="2" fill="#c2410c"/>')
-        parts.append(f'<text x="{left + length + 6:.1f}" y="{top + 15}" fill="#3c4043">{value:,.0f}{unit}</text>')
-    return "\n".join(parts + ["</svg>"])
+        parts.append(f'<text x="{left - 8}" y="{top + 15}" text-anchor="end" class="words">{html.escape(shown)}</text>')
+        parts.append(f'<rect x="{left}" y="{top + 3}" width="{length:.1f}" height="16" rx="2" class="mark"/>')
+        parts.append(f'<text x="{left + length + 6:.1f}" y="{top + 15}" class="words">{value:,.0f}{unit}</text>')
+    return picture(width, height, title, parts)
 
 
 def time_chart(title, points, marked=None):
@@ -119,21 +130,19 @@ def time_chart(title, points, marked=None):
         return f"{left + index * step:.1f},{height - bottom - (height - bottom - 44) * value / most:.1f}"
 
     line = " ".join(place(i, value) for i, (_, value) in enumerate(points))
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
-             f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-             f'<text x="12" y="24" font-size="14" font-weight="600" fill="#1c1e21">{html.escape(title)}</text>',
-             f'<line x1="{left}" y1="{height - bottom}" x2="{width - 20}" y2="{height - bottom}" stroke="#dadce0"/>',
-             f'<text x="{left - 6}" y="50" text-anchor="end" fill="#5f6368">{most:,.0f}</text>',
-             f'<text x="{left - 6}" y="{height - bottom + 4}" text-anchor="end" fill="#5f6368">0</text>']
+    parts = [f'<line x1="{left}" y1="{height - bottom}" x2="{width - 20}" y2="{height - bottom}" class="rule"/>',
+             f'<text x="{left - 6}" y="50" text-anchor="end" class="words">{most:,.0f}</text>',
+             f'<text x="{left - 6}" y="{height - bottom + 4}" text-anchor="end" class="words">0</text>']
     if marked is not None:
         x = left + marked * step
-        parts.append(f'<line x1="{x:.1f}" y1="40" x2="{x:.1f}" y2="{height - bottom}" stroke="#9aa0a6" stroke-dasharray="3 3"/>')
-    parts.append(f'<polyline points="{line}" fill="none" stroke="#c2410c" stroke-width="2"/>')
-    for index in {0, len(points) // 2, len(points) - 1}:
-        if points:
-            parts.append(f'<text x="{left + index * step:.1f}" y="{height - 18}" text-anchor="middle" fill="#5f6368">'
-                         f"{html.escape(points[index][0])}</text>")
-    return "\n".join(parts + ["</svg>"])
+        parts.append(f'<line x1="{x:.1f}" y1="40" x2="{x:.1f}" y2="{height - bottom}" class="rule" stroke-dasharray="3 3"/>')
+    parts.append(f'<polyline points="{line}" class="line" stroke-width="2"/>')
+    last = len(points) - 1
+    for index in sorted({0, last // 2, last}) if points else []:
+        anchor = "end" if index == last and last > 0 else "start" if index == 0 else "middle"
+        parts.append(f'<text x="{left + index * step:.1f}" y="{height - 18}" text-anchor="{anchor}" class="words">'
+                     f"{html.escape(points[index][0])}</text>")
+    return picture(width, height, title, parts)
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -327,7 +336,8 @@ def main():
          text=time_chart("Failed spans per hour", [(moment(int(row["hour"]) * 3600 * 10**9)[5:], float(row["errors"])) for row in hours]))
     hone("save_file", name="problems.svg", summary="Problems by the traces they touch",
          text=bar_chart("Problems by the traces they touch", [(finding.title, finding.traces) for finding in findings[:10]]))
-    if findings:
+    # Labels ask a person to decide. Where nobody asked, by the clock or a number, the report alone is left.
+    if findings and not os.path.exists("/hone/trigger.json"):
         labels = []
         for finding in findings[:5]:
             for place in finding.examples:
@@ -337,8 +347,9 @@ def main():
     text = report(project, total, findings, prompt)
     summary = findings[0].title if findings else "No recurring problem."
     hone("save_investigation", title="What goes wrong most", summary=summary[:500], markdown=text)
-    say(f"Done: {len(findings)} problems; the first is: {summary}")
-    emit({"type": "result", "subtype": "success", "is_error": False, "result": f"{len(findings)} problems found. {summary}"})
+    done = f"{len(findings)} problems found; the first: {summary}"
+    say(done)
+    emit({"type": "result", "subtype": "success", "is_error": False, "result": done})
 
 
 if __name__ == "__main__":

@@ -39,7 +39,9 @@ public:
     explicit Dice(uint64_t seed) : m_state(seed * 0x9E3779B97F4A7C15ULL + 0x1234567) {}
     uint64_t next() {
         m_state += 0x9E3779B97F4A7C15ULL;
-        uint64_t z = m_state;
+        return mixed(m_state);
+    }
+    static uint64_t mixed(uint64_t z) {
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
         return z ^ (z >> 31);
@@ -60,9 +62,10 @@ private:
 // One trace being written.
 class Writer {
 public:
-    Writer(otlp::Batch& batch, Dice& dice, int64_t start_ns)
+    Writer(otlp::Batch& batch, Dice& dice, uint64_t number, int64_t start_ns)
         : m_batch(batch),
           m_dice(dice),
+          m_salt(Dice::mixed(number)),
           m_trace_id(batch.keep(random_id(16))),
           m_now(start_ns) {}
 
@@ -105,10 +108,11 @@ public:
     static constexpr size_t npos = static_cast<size_t>(-1);
 
 private:
+    // Dice of neighbouring traces throw parts of one sequence; the salt keeps their ids apart.
     std::string random_id(size_t bytes) {
         std::string id;
         while (id.size() < bytes) {
-            const uint64_t more = m_dice.next();
+            const uint64_t more = Dice::mixed(m_dice.next() ^ m_salt);
             for (int shift = 0; shift < 64 && id.size() < bytes; shift += 8)
                 id += static_cast<char>(more >> shift & 0xFF);
         }
@@ -117,6 +121,7 @@ private:
 
     otlp::Batch& m_batch;
     Dice& m_dice;
+    uint64_t m_salt;
     std::string_view m_trace_id;
     int64_t m_now;
 };
@@ -194,7 +199,7 @@ void write_trace(otlp::Batch& batch, size_t number, const Moment& moment, int64_
     const bool small = dice.happens(0.6);
     const std::string_view model = small ? "gpt-4o-mini" : "gpt-4o";
     const size_t from = batch.spans.size();
-    Writer writer(batch, dice, start_ns);
+    Writer writer(batch, dice, number, start_ns);
     const size_t root = writer.add("handle_ticket", "AGENT", 0);
     writer.text(root, "session.id", fmt::format("chat-{}", number / 3));
     writer.text(root, "user.id", fmt::format("customer-{}", dice.below(600)));

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <map>
+#include <set>
 
 using namespace hone;
 
@@ -12,6 +13,7 @@ TEST_CASE("the demo's traces are always the same, whole, and hold the known faul
     size_t spans = 0;
     std::map<std::string, int> failed;
     std::map<std::string, int> counted;
+    std::set<std::string> span_ids;
     for (size_t at = 0; at < demo::trace_count; at += 500) {
         const otlp::Batch batch = demo::make_traces(now, at, at + 500);
         const otlp::Batch again = demo::make_traces(now, at, at + 500);
@@ -22,6 +24,7 @@ TEST_CASE("the demo's traces are always the same, whole, and hold the known faul
             counted[std::string(span.name)] += 1;
             if (span.status == otlp::StatusCode::error) failed[std::string(span.name)] += 1;
             CHECK(span.trace_id.size() == 16);
+            CHECK(span_ids.emplace(span.span_id).second);
             CHECK(span.end_ns >= span.start_ns);
             CHECK(span.end_ns <= static_cast<uint64_t>(to_ns(now)));
             CHECK(span.start_ns >= static_cast<uint64_t>(to_ns(now)) - 73ULL * 3600 * 1'000'000'000);
