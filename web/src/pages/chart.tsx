@@ -11,7 +11,7 @@ import { theme } from "../theme";
 
 export interface Line {
   title: string;
-  /** A variable of style.css. */
+  /** A variable of style/base.css. */
   colour: string;
   values: (number | null)[];
   bars?: boolean;
@@ -35,6 +35,7 @@ interface ChartProps {
 }
 
 const usual_height = 148;
+const value_axis = 56;
 
 /** Puts a range chosen by dragging into the address; minutes are fine enough. */
 export function choose_range(from: number, to: number): void {
@@ -56,6 +57,13 @@ function resolved(host: HTMLElement, variable: string): string {
 function axis_time(mark: number, step: number): string {
   const [date = "", time = ""] = local_time(new Date(mark * 1000).toISOString()).split(" ");
   return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
+}
+
+/** Half of a time's text would stand beyond the right edge. */
+function is_cut_off(plot: uPlot, mark: number): boolean {
+  const { min = 0, max = 0 } = plot.scales.x ?? {};
+  const drawn = plot.width - value_axis;
+  return min !== null && max !== null && ((max - mark) / Math.max(1, max - min)) * drawn < 14;
 }
 
 function options_of(
@@ -85,11 +93,12 @@ function options_of(
         space: 70,
         size: 24,
         gap: 4,
-        values: (_, marks, __, ___, step) => marks.map((mark) => axis_time(mark, step)),
+        values: (plot, marks, __, ___, step) =>
+          marks.map((mark) => (is_cut_off(plot, mark) ? "" : axis_time(mark, step))),
       },
       {
         ...axis,
-        size: 56,
+        size: value_axis,
         gap: 6,
         space: (props.height ?? usual_height) < 100 ? 20 : 34,
         values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),

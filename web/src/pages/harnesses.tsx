@@ -69,6 +69,7 @@ export function Harnesses() {
                 columns={columns}
                 row_id={(harness) => harness.name}
                 row_title={(harness) => harness.title}
+                fit
               />
               {absent.length > 0 && (
                 <Section

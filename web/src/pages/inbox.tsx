@@ -3,6 +3,7 @@
 
 import { api, to_api_error } from "../api";
 import type { ReviewState } from "../api_types";
+import { capital } from "../lib/metric_text";
 import { reload, use_load, use_refresh } from "../load";
 import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
@@ -36,7 +37,7 @@ function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
       cell: (item) => (
         <span class="inbox-name">
           <Icon name={kind_icons[item.artifact.kind] ?? "dot"} />
-          <a class="strong" href={review_page(item.artifact.id)} title={item.artifact.summary}>
+          <a class="cell-link" href={review_page(item.artifact.id)} title={item.artifact.summary}>
             <Visible text={review_title(item)} />
           </a>
         </span>
@@ -189,7 +190,7 @@ export function Inbox() {
                       aria-pressed={kind === name}
                       onClick={() => set_query({ kind: name || null }, { replace: true })}
                     >
-                      {name === "" ? "All" : name}
+                      {name === "" ? "All" : capital(name)}
                     </button>
                   ))}
                 </>

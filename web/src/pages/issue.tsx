@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { api, to_api_error } from "../api";
 import type { Artifact, Project } from "../api_types";
+import { capital } from "../lib/metric_text";
 import { plural, short_count } from "../lib/number";
 import type { Params } from "../lib/route";
 import { local_time, to_milliseconds } from "../lib/time";
@@ -131,7 +132,7 @@ function WithCharts({ artifact }: { artifact: Artifact }) {
   const load = use_load(`artifacts/run/${artifact.run_id}`, (signal) =>
     list_artifacts({ run: artifact.run_id }, signal),
   );
-  return <TextContent artifact={artifact} siblings={load.data ?? []} />;
+  return <TextContent artifact={artifact} siblings={load.data ?? []} is_titled />;
 }
 
 /** What a worker found out, as it wrote it. */
@@ -230,7 +231,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
         <Facts
           rows={[
             ["Kind", detector_word(issue.detector)],
-            ...issue.facts.map((fact): [string, string] => [fact.name, fact.value]),
+            ...issue.facts.map((fact): [string, string] => [capital(fact.name), fact.value]),
             ["Confidence", share_text(issue.confidence)],
             ["Assignee", issue.assignee_name ?? "nobody"],
             ["Found", plural(issue.matches, "time")],

@@ -212,7 +212,10 @@ const history_columns = (monitor: Monitor): Column<MonitorEvent>[] => {
       id: "kind",
       title: "What",
       width: "140px",
-      cell: (event) => <State tone={event_tone(event.kind)} text={event_word(event.kind)} />,
+      cell: (event) => {
+        const tone = event_tone(event.kind);
+        return tone ? <State tone={tone} text={event_word(event.kind)} /> : event_word(event.kind);
+      },
     },
     { id: "value", title: "Value", width: "96px", align: "right", cell: (event) => number(event.value) },
     { id: "bound", title: "Limit", width: "96px", align: "right", wide: true, cell: (event) => number(event.bound) },

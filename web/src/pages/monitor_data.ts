@@ -51,6 +51,11 @@ const event_words: Record<string, string> = {
 };
 export const event_word = (kind: string) => event_words[kind] ?? kind;
 
-export const event_tone = (kind: string): Tone =>
-  (({ triggered: "failed", recovered: "done", healthy: "done", failed: "limit" }) as Record<string, Tone>)[kind] ??
-  "off";
+/** Null for what people did to the monitor: that is no state. */
+export const event_tone = (kind: string): Tone | null =>
+  (
+    ({ triggered: "failed", recovered: "done", healthy: "done", no_data: "off", failed: "limit" }) as Record<
+      string,
+      Tone
+    >
+  )[kind] ?? null;

@@ -8,10 +8,11 @@ import { Confirm } from "../parts/confirm";
 import { CodeBlock } from "../parts/copy";
 import { Icon } from "../parts/icon";
 import { PageHeader, Section } from "../parts/page";
+import { SearchField } from "../parts/search_field";
 import { Data, Empty } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
-import { navigate } from "../router";
+import { navigate, query } from "../router";
 import { can, space } from "../session";
 import { PresetForm } from "./preset_form";
 import { preset_page } from "./run_data";
@@ -26,7 +27,7 @@ const columns: Column<Preset>[] = [
     title: "Name",
     sort: (preset) => preset.name,
     cell: (preset) => (
-      <a class="strong" href={preset_page(preset.id)}>
+      <a class="cell-link" href={preset_page(preset.id)}>
         {preset.name}
       </a>
     ),
@@ -60,6 +61,9 @@ export function Presets() {
   const load = use_load(`presets/${space.value?.id}`, (signal) =>
     api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
   );
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const fits = ({ name, description, settings }: Preset) =>
+    `${name} ${description} ${settings.harness} ${settings.model}`.toLowerCase().includes(text);
   const create = (
     <>
       <a class="button" href={`/s/${space.value?.name}/harnesses`}>
@@ -88,11 +92,13 @@ export function Presets() {
           ) : (
             <Table
               label="Presets"
-              rows={presets}
+              rows={presets.filter(fits)}
               columns={columns}
               row_id={(preset) => preset.id}
               row_title={(preset) => preset.name}
               order="name"
+              on_open={(preset) => navigate(preset_page(preset.id))}
+              bar={<SearchField label="Filter presets" />}
             />
           )
         }

@@ -233,7 +233,7 @@ export function ProjectPage({ params }: { params: Params }) {
   ];
   const tab = current_tab(tabs);
   return (
-    <div class={tab === "overview" || tab === "compare" ? "page" : "page narrow"}>
+    <div class="page">
       <PageHeader title={load.data?.name ?? name} text={load.data?.description}>
         {load.data && can("issue_read") && <SignalLink project={load.data} />}
       </PageHeader>
@@ -247,12 +247,16 @@ export function ProjectPage({ params }: { params: Params }) {
               </Overview>
             )}
             {tab === "compare" && <Compare project={project} />}
-            {tab === "settings" && <ProjectSettings key={project.name + project.created_at} project={project} />}
+            {tab === "settings" && (
+              <div class="narrow">
+                <ProjectSettings key={project.name + project.created_at} project={project} />
+              </div>
+            )}
             {tab === "access" && (
-              <>
+              <div class="narrow">
                 <Restriction project={project} />
                 <ProjectAccess project={project} />
-              </>
+              </div>
             )}
           </>
         )}

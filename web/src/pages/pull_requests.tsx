@@ -51,7 +51,7 @@ const columns: Column<PullRequest>[] = [
     sort: (pr) => pr.title,
     cell: (pr) => (
       <>
-        <a class="strong" href={review_page(pr.artifact_id)}>
+        <a class="cell-link" href={review_page(pr.artifact_id)}>
           <Visible text={pr.title} />
         </a>
         {pr.draft && pr.state === "open" && <span class="tag">draft</span>}

@@ -47,7 +47,7 @@ const columns: Column<Repo>[] = [
     width: "200px",
     sort: (repo) => repo.name,
     cell: (repo) => (
-      <a class="strong" href={repo_page(repo.id)}>
+      <a class="cell-link" href={repo_page(repo.id)}>
         {repo.name}
       </a>
     ),
@@ -214,7 +214,6 @@ export function Repos() {
               row_title={(repo) => repo.name}
               order="name"
               on_open={(repo) => navigate(repo_page(repo.id))}
-              foot={repos.some(fits) ? null : <p class="table-note">Nothing here fits the filter.</p>}
               bar={<SearchField label="Filter repositories" />}
             />
           )
@@ -460,7 +459,16 @@ export function RepoPage({ params }: { params: Params }) {
                     ? "none"
                     : (skills?.find((skill) => skill.id === repo.skill_id)?.name ?? repo.skill_id),
                 ],
-                ["Added by", repo.created_by],
+                [
+                  "Added by",
+                  repo.created_by.startsWith("run_") ? (
+                    <a key="by" href={run_page(repo.created_by)}>
+                      a run
+                    </a>
+                  ) : (
+                    repo.created_by
+                  ),
+                ],
                 ["Id", <Id key="id" id={repo.id} />],
               ]}
             />

@@ -22,6 +22,7 @@ import {
   type Review,
   review_address,
   review_page,
+  review_title,
   type Thread,
   threads_of,
   verification_tones,
@@ -163,7 +164,7 @@ function ReviewBody({ review }: { review: Review }) {
   return (
     <>
       <PageHeader
-        title={newest?.title || artifact.name}
+        title={newest?.title || review_title(review)}
         text={
           <>
             {artifact.kind}

@@ -41,11 +41,12 @@ export const review_address = (artifact: string) => `/v1/reviews/${segment(artif
 export const kind_icons: Record<string, IconName> = {
   branch: "branch",
   investigation: "search",
-  labels: "check",
+  labels: "tag",
   file: "download",
 };
 
-export function review_title(item: ReviewItem): string {
+/** What people read; the name may be a file's, or one that a later run finds again. */
+export function review_title(item: Pick<ReviewItem, "artifact">): string {
   return item.artifact.summary || item.artifact.name;
 }
 

@@ -16,9 +16,10 @@ import { Time } from "../parts/time";
 import { toast_done, toast_failed } from "../parts/toast";
 import { Visible } from "../parts/visible";
 import { can } from "../session";
+import { LabelList, read_labels } from "./label_list";
 import { is_branch, review_page, reviews_changed } from "./review_data";
 import { BranchMarks } from "./review_marks";
-import { content_address, review_tones, review_words } from "./run_data";
+import { content_address, project_name, review_tones, review_words, use_projects } from "./run_data";
 
 const largest_preview = 1 << 20;
 
@@ -28,10 +29,18 @@ async function fetch_text(address: string, signal: AbortSignal): Promise<string>
   return answer.text();
 }
 
-export function TextContent({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+interface ContentProps {
+  artifact: Artifact;
+  siblings: Artifact[];
+  /** The page says above what the text's own title would say again. */
+  is_titled?: boolean;
+}
+
+export function TextContent({ artifact, siblings, is_titled }: ContentProps) {
   const load = use_load(`artifact_text/${artifact.id}/${artifact.digest}`, (signal) =>
     fetch_text(content_address(artifact.id), signal),
   );
+  const projects = use_projects().data;
   // `file:NAME` is another artifact of the same run; nothing else is ever fetched for a text.
   const image = (source: string): string | null => {
     const name = source.startsWith("file:") ? decodeURI(source.slice(5)) : null;
@@ -42,9 +51,11 @@ export function TextContent({ artifact, siblings }: { artifact: Artifact; siblin
     <Data load={load} retry={() => void reload("artifact_text/")}>
       {(text) => {
         const held = artifact.media_type === "application/json" ? parsed_container(text) : undefined;
+        const labels = artifact.kind === "labels" ? read_labels(held) : null;
+        if (labels) return <LabelList labels={labels} project={project_name(projects, artifact.project_id)} />;
         if (held !== undefined) return <JsonValue value={held} />;
         if (artifact.kind === "investigation" || artifact.media_type === "text/markdown")
-          return <Markdown text={text} image={image} />;
+          return <Markdown text={is_titled ? text.replace(/^# .*\n+/, "") : text} image={image} />;
         return (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
           <pre class="artifact-text" tabIndex={0}>
@@ -56,7 +67,7 @@ export function TextContent({ artifact, siblings }: { artifact: Artifact; siblin
   );
 }
 
-export function Content({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+export function Content({ artifact, siblings }: ContentProps) {
   if (is_branch(artifact))
     return (
       <p class="review-summary">
@@ -134,7 +145,7 @@ export function ReviewButtons({ artifact }: { artifact: Artifact }) {
   );
 }
 
-function ArtifactView({ artifact, siblings }: { artifact: Artifact; siblings: Artifact[] }) {
+function ArtifactView({ artifact, siblings }: ContentProps) {
   return (
     <section class="artifact" aria-label={artifact.name}>
       <header class="artifact-head">

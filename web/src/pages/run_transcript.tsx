@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, to_api_error } from "../api";
-import type { Artifact, RunEvent } from "../api_types";
+import type { Artifact, RunEvent, State as RunState } from "../api_types";
 import { duration } from "../lib/number";
 import { to_milliseconds } from "../lib/time";
 import { follow } from "../live";
@@ -13,7 +13,7 @@ import { Markdown } from "../parts/markdown";
 import { State } from "../parts/state";
 import { toast_failed } from "../parts/toast";
 import { Visible } from "../parts/visible";
-import { content_address, run_address, run_tones, run_words } from "./run_data";
+import { content_address, is_over, run_address, run_tones, run_words } from "./run_data";
 
 export interface Transcript {
   events: RunEvent[];
@@ -176,7 +176,25 @@ function step_text(event: RunEvent): string {
   return event.text.startsWith(`${event.state}: `) ? event.text.slice(event.state.length + 2) : event.text;
 }
 
-function Line({ run, event, results, artifacts }: LineProps) {
+/** Only the last state is still going on. */
+function StepState({ state, is_past }: { state: RunState; is_past: boolean }) {
+  if (!is_past || is_over(state)) return <State tone={run_tones[state]} text={run_words[state]} />;
+  return (
+    <span class="state past">
+      <Icon name="check" />
+      {past_words[state] ?? run_words[state]}
+    </span>
+  );
+}
+
+const past_words: Partial<Record<RunState, string>> = {
+  queued: "was queued",
+  preparing: "prepared",
+  running: "ran",
+  waiting: "waited",
+};
+
+function Line({ run, event, results, artifacts, is_past }: LineProps) {
   switch (event.kind) {
     case "follow_up":
       return <Said event={event} who={event.author ?? "you"} />;
@@ -211,7 +229,7 @@ function Line({ run, event, results, artifacts }: LineProps) {
       return (
         <p class="run-step">
           {event.state ? (
-            <State tone={run_tones[event.state]} text={run_words[event.state]} />
+            <StepState state={event.state} is_past={is_past} />
           ) : (
             event.step && <span class="tag">{event.step}</span>
           )}
@@ -230,6 +248,8 @@ interface LineProps {
   event: RunEvent;
   results: Map<string, RunEvent>;
   artifacts: Artifact[];
+  /** Another state came after this line's. */
+  is_past: boolean;
 }
 
 /** The last message says what the result says: shown once. */
@@ -251,11 +271,12 @@ export function TranscriptView({ run, events, artifacts }: { run: string; events
     for (const event of events) if (event.kind === "tool_result" && event.call_id) found.set(event.call_id, event);
     return found;
   }, [events]);
+  const last_state = events.filter((event) => event.state !== null).pop()?.seq ?? 0;
   return (
     <ol class="run-lines" aria-label="Transcript">
       {shown_events(events).map((event) => (
         <li key={event.seq}>
-          <Line run={run} event={event} results={results} artifacts={artifacts} />
+          <Line run={run} event={event} results={results} artifacts={artifacts} is_past={event.seq < last_state} />
         </li>
       ))}
     </ol>

@@ -39,7 +39,7 @@ const skill_columns: Column<SkillView>[] = [
     title: "Name",
     sort: (skill) => skill.name,
     cell: (skill) => (
-      <a class="strong" href={page_of(skill.id)}>
+      <a class="cell-link" href={page_of(skill.id)}>
         {skill.name}
       </a>
     ),

@@ -10,6 +10,7 @@ import { Dialog } from "../parts/dialog";
 import { Field, Form } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
+import { SearchField } from "../parts/search_field";
 import { Data } from "../parts/state";
 import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
@@ -75,6 +76,7 @@ function CreateSpace({ on_close }: { on_close: () => void }) {
 
 export function Spaces() {
   const load = use_load("spaces", (signal) => api.list<Space>("/v1/spaces", {}, signal));
+  const text = (query.value.get("q") ?? "").toLowerCase();
   const open_dialog = () => set_query({ new: "1" });
   use_keys([{ keys: "c", title: "Create a space", group: "This page", run: open_dialog }]);
   return (
@@ -88,12 +90,13 @@ export function Spaces() {
         {(spaces) => (
           <Table
             label="Spaces"
-            rows={spaces}
+            rows={spaces.filter((space) => `${space.name} ${space.description}`.toLowerCase().includes(text))}
             columns={columns}
             row_id={(space) => space.id}
             row_title={(space) => space.name}
             order="name"
             on_open={(space) => navigate(`/s/${segment(space.name)}`)}
+            bar={<SearchField label="Filter spaces" />}
           />
         )}
       </Data>

@@ -92,7 +92,7 @@ const columns: Column<Run>[] = [
     title: "Run",
     sort: (run) => run.title,
     cell: (run) => (
-      <a class="strong" href={run_page(run.id)}>
+      <a class="cell-link" href={run_page(run.id)}>
         <Visible text={run.title} />
       </a>
     ),

@@ -9,7 +9,7 @@ import { Icon } from "../parts/icon";
 import { EvalChips } from "./evals";
 import { SpanKind } from "./span_kind";
 
-/** As in style.css. */
+/** As in style/traces.css. */
 const row_height = 28;
 const most_indent = 14;
 
@@ -121,10 +121,7 @@ function draw_row(props: RowProps) {
       </div>
       <div role="gridcell" tabIndex={-1} class="span-time">
         <span class="span-bar" style={{ left: `${left}%`, width: `${Math.max(width, 0.15)}%` }} />
-        <span
-          class={left + width > 75 ? "span-length before" : "span-length"}
-          style={left + width > 75 ? { right: `${100 - left}%` } : { left: `${left + width}%` }}
-        >
+        <span class="span-length" style={{ left: `${Math.min(100, left + width)}%` }}>
           {span_duration(span.duration_ns)}
         </span>
       </div>

@@ -73,6 +73,17 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
           <span class="faint">no errors</span>
         ),
     },
+    ...(judged
+      ? [
+          {
+            id: "evals",
+            title: "Evals",
+            width: "132px",
+            wide: true,
+            cell: (row: TraceRow) => <EvalChips evals={evals.get(row.trace_id) ?? []} most={1} />,
+          },
+        ]
+      : []),
     {
       id: "duration",
       title: "Duration",
@@ -111,17 +122,6 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
       wide: true,
       cell: (row) => <Amount value={row.cost_micro_usd} text={money} exact={`$${row.cost_micro_usd / 1e6}`} />,
     },
-    ...(judged
-      ? [
-          {
-            id: "evals",
-            title: "Evals",
-            width: "132px",
-            wide: true,
-            cell: (row: TraceRow) => <EvalChips evals={evals.get(row.trace_id) ?? []} most={1} />,
-          },
-        ]
-      : []),
     {
       id: "session",
       title: "Session",

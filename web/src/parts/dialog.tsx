@@ -20,7 +20,17 @@ export function Dialog({ title, on_close, children, wide = false, keep_open = fa
     const dialog = element.current;
     if (!dialog || dialog.open) return;
     dialog.showModal();
-    (dialog.querySelector<HTMLElement>("[data-first]") ?? dialog.querySelector<HTMLElement>("input, select"))?.focus();
+    const focus_first = () => {
+      const first =
+        dialog.querySelector<HTMLElement>("[data-first]") ?? dialog.querySelector<HTMLElement>("input, select");
+      first?.focus();
+      return !!first;
+    };
+    if (focus_first()) return;
+    // What the dialog asks for may still be loading.
+    const observer = new MutationObserver(() => focus_first() && observer.disconnect());
+    observer.observe(dialog, { childList: true, subtree: true });
+    return () => observer.disconnect();
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc is the dialog's own key; the click is on its backdrop

@@ -12,12 +12,10 @@ interface HeaderProps {
 export function PageHeader({ title, text, children }: HeaderProps) {
   return (
     <header class="page-head">
-      <div>
-        <h1>
-          <Visible text={title} />
-        </h1>
-        {text && <p class="page-text">{text}</p>}
-      </div>
+      <h1>
+        <Visible text={title} />
+      </h1>
+      {text && <p class="page-text">{text}</p>}
       {children && <div class="page-actions">{children}</div>}
     </header>
   );

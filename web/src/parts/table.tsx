@@ -5,6 +5,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type KeyAction, use_keys } from "../keyboard";
+import { columns_with_room } from "../lib/columns";
 import { plural } from "../lib/number";
 import { parse_order, type SortValue, sort_rows, write_order } from "../lib/sort";
 import { row_window, scroll_to_show } from "../lib/window";
@@ -15,19 +16,20 @@ import { Check } from "./form";
 import { Icon } from "./icon";
 import { Menu } from "./menu";
 
-/** As in style.css; rows must all be this high for the rows that are left out to add up. */
+/** As in style/tables.css; rows must all be this high for the rows that are left out to add up. */
 const row_height = () => (is_phone.value ? 40 : 32);
+const select_width = 32;
 
 export interface Column<Row> {
   id: string;
   title: string;
   cell: (row: Row) => ComponentChildren;
-  /** CSS width; columns without one share what is left. */
+  /** In px or %; columns without one share what is left. */
   width?: string;
   align?: "right";
   /** Given for columns that can be sorted. */
   sort?: (row: Row) => SortValue;
-  /** Left out on phones. */
+  /** Left out on phones, and where the others would become too narrow. */
   wide?: boolean;
   /** Not shown until chosen. */
   extra?: boolean;
@@ -110,10 +112,9 @@ function ColumnChooser<Row>({ label, columns }: { label: string; columns: Column
 function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string | undefined }) {
   const current = order === undefined ? null : parse_order(order);
   const active = current?.column === column.id;
-  const class_name = `${column.align ?? ""} ${column.wide ? "wide" : ""}`;
   if (!column.sort || order === undefined) {
     return (
-      <th scope="col" class={class_name}>
+      <th scope="col" class={column.align}>
         {column.title || <span class="off-screen">Actions</span>}
       </th>
     );
@@ -122,7 +123,7 @@ function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string |
   return (
     <th
       scope="col"
-      class={class_name}
+      class={column.align}
       aria-sort={active ? (current.descending ? "descending" : "ascending") : undefined}
     >
       <button type="button" class="sort" onClick={() => set_query({ sort: next })}>
@@ -180,9 +181,17 @@ export function Table<Row>(props: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [scroll_top, set_scroll_top] = useState(0);
   const [view_height, set_view_height] = useState(window.innerHeight);
+  const [room, set_room] = useState(window.innerWidth);
   const selected = useSignal<Set<string>>(new Set());
   const order = props.order !== undefined && !props.secondary ? (query.value.get("sort") ?? props.order) : props.order;
-  const columns = props.columns.filter((column) => is_shown(column, columns_of(props.label).value));
+  const shown = props.columns.filter((column) => is_shown(column, columns_of(props.label).value));
+  const placed = columns_with_room(
+    is_phone.value ? shown.filter((column) => !column.wide) : shown,
+    room - (props.selection_actions ? select_width : 0),
+    // A column that was asked for stays.
+    (column) => !!column.wide && !column.extra,
+  );
+  const columns = placed.map(({ column }) => column);
 
   let rows = props.rows;
   if (order !== undefined) {
@@ -202,8 +211,13 @@ export function Table<Row>(props: TableProps<Row>) {
 
   useLayoutEffect(() => {
     const box = scroller.current;
-    if (!box || props.fit) return;
-    const observer = new ResizeObserver(() => set_view_height(box.clientHeight));
+    if (!box) return;
+    const measure = () => {
+      set_room(box.querySelector("table")?.clientWidth ?? box.clientWidth);
+      if (!props.fit) set_view_height(box.clientHeight);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(box);
     return () => observer.disconnect();
   }, []);
@@ -264,8 +278,8 @@ export function Table<Row>(props: TableProps<Row>) {
         <table aria-label={props.label} aria-rowcount={rows.length + 1}>
           <colgroup>
             {selectable && <col class="select-column" />}
-            {columns.map((column) => (
-              <col key={column.id} class={column.wide ? "wide" : undefined} style={{ width: column.width }} />
+            {placed.map(({ column, width }) => (
+              <col key={column.id} style={{ width: width === null ? undefined : `${width}px` }} />
             ))}
           </colgroup>
           <thead>
@@ -318,7 +332,7 @@ export function Table<Row>(props: TableProps<Row>) {
                     </td>
                   )}
                   {columns.map((column) => (
-                    <td key={column.id} class={`${column.align ?? ""} ${column.wide ? "wide" : ""}`}>
+                    <td key={column.id} class={column.align}>
                       {column.cell(row)}
                     </td>
                   ))}
@@ -328,7 +342,8 @@ export function Table<Row>(props: TableProps<Row>) {
             {visible.below > 0 && <Gap height={visible.below} />}
           </tbody>
         </table>
-        {props.foot}
+        {props.foot ??
+          (rows.length === 0 && query.value.get("q") && <p class="table-note">Nothing here fits the filter.</p>)}
       </div>
       <div class="off-screen" role="status">
         {chosen.length > 0 ? plural(chosen.length, "row selected", "rows selected") : ""}

@@ -23,7 +23,7 @@ function SpaceSwitcher({ route }: { route: Route | null }) {
   return (
     <Menu
       label={`Space: ${space.value?.name ?? "none"}`}
-      class="quiet crumb"
+      class="quiet crumb of-space"
       button={
         <>
           <span class="crumb-text">{space.value?.name}</span>
@@ -50,7 +50,7 @@ function ProjectSwitcher({ name }: { name: string }) {
   return (
     <Menu
       label={`Project: ${name}`}
-      class="quiet crumb"
+      class="quiet crumb of-project"
       on_open={() => set_wanted(true)}
       button={
         <>

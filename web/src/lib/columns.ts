@@ -1,0 +1,53 @@
+// Which columns of a table have room. Columns that may be left out go from the right, the very last (mostly a time) at
+// the end, until the ones that take what is left over are wide enough to be read.
+
+export interface ColumnRoom {
+  /** "96px", "20%", or absent for columns that share what is left. */
+  width?: string;
+}
+
+export interface Placed<Some> {
+  column: Some;
+  /** In pixels; null shares what is left. */
+  width: number | null;
+}
+
+const first_needs = 160;
+const others_need = 130;
+
+function placed<Some extends ColumnRoom>(columns: Some[], room: number): { needs: number; columns: Placed<Some>[] } {
+  let needs = 0;
+  let is_first = true;
+  const result = columns.map((column) => {
+    if (column.width?.endsWith("px")) {
+      const width = Number.parseFloat(column.width);
+      needs += width;
+      return { column, width };
+    }
+    const least = is_first ? first_needs : others_need;
+    is_first = false;
+    const width = column.width ? Math.max(least, Math.round((Number.parseFloat(column.width) / 100) * room)) : null;
+    needs += width ?? least;
+    return { column, width };
+  });
+  return { needs, columns: result };
+}
+
+export function columns_with_room<Some extends ColumnRoom>(
+  columns: Some[],
+  room: number,
+  may_go: (column: Some) => boolean,
+): Placed<Some>[] {
+  let left = columns;
+  const last = columns[columns.length - 1];
+  const going = columns.filter((column) => column !== last && may_go(column)).reverse();
+  if (last && may_go(last)) going.push(last);
+  for (const column of going) {
+    if (placed(left, room).needs <= room) break;
+    left = left.filter((other) => other !== column);
+  }
+  const { needs, columns: result } = placed(left, room);
+  if (needs <= room) return result;
+  // Too narrow even so: a share would leave nothing for the column without a width.
+  return result.map(({ column, width }) => ({ column, width: column.width?.endsWith("%") ? null : width }));
+}
