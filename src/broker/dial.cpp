@@ -53,8 +53,8 @@ Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& c
     // A name with one bad address is refused altogether: mixed answers are how rebinding begins.
     for (const net::Endpoint& endpoint : endpoints)
         if (const auto why = m_check(endpoint, reach))
-            return forbidden(target.host + " is at " + endpoint.text + ", a " + std::string(*why) +
-                             ": such addresses are never dialled");
+            return forbidden(target.host + " is at " + endpoint.text + " (" + std::string(*why) +
+                             "): such addresses are never dialled");
     Error last = unavailable(target.host + " has no address");
     const Deadline deadline = Deadline::after(m_options.connect_timeout);
     for (const net::Endpoint& endpoint : endpoints) {

@@ -10,6 +10,8 @@ namespace hone::broker {
 namespace {
 
 constexpr int most_decodings = 3;
+constexpr const char* unknown_host =
+    "no rule of the run's skills, preset or space allows this host and port; it can be added to one of them";
 
 bool is_restricted(const skill::HostRule& rule) {
     return !rule.methods.empty() || rule.path_prefix != "/";
@@ -183,7 +185,7 @@ Verdict Policy::judge_connect(const HostPort& target) const {
     verdict.terminate |= verdict.brokered || (m_mode != EgressMode::open && !unrestricted);
     verdict.rule = allowing ? show(*allowing) : m_mode == EgressMode::open ? "mode open" : "no rule";
     verdict.reason = verdict.allowed ? (allowing ? "a rule allows this host" : "this run may reach every public host")
-                                     : "no rule of the run's skills, preset or space allows this host and port";
+                                     : unknown_host;
     return verdict;
 }
 
@@ -228,7 +230,7 @@ Verdict Policy::judge(const Target& target) const {
         verdict.reason = "the host is allowed, but not this method, path, scheme or upgrade";
     } else {
         verdict.rule = "no rule";
-        verdict.reason = "no rule of the run's skills, preset or space allows this host and port";
+        verdict.reason = unknown_host;
     }
     return verdict;
 }

@@ -72,6 +72,37 @@ TEST_CASE("pieces of text that look alike are measured as each by itself, whatev
     }
 }
 
+TEST_CASE("events with names that look alike are measured as each by itself, whatever the pieces and line ends") {
+    const auto piece = [](std::string_view text, std::string_view name = "content_block_delta") {
+        return "event: " + std::string(name) +
+               "\n"
+               R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" +
+               std::string(text) + "\"}}\n\n";
+    };
+    std::string stream;
+    size_t bytes = 0;
+    for (const std::string_view text :
+         {"abcd", "more", R"(a \"quoted\" word)", "plain", R"(C:\\)", "", "}}", "the end"}) {
+        stream += piece(text);
+        bytes += text.size();
+    }
+    stream += piece("abcd", "another_name") + ": a comment\n" + piece("abcd");
+    bytes += 8;
+    // A line that ends inside a text: an event of its own, whose numbers count.
+    stream += piece("abcd\n\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":3}}\n\n") + piece("x");
+    std::string with_returns;
+    for (const char c : stream) with_returns += c == '\n' ? "\r\n" : std::string(1, c);
+    const ModelUsage expected = meter(ModelApi::messages, AnswerForm::events, stream, false, 1);
+    CHECK(expected.tokens.output == 3);
+    CHECK(expected.estimated_output > static_cast<int64_t>(bytes) / 4 - 3);
+    for (const std::string& body : {stream, with_returns})
+        for (const size_t step : {size_t{1}, size_t{17}, size_t{250}, size_t{1} << 20}) {
+            const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, body, false, step);
+            CHECK(usage.estimated_output == expected.estimated_output);
+            CHECK(usage.tokens == expected.tokens);
+        }
+}
+
 TEST_CASE("an error inside a stream is kept") {
     const ModelUsage usage =
         meter(ModelApi::messages, AnswerForm::events,

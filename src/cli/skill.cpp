@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/display.h"
 #include "cli/scope.h"
+#include "cli/skill_declared.h"
 #include "cli/view.h"
 
 #include <filesystem>
@@ -12,11 +13,10 @@ namespace {
 
 constexpr size_t largest_folder = 4 << 20;
 const Argument skill_argument{.name = "SKILL", .doc = "Id or name of the skill."};
-const Option variable_option{
-    .name = "--var", .value = "NAME=VALUE", .doc = "Set a plain variable; may be repeated.", .repeated = true};
+const Option variable_option{.name = "--var", .value = "NAME=VALUE", .doc = "Set a plain variable.", .repeated = true};
 const Option secret_option{.name = "--secret",
                            .value = "NAME",
-                           .doc = "Set a secret: asks for it, or reads a line of standard input. May be repeated.",
+                           .doc = "Set a secret: asks for it, or reads a line of standard input.",
                            .repeated = true};
 const Option exposure_option{.name = "--expose",
                              .value = "NAME=HOW",
@@ -30,6 +30,25 @@ const Option git_url_option{
     .doc = "Repository that holds a custom skill's folder; it is fetched at once, and again by hone skill fetch."};
 const Option git_ref_option{.name = "--git-ref", .value = "REF", .doc = "Branch, tag or commit of the repository."};
 const Option git_path_option{.name = "--git-path", .value = "DIR", .doc = "Folder in the repository with SKILL.md."};
+const Option bind_option{.name = "--bind",
+                         .value = "NAME=URL",
+                         .doc =
+                             "Declare a secret of a custom skill, and where it may go: KEY=https://api.example.com/v1, "
+                             "or with methods \"KEY=GET,HEAD https://…\". Give a name again for another place.",
+                         .repeated = true};
+const Option header_option{.name = "--header",
+                           .value = "NAME=TEXT",
+                           .doc = "How a declared secret is sent: \"KEY=authorization: Bearer {}\". Default: in the "
+                                  "header where the worker puts its placeholder.",
+                           .repeated = true};
+const Option declare_option{.name = "--declare",
+                            .value = "NAME=DEFAULT",
+                            .doc = "Declare a plain variable of a custom skill.",
+                            .repeated = true};
+const Option allow_option{.name = "--allow",
+                          .value = "URL",
+                          .doc = "A place that a custom skill lets workers reach without a secret.",
+                          .repeated = true};
 const Option folder_option{.name = "--folder", .value = "DIR", .doc = "Folder with SKILL.md, of a custom skill."};
 
 Columns skill_columns() {
@@ -44,6 +63,8 @@ Columns skill_columns() {
         {.title = "git", .field = "git.url", .only_single = true},
         {.title = "commit", .field = "git.commit", .only_single = true},
         {.title = "folder", .field = "folder.name", .only_single = true},
+        {.title = "used by", .field = "used_by_names", .only_single = true},
+        {.title = "shared with", .field = "shared_with_names", .only_single = true},
         {.title = "created", .field = "created_at", .kind = Kind::time, .only_single = true},
         {.title = "changed", .field = "updated_at", .kind = Kind::time},
     };
@@ -52,14 +73,6 @@ Columns skill_columns() {
 // The skill that SKILL names; other routes want its id.
 Result<json::Value> wanted_skill(const Context& context) {
     return context.remote.get(path_of("/v1/skills", {context.value_or_empty("SKILL")}), space_query(context));
-}
-
-Result<std::pair<std::string, std::string>> split_pair(const Context& context, const std::string& text,
-                                                       std::string_view option) {
-    const size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-        return context.usage(std::string(option) + " needs NAME=VALUE, not " + text);
-    return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
 // Never from the command line, where other users of the machine could read it.
@@ -71,6 +84,7 @@ Result<std::string> read_secret(const Context& context, const std::string& name)
 }
 
 Result<> add_values(const Context& context, json::Object& body) {
+    TRY(add_declared(context, body));
     json::Object variables, secrets, exposure;
     for (const auto& text : context.parsed.all("--var")) {
         const auto [name, value] = TRY(split_pair(context, text, "--var"));
@@ -146,16 +160,35 @@ Columns variable_columns() {
     };
 }
 
+void warn_of_exposure(const Context& context, const std::string& name) {
+    context.console.note("warning: exposure env: whatever a worker runs can read " + safe_line(name) +
+                         ". Use brokered unless its tools sign requests by themselves.\n");
+}
+
+std::string names_in(const json::Value& skill, std::string_view field) {
+    std::string names;
+    const auto* list = skill.as_object().if_contains(field);
+    if (list == nullptr || !list->is_array()) return names;
+    for (const auto& each : list->get_array()) {
+        const std::string kind = text_of(each, "kind");
+        names += (names.empty() ? "" : ", ") + (kind.empty() ? "" : kind + " ") + text_of(each, "name");
+    }
+    return names;
+}
+
 Result<> show(const Context& context, const json::Value& skill) {
-    TRY(show_record(context, skill, skill_columns()));
-    if (context.json()) return {};
+    if (context.json()) return show_record(context, skill, skill_columns());
+    json::Value named = skill;
+    for (const std::string field : {"used_by", "shared_with"})
+        if (const std::string names = names_in(skill, field); !names.empty())
+            named.as_object()[field + "_names"] = names;
+    TRY(show_record(context, named, skill_columns()));
     const auto* variables = skill.as_object().if_contains("variables");
     if (variables == nullptr || !variables->is_array()) return {};
     for (const auto& variable : variables->get_array()) {
         context.console.print("\n");
         TRY(show_record(context, variable, variable_columns()));
-        if (text_of(variable, "exposure") == "env")
-            context.console.note("warning: workers can read " + safe_line(text_of(variable, "name")) + ".\n");
+        if (text_of(variable, "exposure") == "env") warn_of_exposure(context, text_of(variable, "name"));
     }
     return {};
 }
@@ -207,7 +240,8 @@ Result<> set_skill(Context& context) {
     const auto folder = context.parsed.value("--folder");
     if (const auto git = git_body(context)) body["git"] = *git;
     if (body.empty() && !folder)
-        return context.usage("nothing to change: give --var, --secret, --env-file, --folder or --git-url");
+        return context.usage("nothing to change: give --var, --secret, --env-file, --bind, --allow, --folder or "
+                             "--git-url");
     json::Value changed = skill;
     if (!body.empty())
         changed = TRY(context.remote.patch(path_of("/v1/skills", {text_of(skill, "id")}), std::move(body)));
@@ -270,7 +304,7 @@ Result<> take_env(Context& context) {
         if (context.json()) print_json(context, preview);
         return {};
     }
-    TRY(context.confirm("These values are stored; those of before are gone.", "yes"));
+    TRY(context.confirm("They replace the values of before.", "yes"));
     const json::Value changed =
         TRY(context.remote.patch(path_of("/v1/skills", {text_of(skill, "id")}), json::Object{{"env_text", text}}));
     return show(context, changed);
@@ -325,6 +359,7 @@ Result<> set_secret(Context& context) {
     if (const auto how = context.parsed.value("--exposure")) body["exposure"] = *how;
     const json::Value changed =
         TRY(context.remote.put(path_of("/v1/skills", {text_of(skill, "id"), "secrets", name}), std::move(body)));
+    if (context.parsed.value("--exposure") == "env") warn_of_exposure(context, name);
     return show_done(context, changed, "Stored " + name + ".");
 }
 
@@ -357,12 +392,18 @@ std::vector<Command> skill_commands() {
                      secret_option,
                      exposure_option,
                      env_option,
+                     bind_option,
+                     header_option,
+                     declare_option,
+                     allow_option,
                      folder_option,
                      git_url_option,
                      git_ref_option,
                      git_path_option,
                      {.name = "--installation", .value = "", .doc = "Of the whole installation, to be shared."}},
-         .details = "Example: hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY",
+         .details = "  hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY\n"
+                    "  hone skill create pager --bind PAGER_KEY=https://api.pager.example.com/v2 --header "
+                    "\"PAGER_KEY=authorization: Token {}\" --secret PAGER_KEY",
          .run = create_skill},
         {.path = "skill set",
          .summary = "Change a skill; each change is a new version.",
@@ -373,14 +414,21 @@ std::vector<Command> skill_commands() {
                      secret_option,
                      exposure_option,
                      env_option,
+                     bind_option,
+                     header_option,
+                     declare_option,
+                     allow_option,
                      folder_option,
                      git_url_option,
                      git_ref_option,
                      git_path_option,
                      {.name = "--unset",
                       .value = "NAME",
-                      .doc = "Take the value of a plain variable away; may be repeated.",
+                      .doc = "Take the value of a plain variable away.",
                       .repeated = true}},
+         .details =
+             "--bind, --header and --declare replace all declared variables, --allow all hosts without a secret. "
+             "A secret that is to go to a new place is asked for again: give --secret with it.",
          .run = set_skill},
         {.path = "skill fetch",
          .summary = "Fetch a custom skill's folder from its git repository as it is now.",

@@ -118,7 +118,7 @@ std::vector<CheckLine> check(const std::string& program) {
     const auto init = find_init_program();
     lines.push_back({"hone-init", init.ok() ? CheckLine::ok : CheckLine::missing,
                      init.ok() ? init.value() : init.error().message,
-                     init.ok() ? "" : "install hone-init beside hone or in ../libexec/hone"});
+                     init.ok() ? "" : "install hone-init beside hone"});
     const bool gvisor = ::access("/usr/bin/runsc", X_OK) == 0;
     lines.push_back({"tier gvisor", gvisor && root ? CheckLine::ok : CheckLine::warning,
                      gvisor ? (root ? "runsc" : "runsc found, but this tier needs root") : "runsc not found",

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,10 +51,16 @@ Result<std::string> find_init_program() {
     if (length <= 0) return system_error("find this executable", errno);
     std::string directory(path, static_cast<size_t>(length));
     directory.resize(directory.rfind('/'));
-    // Test programs lie one folder below the binaries.
-    for (const char* place : {"/hone-init", "/../libexec/hone/hone-init", "/../hone-init"})
-        if (::access((directory + place).c_str(), X_OK) == 0) return directory + place;
-    return not_found("hone-init in " + directory + " or in ../libexec/hone");
+    const std::string beside = directory + "/hone-init";
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+    // Test programs lie one folder below the binaries. That folder may be one that everybody writes to: what a stranger
+    // put there is not taken.
+    const std::string above = directory + "/../hone-init";
+    struct stat found {};
+    const bool is_ours = ::lstat(above.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
+                         (found.st_uid == ::geteuid() || found.st_uid == 0);
+    if (is_ours && ::access(above.c_str(), X_OK) == 0) return above;
+    return not_found("hone-init in " + directory);
 }
 
 } // namespace hone::sandbox

@@ -6,7 +6,8 @@
 
 namespace hone::server {
 
-// Beside the program, where a package puts it, or in the source tree; empty when it is nowhere.
+// In the program's own folder, where the build and the installation put it; empty when it is not there. Nowhere else: a
+// folder above may be one that everybody writes to.
 std::string beside_program(const std::string& name);
 
 } // namespace hone::server

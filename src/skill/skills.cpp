@@ -278,15 +278,24 @@ Result<> Skills::write_version(sql::Transaction& transaction, const Caller& call
 
 namespace {
 
+std::string no_such_secret(SkillType type, const std::vector<Variable>& variables, std::string_view name) {
+    std::string text = "there is no secret " + std::string(truncate_utf8(name, 100)) + " in a " +
+                       std::string(name_of(type)) + " skill";
+    std::string known;
+    for (const auto& variable : variables)
+        if (variable.secret) known += (known.empty() ? ": it has " : ", ") + variable.name;
+    if (type == SkillType::custom)
+        known += (known.empty() ? ": " : "; ") + std::string("declare it with the hosts it may go to");
+    return text + known;
+}
+
 // Secrets must be of the skill and look like what a header or a variable can hold.
 Result<> check_secrets(SkillType type, const Setup& setup, const Secrets& secrets) {
     const auto variables = variables_of(type, setup);
     for (const auto& [name, value] : secrets) {
         const auto found = std::find_if(variables.begin(), variables.end(),
                                         [&, &wanted = name](const auto& each) { return each.name == wanted; });
-        if (found == variables.end() || !found->secret)
-            return invalid("there is no secret " + std::string(truncate_utf8(name, 100)) + " in a " +
-                           std::string(name_of(type)) + " skill");
+        if (found == variables.end() || !found->secret) return invalid(no_such_secret(type, variables, name));
         const auto text = value.reveal();
         if (text.find('\0') != text.npos) return invalid(name + " must not hold NUL");
         if (found->exposure == Exposure::brokered && !is_printable_ascii(text))
