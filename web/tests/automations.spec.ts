@@ -70,20 +70,21 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
 });
 
 test("a metric trigger shows what it would have done", async ({ page, admin, request, server }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
+  const slow = { timeout: 90_000 }; // seven days are read for it
   const { project } = await with_preset(admin);
   await page.goto(`/s/default/automations/new?project=${project}`);
   await page.getByLabel("It fires").selectOption("metric");
   await page.getByLabel("Metric").selectOption("latency_p95");
   await page.getByLabel("Threshold, ms").fill("2500");
   const preview = page.getByRole("region", { name: "Preview" });
-  await expect(preview.getByText("No spans in the last seven days.")).toBeVisible({ timeout: 30_000 });
+  await expect(preview.getByText("No spans in the last seven days.")).toBeVisible(slow);
   const day = 86_400_000;
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "slow", duration: 9000 }], day);
   await page.getByLabel("Metric").selectOption("latency_mean");
-  await expect(preview.getByText("In the last seven days it would have fired once.")).toBeVisible();
+  await expect(preview.getByText("In the last seven days it would have fired once.")).toBeVisible(slow);
   await page.getByLabel("Threshold, ms").fill("10000");
-  await expect(preview.getByText("In the last seven days it would never have fired.")).toBeVisible();
+  await expect(preview.getByText("In the last seven days it would never have fired.")).toBeVisible(slow);
   await check_page(page);
 });
 

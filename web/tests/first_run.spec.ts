@@ -14,7 +14,7 @@ test.describe("first run", () => {
     page,
     request,
   }) => {
-    test.setTimeout(60_000);
+    test.setTimeout(120_000);
     await page.goto(own.url);
     await fill_login(page, admin_email, admin_password);
     const step = (title: string) =>

@@ -11,7 +11,7 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
   request,
   server,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const project = unique("measured");
   const calls = Array.from({ length: 20 }, (_, index) => ({
     name: "lookup_order",
@@ -28,13 +28,13 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
   await page.getByLabel("Limit, %").fill("20");
   const preview = page.getByRole("region", { name: "Preview" });
   await expect(preview.getByText("In the last seven days it would have triggered once.")).toBeVisible({
-    timeout: 30_000,
+    timeout: 90_000,
   });
   await expect(preview.getByRole("img", { name: /^State:.*triggered/ })).toBeVisible();
   await check_page(page);
   await page.getByLabel("Limit, %").fill("90");
   await expect(preview.getByText("In the last seven days it would never have triggered.")).toBeVisible({
-    timeout: 30_000,
+    timeout: 90_000,
   });
   await page.getByLabel("Limit, %").fill("20");
   await page.getByRole("button", { name: "Add hours without notices" }).click();

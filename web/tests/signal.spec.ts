@@ -147,7 +147,7 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   request,
   server,
 }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(240_000);
   const project = unique("marked");
   const calls = Array.from({ length: 20 }, (_, index) => ({
     name: "lookup_order",
@@ -170,8 +170,8 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   // It judges within a minute, on its own.
   await expect(async () => {
     await page.reload();
-    await expect(row).toContainText("10 of 20", { timeout: 3000 });
-  }).toPass({ timeout: 90_000 });
+    await expect(row).toContainText("10 of 20", { timeout: 10_000 });
+  }).toPass({ timeout: 150_000 });
   await check_page(page);
   await row.getByRole("button", { name: /^Actions of/ }).click();
   await page.getByRole("menuitem", { name: "Open its issue" }).click();

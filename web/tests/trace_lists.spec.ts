@@ -50,7 +50,7 @@ test("live traces appear by themselves", async ({ page, request, server, admin }
   await expect(async () => {
     await send_spans(request, server.url, await api_key(admin), project, [{ name: "just now" }], 1000);
     await expect(table.getByRole("link", { name: "just now" }).first()).toBeVisible({ timeout: 5000 });
-  }).toPass({ timeout: 30_000 });
+  }).toPass({ timeout: 60_000 });
   await expect(page.getByRole("button", { name: /^\d+ new$/ })).toHaveCount(0);
 });
 
