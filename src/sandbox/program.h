@@ -12,7 +12,7 @@ namespace hone::sandbox {
 // With an empty environment, no input and no output but the last of stderr, which is in the error. Exit 0 or an error.
 Result<> run_program(const std::vector<std::string>& argv);
 
-// The directory of this executable holds hone-init, or ../libexec/hone does. Code::not_found with both places named.
+// hone-init beside this executable; a test program finds it one folder above. Code::not_found names the folder.
 Result<std::string> find_init_program();
 
 } // namespace hone::sandbox

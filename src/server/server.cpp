@@ -6,8 +6,10 @@
 #include "sql/migrate.h"
 #include "ui/ui.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -68,6 +70,18 @@ void raise_descriptor_limit() {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A core dump of a server would hold what passes through its memory: requests with secrets, answers of models. Also
+// where dumps go to a program, which no limit of their size prevents, they hold registers and no memory.
+void keep_memory_out_of_core_dumps() {
+    const Fd filter(::open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC));
+    if (!filter.is_open() || ::write(filter.get(), "0", 1) != 1)
+        log(Level::warning, "a core dump of this server would hold its memory", {{"errno", errno}});
+    rlimit limit{};
+    if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
+    limit.rlim_cur = 0;
+    setrlimit(RLIMIT_CORE, &limit);
 }
 
 // Exporters of this machine speak plain HTTP unless told otherwise.
@@ -246,6 +260,7 @@ net::ServerOptions Server::edge_options() const {
 
 Result<> Server::open_edge() {
     raise_descriptor_limit();
+    keep_memory_out_of_core_dumps();
     net::StaticFiles ui = m_config.ui_dir.empty() ? net::StaticFiles::embedded(ui::files())
                                                   : net::StaticFiles::directory(m_config.ui_dir);
     api::ApiOptions api_options;

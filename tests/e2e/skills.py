@@ -4,8 +4,11 @@ import base64
 import io
 import json
 import os
+import pathlib
+import resource
 import signal
 import tarfile
+import tempfile
 import urllib.parse
 
 import repos
@@ -70,6 +73,24 @@ def test_a_planted_secret_is_found_nowhere(binary, stack):
     server.process.send_signal(signal.SIGKILL)
     server.process.wait()
     assert_nowhere(server)
+
+
+def test_a_core_dump_of_the_server_holds_no_secret(binary, stack):
+    place = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-core-")))
+    # In a folder of its own: there the kernel puts a dump that is not piped away.
+    server = stack.enter_context(Server(binary, command=("env", "-C", str(place))))
+    github(server.admin())
+    process = server.process.pid
+    assert int(pathlib.Path(f"/proc/{process}/coredump_filter").read_text(), 16) == 0
+    now, most = resource.prlimit(process, resource.RLIMIT_CORE)
+    assert now == 0
+    resource.prlimit(process, resource.RLIMIT_CORE, (most, most))  # dumps all the same, as one that goes to a program
+    server.process.send_signal(signal.SIGSEGV)
+    server.process.wait()
+    for file in place.iterdir():
+        content = file.read_bytes()
+        for how, needle in disguises(CANARY).items():
+            assert needle not in content, f"{file.name} holds the secret ({how})"
 
 
 def test_a_stored_secret_cannot_be_sent_elsewhere(binary, stack):
