@@ -235,7 +235,7 @@ blob=$(echo x | git hash-object -w --stdin)
 tree() { printf "$1 $2\0" > /tmp/tree; python3 -c "import sys; sys.stdout.buffer.write(bytes.fromhex('$blob'))" >> /tmp/tree; git hash-object -w -t tree --literally /tmp/tree; }
 for name in .. .git .GIT; do
     commit=$(git commit-tree -m bad -p HEAD "$(tree 100644 $name)")
-    git push origin "$commit:refs/heads/$BRANCHES/bad" 2>&1 | grep -q 'remote rejected\|unpacker error\|fsck error' && echo "refused $name"
+    git push origin "$commit:refs/heads/$BRANCHES/bad" 2>&1 | grep -q "hasDot\(dot\|git\): contains '" && echo "refused $name"
 done
 head -c 60000000 /dev/zero > bomb; git add bomb; git commit -qm bomb; git push 2>&1 | grep -o "bomb has 57 MiB; a file has at most 50 MiB" | head -1
 git reset -q --hard HEAD~1
