@@ -90,7 +90,7 @@ TEST_CASE("the first start happens once and makes one admin who must change a ge
         crypto::start();
         const SystemClock clock;
         Access access(database, clock, World::cheap_policy());
-        CHECK(outcome(access.first_start("short")) == "invalid");
+        CHECK(outcome(access.first_start(std::string(1001, 'x'))) == "invalid");
         const auto none = must(database.query("SELECT id FROM users"));
         CHECK(none.empty());
         const auto first = must(access.first_start({}));

@@ -152,6 +152,10 @@ TEST_CASE_FIXTURE(Fixture, "paths play no tricks") {
     CHECK(unknown.status == 404);
     CHECK(unknown.body.size() < 1000);
     CHECK(get("/v1/projects/%27%20OR%201%3D1%20--").status == 404);
+    // Services are called team/app; a slash in a name is encoded.
+    CHECK(post("/v1/projects", R"({"name":"team/app"})").status == 200);
+    CHECK(get("/v1/projects/team%2Fapp").status == 200);
+    CHECK(get("/v1/projects/team/app").status == 404);
 }
 
 TEST_CASE_FIXTURE(Fixture, "every body must say that it is JSON and be it, and hold nothing unknown") {

@@ -1,5 +1,6 @@
 #include "api/phoenix_handlers.h"
 #include "api/places.h"
+#include "api/trace_target.h"
 #include "telemetry/import_lines.h"
 
 #include <set>
@@ -89,21 +90,20 @@ private:
     json::Array m_repeated;
 };
 
-// By id it must be there; by name it is made on first use, as with traces.
-Result<std::pair<access::SpaceId, std::string>> target_of(const Call& call, const InSpace& query) {
-    if (parse_id<access::ProjectTag>(call.at("project")).ok()) {
-        const auto project = TRY(project_in_path(call, query.space, access::Permission::trace_write));
-        return std::pair{project.space_id, project.name};
-    }
-    const auto space = TRY(call.access().spaces.choose(call.caller, query.space));
-    TRY(call.caller.require(access::Permission::trace_write, space));
-    return std::pair{space, call.at("project")};
-}
-
 } // namespace
 
+Result<TraceTarget> trace_target(const Call& call, const std::optional<std::string>& space) {
+    if (parse_id<access::ProjectTag>(call.at("project")).ok()) {
+        const auto project = TRY(project_in_path(call, space, access::Permission::trace_write));
+        return TraceTarget{project.space_id, project.name};
+    }
+    const auto chosen = TRY(call.access().spaces.choose(call.caller, space));
+    TRY(call.caller.require(access::Permission::trace_write, chosen));
+    return TraceTarget{chosen, call.at("project")};
+}
+
 Result<net::Response> create_spans(const Call& call, const InSpace& query, const CreateSpans& body) {
-    const auto [space, name] = TRY(target_of(call, query));
+    const auto [space, name] = TRY(trace_target(call, query.space));
     Spans& spans = *TRY(spans_of(call));
     if (body.data.size() > most_new_spans)
         return too_large("at most " + std::to_string(most_new_spans) + " spans at once");

@@ -1,4 +1,5 @@
 #include "api/span_handlers.h"
+#include "api/trace_target.h"
 
 namespace hone::api {
 
@@ -14,19 +15,20 @@ Result<net::Response> export_spans(const Call& call, const ExportSpans& query) {
 }
 
 Result<One<ImportReportView>> import_spans(const Call& call, const ImportSpans& query, const StreamedBody& body) {
-    const auto project = TRY(project_in_path(call, query.space, access::Permission::trace_write));
+    const TraceTarget target = TRY(trace_target(call, query.space));
     Spans& spans = *TRY(spans_of(call));
     if (body.reader == nullptr) return invalid("there is no body");
-    CallersProjects projects(spans.projects, call.caller, project.space_id);
+    const auto project = TRY(spans.projects.resolve(call.caller, target.space, target.project));
+    CallersProjects projects(spans.projects, call.caller, target.space);
     telemetry::ImportRequest request;
     request.format = query.format.value_or(telemetry::ImportFormat::jsonl);
     request.encoding = call.head.header("Content-Encoding");
-    request.space = project.space_id.text();
-    request.project = project.name;
+    request.space = target.space.text();
+    request.project = target.project;
     request.projects = &projects;
     const auto report = TRY(telemetry::import_spans(spans.telemetry, request, [&] { return body.reader->read(); }));
-    TRY(call.access().audit.record(
-        call.caller, {"trace_import", project.space_id, project.id.text(), {{"spans", report.accepted}}}));
+    TRY(call.access().audit.record(call.caller,
+                                   {"trace_import", target.space, project.id, {{"spans", report.accepted}}}));
     ImportReportView view{report.accepted, report.rejected, {}, report.has_more_problems};
     for (const auto& problem : report.problems) view.problems.push_back({problem.line, problem.reason});
     return One<ImportReportView>{std::move(view)};

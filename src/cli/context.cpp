@@ -2,18 +2,14 @@
 
 #include "base/text.h"
 #include "cli/display.h"
+#include "cli/error_code.h"
 
 namespace hone::cli {
 
 Error Context::fail(Exit exit, std::string message, std::string hint) const {
     explanation.exit = exit;
     explanation.hint = std::move(hint);
-    Code code = Code::internal;
-    if (exit == Exit::usage) code = Code::invalid;
-    if (exit == Exit::unauthorized) code = Code::unauthorized;
-    if (exit == Exit::conflict) code = Code::conflict;
-    if (exit == Exit::unavailable) code = Code::unavailable;
-    return {code, std::move(message), {}};
+    return {code_of(exit), std::move(message), {}};
 }
 
 Error Context::usage(std::string message) const {

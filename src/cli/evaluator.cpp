@@ -51,7 +51,9 @@ Result<std::string> evaluator_path(const Context& context) {
         if (!found.empty()) return context.usage("several projects have an evaluator " + wanted + ": give its id");
         found = text_of(one, "id");
     }
-    if (found.empty()) return not_found("evaluator " + wanted);
+    if (found.empty())
+        return context.fail(Exit::not_found, "evaluator " + wanted + " not found",
+                            "hone evaluator list shows them all");
     return path_of("/v1/evaluators", {found});
 }
 

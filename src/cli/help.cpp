@@ -207,9 +207,9 @@ std::string print_markdown(const Tree& tree) {
         "else where `hone login`\nwas used last, else `http://127.0.0.1:7070`; they act with `--api-key`, else "
         "`HONE_API_KEY`, else the key that `hone login` stored for that\nserver in "
         "`${XDG_CONFIG_HOME:-~/.config}/hone/credentials.json` (mode 0600).\n\n"
-        "With `--json`, standard output is one JSON document: the `data` of the API's answer. Without it, lists are "
-        "tables, "
-        "cut to the width of\na terminal and whole in a pipe; control characters in foreign text are "
+        "With `--json`, standard output is one JSON document: the `data` of the API's answer; what goes on, such as "
+        "`hone tail`, is one per line.\nWithout it, lists are tables, cut to the width of a terminal and whole in a "
+        "pipe; control characters in foreign text are "
         "made visible. Errors go to standard error as `error:` and `hint:` lines,\nor as "
         "`{\"error\":{\"code\",\"message\",\"hint\",\"request_id\",\"exit\"}}` with `--json`.\n";
     text += "\n## Exit codes\n" + markdown_rows("code", "meaning", exit_rows(), false);

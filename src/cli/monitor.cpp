@@ -233,7 +233,7 @@ Result<json::Value> monitor_of_form(const Context& context, const json::Object& 
     query.push_back({"project", text_of(form, "project")});
     for (const json::Value& each : TRY(context.remote.list_whole("/v1/monitors", std::move(query))).items)
         if (text_of(each, "name") == text_of(form, "name")) return with_project(context, each);
-    return not_found("the monitor");
+    return context.fail(Exit::not_found, "the monitor is gone");
 }
 
 FileKind monitor_file() {

@@ -1,6 +1,7 @@
 #include "cli/remote.h"
 
 #include "base/text.h"
+#include "cli/error_code.h"
 
 namespace hone::cli {
 
@@ -37,24 +38,7 @@ Exit exit_for(int status) {
 }
 
 Code code_for(int status) {
-    switch (exit_for(status)) {
-    case Exit::refused:
-        return status == 413 ? Code::too_large : Code::invalid;
-    case Exit::unauthorized:
-        return Code::unauthorized;
-    case Exit::forbidden:
-        return Code::forbidden;
-    case Exit::not_found:
-        return Code::not_found;
-    case Exit::conflict:
-        return Code::conflict;
-    case Exit::busy:
-        return Code::busy;
-    case Exit::unavailable:
-        return Code::unavailable;
-    default:
-        return Code::internal;
-    }
+    return status == 413 ? Code::too_large : code_of(exit_for(status));
 }
 
 std::string hint_for(int status, const std::string& url, std::string_view retry_after) {

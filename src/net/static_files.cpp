@@ -36,8 +36,9 @@ void set_caching(Response& response, bool immutable) {
     response.set_header("Cache-Control", immutable ? "public, max-age=31536000, immutable" : "no-cache");
 }
 
+// Files lie at the top; what is deeper is a page, and its last name may have a dot: /s/default/projects/shop.example
 bool is_route(std::string_view path) {
-    return path.substr(path.rfind('/')).find('.') == std::string_view::npos;
+    return path.rfind('/') != 0 || path.find('.') == std::string_view::npos;
 }
 
 } // namespace
@@ -50,9 +51,14 @@ std::optional<std::string> resolve_static_path(std::string_view path) {
     std::string resolved;
     for (const std::string& segment : segments.value()) {
         if (segment.starts_with('.')) return std::nullopt; // hidden files are nobody's business
-        for (const char c : segment)
+        resolved += '/';
+        for (const char c : segment) {
             if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
-        resolved += "/" + segment;
+            if (c == '/' || c == '\\')
+                resolved += c == '/' ? "%2F" : "%5C"; // of a name in the address of a page, never of a file
+            else
+                resolved += c;
+        }
     }
     return resolved;
 }

@@ -51,9 +51,10 @@ TEST_CASE("queries are decoded in order, bad ones are errors") {
 
 TEST_CASE("paths are split into decoded segments, tricks are errors") {
     CHECK(split_path("/").value().empty());
+    CHECK(split_path("/v1/team%2Fapp/a%5cb").value() == std::vector<std::string>{"v1", "team/app", "a\\b"});
     CHECK(split_path("/v1/my%20app/%C3%A4+b").value() == std::vector<std::string>{"v1", "my app", "ä+b"});
-    for (const char* bad : {"", "a", "//", "/a//b", "/a/", "/../a", "/a/..", "/./a", "/%2e%2e/a", "/%2E/a", "/a%2fb",
-                            "/a%2Fb", "/a%5cb", "/a%00", "/%ff", "/%", "*"}) {
+    for (const char* bad : {"", "a", "//", "/a//b", "/a/", "/../a", "/a/..", "/./a", "/%2e%2e/a", "/%2E/a", "/..%2fb",
+                            "/a%2F..", "/a%5c.%5cb", "/a%2f..%5cb", "/a%00", "/%ff", "/%", "*"}) {
         CAPTURE(bad);
         CHECK_FALSE(split_path(bad).ok());
     }
@@ -245,6 +246,10 @@ TEST_CASE("a directory is served while developing, and nothing outside it") {
     CHECK(served.serve(request_for("/", {{"If-None-Match", std::string(home->header("ETag"))}}))->status == 304);
     CHECK(served.serve(request_for("/sub/a%20b.css"))->content_type.starts_with("text/css"));
     CHECK(served.serve(request_for("/sub"))->body == "home"); // a route, not a listing
+    // Names in the addresses of pages have dots and slashes.
+    CHECK(served.serve(request_for("/s/default/projects/shop.example"))->body == "home");
+    CHECK(served.serve(request_for("/s/default/projects/team%2Fapp.js"))->body == "home");
+    CHECK_FALSE(served.serve(request_for("/missing.js")));
     for (const char* bad : {"/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/sub/../../secret.txt",
                             "//etc/passwd", "/.hidden", "/sub%00.css", "/sub\\..\\x"}) {
         CAPTURE(bad);

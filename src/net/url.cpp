@@ -56,6 +56,13 @@ Result<Url> parse_unix_url(std::string_view rest) {
     return url;
 }
 
+// Also between encoded slashes: a decoded name must not lead anywhere, whoever makes a path of it.
+bool has_dotted_part(std::string segment) {
+    std::replace(segment.begin(), segment.end(), '\\', '/');
+    const std::vector<std::string_view> parts = split(segment, '/');
+    return std::any_of(parts.begin(), parts.end(), [](std::string_view part) { return part == "." || part == ".."; });
+}
+
 } // namespace
 
 Result<QueryPairs> parse_query(std::string_view query) {
@@ -82,9 +89,7 @@ Result<std::vector<std::string>> split_path(std::string_view path) {
     if (path.empty()) return segments;
     for (const std::string_view raw : split(path, '/')) {
         std::string segment = TRY(decode_text(raw, false));
-        if (segment.empty() || segment == "." || segment == "..")
-            return invalid("the path has an empty or dotted segment");
-        if (segment.find_first_of("/\\") != std::string::npos) return invalid("the path has an encoded slash");
+        if (segment.empty() || has_dotted_part(segment)) return invalid("the path has an empty or dotted segment");
         if (segments.size() == max_segments) return invalid("the path has too many segments");
         segments.push_back(std::move(segment));
     }

@@ -17,8 +17,8 @@ using QueryPairs = std::vector<std::pair<std::string, std::string>>;
 // are errors.
 Result<QueryPairs> parse_query(std::string_view query);
 
-// "/v1/projects/my%20app" -> {"v1","projects","my app"}. Empty segments, "." and "..", and escapes that make a slash,
-// a backslash, NUL or bad UTF-8 are errors. "/" is no segments; one trailing slash is an error too.
+// "/v1/projects/my%20app" -> {"v1","projects","my app"}. A slash in a name is encoded (team%2Fapp). Empty segments, "."
+// and ".." (also beside an encoded slash), NUL and bad UTF-8 are errors, a trailing slash too. "/" is no segments.
 Result<std::vector<std::string>> split_path(std::string_view path);
 
 // An absolute http or https URL, or unix:/path/to.sock:/target.

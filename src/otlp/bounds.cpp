@@ -35,7 +35,10 @@ void add_attribute(Attributes& attributes, uint32_t& dropped, KeyValue&& attribu
         return;
     }
     dropped += dropped != UINT32_MAX;
-    if (marks.dropped_keys.size() < 16) marks.dropped_keys.push_back(truncate_utf8(attribute.key, 64));
+    if (marks.dropped_keys.size() >= 16) return; // the count says how many more
+    const std::string_view key = truncate_utf8(attribute.key, 64);
+    marks.dropped_keys.push_back(key);
+    marks.truncated.push_back(key); // never silently: the span says that it is not whole
 }
 
 std::string_view judge(Span& span) {

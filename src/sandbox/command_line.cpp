@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <iostream>
+#include <optional>
 #include <unistd.h>
 
 namespace hone::sandbox {
@@ -21,6 +22,16 @@ constexpr const char* data_directory_help = "Where sandboxes and images are kept
 int refuse(const Error& error) {
     std::fprintf(stderr, "hone: %s\n", error.message.c_str());
     return 125;
+}
+
+// The library has codes of its own, above 100; as everywhere, 2 says that the command line is wrong.
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& stopped) {
+        return app.exit(stopped) == 0 ? 0 : 2;
+    }
+    return std::nullopt;
 }
 
 void add_command_options(CLI::App& app, RunOptions& options) {
@@ -80,7 +91,7 @@ int image_main(int argc, char** argv) {
     remove->add_option("name", name)->required();
     for (CLI::App* command : app.get_subcommands({}))
         command->add_option("--data-dir", data_directory, data_directory_help);
-    CLI11_PARSE(app, argc - 1, argv + 1);
+    if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     if (*unpack) return unpack_command(layer, unpack_bytes, unpack_files);
     if (*add) return add_image_command(data_directory, name, source, most_bytes);
     if (*list) return list_images_command(data_directory, json);
@@ -95,7 +106,7 @@ int spawner_main(int argc, char** argv) {
     CLI::App app("Makes sandboxes for the server that started it.");
     app.add_option("--data-dir", data_directory)->required();
     app.add_option("--socket", socket)->required();
-    CLI11_PARSE(app, argc - 1, argv + 1);
+    if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     crypto::start();
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);
     run_spawner(data_directory, Channel(Fd(socket)));
@@ -106,7 +117,7 @@ int shim_main(int argc, char** argv) {
     std::string data_directory = default_data_directory();
     CLI::App app("Keeps one sandbox without a server; the spec is read from stdin as JSON.");
     app.add_option("--data-dir", data_directory);
-    CLI11_PARSE(app, argc - 1, argv + 1);
+    if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     crypto::start();
     const std::string text(std::istreambuf_iterator<char>(std::cin), {});
     auto spec = json::read<SandboxSpec>(text);
@@ -176,7 +187,7 @@ int sandbox_cli_main(int argc, char** argv) {
     threads->add_option("target", target, "The new thread, or a new directory.");
     for (CLI::App* command : app.get_subcommands({}))
         command->add_option("--data-dir", options.data_directory, data_directory_help);
-    CLI11_PARSE(app, argc - 1, argv + 1);
+    if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     garbage.data_directory = options.data_directory;
     if (*run) return run_in_sandbox(options);
     if (*execute) return execute_in_sandbox(options, id);

@@ -2,7 +2,9 @@
 #include "sandbox/check.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "run/harness_store.h"
 #include "server/beside_program.h"
+#include "server/local_failure.h"
 #include "server/server.h"
 #include "telemetry/chdb.h"
 #include "json/json.h"
@@ -103,6 +105,38 @@ CheckLine check_worker_files() {
     return {"worker files", "ok", "hone-inside and playbooks", ""};
 }
 
+// Programs of coding agents; playbooks need none.
+CheckLine check_harnesses(const std::string& data_dir) {
+    std::string found;
+    if (const auto installed = run::HarnessStore(data_dir).list(); installed.ok())
+        for (const run::InstalledHarness& one : installed.value())
+            found += (found.empty() ? "" : ", ") + one.name + " " + one.version;
+    if (!found.empty()) return {"harnesses", "ok", found + ", playbook", ""};
+    return {"harnesses", "warning", "only playbook",
+            "for a coding agent: hone harness install claude-code --data-dir " + data_dir};
+}
+
+// Model skills of any space. They are in the database; no server is needed to count them.
+int64_t count_model_skills(const config::Config& config) {
+    sql::Options options;
+    options.url = config.database_url.empty() ? "sqlite:" + config.data_dir + "/hone.db" : config.database_url;
+    options.check_up_to_bytes = 0;
+    if (config.database_url.empty() && !file_exists(config.data_dir + "/hone.db")) return 0;
+    const auto database = sql::Database::open(options);
+    if (!database.ok()) return 0;
+    const auto rows = database.value()->query("SELECT count(*) FROM skills WHERE type = 'model'");
+    return rows.ok() && !rows.value().empty() ? rows.value().front().integer(0) : 0;
+}
+
+CheckLine check_models(const config::Config& config) {
+    std::string found;
+    if (const int64_t skills = count_model_skills(config); skills > 0)
+        found = fmt::format("{} model skill{}", skills, skills == 1 ? "" : "s");
+    if (!found.empty()) return {"model credentials", "ok", found, ""};
+    return {"model credentials", "warning", "no model skill",
+            "coding agents need one: hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY"};
+}
+
 CheckLine check_tls(const config::Config& config) {
     const auto port = config.listen.rfind(':');
     const std::string host = config.listen.substr(0, port);
@@ -117,17 +151,16 @@ CheckLine check_tls(const config::Config& config) {
 } // namespace
 
 int check_main(int argc, char** argv) {
-    bool json_wanted = false;
+    const bool json_wanted = wants_json(argc, argv);
     std::vector<const char*> rest;
     for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--json") == 0)
-            json_wanted = true;
-        else if (std::strcmp(argv[i], "--help") == 0) {
+        if (std::strcmp(argv[i], "--json") == 0) continue;
+        if (std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0) {
             std::printf("Usage: hone check [--json] [options of hone serve]\n\nReports what this machine offers for "
                         "the given settings. Exit code 1 when something needed is missing.\n");
             return 0;
-        } else
-            rest.push_back(argv[i]);
+        }
+        rest.push_back(argv[i]);
     }
     auto flags = config::parse_flags(rest);
     auto loaded = flags.ok()
@@ -137,10 +170,7 @@ int check_main(int argc, char** argv) {
                                          return value == nullptr ? std::nullopt : std::optional<std::string>(value);
                                      })
                       : Result<config::Loaded>(flags.error());
-    if (!loaded.ok()) {
-        std::fprintf(stderr, "error: %s\n", loaded.error().message.c_str());
-        return 2;
-    }
+    if (!loaded.ok()) return report_failure(invalid(loaded.error().message), json_wanted);
     const config::Config& config = loaded.value().config;
     std::vector<CheckLine> lines{check_kernel(),
                                  check_data_dir(config.data_dir),
@@ -148,6 +178,8 @@ int check_main(int argc, char** argv) {
                                  check_database(config),
                                  check_engine(config),
                                  check_worker_files(),
+                                 check_harnesses(config.data_dir),
+                                 check_models(config),
                                  check_tls(config),
                                  check_descriptors()};
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.

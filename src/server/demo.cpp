@@ -1,10 +1,12 @@
 // `hone demo`: the main job on the embedded default, without a key and without a network.
 #include "demo/demo_traces.h"
 
+#include "run/harness_store.h"
 #include "server/demo_repository.h"
 #include "server/server.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <thread>
 
@@ -15,6 +17,39 @@ namespace {
 constexpr size_t traces_at_once = 500;
 constexpr std::string_view prompt =
     "What goes wrong most in this project, since when, and what should be done about it?";
+
+// A playbook; with the key of a model in the environment, Claude Code. The key goes into a skill and no further.
+run::Settings demo_worker(skill::Skills& skills, const access::SpaceId& space, const std::string& data_dir,
+                          const std::function<void(const std::string&)>& say) {
+    run::Settings worker;
+    worker.harness = "playbook";
+    const char* key = std::getenv("ANTHROPIC_API_KEY");
+    const char* endpoint = std::getenv("ANTHROPIC_BASE_URL");
+    if ((key == nullptr || *key == 0) && (endpoint == nullptr || *endpoint == 0)) return worker;
+    skill::NewSkill wanted;
+    wanted.name = "claude";
+    wanted.type = skill::SkillType::model;
+    wanted.description = "The model of the environment in which the demo was started.";
+    wanted.setup.variables["PROTOCOL"] = "anthropic";
+    if (endpoint != nullptr && *endpoint != 0) wanted.setup.variables["BASE_URL"] = endpoint;
+    skill::Secrets secrets;
+    if (key != nullptr && *key != 0) secrets.emplace("API_KEY", crypto::SecretBytes(std::string_view(key)));
+    const auto made = skills.create(access::Caller::system(), space, wanted, secrets);
+    if (!made.ok()) {
+        say("The model of the environment cannot be used: " + made.error().message);
+        return worker;
+    }
+    if (!run::HarnessStore(data_dir).find("claude-code").ok()) {
+        say(fmt::format(
+            "A model is there (skill claude), but no Claude Code: hone harness install claude-code --data-dir "
+            "{}. Until then a playbook investigates.",
+            data_dir));
+        return worker;
+    }
+    worker.harness = "claude-code";
+    worker.skills = std::vector{made.value().id.text()};
+    return worker;
+}
 
 } // namespace
 
@@ -60,7 +95,7 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
     start.project = std::string(demo::project_name);
     start.prompt = std::string(prompt);
     start.title = "What goes wrong most?";
-    start.settings.emplace().harness = "playbook";
+    start.settings = demo_worker(*m_skills, space, m_config.data_dir, say);
     const run::Run run = TRY(runs.start(caller, space, start));
     say(fmt::format("Started an investigation in a sandbox: {}/runs/{}", m_url, run.id.text()));
     const auto fix =
@@ -74,7 +109,7 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
             if (event.kind == harness::EventKind::message || event.step || event.failed) say("  " + event.text);
         }
         const run::Run now_at = TRY(runs.find(caller, run.id));
-        if (run::is_over(now_at.state)) {
+        if (run::is_over(now_at.state) || now_at.state == run::State::waiting) {
             say(fmt::format("The investigation {}.{}", name_of(now_at.state),
                             now_at.reason.empty() ? "" : " " + now_at.reason));
             TRY(make_demo_automations(space, say));

@@ -1,7 +1,9 @@
 // `hone harness install|list|rm`: programs of coding agents on this machine, for workers. Works without a server.
+#include "base/file.h"
 #include "config/config.h"
 #include "harness/catalog.h"
 #include "run/harness_store.h"
+#include "server/local_failure.h"
 #include "server/server.h"
 #include "json/json.h"
 
@@ -80,7 +82,8 @@ Result<> list(const run::HarnessStore& store, bool as_json) {
     return {};
 }
 
-Result<> carry_out(const Wanted& wanted) {
+Result<> carry_out(Wanted wanted) {
+    if (wanted.data_dir.empty() && file_exists(config::Config().data_dir)) wanted.data_dir = config::Config().data_dir;
     if (wanted.data_dir.empty())
         return invalid("of which server? Give --data-dir as `hone serve` has it (or HONE_DATA_DIR)");
     std::error_code failed;
@@ -111,8 +114,7 @@ int harness_main(int argc, char** argv) {
     }
     const auto done = wanted.ok() ? carry_out(wanted.value()) : Result<>(wanted.error());
     if (done.ok()) return 0;
-    std::fprintf(stderr, "error: %s\n", done.error().message.c_str());
-    return done.error().code == Code::invalid ? 2 : 1;
+    return report_failure(done.error(), wants_json(argc, argv));
 }
 
 } // namespace hone::server

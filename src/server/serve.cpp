@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "crypto/crypto.h"
 #include "server/backup.h"
+#include "server/local_failure.h"
 #include "server/server.h"
 
 #include <algorithm>
@@ -20,12 +21,6 @@ namespace {
 std::optional<std::string> environment(const std::string& name) {
     const char* value = std::getenv(name.c_str());
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-int fail(const Error& error) {
-    std::fprintf(stderr, "error: %s\n", error.message.c_str());
-    if (!error.trail.empty()) std::fprintf(stderr, "  %s\n", error.trail.c_str());
-    return error.code == Code::invalid ? 2 : 1;
 }
 
 bool wants_help(int argc, char** argv) {
@@ -52,7 +47,9 @@ void greet(const Server& server) {
                         "logging in.\n\n",
                         first.email.c_str(), first.password.c_str());
         else
-            std::printf("Log in as %s with the password from HONE_ADMIN_PASSWORD.\n", first.email.c_str());
+            std::printf("Log in as %s with the password from HONE_ADMIN_PASSWORD.%s\n", first.email.c_str(),
+                        first.password.size() < 10 ? " It is short: change it before others can reach this server."
+                                                   : "");
     }
     std::fflush(stdout);
 }
@@ -67,7 +64,7 @@ int run_server(int argc, char** argv, bool demo) {
     // One heap per core: with eight, as is usual, what is freed after a burst lies scattered and never goes back.
     ::mallopt(M_ARENA_MAX, static_cast<int>(std::max(2U, std::thread::hardware_concurrency())));
     auto loaded = load(argc, argv);
-    if (!loaded.ok()) return fail(loaded.error());
+    if (!loaded.ok()) return report_failure(loaded.error(), wants_json(argc, argv));
     const std::string data_dir = loaded.value().config.data_dir;
     set_log_from(loaded.value().config);
     crypto::start();
@@ -81,14 +78,15 @@ int run_server(int argc, char** argv, bool demo) {
 
     const SystemClock clock;
     auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"));
-    if (!server.ok()) return fail(server.error());
+    if (!server.ok()) return report_failure(server.error(), false);
     greet(*server.value());
     if (demo) {
         const auto say = [](const std::string& line) {
             std::printf("%s\n", line.c_str());
             std::fflush(stdout);
         };
-        if (const auto opened = server.value()->open_demo(say); !opened.ok()) return fail(opened.error());
+        if (const auto opened = server.value()->open_demo(say); !opened.ok())
+            return report_failure(opened.error(), false);
         std::printf("Look at it: %s   (Ctrl-C ends the demo; its data stay in %s)\n", server.value()->url().c_str(),
                     data_dir.c_str());
         std::fflush(stdout);
@@ -130,7 +128,9 @@ int demo_main(int argc, char** argv) {
         std::printf(
             "Usage: hone demo [options of hone serve]\n\nRuns the server with a generated project that has known "
             "faults, and an analyst that looks\ninto them in a sandbox. Needs no key and no network. --data-dir "
-            "is ./hone-demo if not given.\n");
+            "is ./hone-demo if not given.\nWith ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL) set and Claude Code "
+            "installed "
+            "(hone harness install\nclaude-code --data-dir DIR) that is the analyst.\n");
         return 0;
     }
     std::error_code failed;
@@ -140,40 +140,43 @@ int demo_main(int argc, char** argv) {
 }
 
 int restore_main(int argc, char** argv) {
-    std::string file, data_dir = environment("HONE_DATA_DIR").value_or("");
-    bool json_wanted = false;
+    std::string file, data_dir = environment("HONE_DATA_DIR").value_or(config::Config().data_dir);
+    const bool json_wanted = wants_json(argc, argv);
     for (int i = 1; i < argc && !wants_help(argc, argv); ++i) {
         const std::string argument = argv[i];
         if (argument == "--data-dir" && i + 1 < argc)
             data_dir = argv[++i];
         else if (argument.starts_with("--data-dir="))
             data_dir = argument.substr(11);
-        else if (argument == "--json")
-            json_wanted = true;
         else if (file.empty() && !argument.starts_with("--"))
             file = argument;
-        else
-            return fail(invalid("unknown argument " + argument + " (--help explains)"));
+        else if (argument != "--json")
+            return report_failure(invalid("unknown argument " + argument + " (--help explains)"), json_wanted);
     }
-    if (wants_help(argc, argv) || file.empty() || data_dir.empty()) {
-        std::printf("Usage: hone restore FILE --data-dir DIR [--json]\n\nUnpacks a backup made by `hone backup` into a "
-                    "data directory that holds no database yet.\n"
-                    "The master key is not part of a backup: put your copy of master.key into DIR before you start the "
-                    "server.\n");
-        return wants_help(argc, argv) ? 0 : 2;
+    if (file.empty() && !wants_help(argc, argv))
+        return report_failure(invalid("hone restore needs FILE, a backup (--help explains)"), json_wanted);
+    if (wants_help(argc, argv)) {
+        std::printf(
+            "Usage: hone restore FILE [--data-dir DIR] [--json]\n\nUnpacks a backup made by `hone backup` into a "
+            "data directory that holds no database yet. DIR is ./hone-data if not given.\n"
+            "The master key is not part of a backup: put your copy of master.key into DIR before you start the "
+            "server.\n");
+        return 0;
     }
     crypto::start();
     auto restored = restore_backup(file, data_dir);
-    if (!restored.ok()) return fail(restored.error());
+    if (!restored.ok()) return report_failure(restored.error(), json_wanted);
     if (json_wanted)
         std::printf("%s\n", json::print(json::Object{{"data_dir", data_dir},
                                                      {"created_at", restored.value().created_at},
                                                      {"hone_version", restored.value().hone_version}})
                                 .c_str());
     else
-        std::printf("Restored the backup of %s (Hone %s) into %s.\nStart it with: hone serve --data-dir %s\n",
-                    restored.value().created_at.c_str(), restored.value().hone_version.c_str(), data_dir.c_str(),
-                    data_dir.c_str());
+        std::printf(
+            "Restored the backup of %s (Hone %s) into %s.\nIf it has secrets, put your copy of master.key there; "
+            "then start it with: hone serve --data-dir %s\n",
+            restored.value().created_at.c_str(), restored.value().hone_version.c_str(), data_dir.c_str(),
+            data_dir.c_str());
     return 0;
 }
 

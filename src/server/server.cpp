@@ -165,8 +165,10 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
 // anything, and is refused when others could read it.
 Result<> Server::open_secrets() {
     secret::MasterKeyOptions options;
-    options.create_file = m_config.master_key_file.empty();
-    options.file = options.create_file ? m_config.data_dir + "/master.key" : m_config.master_key_file;
+    const bool own_file = m_config.master_key_file.empty();
+    options.file = own_file ? m_config.data_dir + "/master.key" : m_config.master_key_file;
+    // A new key beside secrets of another one (a restored backup) would only hide what is missing.
+    options.create_file = own_file && TRY(m_database->query("SELECT 1 FROM data_keys LIMIT 1")).empty();
     options.command = m_config.master_key_command;
     options.value = std::move(m_environment_key);
     options.old_value = std::move(m_environment_old_key);
@@ -351,6 +353,10 @@ Result<> Server::write_addresses() const {
     json::Object addresses{{"http", m_url}, {"pid", int64_t{::getpid()}}};
     if (!m_otlp_url.empty()) addresses["otlp_http"] = m_otlp_url;
     if (!m_otlp_grpc_url.empty()) addresses["otlp_grpc"] = m_otlp_grpc_url;
+    // And under the names of the settings, as those are written: what port 0 became.
+    addresses["listen"] = m_edge->addresses().front();
+    if (m_otlp_edge) addresses["otlp_http_listen"] = m_otlp_edge->addresses().front();
+    if (m_otlp_grpc) addresses["otlp_grpc_listen"] = m_otlp_grpc->address();
     return write_file(m_config.data_dir + "/addresses.json", json::print(addresses) + "\n", 0644);
 }
 

@@ -3,6 +3,7 @@
 #include "telemetry/filter.h"
 #include "telemetry/retention.h"
 #include "telemetry/sql_guard.h"
+#include "telemetry/sql_text.h"
 #include "telemetry/store_fixture.h"
 
 #include <doctest/doctest.h>
@@ -95,6 +96,17 @@ TEST_CASE("SQL text is one SELECT that cannot leave its brackets") {
                             "INSERT INTO spans SELECT 1", "SELECT \xe2\x80\x98x\xe2\x80\x99", "SET readonly=0"}) {
         CAPTURE(sql);
         CHECK(!check_sql_text(sql).ok());
+    }
+}
+
+TEST_CASE("comments and a last semicolon of SQL become blanks") {
+    CHECK(plain_sql("SELECT 1 ; \n") == "SELECT 1   \n");
+    CHECK(plain_sql("-- a\nSELECT '--' /* b\n*/, 1") == "    \nSELECT '--'     \n  , 1");
+    CHECK(plain_sql("SELECT 1; SELECT 2;") == "SELECT 1; SELECT 2 ");
+    CHECK(check_sql_text(plain_sql("SELECT 1 -- no line follows")).ok());
+    for (const char* sql : {"SELECT 1;;", "SELECT 1 /* open", "SELECT '1 -- quoted", "SELECT 1 */", ";"}) {
+        CAPTURE(sql);
+        CHECK(!check_sql_text(plain_sql(sql)).ok());
     }
 }
 
@@ -250,6 +262,10 @@ TEST_CASE("people may ask in SQL about their own project only") {
           "\"chat_session\",\"traces\"\n\"s\",1\n");
     CHECK(answer_of("sql", "WITH x AS (SELECT name FROM hone.spans WHERE status = 'error') SELECT name FROM x") ==
           "\"name\"\n\"child\"\n");
+    CHECK(answer_of("sql", "WITH x AS (SELECT 'child') SELECT count() AS n FROM spans WHERE name IN x; -- a CTE\n") ==
+          "\"n\"\n1\n");
+    CHECK(answer_of("sql", "SELECT count() AS n FROM spans WHERE name IN ('child', 'x') AND name IN (SELECT name FROM "
+                           "spans)") == "\"n\"\n1\n");
     CHECK(ask("sql", "SELECT countIf(status = 'error') AS e, quantile(0.5)(duration_ns) AS q, avgOrNull(duration_ns) "
                      "AS a FROM spans")
               .ok());
@@ -293,6 +309,12 @@ TEST_CASE("SQL that reaches for more is refused or sees nothing") {
                             "SELECT name FROM spans FORMAT Null",
                             "SELECT * FROM clusterAllReplicas('x', system.one)",
                             "SELECT * FROM view(SELECT * FROM system.tables)",
+                            "SELECT 0 IN system.one",
+                            "SELECT notIn(0, `system`.`one`)",
+                            "SELECT 0 GLOBAL IN (system.one)",
+                            "WITH system.one AS x SELECT 0 IN x",
+                            "WITH hone.trace_times AS x SELECT 0 IN x",
+                            "SELECT name IN trace_times FROM spans",
                             "SELECT count() FROM executable('x', 'CSV', 'a String')"}) {
         CAPTURE(sql);
         auto answer = ask("sql", sql);

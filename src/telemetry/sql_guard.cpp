@@ -1,5 +1,7 @@
 #include "telemetry/sql_guard.h"
 
+#include "telemetry/sql_text.h"
+
 #include "base/text.h"
 
 #include <algorithm>
@@ -102,11 +104,96 @@ Result<size_t> skip_quoted(std::string_view sql, size_t begin) {
     return at(begin, "a quote is not closed");
 }
 
+// One line of EXPLAIN AST: "  Function in (alias x) (children 1)".
+struct TreeLine {
+    size_t indent = 0;
+    std::string_view kind, name, alias;
+};
+
+TreeLine tree_line(std::string_view line) {
+    TreeLine read;
+    read.indent = std::min(line.find_first_not_of(' '), line.size());
+    line = trim(line);
+    if (const size_t end = line.find(" (children"); end != std::string_view::npos) line = line.substr(0, end);
+    const size_t space = line.find(' ');
+    read.kind = line.substr(0, space);
+    if (space != std::string_view::npos) read.name = line.substr(space + 1);
+    if (const size_t at = read.name.find("(alias "); at != std::string_view::npos) {
+        read.alias = read.name.substr(at + 7);
+        if (read.alias.ends_with(')')) read.alias.remove_suffix(1);
+        read.name = trim(read.name.substr(0, at));
+    }
+    return read;
+}
+
+bool is_our_table(std::string_view name) {
+    return std::find(std::begin(tables), std::end(tables), name) != std::end(tables);
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+bool is_in_function(std::string_view name) {
+    const std::string plain = lowercase_ascii(name);
+    return plain == "in" || plain == "notin" || plain == "globalin" || plain == "globalnotin";
+}
+
+// `x IN name` reads the table `name`, which the tree calls a mere identifier: it must be a table of ours, or a name
+// that the query gave to something else than another name.
+Result<> check_right_of_in(const std::vector<TreeLine>& lines, size_t function, const Names& own_names) {
+    const size_t inside = lines[function].indent + 2;
+    int argument = 0;
+    for (size_t i = function + 1; i < lines.size() && lines[i].indent > lines[function].indent; ++i) {
+        if (lines[i].indent != inside || ++argument != 2 || lines[i].kind != "Identifier") continue;
+        const std::string_view name = lines[i].name;
+        bool is_given = own_names.contains(name) || is_our_table(name), is_other_name = false;
+        for (const TreeLine& line : lines) {
+            if (line.alias != name || name.empty()) continue;
+            (line.kind == "Identifier" ? is_other_name : is_given) = true;
+        }
+        if (!is_given || is_other_name)
+            return invalid("IN takes a list or a subquery, not the name \"" + std::string(name) + "\"");
+    }
+    return {};
+}
+
+bool is_of_the_engine(std::string_view name) {
+    const std::string plain = lowercase_ascii(name);
+    return plain.starts_with("system.") || plain.starts_with("information_schema.");
+}
+
 std::string wrapped(const std::string& sql) {
     return "SELECT * FROM (\n" + sql + "\n)";
 }
 
 } // namespace
+
+std::string plain_sql(std::string_view sql) {
+    std::string plain(sql);
+    const auto blank = [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < std::min(end, plain.size()); ++i)
+            if (plain[i] != '\n') plain[i] = ' ';
+        return end;
+    };
+    for (size_t i = 0; i < plain.size();) {
+        const std::string_view rest = std::string_view(plain).substr(i);
+        if (plain[i] == '\'' || plain[i] == '"' || plain[i] == '`') {
+            const auto end = skip_quoted(plain, i);
+            if (!end.ok()) break; // check_sql_text says so
+            i = end.value();
+        } else if (rest.starts_with("--")) {
+            i = blank(i, std::min(plain.find('\n', i), plain.size()));
+        } else if (rest.starts_with("/*")) {
+            const size_t end = plain.find("*/", i + 2);
+            if (end == std::string::npos) break;
+            i = blank(i, end + 2);
+        } else {
+            ++i;
+        }
+    }
+    const size_t last = plain.find_last_not_of(" \t\r\n");
+    if (last != std::string::npos && plain[last] == ';') plain[last] = ' ';
+    return plain;
+}
 
 Result<> check_sql_text(std::string_view sql) {
     if (sql.size() > 64 << 10) return too_large("the query is longer than 64 KB");
@@ -119,8 +206,8 @@ Result<> check_sql_text(std::string_view sql) {
             i = TRY(skip_quoted(sql, i));
             continue;
         }
-        if (rest.starts_with("--") || letter == '#') return at(i, "comments are not supported");
-        if (rest.starts_with("/*") || rest.starts_with("*/")) return at(i, "comments are not supported");
+        if (rest.starts_with("--") || letter == '#') return at(i, "this comment is not supported");
+        if (rest.starts_with("/*") || rest.starts_with("*/")) return at(i, "a comment is not closed");
         if (letter == ';') return at(i, "only one statement is allowed");
         if (letter == '$') return at(i, "'$' is not supported");
         if (static_cast<unsigned char>(letter) >= 0x80)
@@ -160,20 +247,19 @@ std::set<std::string, std::less<>> names_in_sql(std::string_view sql) {
 }
 
 Result<> check_sql_tree(std::string_view tree, const std::set<std::string, std::less<>>& own_names) {
-    const auto lines = split(tree, '\n');
-    for (std::string_view line : lines) {
-        line = trim(line);
-        if (const size_t end = line.find(" (children"); end != std::string_view::npos) line = line.substr(0, end);
-        const size_t space = line.find(' ');
-        const std::string_view kind = line.substr(0, space);
-        std::string_view name = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
-        if (const size_t alias = name.find(" (alias"); alias != std::string_view::npos) name = name.substr(0, alias);
+    std::vector<TreeLine> lines;
+    for (const std::string_view line : split(tree, '\n')) lines.push_back(tree_line(line));
+    for (size_t i = 0; i < lines.size(); ++i) {
+        const std::string_view kind = lines[i].kind;
+        std::string_view name = lines[i].name;
         if (kind == "Function" && !is_known_function(name))
             return invalid("the function \"" + std::string(name) + "\" is not available");
+        if (kind == "Function" && is_in_function(name)) TRY(check_right_of_in(lines, i, own_names));
+        if (kind == "Identifier" && is_of_the_engine(name))
+            return invalid("there is no column \"" + std::string(name) + "\"");
         if (kind == "TableIdentifier") {
             if (name.starts_with("hone.")) name.remove_prefix(5);
-            const bool is_ours = std::find(std::begin(tables), std::end(tables), name) != std::end(tables);
-            if (!is_ours && !own_names.contains(name))
+            if (!is_our_table(name) && !own_names.contains(name))
                 return invalid("there is no table \"" + std::string(name) +
                                "\"; there are spans, evals, traces and chat_sessions");
         }
@@ -196,9 +282,10 @@ Result<std::string> SqlGuard::run(const SqlRequest& request) {
     if (!formats.contains(request.format))
         return invalid("unknown format; use JSON, JSONEachRow, CSVWithNames, Arrow or Parquet");
     if (request.project.empty() || request.project == "*") return internal("a query needs a project");
-    TRY(check_sql_text(request.sql));
-    const auto prepare = [&](std::string sql) {
-        ClickHouseQuery query(std::move(sql));
+    const std::string sql = plain_sql(request.sql);
+    TRY(check_sql_text(sql));
+    const auto prepare = [&](std::string statement) {
+        ClickHouseQuery query(std::move(statement));
         query.project = request.project;
         query.deadline = request.deadline + std::chrono::seconds(2); // the engine's own limit speaks first
         query.most_bytes = request.most_bytes + (1 << 20);
@@ -214,10 +301,10 @@ Result<std::string> SqlGuard::run(const SqlRequest& request) {
         query.set("max_expanded_ast_elements", "50000").set("allow_ddl", "0").set("readonly", "1");
         return query;
     };
-    const std::string tree = TRY(m_engine.query(prepare("EXPLAIN AST " + wrapped(request.sql) + " FORMAT TSVRaw")));
-    TRY(check_sql_tree(tree, names_in_sql(request.sql)));
+    const std::string tree = TRY(m_engine.query(prepare("EXPLAIN AST " + wrapped(sql) + " FORMAT TSVRaw")));
+    TRY(check_sql_tree(tree, names_in_sql(sql)));
     return m_engine.query(
-        prepare(wrapped(request.sql) + " LIMIT " + std::to_string(request.most_rows) + " FORMAT " + request.format));
+        prepare(wrapped(sql) + " LIMIT " + std::to_string(request.most_rows) + " FORMAT " + request.format));
 }
 
 } // namespace hone::telemetry

@@ -20,7 +20,7 @@ class Demo(Server):
 
     def spawn(self):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HONE_")}
-        environment |= {"HONE_ADMIN_PASSWORD": PASSWORD}
+        environment |= {"HONE_ADMIN_PASSWORD": PASSWORD} | self.environment
         self.process = subprocess.Popen(
             [self.binary, "demo", "--data-dir", str(self.data_dir), "--listen", "127.0.0.1:0",
              "--otlp-http-listen", "127.0.0.1:0", "--otlp-grpc-listen", "127.0.0.1:0"],
@@ -78,13 +78,17 @@ class Shop:
 
 
 def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one(binary, stack):
-    server = stack.enter_context(Demo(binary))
+    # A key in the environment becomes a skill; without the program of Claude Code the playbook works on.
+    server = stack.enter_context(Demo(binary, environment={"ANTHROPIC_API_KEY": "sk-ant-of-the-demo"}))
     client = Client(server.url).login()
+
     def scanned():
         answer = client.get("/v1/projects/support-agent/signal")
         return answer.status == 200 and answer.data["last_scan"]
 
     wait_until(scanned, "Signal has looked", 300)
+    model = client.must("GET", "/v1/skills/claude").data
+    assert model["type"] == "model" and "sk-ant-of-the-demo" not in json.dumps(model), model
     found = client.must("GET", "/v1/issues?status=all&project=support-agent").data
     about = sorted((issue["detector"], issue["title"].split(":")[0]) for issue in found)
     expected = [("empty_retrieval", "search_articles"), ("tool_failure", "lookup_order"), ("tool_loop", "check_stock"),

@@ -65,7 +65,11 @@ def test_an_import_names_bad_lines_and_needs_the_right_to_send(binary, stack):
     reader = server.client(key_of(server, scopes=["read"]))
     assert reader.post("/v1/projects/target/import", file.encode()).status == 403
     assert client.post("/v1/projects/target/import?format=parquet", b"not a parquet file").status == 400
-    assert client.post("/v1/projects/nowhere/import", file.encode()).status == 404
+    # A project is made on first use, as with traces; an id that nobody has is not.
+    assert client.post("/v1/projects/new%2Fone/import", file.encode()).data["accepted"] == 1
+    assert client.must("GET", "/v1/projects/new%2Fone").data["name"] == "new/one"
+    unknown = f"/v1/projects/project_{'0' * 26}/import"
+    assert client.post(unknown, file.encode()).status == 404
 
 
 def test_a_backup_taken_under_load_brings_spans_evals_and_the_log_back(binary, stack):

@@ -108,6 +108,9 @@ def test_addresses_json_is_there_only_while_the_server_can_be_asked(binary, stac
     path = server.data_dir / "addresses.json"
     addresses = json.loads(path.read_text())
     assert addresses["pid"] == server.process.pid and addresses["http"] == server.url
+    assert "http://" + addresses["listen"] == server.url, addresses
+    assert "http://" + addresses["otlp_http_listen"] == addresses["otlp_http"], addresses
+    assert "http://" + addresses["otlp_grpc_listen"] == addresses["otlp_grpc"], addresses
     assert server.client().get("/readyz").status == 200
     assert server.stop() == 0
     assert not path.exists()
@@ -192,6 +195,12 @@ def test_the_generated_password_is_printed_once_and_works(binary, stack):
     with Server(binary, server.data_dir) as again:
         wait_until(lambda: "is ready" in again.output(), "the greeting is printed")
         assert "Password" not in again.output() and PASSWORD not in again.output()
+
+
+def test_the_operators_own_password_is_taken_whatever_its_length(binary, stack):
+    server = stack.enter_context(Server(binary, environment={"HONE_ADMIN_PASSWORD": "short"}))
+    assert server.client().login(password="short").get("/v1/me").data["must_change_password"] is False
+    wait_until(lambda: "It is short" in server.output(), "the greeting speaks of it")
 
 
 def server_address(server):

@@ -17,7 +17,9 @@ def test_check_reports_the_machine_and_fails_when_something_is_missing(binary, s
     fine = run(binary, "check", "--data-dir", server.data_dir)
     assert fine.returncode == 0 and "kernel" in fine.stdout and "in use" in fine.stdout, fine
     lines = json.loads(run(binary, "check", "--json", "--data-dir", server.data_dir).stdout)
-    assert {"kernel", "data directory", "disk", "database", "transport"} <= {line["name"] for line in lines}
+    names = {"kernel", "data directory", "disk", "database", "transport", "harnesses", "model credentials"}
+    assert names <= {line["name"] for line in lines}
+    assert all(bool(line["advice"]) == (line["state"] != "ok") for line in lines), lines
     assert all(line["state"] in ("ok", "warning", "missing") for line in lines)
     open_to_all = json.loads(run(binary, "check", "--json", "--listen", "0.0.0.0:7070").stdout)
     assert [line["state"] for line in open_to_all if line["name"] == "transport"] == ["warning"]
@@ -25,6 +27,11 @@ def test_check_reports_the_machine_and_fails_when_something_is_missing(binary, s
     assert gone.returncode == 1 and "missing" in gone.stdout, gone
     wrong = run(binary, "check", "--no-such-flag")
     assert wrong.returncode == 2 and "no-such-flag" in wrong.stderr, wrong
+    # Commands without a server refuse as the others do, in JSON too.
+    for words in (["check", "--wrong"], ["restore", "--wrong"], ["restore"], ["harness", "list", "--wrong"]):
+        refused = run(binary, *words, "--json")
+        assert json.loads(refused.stderr)["error"]["exit"] == refused.returncode == 2, (words, refused)
+    assert run(binary, "image", "list", "--wrong").returncode == 2
     # Looking does not touch: the server still holds its directory.
     assert server.client().get("/readyz").status == 200
 
