@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { start_keyboard } from "./keyboard";
 import { match_path, type Params } from "./lib/route";
-import { NotFound, ServerDown } from "./pages/not_found";
+import { NotFound, NotYours, ServerDown } from "./pages/not_found";
 import { Frame } from "./parts/frame";
 import { current_address, navigate, path, start_router } from "./router";
 import { allowed, type Route, routes } from "./routes";
@@ -46,9 +46,10 @@ function App() {
   if (me_state.value === "failed") return <ServerDown />;
   if (!ready || target !== null) return null;
   if (route?.guest) return <route.page params={params} />;
-  // A space or page that the caller may not see looks like one that does not exist.
-  const visible = route !== null && named_space.value !== undefined && allowed(route);
-  return <Frame route={visible ? route : null} params={params} page={visible ? route.page : NotFound} />;
+  // A space that the caller may not see looks like one that does not exist.
+  const visible = route !== null && named_space.value !== undefined;
+  if (!visible) return <Frame route={null} params={params} page={NotFound} />;
+  return <Frame route={route} params={params} page={allowed(route) ? route.page : NotYours} />;
 }
 
 start_router();

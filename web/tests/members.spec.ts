@@ -36,7 +36,7 @@ test("an invited viewer joins by the link and sees only what a viewer may do", a
   await expect(guest.getByRole("button", { name: "Invite" })).toHaveCount(0);
   await expect(guest.getByRole("link", { name: "Audit log" })).toHaveCount(0);
   await guest.goto("/s/default/settings/audit");
-  await expect(guest.getByRole("heading", { name: "There is nothing at this address" })).toBeVisible();
+  await expect(guest.getByRole("heading", { name: "Your role does not reach this page" })).toBeVisible();
 
   await guest.goto(link);
   await expect(guest.getByRole("heading", { name: "This invitation cannot be used" })).toBeVisible();

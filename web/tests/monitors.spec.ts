@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { check_page } from "./axe";
 import { api_key } from "./chat";
 import { expect, test, unique } from "./fixtures";
-import { send_spans } from "./spans";
+import { refused_lookups, send_spans } from "./spans";
 
 test("a monitor is tried on past data, made, looked at, muted and deleted", async ({
   page,
@@ -13,12 +13,7 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
 }) => {
   test.setTimeout(300_000);
   const project = unique("measured");
-  const calls = Array.from({ length: 20 }, (_, index) => ({
-    name: "lookup_order",
-    start: index * 10,
-    ...(index % 2 ? { error: "429" } : {}),
-  }));
-  await send_spans(request, server.url, await api_key(admin), project, calls, 600_000);
+  await send_spans(request, server.url, await api_key(admin), project, refused_lookups(), 600_000);
   await page.goto(`/s/default/projects/${project}/monitors`);
   await expect(page.getByText("No monitors yet")).toBeVisible();
   await page.getByRole("link", { name: "Create monitor" }).click();

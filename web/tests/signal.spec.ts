@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
 import { api_key } from "./chat";
 import { expect, type Person, test, unique } from "./fixtures";
-import { send_spans } from "./spans";
+import { refused_lookups, send_spans } from "./spans";
 
 interface Made {
   id: string;
@@ -149,12 +149,7 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
 }) => {
   test.setTimeout(240_000);
   const project = unique("marked");
-  const calls = Array.from({ length: 20 }, (_, index) => ({
-    name: "lookup_order",
-    start: index * 10,
-    ...(index % 2 ? { error: "429" } : {}),
-  }));
-  await send_spans(request, server.url, await api_key(admin), project, calls, 60_000);
+  await send_spans(request, server.url, await api_key(admin), project, refused_lookups(), 60_000);
   await admin.send("PUT", `/v1/projects/${project}/signal`, { enabled: true, consent: true });
   const issue = await report(admin, project, "Lookups are refused");
   await page.goto(`/s/default/projects/${project}/signal/${issue.id}`);

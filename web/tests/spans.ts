@@ -56,6 +56,14 @@ function to_otlp(span: SentSpan, trace_id: string, begin: number) {
   };
 }
 
+/** Twenty calls of one tool, every second one refused. */
+export const refused_lookups = () =>
+  Array.from({ length: 20 }, (_, index) => ({
+    name: "lookup_order",
+    start: index * 10,
+    ...(index % 2 ? { error: "429" } : {}),
+  }));
+
 /**
  * Spans without a trace id of their own make one trace; its id is returned. `ago` is how long since it began. When this
  * ends they can be asked for: a page reads its list once, and would miss what is only acknowledged.

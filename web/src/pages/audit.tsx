@@ -109,7 +109,7 @@ const columns: Column<AuditEntry>[] = [
     extra: true,
     cell: (entry) => <Id id={entry.request_id} />,
   },
-  { id: "ago", title: "When", width: "90px", align: "right", cell: (entry) => <Time time={entry.time} /> },
+  { id: "ago", title: "When", width: "96px", align: "right", cell: (entry) => <Time time={entry.time} /> },
 ];
 
 function EntryDetail({ entry }: { entry: AuditEntry }) {

@@ -8,11 +8,10 @@ import { shell_quote } from "../lib/text";
 import { trigger_text } from "../lib/trigger_text";
 import { reload, use_load, use_pages, use_refresh } from "../load";
 import { Confirm } from "../parts/confirm";
-import { CodeBlock } from "../parts/copy";
-import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { PageHeader, Section } from "../parts/page";
+import { ShownOnce } from "../parts/shown_once";
 import { Facts } from "../parts/slide_over";
 import { Data, Note, State } from "../parts/state";
 import { Strip } from "../parts/strip";
@@ -50,24 +49,14 @@ function HookSecret({ automation, on_close }: { automation: Automation; on_close
     `curl -X POST ${shell_quote(url)} -H "X-Hone-Timestamp: $now" -H "X-Hone-Delivery: $id" -H "X-Hone-Signature: sha256=$signature" -H "Content-Type: application/json" -d "$body"`,
   ].join("\n");
   return (
-    <Dialog title={`Webhook of ${automation.name}`} wide keep_open on_close={on_close}>
-      <div class="form">
-        <Note kind="warning" icon="key">
-          Copy the secret now. It is kept encrypted and cannot be shown again; you can make a new one.
-        </Note>
-        <p>Address</p>
-        <CodeBlock text={url} label="address" />
-        <p>Secret</p>
-        <CodeBlock text={automation.hook_secret ?? ""} label="secret" />
-        <p>Try it:</p>
-        <CodeBlock text={command} label="command" />
-        <div class="form-actions">
-          <button type="button" class="primary" onClick={on_close} data-first>
-            I have copied it
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title={`Webhook of ${automation.name}`}
+      warning="Copy the secret now. It is kept encrypted and cannot be shown again; you can make a new one."
+      address={url}
+      secret={automation.hook_secret ?? ""}
+      command={command}
+      on_close={on_close}
+    />
   );
 }
 
@@ -314,7 +303,7 @@ function Existing({ id }: { id: string }) {
   }
   const tabs = [{ id: "ledger", title: "Ledger" }, ...(may_write ? [{ id: "edit", title: "Edit" }] : [])];
   return (
-    <Data load={load} retry={() => void reload("automation/")}>
+    <Data load={load} retry={() => void reload("automation/")} whole_page>
       {(automation) => (
         <>
           <PageHeader title={automation.name} text={automation.description || undefined}>

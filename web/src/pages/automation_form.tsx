@@ -1,22 +1,21 @@
 // Making and changing an automation: who works on what, what it is told, what fires it, and how far it may go.
 
-import { useState } from "preact/hooks";
 import { api } from "../api";
-import type { Preset, Project } from "../api_types";
+import type { Project } from "../api_types";
 import { cron_text } from "../lib/cron_text";
+import { limit_text, micro, read_limit } from "../lib/limit";
 import { every_text, from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
 import { use_load } from "../load";
-import { Choice, Field, Form } from "../parts/form";
+import { Choice, Field, Form, use_draft } from "../parts/form";
 import { Section } from "../parts/page";
 import { Note } from "../parts/state";
 import { query } from "../router";
-import { can, space } from "../session";
 import { DayBudgetFields } from "./automation_budget";
 import { TriggerPreviewBox } from "./automation_preview";
 import type { Automation, CatchUp, Comparator, Overlap, PromptVariable, Trigger, TriggerType } from "./loop_types";
 import { LengthChoice, type Measured, MetricFields } from "./metric_fields";
 import { use_monitors } from "./monitor_data";
-import { preset_page, use_projects } from "./run_data";
+import { preset_page, use_presets, use_projects } from "./run_data";
 
 export interface Draft extends Measured {
   name: string;
@@ -72,7 +71,7 @@ export function draft_of(automation: Automation | null): Draft {
     catch_up: automation?.catch_up ?? "coalesce",
     cool_off_seconds: automation?.cool_off_seconds ?? 0,
     failure_limit: String(automation?.failure_limit ?? 5),
-    dollars: budget?.cost_micro_usd_per_day ? String(budget.cost_micro_usd_per_day / 1e6) : "",
+    dollars: limit_text(budget?.cost_micro_usd_per_day, micro),
     tokens: budget?.tokens_per_day ? String(budget.tokens_per_day) : "",
   };
 }
@@ -296,8 +295,8 @@ function body_of(draft: Draft, soft_percent: number) {
     cool_off_seconds: draft.cool_off_seconds,
     failure_limit: Math.round(Number(draft.failure_limit)),
     budget: {
-      tokens_per_day: draft.tokens === "" ? null : Math.round(Number(draft.tokens)),
-      cost_micro_usd_per_day: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
+      tokens_per_day: read_limit(draft.tokens),
+      cost_micro_usd_per_day: read_limit(draft.dollars, micro),
       soft_percent,
     },
   };
@@ -309,12 +308,9 @@ interface FormProps {
 }
 
 export function AutomationForm({ automation, save }: FormProps) {
-  const [draft, set_draft] = useState(() => draft_of(automation));
-  const change: Change = (part) => set_draft((known) => ({ ...known, ...part }));
+  const [draft, change] = use_draft(() => draft_of(automation));
   const projects = use_projects().data ?? [];
-  const presets = use_load(can("preset_read") ? `presets/${space.value?.id}` : null, (signal) =>
-    api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
-  ).data;
+  const presets = use_presets().data;
   const variables = (
     use_load("prompt_variables", (signal) => api.get<PromptVariable[]>("/v1/prompt_variables", {}, signal)).data ?? []
   ).filter((variable) => variable.trigger === null || variable.trigger === draft.type);

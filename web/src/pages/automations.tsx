@@ -89,7 +89,7 @@ const columns: Column<Automation>[] = [
   {
     id: "when",
     title: "When",
-    width: "84px",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (row) => <Time time={row.last_slot?.due_at ?? null} missing="–" />,

@@ -6,10 +6,9 @@ import { notice_kind_text } from "../lib/notice";
 import { duration, plural } from "../lib/number";
 import { reload, use_load } from "../load";
 import { Confirm } from "../parts/confirm";
-import { CodeBlock } from "../parts/copy";
-import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { PageHeader } from "../parts/page";
+import { ShownOnce } from "../parts/shown_once";
 import { Facts, SlideOver } from "../parts/slide_over";
 import { Data, Empty, Note, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
@@ -52,7 +51,7 @@ const columns: Column<Destination>[] = [
   {
     id: "sent",
     title: "Last sent",
-    width: "92px",
+    width: "96px",
     align: "right",
     wide: true,
     sort: (row) => row.last_sent_at ?? "",
@@ -138,20 +137,12 @@ function Deliveries({ destination }: { destination: Destination }) {
 /** The secret that signs a webhook, once. */
 function SigningSecret({ destination, on_close }: { destination: Destination; on_close: () => void }) {
   return (
-    <Dialog title={`Signing secret of ${destination.name}`} wide keep_open on_close={on_close}>
-      <div class="form">
-        <Note kind="warning" icon="key">
-          Copy it now: it is kept encrypted and cannot be shown again. Each request carries an HMAC-SHA256 of its time
-          and body made with it.
-        </Note>
-        <CodeBlock text={destination.signing_secret ?? ""} label="secret" />
-        <div class="form-actions">
-          <button type="button" class="primary" onClick={on_close} data-first>
-            I have copied it
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title={`Signing secret of ${destination.name}`}
+      warning="Copy it now: it is kept encrypted and cannot be shown again. Each request carries an HMAC-SHA256 of its time and body made with it."
+      secret={destination.signing_secret ?? ""}
+      on_close={on_close}
+    />
   );
 }
 
@@ -261,6 +252,7 @@ export function Destinations() {
                 icon="bell"
                 title="Notices stay in Hone"
                 text="Add a webhook, a Slack channel or mail addresses to hear of triggered monitors, new issues and waiting reviews where you are."
+                command={can("monitor_write") ? "hone destination create on-call --type slack --hook URL" : undefined}
               />
             ) : (
               <Table

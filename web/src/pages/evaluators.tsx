@@ -233,7 +233,7 @@ const columns = (project: Project, edit: (rule: Evaluator) => void): Column<Eval
   {
     id: "last",
     title: "Looked",
-    width: "88px",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (rule) => <Time time={rule.last_at} missing="not yet" />,

@@ -305,7 +305,7 @@ export function IssuePage({ params }: { params: Params }) {
     <div class="page">
       <Data load={project} retry={() => void reload("project/")}>
         {(known) => (
-          <Data load={load} retry={() => void reload("issue/")}>
+          <Data load={load} retry={() => void reload("issue/")} whole_page>
             {({ issue, fingerprints }) =>
               issue.merged_into ? (
                 <Note icon="chain">

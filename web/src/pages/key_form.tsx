@@ -5,11 +5,10 @@ import { api } from "../api";
 import type { Key, ServerInfo } from "../api_types";
 import { shell_quote } from "../lib/text";
 import { use_load } from "../load";
-import { CodeBlock } from "../parts/copy";
 import { Dialog } from "../parts/dialog";
 import { Check, Choice, Field, Form } from "../parts/form";
 import { role_options } from "../parts/role";
-import { Note } from "../parts/state";
+import { ShownOnce } from "../parts/shown_once";
 import { can, space } from "../session";
 
 /** The only answer that carries the secret. */
@@ -108,20 +107,12 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
 export function KeySecret({ created, on_close }: { created: CreatedKey; on_close: () => void }) {
   const command = `curl -H ${shell_quote(`Authorization: Bearer ${created.key}`)} ${shell_quote(`${window.location.origin}/v1/projects`)}`;
   return (
-    <Dialog title={`Key ${created.name}`} wide keep_open on_close={on_close}>
-      <div class="form">
-        <Note kind="warning" icon="key">
-          Copy the secret now. Hone keeps only a hash of it and cannot show it again.
-        </Note>
-        <CodeBlock text={created.key} label="secret" />
-        <p>Try it:</p>
-        <CodeBlock text={command} label="command" />
-        <div class="form-actions">
-          <button type="button" class="primary" onClick={on_close} data-first>
-            I have copied it
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title={`Key ${created.name}`}
+      warning="Copy the secret now. Hone keeps only a hash of it and cannot show it again."
+      secret={created.key}
+      command={command}
+      on_close={on_close}
+    />
   );
 }

@@ -333,7 +333,7 @@ function Existing({ id, project }: { id: string; project: Project }) {
   use_refresh("monitor/", refresh);
   const tabs = [{ id: "state", title: "State" }, ...(may_write ? [{ id: "edit", title: "Edit" }] : [])];
   return (
-    <Data load={load} retry={() => void reload("monitor/")}>
+    <Data load={load} retry={() => void reload("monitor/")} whole_page>
       {(monitor) => (
         <>
           <PageHeader title={monitor.name} text={monitor.description || undefined}>

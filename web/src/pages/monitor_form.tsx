@@ -1,11 +1,10 @@
 // Making and changing a monitor: what is watched, when it is bad, when nobody wants to hear of it; with a try on past
 // data beside it.
 
-import { useState } from "preact/hooks";
 import type { Project } from "../api_types";
 import { every_text, from_unit, metric_info, to_unit, window_text } from "../lib/metric_text";
 import { would_have } from "../lib/trigger_text";
-import { Check, Choice, Field, Form } from "../parts/form";
+import { Check, Choice, Field, Form, use_draft } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { Section } from "../parts/page";
 import { ErrorNote, Skeleton } from "../parts/state";
@@ -272,8 +271,7 @@ interface FormProps {
 }
 
 export function MonitorForm({ monitor, project, save }: FormProps) {
-  const [draft, set_draft] = useState(() => draft_of(monitor));
-  const change: Change = (part) => set_draft((known) => ({ ...known, ...part }));
+  const [draft, change] = use_draft(() => draft_of(monitor));
   const limited =
     draft.type === "absence" || draft.type === "automatic" || limit_value(draft, draft.threshold) !== null;
   const evals = !draft.metric.startsWith("eval_") || draft.eval_name.trim() !== "";

@@ -64,7 +64,7 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "since",
     title: "Since",
-    width: "88px",
+    width: "96px",
     align: "right",
     wide: true,
     sort: (row) => row.state_since,
@@ -80,7 +80,7 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "next",
     title: "Next look",
-    width: "88px",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (row) => <Time time={row.next_at} missing="–" />,

@@ -2,7 +2,7 @@
 
 import { Mark } from "../parts/icon";
 import { Empty, ErrorNote } from "../parts/state";
-import { me_error } from "../session";
+import { me_error, space } from "../session";
 
 export function NotFound() {
   return (
@@ -12,6 +12,25 @@ export function NotFound() {
         icon="search"
         title="There is nothing at this address"
         text="It may have been renamed or deleted, or it belongs to a space or project that you cannot see."
+      >
+        <a class="button" href="/">
+          Go home
+        </a>
+      </Empty>
+    </div>
+  );
+}
+
+/** The page exists; the caller's role does not reach it. */
+export function NotYours() {
+  const role = space.value?.role;
+  return (
+    <div class="page">
+      <Empty
+        whole_page
+        icon="lock"
+        title="Your role does not reach this page"
+        text={`You are ${role ? `${role} in ${space.value?.name}` : "not a member here"}. Whoever manages the members can give you another role.`}
       >
         <a class="button" href="/">
           Go home

@@ -2,6 +2,7 @@
 // "2 GiB", a variable is NAME=value.
 
 import type { ReviewPolicy, Settings } from "../api_types";
+import { limit_text, micro, read_limit } from "../lib/limit";
 import { byte_size } from "../lib/number";
 import { parse_size } from "../lib/size";
 
@@ -167,7 +168,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
       branch: outputs?.branch ?? "review",
     },
     tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
-    dollars: settings?.budget.cost_micro_usd ? String(settings.budget.cost_micro_usd / 1e6) : "",
+    dollars: limit_text(settings?.budget.cost_micro_usd, micro),
     soft_percent: String(settings?.budget.soft_percent ?? 80),
     capture: settings?.capture ?? "full",
     review: review_draft(settings?.review),
@@ -250,7 +251,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
     budget: {
       ...before?.budget,
       tokens: draft.tokens.trim() === "" ? null : whole(draft.tokens),
-      cost_micro_usd: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
+      cost_micro_usd: read_limit(draft.dollars, micro),
       soft_percent: whole(draft.soft_percent),
     },
     capture: draft.capture,

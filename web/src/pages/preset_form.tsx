@@ -1,11 +1,10 @@
 // The form of a preset: everything a worker is made of, in parts that stay folded until they matter.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { api, segment } from "../api";
 import type { HarnessView, Preset } from "../api_types";
 import { reload, use_load } from "../load";
-import { Check, Choice, Field, Form } from "../parts/form";
+import { Check, Choice, Field, Form, use_draft } from "../parts/form";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/state";
 import { toast_done } from "../parts/toast";
@@ -338,8 +337,7 @@ function BudgetPart({ draft, change }: PartProps) {
 }
 
 export function PresetForm({ preset }: { preset: Preset | null }) {
-  const [draft, set_draft] = useState(() => draft_of(preset));
-  const change = (part: Partial<Draft>) => set_draft((known) => ({ ...known, ...part }));
+  const [draft, change] = use_draft(() => draft_of(preset));
   async function save(): Promise<void> {
     const problem = problem_of(draft);
     if (problem !== null) throw new Error(problem);
@@ -369,7 +367,7 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
       <Part title="Review of branches" text={review_summary(draft.review)}>
         <ReviewPart
           draft={draft.review}
-          change={(part) => set_draft((known) => ({ ...known, review: { ...known.review, ...part } }))}
+          change={(part) => change((known) => ({ review: { ...known.review, ...part } }))}
         />
       </Part>
       <BudgetPart {...part} />

@@ -15,10 +15,9 @@ import { Time } from "../parts/time";
 import { navigate, query } from "../router";
 import { can, space } from "../session";
 import { PresetForm } from "./preset_form";
-import { preset_page } from "./run_data";
+import { preset_page, studio_page, use_presets } from "./run_data";
 
 const presets_page = () => `/s/${segment(space.value?.name ?? "")}/presets`;
-const studio_page = () => `/s/${segment(space.value?.name ?? "")}/studio`;
 const new_name = "new";
 
 const columns: Column<Preset>[] = [
@@ -58,9 +57,7 @@ const columns: Column<Preset>[] = [
 ];
 
 export function Presets() {
-  const load = use_load(`presets/${space.value?.id}`, (signal) =>
-    api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
-  );
+  const load = use_presets();
   const text = (query.value.get("q") ?? "").toLowerCase();
   const fits = ({ name, description, settings }: Preset) =>
     `${name} ${description} ${settings.harness} ${settings.model}`.toLowerCase().includes(text);
@@ -88,6 +85,7 @@ export function Presets() {
               icon="agent"
               title="No presets yet"
               text="A preset names a harness, its model, skills, prompt, limits and budget, so that a session needs only a task."
+              command={can("preset_write") ? "hone preset create analyst --harness playbook" : undefined}
             />
           ) : (
             <Table
@@ -138,7 +136,7 @@ function Existing({ id }: { id: string }) {
   const [asked, set_asked] = useState(false);
   const load = use_load(`preset/${id}`, (signal) => api.get<Preset>(`/v1/presets/${segment(id)}`, {}, signal));
   return (
-    <Data load={load} retry={() => void reload("preset/")}>
+    <Data load={load} retry={() => void reload("preset/")} whole_page>
       {(preset) => (
         <>
           <PageHeader title={preset.name} text={preset.description || `Version ${preset.version}`}>
@@ -153,7 +151,9 @@ function Existing({ id }: { id: string }) {
               </button>
             )}
           </PageHeader>
-          {can("preset_write") && <PresetForm key={preset.version} preset={preset} />}
+          <fieldset disabled={!can("preset_write")}>
+            <PresetForm key={preset.version} preset={preset} />
+          </fieldset>
           <Versions preset={preset} />
           <Section title="As a file" text="For git; a file that was changed is brought back with hone preset apply.">
             <CodeBlock label="Export" text={`hone preset export ${preset.id} -o preset.yaml`} />

@@ -13,7 +13,7 @@ import { toast_done, toast_failed } from "../parts/toast";
 import { Visible } from "../parts/visible";
 import { query, set_query } from "../router";
 import { can, space } from "../session";
-import { type PullRequest, pull_request_tones, pull_request_words, review_page } from "./review_data";
+import { inbox_page, type PullRequest, pull_request_tones, pull_request_words, review_page } from "./review_data";
 import { run_page } from "./run_data";
 
 /** Only an address of the web becomes a link. */
@@ -156,7 +156,11 @@ export function PullRequests() {
                 icon="merge"
                 title="No pull requests yet"
                 text="When a branch is approved in the Inbox, it is pushed and a pull request is opened for it."
-              />
+              >
+                <a class="button" href={inbox_page()}>
+                  Open the Inbox
+                </a>
+              </Empty>
             ) : (
               <Table
                 label="Pull requests"

@@ -432,7 +432,7 @@ export function RepoPage({ params }: { params: Params }) {
   use_refresh(load.data?.fetching ? "repo" : null, refresh);
   return (
     <div class="page">
-      <Data load={load} retry={() => void reload("repo/")}>
+      <Data load={load} retry={() => void reload("repo/")} whole_page>
         {(repo) => (
           <>
             <PageHeader title={repo.name} text={<Visible text={repo.url} />}>

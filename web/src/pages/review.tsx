@@ -216,7 +216,7 @@ export function ReviewPage({ params }: { params: Params }) {
   use_progress(load.data);
   return (
     <div class={`page ${load.data?.branch ? "review-page" : "narrow"}`}>
-      <Data load={load} retry={() => void reload("review/")}>
+      <Data load={load} retry={() => void reload("review/")} whole_page>
         {(review) => <ReviewBody key={review.artifact.id} review={review} />}
       </Data>
     </div>

@@ -258,7 +258,7 @@ export function RunPage({ params }: { params: Record<string, string> }) {
   const artifacts = use_load(`artifacts/run/${id}`, (signal) => list_artifacts({ run: id }, signal));
   return (
     <div class="page run-page">
-      <Data load={load} retry={() => void reload("run/")}>
+      <Data load={load} retry={() => void reload("run/")} whole_page>
         {(run) => (
           <>
             <PageHeader title={run.title}>

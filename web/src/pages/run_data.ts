@@ -1,18 +1,19 @@
 // Runs as pages show them: addresses, words and colours of their states, money and time.
 
 import { api, segment } from "../api";
-import type { Artifact, Project, ReviewState, Run, State as RunState } from "../api_types";
+import type { Artifact, Preset, Project, ReviewState, Run, State as RunState } from "../api_types";
 import { duration } from "../lib/number";
 import { to_milliseconds } from "../lib/time";
 import { type Loaded, use_load } from "../load";
 import type { Tone } from "../parts/state";
-import { space } from "../session";
+import { can, space } from "../session";
 
 const in_space = () => `/s/${segment(space.value?.name ?? "")}`;
 export const run_page = (id: string) => `${in_space()}/runs/${segment(id)}`;
 export const run_address = (id: string) => `/v1/runs/${segment(id)}`;
 export const preset_page = (id: string) => `${in_space()}/presets/${segment(id)}`;
 export const swarm_page = () => `${in_space()}/swarm`;
+export const studio_page = () => `${in_space()}/studio`;
 export const trace_page = (trace: string) => `${in_space()}/projects/hone-runs/traces/${segment(trace)}`;
 export const content_address = (id: string) => `/v1/artifacts/${segment(id)}/content`;
 
@@ -76,6 +77,12 @@ export function run_time(run: Run, now: number): string {
 export function use_projects(): Loaded<Project[]> {
   return use_load(`projects/${space.value?.id}`, (signal) =>
     api.list<Project>("/v1/projects", { space: space.value?.id }, signal),
+  );
+}
+
+export function use_presets(): Loaded<Preset[]> {
+  return use_load(can("preset_read") ? `presets/${space.value?.id}` : null, (signal) =>
+    api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
   );
 }
 

@@ -243,7 +243,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "first_seen",
     title: "Since",
-    width: "72px",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.first_seen} />,
@@ -251,7 +251,7 @@ const columns = (project: string): Column<Issue>[] => [
   {
     id: "last_seen",
     title: "Last seen",
-    width: "92px",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (issue) => <Time time={issue.last_seen} />,

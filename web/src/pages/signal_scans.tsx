@@ -14,7 +14,7 @@ import type { Scan, SignalView } from "./loop_types";
 import { project_route } from "./project_scope";
 
 const columns: Column<Scan>[] = [
-  { id: "when", title: "When", width: "88px", cell: (scan) => <Time time={scan.started_at} /> },
+  { id: "when", title: "When", width: "96px", cell: (scan) => <Time time={scan.started_at} /> },
   {
     id: "found",
     title: "Found",

@@ -2,18 +2,19 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../api";
-import type { Preset, Project } from "../api_types";
-import { use_load } from "../load";
+import type { Project } from "../api_types";
+import { limit_text, micro, read_limit } from "../lib/limit";
 import { Dialog } from "../parts/dialog";
-import { Check, Choice, Field, Form } from "../parts/form";
+import { Check, Choice, Field, Form, use_draft } from "../parts/form";
 import { Note } from "../parts/state";
 import { Time } from "../parts/time";
 import { toast_done } from "../parts/toast";
 import { set_query } from "../router";
-import { can, space } from "../session";
+import { can } from "../session";
 import { DayBudgetFields } from "./automation_budget";
 import type { Severity, SignalSettings, SignalView } from "./loop_types";
 import { project_route } from "./project_scope";
+import { use_presets } from "./run_data";
 import { issues_changed, severities } from "./signal_data";
 
 const steps = [
@@ -99,7 +100,7 @@ function draft_of(view: SignalView): Draft {
     preset: settings.preset ?? "",
     most: String(settings.max_investigations),
     least: settings.least_severity,
-    dollars: text(settings.cost_micro_usd_per_day, 1e6),
+    dollars: limit_text(settings.cost_micro_usd_per_day, micro),
     tokens: text(settings.tokens_per_day),
     repo: settings.repo?.url ?? "",
     branch: settings.repo?.ref ?? "",
@@ -119,8 +120,8 @@ function settings_of(draft: Draft, before: SignalSettings): object {
     repo,
     max_investigations: Math.round(Number(draft.most)),
     least_severity: draft.least,
-    cost_micro_usd_per_day: draft.dollars.trim() === "" ? null : Math.round(Number(draft.dollars) * 1e6),
-    tokens_per_day: draft.tokens.trim() === "" ? null : Math.round(Number(draft.tokens)),
+    cost_micro_usd_per_day: read_limit(draft.dollars, micro),
+    tokens_per_day: read_limit(draft.tokens),
   };
 }
 
@@ -156,9 +157,7 @@ function LookFields({ draft, change }: { draft: Draft; change: Change }) {
 }
 
 function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
-  const presets = use_load(can("preset_read") ? `presets/${space.value?.id}` : null, (signal) =>
-    api.list<Preset>("/v1/presets", { space: space.value?.id }, signal),
-  ).data;
+  const presets = use_presets().data;
   return (
     <>
       <div class="field-row">
@@ -202,8 +201,7 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
 
 /** Settings of a Signal that is on. */
 export function SignalDialog({ project, view }: { project: Project; view: SignalView }) {
-  const [draft, set_draft] = useState(() => draft_of(view));
-  const change: Change = (part) => set_draft((known) => ({ ...known, ...part }));
+  const [draft, change] = use_draft(() => draft_of(view));
   const close = () => set_query({ settings: null });
   async function save(): Promise<void> {
     await api.put(project_route(project, "signal"), {

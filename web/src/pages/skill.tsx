@@ -393,7 +393,7 @@ export function SkillPage({ params }: { params: Params }) {
   const close = () => set_open(null);
   return (
     <div class="page">
-      <Data load={load} retry={() => void reload("skill/")}>
+      <Data load={load} retry={() => void reload("skill/")} whole_page>
         {(skill) => (
           <>
             <PageHeader

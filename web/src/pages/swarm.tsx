@@ -25,6 +25,7 @@ import {
   run_tokens,
   run_tones,
   run_words,
+  studio_page,
   use_projects,
 } from "./run_data";
 
@@ -333,8 +334,15 @@ export function Swarm() {
               <Empty
                 icon="spaces"
                 title="No runs yet"
-                text="Every worker of the last two days is a cell here. Start one in Studio."
-              />
+                text="Every worker of the last two days is a cell here. Start one in Studio, or with a command."
+                command={'hone session start "What goes wrong most?"'}
+              >
+                {can("run_start") && (
+                  <a class="button primary" href={studio_page()}>
+                    Open Studio
+                  </a>
+                )}
+              </Empty>
             ) : (
               <Overview runs={runs} />
             )

@@ -157,7 +157,7 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
         </span>
       ),
     },
-    { id: "ago", title: "When", width: "92px", align: "right", cell: (row) => <Time time={row.start_time} /> },
+    { id: "ago", title: "When", width: "96px", align: "right", cell: (row) => <Time time={row.start_time} /> },
   ];
 }
 

@@ -1,13 +1,14 @@
 // What the workers of a space spend on models: today against the day's limit, day by day, and what it went into.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { api, segment } from "../api";
 import type { ModelUsageView, SpaceBudget } from "../api_types";
+import { limit_text, micro, read_limit } from "../lib/limit";
 import { exact_count, money, plural, short_count } from "../lib/number";
 import { range_bounds } from "../lib/range";
 import { daily_values, day_name, days_between, limit_state } from "../lib/usage";
 import { reload, use_load } from "../load";
-import { Choice, Field, Form } from "../parts/form";
+import { Choice, Field, Form, use_draft } from "../parts/form";
 import { PageHeader, Section } from "../parts/page";
 import { Data, Empty, State } from "../parts/state";
 import { type Column, Table } from "../parts/table";
@@ -15,6 +16,7 @@ import { current_range } from "../parts/time_range";
 import { toast_done } from "../parts/toast";
 import { query, set_query } from "../router";
 import { can, space } from "../session";
+import { DayBudgetFields } from "./automation_budget";
 import { Chart, choose_range } from "./chart";
 import { automation_page } from "./loop_addresses";
 import { capture_options, project_name, run_page, use_projects } from "./run_data";
@@ -108,18 +110,19 @@ function Today({ budget }: { budget: SpaceBudget }) {
 }
 
 function BudgetForm({ budget }: { budget: SpaceBudget }) {
-  const limit_text = (value: number | null, unit = 1) => (value === null ? "" : String(value / unit));
-  const [dollars, set_dollars] = useState(limit_text(budget.cost_micro_usd_per_day, 1e6));
-  const [tokens, set_tokens] = useState(limit_text(budget.tokens_per_day));
-  const [soft, set_soft] = useState(String(budget.soft_percent));
-  const [capture, set_capture] = useState<string>(budget.capture ?? "full");
-  const wrong = Number.isNaN(Number(dollars)) || Number.isNaN(Number(tokens));
+  const [draft, change] = use_draft(() => ({
+    dollars: limit_text(budget.cost_micro_usd_per_day, micro),
+    tokens: limit_text(budget.tokens_per_day),
+    soft: String(budget.soft_percent),
+    capture: budget.capture ?? "full",
+  }));
+  const wrong = Number.isNaN(Number(draft.dollars)) || Number.isNaN(Number(draft.tokens));
   async function save(): Promise<void> {
     await api.put<SpaceBudget>(`/v1/spaces/${segment(space.value?.id ?? "")}/budget`, {
-      cost_micro_usd_per_day: dollars.trim() === "" ? null : Math.round(Number(dollars) * 1e6),
-      tokens_per_day: tokens.trim() === "" ? null : Math.round(Number(tokens)),
-      soft_percent: Math.round(Number(soft)),
-      capture,
+      cost_micro_usd_per_day: read_limit(draft.dollars, micro),
+      tokens_per_day: read_limit(draft.tokens),
+      soft_percent: Math.round(Number(draft.soft)),
+      capture: draft.capture,
     });
     await reload("space_budget/");
     toast_done("Budget saved; it counts from the next model call");
@@ -131,23 +134,21 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
     >
       <Form title="Save budget" disabled={wrong} submit={save}>
         <div class="field-row">
-          <Field label="US dollars a day" hint="Empty: no limit." value={dollars} on_input={set_dollars} />
+          <DayBudgetFields draft={draft} change={change} />
           <Field
-            label="Tokens a day"
-            hint="Empty: no limit."
+            label="Ask to finish at, %"
             type="number"
-            min={0}
-            value={tokens}
-            on_input={set_tokens}
+            min={1}
+            value={draft.soft}
+            on_input={(soft) => change({ soft })}
           />
-          <Field label="Ask to finish at, %" type="number" min={1} value={soft} on_input={set_soft} />
         </div>
         <Choice
           label="Spans of model calls keep at most"
           hint="Presets may keep less. Redaction rules of the project hone-runs apply to what is kept."
-          value={capture}
+          value={draft.capture}
           options={capture_options}
-          on_change={set_capture}
+          on_change={(capture) => change({ capture: capture as typeof draft.capture })}
         />
       </Form>
     </Section>

@@ -133,6 +133,14 @@ export function Check({ label, checked, on_change, disabled, hint }: CheckProps)
   );
 }
 
+type Change<Draft> = (part: Partial<Draft> | ((known: Draft) => Partial<Draft>)) => void;
+
+/** What a form holds while people type, and how a part of it changes. */
+export function use_draft<Draft>(first: () => Draft): [Draft, Change<Draft>] {
+  const [draft, set_draft] = useState(first);
+  return [draft, (part) => set_draft((known) => ({ ...known, ...(typeof part === "function" ? part(known) : part) }))];
+}
+
 interface FormProps {
   /** Sends; a thrown ApiError is shown and the input stays. */
   submit: () => Promise<void>;

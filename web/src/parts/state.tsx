@@ -88,15 +88,32 @@ export function Empty({ icon, title, text, command, whole_page, children }: Empt
   );
 }
 
+/** The one thing a page is about is not there: trying again would not help. */
+function Gone({ error }: { error: ApiError }) {
+  return (
+    <Empty
+      whole_page
+      icon="search"
+      title="It is not here"
+      text="It was deleted, or it belongs to a space or project that you cannot see."
+    >
+      <p class="note-foot">{error.request_id && <RequestId id={error.request_id} />}</p>
+    </Empty>
+  );
+}
+
 interface DataProps<T> {
   load: Loaded<T>;
+  /** The page shows nothing without it, not even a title. */
+  whole_page?: boolean;
   retry: () => void;
   skeleton?: ComponentChildren;
   children: (data: T) => ComponentChildren;
 }
 
 /** Old data stays while new loads; an error is shown above what is still there. */
-export function Data<T>({ load, retry, skeleton, children }: DataProps<T>) {
+export function Data<T>({ load, retry, skeleton, whole_page, children }: DataProps<T>) {
+  if (whole_page && load.data === undefined && load.error?.status === 404) return <Gone error={load.error} />;
   return (
     <>
       {load.error && <ErrorNote error={load.error} retry={retry} />}
