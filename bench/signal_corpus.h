@@ -31,7 +31,9 @@ struct CorpusOptions {
 
 class Corpus {
 public:
-    explicit Corpus(const CorpusOptions& options) : m_options(options), m_state(options.seed * 0x9E3779B97F4A7C15ULL) {}
+    explicit Corpus(const CorpusOptions& options) : m_options(options), m_state(options.seed) {
+        m_state = next(); // mixed, so that the numbers of one seed are not those of another, one further on
+    }
 
     // The traces number `first` up to `last`, in one batch.
     otlp::Batch batch(size_t first, size_t last) {

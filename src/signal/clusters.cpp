@@ -78,9 +78,10 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, std::string_view
         "{{from:Int64}}) AS traces, uniqIf(trace_id, start_ns < {{from:Int64}}) AS traces_before FROM (SELECT name, "
         "exception_type, trace_id, start_ns, exception_message != '' AS in_exception, "
         "substringUTF8(if(exception_message != '', exception_message, status_message), 1, 400) AS message FROM "
-        "hone.spans WHERE {0} AND status = 'error' AND ({1}) AND toString(span_id) NOT IN (SELECT parent_id FROM "
-        "hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY name, exception_type, "
-        "replaceRegexpAll(message, '[0-9]+', '0') AS pattern HAVING traces > 0 ORDER BY traces DESC, name, "
+        "hone.spans WHERE {0} AND status = 'error' AND ({1}) AND (trace_id, toString(span_id)) NOT IN (SELECT "
+        "trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY name, "
+        "exception_type, replaceRegexpAll(message, '[0-9]+', '0') AS pattern HAVING traces > 0 ORDER BY traces DESC, "
+        "name, "
         "exception_type, pattern LIMIT 3000)",
         in_both, condition);
     std::map<Key, Cluster> clusters;
@@ -100,6 +101,7 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, std::string_view
         const Survey::Seen seen = survey.seen(cluster.name);
         cluster.share = share_of(cluster.traces, std::max(seen.traces, cluster.traces));
         cluster.least_share = least_share_of(cluster.traces, std::max(seen.traces, cluster.traces));
+        cluster.share_before = share_of(cluster.traces_before, std::max(seen.traces_before, cluster.traces_before));
         cluster.z = proportion_z(cluster.traces, std::max(seen.traces, cluster.traces), cluster.traces_before,
                                  std::max(seen.traces_before, cluster.traces_before));
         if (recurs(cluster)) recurring.push_back(cluster);
@@ -132,7 +134,7 @@ Candidate candidate_of(const Cluster& cluster, Detector detector, std::string_vi
     candidate.facts.push_back({"message", plain_line(cluster.message, 300)});
     if (!cluster.exception.empty()) candidate.facts.push_back({"exception", plain_line(cluster.exception, 100)});
     candidate.facts.push_back({"share of " + name, percent(cluster.share)});
-    if (cluster.z >= 3) candidate.facts.push_back({"growth", fmt::format("{:.1f} standard errors", cluster.z)});
+    if (cluster.z >= 3) candidate.facts.push_back({"share before", percent(cluster.share_before)});
     return candidate;
 }
 

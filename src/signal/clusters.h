@@ -17,7 +17,8 @@ struct Cluster {
     int64_t traces_before = 0;
     double share = 0;       // of the traces that hold this name
     double least_share = 0; // what it surely is
-    double z = 0;           // growth against the baseline
+    double share_before = 0;
+    double z = 0; // growth against the baseline
 };
 
 // Exceptions that say: a program could not read what a model wrote.

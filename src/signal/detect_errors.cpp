@@ -13,7 +13,7 @@ Result<> detect_errors(Survey& survey, std::vector<Candidate>& found) {
 
 Result<> detect_tool_failures(Survey& survey, std::vector<Candidate>& found) {
     for (const Cluster& cluster : TRY(recurring_clusters(survey, "kind = 'tool'")))
-        found.push_back(candidate_of(cluster, Detector::tool_failure, "fails as a tool"));
+        found.push_back(candidate_of(cluster, Detector::tool_failure, "fails"));
     return {};
 }
 

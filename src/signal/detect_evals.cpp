@@ -19,10 +19,11 @@ struct Target {
     std::string_view name;   // as stored
     std::string_view filter; // as the filter language asks; empty: it cannot
     std::string_view column; // of hone.spans
+    std::string_view plural; // in sentences
 };
-constexpr Target targets[] = {{"span", "eval", "toString(span_id)"},
-                              {"trace", "trace_eval", "toString(trace_id)"},
-                              {"chat_session", "", "chat_session"}};
+constexpr Target targets[] = {{"span", "eval", "toString(span_id)", "spans"},
+                              {"trace", "trace_eval", "toString(trace_id)", "traces"},
+                              {"chat_session", "", "chat_session", "chat sessions"}};
 
 // Evals count where the span lies that they judge, when that is known.
 constexpr std::string_view judged =
@@ -65,9 +66,9 @@ Result<std::set<std::string>> lower_scores(Survey& survey, const Target& target,
                 candidate_of(target, name, fmt::format("score < {:.6f}", before), "score < {n_score:Float64}");
             candidate.narrower_values.emplace_back("n_score", fmt::format("{:.6f}", before));
             candidate.title = fmt::format("The eval {} fell from {:.2f} to {:.2f}", shown, before, after);
-            candidate.explanation = fmt::format("The mean score of {} on {}s is lower in the window than before, by "
+            candidate.explanation = fmt::format("The mean score of {} on {} is lower in the window than before, by "
                                                 "more than chance explains.",
-                                                shown, target.name);
+                                                shown, target.plural);
             candidate.severity = before - after >= 0.3 * range ? Severity::high : Severity::medium;
             candidate.clear = z;
             candidate.facts = {{"mean score before", fmt::format("{:.3f}", before)},

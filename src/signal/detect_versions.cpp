@@ -57,7 +57,9 @@ Result<std::vector<Release>> releases(Survey& survey, const Source& source) {
     return found;
 }
 
-Candidate regression(const Source& source, const Release& release, std::string_view metric, const std::string& name) {
+// `change` is the sentence that says what became worse.
+Candidate regression(const Source& source, const Release& release, std::string_view metric, const std::string& name,
+                     const std::string& change) {
     Candidate candidate;
     candidate.detector = Detector::version_regression;
     candidate.subject = fmt::format("{}\n{}\n{}\n{}\n{}", source.word, release.owner, release.after, metric, name);
@@ -66,9 +68,10 @@ Candidate regression(const Source& source, const Release& release, std::string_v
         fmt::format("name = {} and {} = {}", quote_filter(name), source.filter, quote_filter(release.after));
     if (source.owner_filter != "name")
         candidate.filter += fmt::format(" and {} = {}", source.owner_filter, quote_filter(release.owner));
-    candidate.explanation = fmt::format("Spans of {} {} are compared with those of {}, which it replaced on {} UTC.",
-                                        source.word, plain_line(release.after, 60), plain_line(release.before, 60),
-                                        to_text(from_ns(release.since_ns)).substr(0, 16));
+    candidate.explanation =
+        fmt::format("{} Spans of {} {} are compared with those of {}, which it replaced on {} UTC.", change,
+                    source.word, plain_line(release.after, 60), plain_line(release.before, 60),
+                    to_text(from_ns(release.since_ns)).substr(0, 16));
     candidate.facts = {{std::string(source.word), plain_line(release.after, 60)},
                        {"before it", plain_line(release.before, 60)},
                        {"since", to_text(from_ns(release.since_ns)).substr(0, 16) + " UTC"}};
@@ -95,7 +98,10 @@ public:
         for (const Compared& compared : all) {
             const Shift shift = compare(compared.before, compared.after);
             if (!is_clearly_greater(shift, compared, 1.5, 5e7)) continue;
-            Candidate candidate = regression(m_source, m_release, "latency", compared.name);
+            Candidate candidate =
+                regression(m_source, m_release, "latency", compared.name,
+                           fmt::format("The median duration of {} went from {} to {}.", plain_line(compared.name, 80),
+                                       seconds(shift.before), seconds(shift.after)));
             candidate.change = shift.ratio();
             candidate.extra_ns = shift.after - shift.before;
             candidate.clear = shift.z;
@@ -116,7 +122,10 @@ public:
         for (const Compared& compared : all) {
             const Shift shift = compare(compared.before, compared.after);
             if (!is_clearly_greater(shift, compared, 1.5, 150)) continue;
-            Candidate candidate = regression(m_source, m_release, "tokens", compared.name);
+            Candidate candidate = regression(
+                m_source, m_release, "tokens", compared.name,
+                fmt::format("A usual call of {} used {:.0f} tokens and uses {:.0f} now, input and output together.",
+                            plain_line(compared.name, 80), shift.before, shift.after));
             candidate.change = shift.ratio();
             candidate.clear = shift.z;
             candidate.title = fmt::format("{} uses {} as many tokens with {} {}", plain_line(compared.name, 80),
@@ -133,8 +142,9 @@ public:
         const std::string sql = fmt::format(
             "SELECT * FROM (SELECT name, countIf(failed AND is_after) AS hits, countIf(is_after), countIf(failed AND "
             "is_before), countIf(is_before) FROM (SELECT name, status = 'error' AS failed, ({0}) AS is_after, ({1}) AS "
-            "is_before FROM hone.spans WHERE {2} AND {3} AND toString(span_id) NOT IN (SELECT parent_id FROM "
-            "hone.spans WHERE {2} AND status = 'error' AND parent_id != '')) GROUP BY name HAVING hits >= 5 ORDER BY "
+            "is_before FROM hone.spans WHERE {2} AND {3} AND (trace_id, toString(span_id)) NOT IN (SELECT trace_id, "
+            "parent_id FROM hone.spans WHERE {2} AND status = 'error' AND parent_id != '')) GROUP BY name HAVING hits "
+            ">= 5 ORDER BY "
             "hits DESC, name LIMIT 100)",
             m_is_after, m_is_before, in_both, m_owned);
         return m_survey.ask(
@@ -144,7 +154,10 @@ public:
                 const double before = share_of(row.integer(3), row.integer(4));
                 const double z = proportion_z(row.integer(1), row.integer(2), row.integer(3), row.integer(4));
                 if (row.integer(4) < least_spans || z < 6 || now < before * 2 || now < 0.02) return;
-                Candidate candidate = regression(m_source, m_release, "errors", row.text(0));
+                Candidate candidate =
+                    regression(m_source, m_release, "errors", row.text(0),
+                               fmt::format("{} of the spans of {} fail; it was {} before.", percent(now),
+                                           plain_line(row.text(0), 80), percent(before)));
                 candidate.filter += " and status = error";
                 candidate.change = now / std::max(before, 0.001);
                 candidate.clear = z;

@@ -64,7 +64,7 @@ TEST_CASE("every fault of the demo is found, and nothing else") {
         "version_regression: rank_articles became 3.1 times slower with version 1.9.0",
         "version_regression: answer uses 2.0 times as many tokens with version 1.9.0",
         "empty_retrieval: search_articles finds nothing",
-        "tool_failure: lookup_order fails as a tool: order service did not answer for # within # ms",
+        "tool_failure: lookup_order fails: order service did not answer for # within # ms",
         "tool_loop: The agent calls check_stock again and again with the same input",
         "truncated_output: Answers of gpt-4o-mini are cut off in answer",
         "unparsable_output: parse_intent cannot read an answer: Expecting value line # column # char #"};
@@ -83,6 +83,41 @@ TEST_CASE("every fault of the demo is found, and nothing else") {
     }
     // The same spans give the same findings.
     CHECK(titles(look_at("demo", 24, 48, to_ns(now))) == titles(findings));
+}
+
+TEST_CASE("span ids are looked up within their trace: programs may number the spans of each trace alike") {
+    fixture();
+    const Time now = fixture().clock.now();
+    otlp::Batch batch;
+    batch.resources.emplace_back();
+    batch.scopes.emplace_back();
+    const auto add = [&](std::string_view trace, char id, char parent, std::string_view name, bool fails) {
+        otlp::Span span;
+        span.trace_id = trace;
+        span.span_id = batch.keep(std::string(8, id));
+        if (parent != 0) span.parent_span_id = batch.keep(std::string(8, parent));
+        span.name = name;
+        span.start_ns = static_cast<uint64_t>(to_ns(now) - hour_ns);
+        span.end_ns = span.start_ns + 1000;
+        span.status = fails ? otlp::StatusCode::error : otlp::StatusCode::ok;
+        if (fails) span.status_message = "no answer";
+        batch.spans.push_back(std::move(span));
+    };
+    for (int i = 0; i < 60; ++i) {
+        // Where one trace has a step that fails, the other has the parent of one.
+        const std::string_view one = batch.keep(fmt::format("numbered-a-{:05}", i));
+        add(one, 'a', 0, "task", false);
+        add(one, 'b', 'a', "first_step", true);
+        const std::string_view other = batch.keep(fmt::format("numbered-b-{:05}", i));
+        add(other, 'b', 0, "task", false);
+        add(other, 'c', 'b', "second_step", true);
+    }
+    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "numbered").ok());
+    fixture().wait();
+    const Findings findings = look_at("numbered", 24, 48, to_ns(now));
+    CHECK(joined(titles(findings)) ==
+          "error_cluster: first_step fails: no answer\nerror_cluster: second_step fails: no answer\n");
+    for (const Candidate& candidate : findings.candidates) CHECK(candidate.traces == 60);
 }
 
 TEST_CASE("each detector finds its fault and no other detector speaks") {

@@ -21,10 +21,11 @@ std::vector<ScoreTerm> score_terms(const Issue& issue, Duration age) {
     };
     // Ten times as many traces are worth a quarter of the term; 10,000 all of it.
     add("affected_traces", 25, std::log10(1.0 + static_cast<double>(issue.traces)) / 4,
-        fmt::format("{} traces", issue.traces));
+        fmt::format("{} trace{}", issue.traces, issue.traces == 1 ? "" : "s"));
     add("share", 20, std::sqrt(issue.share), percent(issue.share) + " of all traces");
-    add("growth", 15, issue.growth > 1 ? std::log2(issue.growth) / 3 : 0,
-        issue.growth > 1.05 ? times(issue.growth) + " the share of before" : "not growing");
+    const bool grows = issue.growth > 1.05;
+    add("growth", 15, grows ? std::log2(issue.growth) / 3 : 0,
+        grows ? times(issue.growth) + " the share of before" : "not growing");
     constexpr double severities[] = {0.1, 0.4, 0.75, 1};
     add("severity", 20, severities[static_cast<size_t>(issue.severity)], std::string(name_of(issue.severity)));
     const double days = std::chrono::duration<double>(age).count() / 86400;
