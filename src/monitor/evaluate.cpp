@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t second_ns = 1'000'000'000;
 constexpr int64_t history_ns = 56 * 86'400 * second_ns; // eight weeks, as far as spans are kept
+constexpr int64_t week_ns = 7 * 86'400 * second_ns;
 constexpr size_t most_groups = 20;
 
 // The store has latencies in nanoseconds.
@@ -91,6 +92,31 @@ Reading Evaluator::worst_of(const MonitorSettings& settings, Time at, const std:
     return worst;
 }
 
+Result<bool> Evaluator::had_spans_before(const access::ProjectId& project, int64_t moment_ns, int64_t window_ns) {
+    MonitorSettings any;
+    any.metric = telemetry::Metric::count;
+    const int64_t from = std::max<int64_t>(0, moment_ns - std::max(window_ns, week_ns));
+    const auto counted = TRY(values(project, any, from, moment_ns));
+    return !counted.empty() && counted.front().samples > 0;
+}
+
+// Against the window before the one that begins at `from_ns`.
+Result<Reading> Evaluator::compared(const access::ProjectId& project, const MonitorSettings& settings, Time at,
+                                    const std::vector<Value>& now, int64_t from_ns) {
+    const int64_t window = settings.window_seconds * second_ns;
+    const int64_t before = std::max<int64_t>(0, from_ns - window);
+    Reading reading = worst_of(settings, at, now, TRY(values(project, settings, before, from_ns)));
+    if (!reading.usual || TRY(had_spans_before(project, before, window))) return reading;
+    // The spans begin within the window before: next to a piece of a window, a usual one looks like growth.
+    Reading alone;
+    alone.at = at;
+    alone.value = reading.value;
+    alone.samples = reading.samples;
+    alone.group = reading.group;
+    alone.note = "not enough history: the window before is compared once spans reach back to its beginning";
+    return alone;
+}
+
 Result<Reading> Evaluator::read(const access::ProjectId& project, const MonitorSettings& settings, Time at) {
     const int64_t window = settings.window_seconds * second_ns;
     const bool automatic = settings.condition.type == ConditionType::automatic;
@@ -100,8 +126,7 @@ Result<Reading> Evaluator::read(const access::ProjectId& project, const MonitorS
     // No span at all is 0 of everything that is counted, once there has been something to count.
     if (now.empty() && is_additive(settings.metric) && settings.group_by.value_or("").empty())
         now.push_back({"", 0, 0});
-    if (settings.condition.type == ConditionType::change)
-        return worst_of(settings, at, now, TRY(values(project, settings, std::max<int64_t>(0, from - window), from)));
+    if (settings.condition.type == ConditionType::change) return compared(project, settings, at, now, from);
     if (!automatic) return worst_of(settings, at, now, {});
     Reading reading;
     reading.at = at;
