@@ -41,7 +41,9 @@ Error wrong(const FieldRule& rule, std::string_view part) {
                           std::string(rule.name) + "; it takes " + std::to_string(rule.least) + " to " +
                           std::to_string(rule.most);
     if (!rule.words[0].empty()) message += ", names like " + std::string(rule.words[0]);
-    return invalid(message + ", *, ranges 1-5, steps */15 and lists 1,2");
+    message += ", *, ranges 1-5, steps */15 and lists 1,2";
+    if (&rule == &day_rule) message += ", and L for the last day of the month";
+    return invalid(message);
 }
 
 Result<unsigned> value_of(const FieldRule& rule, std::string_view text, std::string_view part) {
@@ -70,6 +72,11 @@ Result<uint64_t> part_bits(const FieldRule& rule, std::string_view part) {
             return wrong(rule, part);
         step = static_cast<unsigned>(std::stoul(std::string(text)));
         if (step == 0) return invalid("schedule: a step of 0 in \"" + std::string(part) + "\" never moves on");
+        // "*/90" is not every ninety minutes: it would be every hour.
+        if (step > rule.most + 1)
+            return invalid("schedule: the step in \"" + std::string(part) + "\" is larger than a " +
+                           std::string(rule.name) + " can be (" + std::to_string(rule.most) +
+                           "); steps begin anew in each round, so it would not fire every " + std::to_string(step));
         has_step = true;
     }
     unsigned first = rule.least, last = rule.most;
@@ -143,10 +150,12 @@ Result<Cron> Cron::parse(std::string_view expression) {
     cron.m_any_hour = is_any(fields[at]);
     cron.m_hours = TRY(field_bits(hour_rule, fields[at++]));
     cron.m_any_day = is_any(fields[at]);
-    if (equals_ignoring_case(fields[at], "L"))
-        cron.m_last_day = true, ++at;
-    else
-        cron.m_days = TRY(field_bits(day_rule, fields[at++]));
+    for (const std::string_view part : split(fields[at++], ',')) {
+        if (equals_ignoring_case(part, "L"))
+            cron.m_last_day = true;
+        else
+            cron.m_days |= TRY(part_bits(day_rule, part));
+    }
     cron.m_months = TRY(field_bits(month_rule, fields[at++]));
     cron.m_any_weekday = is_any(fields[at]);
     cron.m_weekdays = TRY(field_bits(weekday_rule, fields[at]));
@@ -156,7 +165,7 @@ Result<Cron> Cron::parse(std::string_view expression) {
 bool Cron::day_matches(int year, unsigned month, unsigned day, unsigned weekday) const {
     using namespace std::chrono;
     const auto last = year_month_day_last(std::chrono::year(year), month_day_last(std::chrono::month(month)));
-    const bool by_day = m_last_day ? unsigned(last.day()) == day : (m_days >> day & 1) != 0;
+    const bool by_day = (m_last_day && unsigned(last.day()) == day) || (m_days >> day & 1) != 0;
     const bool by_weekday = (m_weekdays >> weekday & 1) != 0;
     if (m_any_day) return by_weekday;
     if (m_any_weekday) return by_day;

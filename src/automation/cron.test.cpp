@@ -46,6 +46,9 @@ TEST_CASE("cron: fields, names, ranges, steps, lists and nicknames") {
     CHECK(next("@hourly", "2026-03-01T00:00:00Z", 1) == "2026-03-01T01:00:00");
     CHECK(next("@Weekly", "2026-03-01T00:00:00Z", 1) == "2026-03-08T00:00:00");
     CHECK(next("0 12 L * *", "2026-01-31T12:00:00Z", 2) == "2026-02-28T12:00:00 2026-03-31T12:00:00");
+    CHECK(next("0 12 15,l * *", "2026-01-31T12:00:00Z", 3) ==
+          "2026-02-15T12:00:00 2026-02-28T12:00:00 2026-03-15T12:00:00");
+    CHECK(next("*/60 * * * *", "2026-03-01T00:00:00Z", 1) == "2026-03-01T01:00:00");
     // Both restricted: either of them.
     CHECK(next("0 0 13 * fri", "2026-03-01T00:00:00Z", 3) ==
           "2026-03-06T00:00:00 2026-03-13T00:00:00 2026-03-20T00:00:00");
@@ -66,6 +69,10 @@ TEST_CASE("cron: what is wrong is named") {
     CHECK(refused("* * * noon *").find("month") != std::string::npos);
     CHECK(refused("* * * * 8").find("weekday") != std::string::npos);
     CHECK(refused("*/0 * * * *").find("step of 0") != std::string::npos);
+    CHECK(refused("*/90 * * * *").find("not fire every 90") != std::string::npos);
+    CHECK(refused("0 0 15W * *").find("L for the last day") != std::string::npos);
+    CHECK(refused("0 0 L, * *").find("day of month") != std::string::npos);
+    CHECK(refused("0 0 * * 1#2").find("weekday") != std::string::npos);
     CHECK(refused("20-10 * * * *").find("backwards") != std::string::npos);
     CHECK(refused("1, * * * *").find("minute") != std::string::npos);
     CHECK(refused("@noon").find("@hourly") != std::string::npos);
