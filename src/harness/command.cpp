@@ -1,5 +1,5 @@
-// Any executable as a harness: the prompt is its standard input, then the input ends; what it prints is its answer,
-// line by line, or Claude-style JSON events. Its exit code decides. One process per turn.
+// Any executable as a harness: the prompt is its standard input, as whole lines, then the input ends; what it prints is
+// its answer, line by line, or Claude-style JSON events. Its exit code decides. One process per turn.
 #include "harness/claude_stream.h"
 #include "harness/driver.h"
 #include "harness/reading.h"
@@ -44,6 +44,7 @@ public:
     void say(std::string_view text, Output& output) override {
         open_turn();
         output.input += text;
+        if (!text.ends_with('\n')) output.input += '\n'; // a shell's `read` takes a last line without an end for none
         output.close_input = true;
     }
 

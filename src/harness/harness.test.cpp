@@ -299,7 +299,7 @@ TEST_CASE("a command's lines are its messages, its exit code decides") {
     CHECK(launch.value().argv == std::vector<std::string>{"/opt/harness/program", "--fast"});
     Output output;
     driver->say("look at this", output);
-    CHECK(output.input == "look at this");
+    CHECK(output.input == "look at this\n");
     CHECK(output.close_input);
     output = {};
     driver->read("hello\nwor", output);

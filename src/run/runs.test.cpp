@@ -1,6 +1,7 @@
 #include "run/runs.h"
 #include "access/testing.h"
 #include "base/file.h"
+#include "run/work.h"
 
 #include <doctest/doctest.h>
 #include <set>
@@ -96,7 +97,7 @@ TEST_CASE("settings: what is wrong is named") {
     CHECK(refused([](Settings& s) {
               s.harness = "codex";
               s.command.value.clear();
-          }) == "harness codex needs a model");
+          }).starts_with("harness codex needs a model: "));
     CHECK(refused([](Settings& s) { s.command.value.clear(); }).find("program") != std::string::npos);
     CHECK(refused([](Settings& s) { s.sandbox.value.memory_bytes = int64_t{1}; }).starts_with("sandbox.memory_bytes"));
     CHECK(refused([](Settings& s) { s.sandbox.value.env.value["1X"] = "y"; }).find("1X") != std::string::npos);
@@ -243,6 +244,57 @@ TEST_CASE("runs are listed newest first, in pages, by state and project") {
         CHECK(must(shop.runs.list(world.admin, world.space, {.states = {State::failed}}, {})).data.size() == 1);
         CHECK(must(shop.runs.list(world.admin, world.space, {.project = "shop", .origin = Origin::automation}, {}))
                   .data.empty());
+    });
+}
+
+TEST_CASE("a place goes to the highest priority, then to the oldest, and each space has places of its own") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        WorkBook book(world.database, world.clock, shop.transcript);
+        const auto start = [&](const access::SpaceId& space, int64_t priority) {
+            world.clock.advance(std::chrono::seconds(1));
+            StartRun wanted{.project = "shop", .prompt = "look", .settings = Shop::settings()};
+            wanted.priority = priority;
+            return must(shop.runs.start(world.admin, space, wanted)).id;
+        };
+        const auto claim = [&] { return must(book.claim("server", {.all = 4, .per_space = 2})); };
+        const RunId old = start(world.space, 0), late = start(world.space, 0);
+        const RunId urgent = start(world.space, 5), whenever = start(world.space, -5);
+        const access::SpaceId other = world.add_space("other");
+        world.add_project(world.admin, other, "shop");
+        const RunId theirs = start(other, -10);
+        CHECK(claim() == urgent);
+        CHECK(claim() == old);
+        CHECK(claim() == theirs); // the first space has no place left
+        CHECK_FALSE(claim().has_value());
+        must(book.tell_waiting({.all = 4, .per_space = 2}));
+        must(book.tell_waiting({.all = 4, .per_space = 2})); // once is enough
+        const auto seen = must(shop.runs.events(world.admin, late, 0, 100));
+        CHECK(seen.back().text == "It waits for a place: 2 runs of this space work, and no more may.");
+        CHECK(seen.size() == 2);
+        CHECK(must(shop.runs.find(world.admin, whenever)).reason.starts_with("waits for a place"));
+        // Somebody who waits for an answer needs no place.
+        must(world.database.execute("UPDATE runs SET state = 'waiting' WHERE id = ?", urgent));
+        CHECK(claim() == late);
+        CHECK(must(shop.runs.find(world.admin, late)).reason.empty());
+        CHECK_FALSE(claim().has_value());
+        shop.force(old, State::succeeded);
+        CHECK(claim() == whenever);
+        CHECK(must(book.in_hand("server")).size() == 4);
+        const RunId fourth = start(other, 0), fifth = start(other, 0);
+        CHECK(claim() == fourth);
+        CHECK_FALSE(claim().has_value());
+        // The server as a whole has no place left for another space either.
+        const access::SpaceId third = world.add_space("third");
+        world.add_project(world.admin, third, "shop");
+        start(third, 10);
+        CHECK_FALSE(claim().has_value());
+        CHECK_FALSE(
+            shop.runs
+                .start(world.admin, third,
+                       {.project = "shop", .prompt = "x", .settings = Shop::settings(), .priority = int64_t{11}})
+                .ok());
+        CHECK(fifth != fourth);
     });
 }
 

@@ -108,7 +108,8 @@ Result<> validate(const Settings& settings) {
         return invalid("harness must be one of " + names);
     }
     if (!harness->protocols.empty() && settings.model.value.empty())
-        return invalid(fmt::format("harness {} needs a model", harness->name));
+        return invalid(fmt::format("harness {} needs a model: its name, as the provider of the model skill has it",
+                                   harness->name));
     if (settings.model.value.size() > 200 || (!settings.model.value.empty() && !is_printable_ascii(*settings.model)) ||
         settings.model.value.starts_with('-'))
         return invalid("model is not a model's name");

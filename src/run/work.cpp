@@ -2,6 +2,8 @@
 
 #include "run/runs.h"
 
+#include <fmt/format.h>
+
 namespace hone::run {
 
 Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Places& places) {
@@ -31,6 +33,32 @@ Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Pl
     });
     if (claimed.ok() && claimed.value()) m_transcript.announce(*claimed.value());
     return claimed;
+}
+
+Result<> WorkBook::tell_waiting(const Places& places) {
+    // Another server may take it in a moment, or a run may just end.
+    const auto waiting = TRY(m_database.query(
+        "SELECT id, (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = runs.space_id AND other.state IN "
+        "('preparing', 'running')) FROM runs WHERE state = 'queued' AND reason = '' AND queued_at <= ? LIMIT 100",
+        m_clock.now() - std::chrono::seconds(1)));
+    for (const auto& row : waiting) {
+        const RunId id = row.id<RunTag>(0);
+        const std::string reason =
+            row.integer(1) >= places.per_space
+                ? fmt::format("waits for a place: {} runs of this space work, and no more may", row.integer(1))
+                : fmt::format("waits for a place: this server works on {} runs at once", places.all);
+        TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+            const int64_t changed = TRY(transaction.execute(
+                "UPDATE runs SET reason = ? WHERE id = ? AND state = 'queued' AND reason = ''", reason, id));
+            if (changed == 0) return {};
+            RunEvent event;
+            event.step = "queue";
+            event.text = "It " + reason + ".";
+            return m_transcript.append(transaction, id, std::span(&event, 1));
+        }));
+        m_transcript.announce(id);
+    }
+    return {};
 }
 
 Result<std::vector<RunId>> WorkBook::in_hand(const std::string& server) const {

@@ -44,6 +44,8 @@ public:
 
     // The next queued run that has a place, now `preparing` and in this server's hands; none: nothing to do.
     Result<std::optional<RunId>> claim(const std::string& server, const Places& places);
+    // Tells queued runs for which there is no place what they wait for, once.
+    Result<> tell_waiting(const Places& places);
     // Runs that are not over and in this server's hands: what a restart must look after.
     Result<std::vector<RunId>> in_hand(const std::string& server) const;
     Result<Work> read(const RunId& id) const;

@@ -302,9 +302,21 @@ std::optional<Worker::End> Worker::turn_over() {
         }
     }
     const Duration idle = std::chrono::minutes(*m_work.manifest.settings.sandbox.value.idle_minutes);
-    if (m_state == State::waiting && m_waiting_since == Duration{}) m_waiting_since = now;
-    if (m_state == State::waiting && now - m_waiting_since >= idle) return how_it_ended();
-    return std::nullopt;
+    if (m_state != State::waiting) return std::nullopt;
+    // Of a server before this one: it waits since then.
+    if (m_waiting_since == Duration{}) {
+        const Time today = m_means.clock.now();
+        m_waiting_since = now - std::max(Duration{}, today - m_work.waiting_since.value_or(today));
+    }
+    if (now - m_waiting_since < idle) return std::nullopt;
+    End end = how_it_ended();
+    if (end.reason.empty())
+        end.reason = fmt::format(
+            "nobody said anything for {}",
+            idle == std::chrono::minutes(1)
+                ? "a minute"
+                : fmt::format("{} minutes", std::chrono::duration_cast<std::chrono::minutes>(idle).count()));
+    return end;
 }
 
 // The process is gone, by itself or with its sandbox.

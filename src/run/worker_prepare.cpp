@@ -146,7 +146,10 @@ Result<harness::Setup> Worker::setup_of() {
             branch_prefix() + "NAME; nothing else can be pushed, and no tags.\n";
     setup.session = uuid_of(m_id);
     setup.home = home_inside;
-    if (m_harness->resumes) setup.resume = m_work.harness_session;
+    if (m_harness->resumes)
+        setup.resume = m_work.harness_session;
+    else if (m_work.run.turns > 0)
+        setup.resume = setup.session; // it keeps no conversation of its own, but may have left files
     if (settings.harness == "command") {
         setup.program = settings.command.value.front();
         setup.arguments.assign(settings.command.value.begin() + 1, settings.command.value.end());

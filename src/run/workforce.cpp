@@ -102,6 +102,8 @@ void Workforce::watch(const std::stop_token& stop) {
             if (!claimed.ok() || !claimed.value()) break;
             employ(*claimed.value());
         }
+        if (const auto told = m_means.book.tell_waiting(m_options.places); !told.ok())
+            log(Level::error, "queued runs cannot be told", {{"why", told.error().message}});
         const Lock lock(m_mutex);
         m_last_look = m_means.clock.now();
         if (!m_nudged && !stop.stop_requested()) m_news.wait_for(m_mutex, m_options.poll);

@@ -347,6 +347,22 @@ def check_killed_server(agents):
         agents.cancel(id)
 
 
+def check_idle(agents):
+    """A session that nobody talks to is ended after its idle time, whichever servers came and went meanwhile."""
+    id = agents.session("greets", "good morning")
+    agents.until_waiting(id, 1)
+    agents.server.kill()
+    database = sqlite3.connect(agents.server.data_dir / "hone.db", isolation_level=None, timeout=30)
+    database.execute("UPDATE runs SET waiting_since = waiting_since - 600000000 WHERE id = ?", (id,))
+    database.close()
+    agents.again()
+    run = agents.until(id)
+    assert run["state"] == "succeeded" and run["reason"] == "nobody said anything for 10 minutes", run
+    agents.say(id, "good evening")
+    agents.until_said(id, "Good evening.")
+    agents.cancel(id)
+
+
 def check_planted(agents):
     """What lies in the workspace, put there by a repository or an earlier turn, does not configure the next agent."""
     id = agents.session("planted", "plant it")
@@ -371,9 +387,10 @@ def put_through(agents, *more):
 
 
 def test_claude_code_works_in_a_session(binary, stack):
-    # The wall clock is the sandbox's, whichever harness: once is enough.
-    put_through(Agents(binary, stack, "claude-code", "anthropic", "@anthropic-ai/claude-code"), check_interrupt,
-                check_timeout, check_planted, check_cancelled_first_turn)
+    # The wall clock and the idle time are the run's, whichever harness: once is enough.
+    agents = Agents(binary, stack, "claude-code", "anthropic", "@anthropic-ai/claude-code")
+    put_through(agents, check_interrupt, check_timeout, check_planted, check_cancelled_first_turn)
+    check_idle(agents)
 
 
 def test_codex_works_in_a_session(binary, stack):

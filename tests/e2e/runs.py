@@ -111,21 +111,21 @@ def test_a_run_is_cancelled_within_moments_in_each_phase(binary, stack):
 
 def test_a_follow_up_finds_the_workspace_as_it_was_left(binary, stack):
     shop = Shop(binary, stack)
-    id = shop.start(*shell("cat >> all.txt; echo >> all.txt; cat all.txt"), prompt="first")["id"]
+    id = shop.start(*shell("cat >> all.txt; cat all.txt; echo $HONE_RESUMED"), prompt="first")["id"]
     assert shop.until(id)["state"] == "succeeded"
     shop.client.must("POST", f"/v1/runs/{id}/messages", {"text": "second"})
     wait_until(lambda: shop.run(id)["turns"] == 2 and shop.run(id)["state"] == "succeeded", "the follow-up is done")
-    assert shop.texts(id, "message") == ["first", "first", "second"], shop.texts(id, "message")
+    assert shop.texts(id, "message") == ["first", "0", "first", "second", "1"], shop.texts(id, "message")
     forked = shop.client.must("POST", f"/v1/runs/{id}/fork", {"prompt": "third"}).data["id"]
     assert shop.until(forked)["state"] == "succeeded"
-    assert shop.texts(forked, "message") == ["first", "second", "third"], shop.texts(forked, "message")
+    assert shop.texts(forked, "message") == ["first", "second", "third", "0"], shop.texts(forked, "message")
     # The fork wrote into its own copy, and a repeated run starts from nothing.
     shop.client.must("POST", f"/v1/runs/{id}/messages", {"text": "fourth"})
     wait_until(lambda: shop.run(id)["turns"] == 3 and shop.run(id)["state"] == "succeeded", "the follow-up is done")
-    assert shop.texts(id, "message")[-3:] == ["first", "second", "fourth"], shop.texts(id, "message")
+    assert shop.texts(id, "message")[-4:] == ["first", "second", "fourth", "1"], shop.texts(id, "message")
     repeated = shop.client.must("POST", f"/v1/runs/{id}/rerun", {}).data["id"]
     assert shop.until(repeated)["state"] == "succeeded"
-    assert shop.texts(repeated, "message") == ["first"]
+    assert shop.texts(repeated, "message") == ["first", "0"]
 
 
 def test_limits_end_a_run_with_their_name(binary, stack):
