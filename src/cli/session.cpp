@@ -5,6 +5,7 @@
 #include "cli/display.h"
 #include "cli/follow.h"
 #include "cli/input.h"
+#include "cli/option_number.h"
 #include "cli/scope.h"
 #include "cli/transcript.h"
 #include "cli/view.h"
@@ -30,9 +31,9 @@ Columns session_columns() {
         {.title = "harness", .field = "harness"},
         {.title = "model", .field = "model"},
         {.title = "turns", .field = "turns", .kind = Kind::number},
-        {.title = "read", .field = "usage.input", .kind = Kind::count, .only_single = true},
-        {.title = "from cache", .field = "usage.cache_read", .kind = Kind::count, .only_single = true},
-        {.title = "written", .field = "usage.output", .kind = Kind::count, .only_single = true},
+        {.title = "tokens in", .field = "usage.input", .kind = Kind::count, .only_single = true},
+        {.title = "tokens cached", .field = "usage.cache_read", .kind = Kind::count, .only_single = true},
+        {.title = "tokens out", .field = "usage.output", .kind = Kind::count, .only_single = true},
         {.title = "cost", .field = "cost_micro_usd", .kind = Kind::money},
         {.title = "by", .field = "started_by"},
         {.title = "project", .field = "project_id", .only_single = true},
@@ -88,8 +89,12 @@ Result<> conclude(const Context& context, const std::string& id, const Rest& res
 
 Result<> watch_or_show(const Context& context, const json::Value& run, Watch watch) {
     const std::string id = text_of(run, "id");
-    if (context.parsed.has("--detach"))
-        return show_done(context, run, safe_line(id) + "\nWatch it: hone session events " + safe_line(id) + " -f");
+    if (context.parsed.has("--detach")) {
+        if (!context.json())
+            context.console.note(
+                context.console.paint_note(Style::dim, "Watch it: hone session events " + safe_line(id) + " -f\n"));
+        return show_done(context, run, safe_line(id)); // a script wants the id alone
+    }
     if (!context.json()) context.console.note(context.console.paint_note(Style::dim, safe_line(id) + "\n"));
     watch.run = id;
     return conclude(context, id, TRY(follow_run(context, watch)));
@@ -133,6 +138,7 @@ Result<> start_session(Context& context) {
     if (has_preset) body["preset"] = context.value_or_empty("--preset");
     if (has_harness) body["settings"] = TRY(settings_of(context));
     if (const auto title = context.parsed.value("--title")) body["title"] = *title;
+    TRY(set_number(context, "--priority", "priority", body));
     return watch_or_show(context, TRY(context.remote.post("/v1/runs", std::move(body), space_query(context))), {});
 }
 
@@ -266,6 +272,9 @@ std::vector<Command> starting_commands() {
                       .doc = "A word of the command line of --harness command; name of a playbook.",
                       .repeated = true},
                      {.name = "--title", .value = "TEXT", .doc = "Shown in lists instead of the first line."},
+                     {.name = "--priority",
+                      .value = "NUMBER",
+                      .doc = "-10 to 10: who goes first when places are short. Default: 0."},
                      detach_option,
                      full_option},
          .details = "hone session start -p shop --preset analyst 'Why did refunds fail since Monday?'\nCtrl-C leaves "

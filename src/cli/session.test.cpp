@@ -107,9 +107,12 @@ TEST_CASE("what to start must be clear, and a detached start only says the id") 
     CHECK(world.client.run({"session", "start", "look"}).exit == 2);
     CHECK(world.client.run({"session", "start", "--preset", "a", "--model", "m", "look"}).exit == 2);
     CHECK(world.server.seen().empty());
-    const Outcome outcome = world.client.run({"session", "start", "--preset", "a", "--detach", "look"});
+    const Outcome outcome =
+        world.client.run({"session", "start", "--preset", "a", "--priority", "-3", "--detach", "look"});
+    CHECK(json::parse(world.server.seen().at(0).body).value().at("priority").to_number<int>() == -3);
     CHECK(outcome.exit == 0);
-    CHECK(contains(outcome.out, "hone session events run_1 -f"));
+    CHECK(outcome.out == "run_1\n");
+    CHECK(contains(outcome.err, "hone session events run_1 -f"));
     CHECK(world.client.run({"session", "start", "--preset", "a", "-d", "look", "--json"}).json().at("id") == run_id);
     CHECK(world.connections == 0);
 }
@@ -120,11 +123,12 @@ TEST_CASE("the end of an earlier turn does not end the watching of a follow-up")
     world.server.on("POST /v1/runs/run_1/messages", 200, run_in("running", 8));
     world.stream({{result, waiting, event(8, R"("kind":"follow_up","text":"and now?","author":"ann")"),
                    event(9, R"("kind":"message","text":"Now too.")"),
-                   event(10, R"("kind":"status","text":"Waiting.","state":"waiting")")}},
+                   event(10, R"("kind":"message","text":"  far in")"),
+                   event(11, R"("kind":"status","text":"Waiting.","state":"waiting")")}},
                  {"5"});
     const Outcome outcome = world.client.run({"session", "send", "run_1", "and now?"});
     CHECK(outcome.exit == 0);
-    CHECK(contains(outcome.out, "› ann: and now?\n\nNow too.\n"));
+    CHECK(contains(outcome.out, "› ann: and now?\n\nNow too.\n  far in\n\n● Waiting."));
     CHECK(json::parse(world.server.seen().at(1).body).value().at("text") == "and now?");
 }
 

@@ -70,15 +70,34 @@ std::string Transcript::draw_result(const json::Value& event) const {
         return m_console.paint(Style::red, "✗ " + (trim(text).empty() ? "The turn failed." : safe_block(trim(text)))) +
                "\n";
     const bool said = trim(text).empty() || trim(text) == trim(m_last_words);
-    return (said ? "" : "\n" + safe_block(trim(text)) + "\n\n") + m_console.paint(Style::green, "✓ Done.") + "\n";
+    return (said ? "" : (m_spoke ? "" : "\n") + safe_block(trim(text)) + "\n\n") +
+           m_console.paint(Style::green, "✓ Done.") + "\n";
+}
+
+// Lines that follow one another are what one program prints: they stay together, as far in as they were.
+std::string Transcript::draw_words(const std::string& text) {
+    m_last_words = text;
+    if (trim(text).empty()) return "";
+    std::string_view words = text;
+    words.remove_prefix(std::min(words.find_first_not_of("\r\n"), words.size()));
+    words = words.substr(0, words.find_last_not_of(" \t\r\n") + 1);
+    const bool is_line = words.find('\n') == std::string_view::npos;
+    const std::string gap = m_spoke_line && is_line ? "" : "\n";
+    m_spoke = true;
+    m_spoke_line = is_line;
+    return gap + safe_block(words) + "\n";
 }
 
 std::string Transcript::draw(const json::Value& event) {
+    if (text_of(event, "kind") == "message") return draw_words(text_of(event, "text"));
+    const std::string drawn = draw_deed(event);
+    if (drawn.empty() || !m_spoke) return drawn;
+    m_spoke = m_spoke_line = false;
+    return "\n" + drawn;
+}
+
+std::string Transcript::draw_deed(const json::Value& event) {
     const std::string kind = text_of(event, "kind"), text = text_of(event, "text");
-    if (kind == "message") {
-        m_last_words = text;
-        return trim(text).empty() ? "" : "\n" + safe_block(trim(text)) + "\n\n";
-    }
     if (kind == "thinking")
         return m_console.paint(Style::dim, "… " + (m_whole ? safe_block(trim(text)) : folded(text, 2))) + "\n";
     if (kind == "tool_call") return draw_call(event);

@@ -18,6 +18,8 @@ public:
     std::string draw(const json::Value& event);
 
 private:
+    std::string draw_words(const std::string& text);
+    std::string draw_deed(const json::Value& event);
     std::string draw_status(const json::Value& event) const;
     std::string draw_call(const json::Value& event) const;
     std::string draw_output(const json::Value& event) const;
@@ -27,6 +29,8 @@ private:
     const Console& m_console;
     const bool m_whole;
     std::string m_last_words;
+    bool m_spoke = false;      // the last thing drawn were words
+    bool m_spoke_line = false; // of one line
 };
 
 // Of a run: succeeded, failed and the like. States that this program does not know count as going on.
