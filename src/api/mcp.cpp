@@ -91,6 +91,15 @@ json::Object answer(const Call& call, const json::Value& id, const std::string& 
     return failure(id, -32601, "method not found");
 }
 
+bool is_method(std::string_view method) {
+    return method == "initialize" || method == "ping" || method == "tools/list" || method == "tools/call";
+}
+
+// Neither a request nor a notification, and not an answer to something that we might have asked.
+bool is_nothing(const json::Object& request) {
+    return text_in(request, "method").empty() && !request.contains("result") && !request.contains("error");
+}
+
 // Clients give up on a silent answer after a minute: while the tool works, the stream says so.
 class Progress {
 public:
@@ -137,6 +146,7 @@ net::Response talk_batch(const Call& call, const json::Array& requests) {
         const json::Object& request = each.get_object();
         const std::string method = text_in(request, "method");
         const json::Value* id = request.if_contains("id");
+        if (is_nothing(request)) answers.push_back(failure(nullptr, -32600, "method is missing"));
         if (id == nullptr || method.empty()) continue;
         answers.push_back(answer(call, *id, method, object_in(request, "params")));
     }
@@ -149,9 +159,12 @@ net::Response talk_batch(const Call& call, const json::Array& requests) {
 Result<net::Response> talk_mcp(const Call& call, const RawBody& body) {
     const auto parsed = json::parse(body.bytes);
     if (!parsed.ok()) return net::json_response(400, json::print(failure(nullptr, -32700, parsed.error().message)));
-    // After the first exchange clients name the version they speak.
+    // After the first exchange clients name the version they speak. Newer ones first ask for something that we do not
+    // know, in a version that we do not know: "no such method" tells them to try an older one, 400 ends some of them.
     const std::string_view version = call.head.header("MCP-Protocol-Version");
-    if (!version.empty() && std::find(versions.begin(), versions.end(), version) == versions.end())
+    const std::string asked = parsed.value().is_object() ? text_in(parsed.value().get_object(), "method") : "";
+    if (!version.empty() && std::find(versions.begin(), versions.end(), version) == versions.end() &&
+        (asked.empty() || is_method(asked)))
         return net::json_response(400, json::print(failure(nullptr, -32600,
                                                            "MCP-Protocol-Version: this server speaks 2024-11-05, "
                                                            "2025-03-26, 2025-06-18 and 2025-11-25")));
@@ -159,8 +172,9 @@ Result<net::Response> talk_mcp(const Call& call, const RawBody& body) {
     if (!parsed.value().is_object())
         return net::json_response(400, json::print(failure(nullptr, -32600, "a request is an object")));
     const json::Object& request = parsed.value().get_object();
-    const std::string method = text_in(request, "method");
+    const std::string& method = asked;
     const json::Value* id = request.if_contains("id");
+    if (is_nothing(request)) return net::json_response(400, json::print(failure(nullptr, -32600, "method is missing")));
     if (id == nullptr || method.empty()) return accepted(); // a notification, or an answer to nothing we asked
     if (!id->is_string() && !id->is_number())
         return net::json_response(400, json::print(failure(nullptr, -32600, "id must be a text or a number")));

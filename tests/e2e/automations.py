@@ -122,6 +122,9 @@ def test_no_moment_is_lost_or_doubled_over_kills(binary, stack):
         if slot["outcome"] == "fired":
             shop.ended(slot["run_id"])
     assert shop.client.must("GET", "/v1/audit/verify").data["ok"]
+    if KILLS > 30:
+        runs = sum(slot["outcome"] == "fired" for slot in slots)
+        print(f"      {KILLS} kills, {len(slots)} moments, {runs} runs")
 
 
 def test_two_servers_on_one_postgresql_fire_each_moment_once(binary, stack):

@@ -37,7 +37,13 @@ def test_an_outside_agent_asks_in_every_version(binary, stack):
     assert agent.ask("initialize", protocolVersion="1999-01-01")["result"]["protocolVersion"] == VERSIONS[-1]
     refused = agent.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, MCP_Protocol_Version="1999-01-01")
     assert refused.status == 400 and "2025-11-25" in refused.text, refused.text
+    # A client of the future asks first whether the server is one too, and goes by the answer.
+    probe = agent.post({"jsonrpc": "2.0", "id": "server-discover-probe-1", "method": "server/discover"}, MCP_Protocol_Version="2026-07-28")
+    assert probe.status == 200 and probe.json["error"]["code"] == -32601, probe.text
     assert agent.ask("ping")["result"] == {}
+    assert agent.post({"jsonrpc": "2.0", "id": 1}).json["error"]["code"] == -32600
+    assert agent.post({"jsonrpc": "2.0", "id": 1, "result": {}}).status == 202
+    assert agent.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}).status == 202
     assert agent.ask("resources/list")["error"]["code"] == -32601
     assert agent.post("{").json["error"]["code"] == -32700
     assert agent.post("7").json["error"]["code"] == -32600
