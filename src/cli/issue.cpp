@@ -130,8 +130,21 @@ Result<> dismiss_issue(Context& context) {
     return set_status(context, "dismissed", "Dismissed; what matches is counted and stays quiet.");
 }
 
+// Of somebody in the issue's space.
+Result<std::string> member_id(const Context& context, const std::string& email) {
+    const std::string space = text_of(TRY(context.remote.get(issue_path(context))), "space_id");
+    const Items members = TRY(context.remote.list(path_of("/v1/spaces", {space, "members"}), {}, std::nullopt));
+    for (const json::Value& member : members.items)
+        if (equals_ignoring_case(text_of(member, "email"), email)) return text_of(member, "user_id");
+    return context.fail(Exit::failure, email + " is not a member of the space", "hone member list shows who is");
+}
+
 Result<> assign_issue(Context& context) {
-    const std::string user = context.value_or_empty("USER");
+    std::string user = context.value_or_empty("USER");
+    if (user == "me")
+        user = text_of(TRY(context.remote.get("/v1/me")), "user.id");
+    else if (user.find('@') != std::string::npos)
+        user = TRY(member_id(context, user));
     json::Object body;
     body["assignee"] = user == "nobody" ? json::Value(nullptr) : json::Value(std::string_view(user));
     return change_issue(context, std::move(body), user == "nobody" ? "Nobody looks after it now." : "Assigned.");
@@ -276,7 +289,7 @@ std::vector<Command> issue_commands() {
          .run = dismiss_issue},
         {.path = "issue assign",
          .summary = "Say who looks after an issue.",
-         .arguments = {issue_argument, {.name = "USER", .doc = "Id of a user, or nobody."}},
+         .arguments = {issue_argument, {.name = "USER", .doc = "E-mail address or id of a member, me, or nobody."}},
          .run = assign_issue},
         {.path = "issue update",
          .summary = "Change the title or the severity of an issue.",

@@ -35,6 +35,17 @@ telemetry::Series question(const access::ProjectId& project, const MonitorSettin
     return series;
 }
 
+// The project's spans begin within the window before: next to a piece of a window, a usual one looks like growth.
+Reading without_comparison(const Reading& reading) {
+    Reading alone;
+    alone.at = reading.at;
+    alone.value = reading.value;
+    alone.samples = reading.samples;
+    alone.group = reading.group;
+    alone.note = "not enough history: the window before is compared once spans reach back to its beginning";
+    return alone;
+}
+
 } // namespace
 
 Result<std::vector<Evaluator::Value>>
@@ -92,31 +103,6 @@ Reading Evaluator::worst_of(const MonitorSettings& settings, Time at, const std:
     return worst;
 }
 
-Result<bool> Evaluator::had_spans_before(const access::ProjectId& project, int64_t moment_ns, int64_t window_ns) {
-    MonitorSettings any;
-    any.metric = telemetry::Metric::count;
-    const int64_t from = std::max<int64_t>(0, moment_ns - std::max(window_ns, week_ns));
-    const auto counted = TRY(values(project, any, from, moment_ns));
-    return !counted.empty() && counted.front().samples > 0;
-}
-
-// Against the window before the one that begins at `from_ns`.
-Result<Reading> Evaluator::compared(const access::ProjectId& project, const MonitorSettings& settings, Time at,
-                                    const std::vector<Value>& now, int64_t from_ns) {
-    const int64_t window = settings.window_seconds * second_ns;
-    const int64_t before = std::max<int64_t>(0, from_ns - window);
-    Reading reading = worst_of(settings, at, now, TRY(values(project, settings, before, from_ns)));
-    if (!reading.usual || TRY(had_spans_before(project, before, window))) return reading;
-    // The spans begin within the window before: next to a piece of a window, a usual one looks like growth.
-    Reading alone;
-    alone.at = at;
-    alone.value = reading.value;
-    alone.samples = reading.samples;
-    alone.group = reading.group;
-    alone.note = "not enough history: the window before is compared once spans reach back to its beginning";
-    return alone;
-}
-
 Result<Reading> Evaluator::read(const access::ProjectId& project, const MonitorSettings& settings, Time at) {
     const int64_t window = settings.window_seconds * second_ns;
     const bool automatic = settings.condition.type == ConditionType::automatic;
@@ -126,7 +112,16 @@ Result<Reading> Evaluator::read(const access::ProjectId& project, const MonitorS
     // No span at all is 0 of everything that is counted, once there has been something to count.
     if (now.empty() && is_additive(settings.metric) && settings.group_by.value_or("").empty())
         now.push_back({"", 0, 0});
-    if (settings.condition.type == ConditionType::change) return compared(project, settings, at, now, from);
+    if (settings.condition.type == ConditionType::change) {
+        const int64_t before = std::max<int64_t>(0, from - window);
+        Reading reading = worst_of(settings, at, now, TRY(values(project, settings, before, from)));
+        if (!reading.usual) return reading;
+        MonitorSettings any;
+        any.metric = telemetry::Metric::count;
+        const int64_t long_before = std::max<int64_t>(0, before - std::max(window, week_ns));
+        const auto earlier = TRY(values(project, any, long_before, before));
+        return earlier.empty() || earlier.front().samples == 0 ? without_comparison(reading) : reading;
+    }
     if (!automatic) return worst_of(settings, at, now, {});
     Reading reading;
     reading.at = at;

@@ -33,10 +33,6 @@ private:
                                       int64_t from_ns, int64_t to_ns);
     Result<std::vector<PastValue>> history(const access::ProjectId& project, const MonitorSettings& settings,
                                            int64_t before_ns);
-    // Whether there were spans not long before `moment`: a window that begins then was a whole one.
-    Result<bool> had_spans_before(const access::ProjectId& project, int64_t moment_ns, int64_t window_ns);
-    Result<Reading> compared(const access::ProjectId& project, const MonitorSettings& settings, Time at,
-                             const std::vector<Value>& now, int64_t from_ns);
     Reading worst_of(const MonitorSettings& settings, Time at, const std::vector<Value>& now,
                      const std::vector<Value>& before);
 

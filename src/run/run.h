@@ -151,7 +151,7 @@ struct RunEvent {
         Field{"kind", &RunEvent::kind, "What it is."},
         Field{"turn", &RunEvent::turn, "Turn it belongs to; 0 before the first."},
         Field{"text", &RunEvent::text, "Words, output, message."},
-        Field{"step", &RunEvent::step, "Step of preparing: queue, provision, clone, layers, init, skills, project, harness."},
+        Field{"step", &RunEvent::step, "Step of preparing: provision, clone, layers, init, skills, project, harness."},
         Field{"state", &RunEvent::state, "New state of the run."},
         Field{"tool", &RunEvent::tool, "Tool that was called."},
         Field{"call_id", &RunEvent::call_id, "Ties a result to its call."},

@@ -52,7 +52,6 @@ Result<> WorkBook::tell_waiting(const Places& places) {
                 "UPDATE runs SET reason = ? WHERE id = ? AND state = 'queued' AND reason = ''", reason, id));
             if (changed == 0) return {};
             RunEvent event;
-            event.step = "queue";
             event.text = "It " + reason + ".";
             return m_transcript.append(transaction, id, std::span(&event, 1));
         }));
@@ -185,6 +184,24 @@ Result<> WorkBook::set_usage(const RunId& id, const harness::Usage& usage, std::
                            usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning,
                            cost_micro_usd, id));
     return {};
+}
+
+constexpr std::string_view ending_word = "end ";
+
+Result<> WorkBook::ending(const RunId& id, State to, const std::string& reason) {
+    TRY(m_database.execute("UPDATE runs SET wish = ? WHERE id = ? AND wish <> 'cancel'",
+                           fmt::format("{}{} {}", ending_word, name_of(to), reason), id));
+    return {};
+}
+
+std::optional<Work::Ending> Work::ending() const {
+    if (wish == "cancel") return Ending{State::cancelled, ""};
+    if (!wish.starts_with(ending_word)) return std::nullopt;
+    const std::string_view rest = std::string_view(wish).substr(ending_word.size());
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    const auto state = parse_enum<State>(name);
+    if (!state) return std::nullopt;
+    return Ending{*state, std::string(rest.substr(std::min(rest.size(), name.size() + 1)))};
 }
 
 Result<std::string> WorkBook::take_wish(const RunId& id) {

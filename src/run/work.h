@@ -21,6 +21,13 @@ struct Work {
     int64_t spool_offset = 0;
     std::string wish;
     std::optional<Time> waiting_since;
+
+    // What `ending` wrote, if nothing came of it.
+    struct Ending {
+        State state;
+        std::string reason;
+    };
+    std::optional<Ending> ending() const;
 };
 
 // Something a person said.
@@ -67,6 +74,8 @@ public:
     Result<> sandbox_ended(const RunId& id);
     Result<> set_manifest(const RunId& id, const Manifest& manifest);
     Result<> set_usage(const RunId& id, const harness::Usage& usage, std::optional<int64_t> cost_micro_usd);
+    // How it ends, before its sandbox is taken down: a server that is killed meanwhile must not call it lost.
+    Result<> ending(const RunId& id, State to, const std::string& reason);
     // Takes the wish: it is answered once.
     Result<std::string> take_wish(const RunId& id);
 

@@ -65,7 +65,11 @@ void Worker::run() {
     m_state = m_work.run.state;
     m_spans.emplace(m_means.spans, m_means.clock, m_work.run);
     const bool fresh = m_state == State::preparing && !m_work.sandbox_command;
-    std::optional<End> end = fresh ? prepare() : take_up();
+    std::optional<End> end;
+    if (const auto ending = m_work.ending())
+        end = End{ending->state, ending->reason}; // a server was killed while it took the sandbox down
+    else
+        end = fresh ? prepare() : take_up();
     if (!end) end = this->work();
     if (end) finish(*end);
     stop_reading();
@@ -377,6 +381,8 @@ Worker::End Worker::how_it_ended() {
 // --- the end -------------------------------------------------------------------------------------------------------
 
 void Worker::finish(const End& end) {
+    if (const auto noted = m_means.book.ending(m_id, end.state, end.reason); !noted.ok())
+        log(Level::warning, "the end of a run cannot be noted", {{"run", m_id.text()}, {"why", noted.error().message}});
     tear_down();
     count_usage();
     if (end.state != State::succeeded && !m_errors.empty()) {
@@ -416,11 +422,12 @@ bool Worker::has_untold() const {
 // The sandbox first: whatever else takes time, the worker is dead by then.
 void Worker::tear_down() {
     m_input.reset();
-    if (m_sandbox) {
-        const auto gone = m_sandbox->destroy();
+    if (m_work.sandbox_id || m_sandbox) {
+        const sandbox::SandboxId id = m_sandbox ? m_sandbox->id() : sandbox::SandboxId(*m_work.sandbox_id);
+        const auto gone = m_sandbox ? m_sandbox->destroy() : m_means.provider.destroy(id);
         if (!gone.ok())
             log(Level::error, "sandbox cannot be destroyed",
-                {{"run", m_id.text()}, {"sandbox", m_sandbox->id().text()}, {"why", gone.error().message}});
+                {{"run", m_id.text()}, {"sandbox", id.text()}, {"why", gone.error().message}});
     }
     stop_reading();
     if (m_session) m_means.broker.detach(m_id.text());

@@ -101,6 +101,8 @@ private:
     std::optional<End> take_up();
     Result<> prepare_skills();
     Result<> prepare_sandbox();
+    Result<std::unique_ptr<sandbox::Sandbox>> start_sandbox(const sandbox::SandboxSpec& spec);
+    Result<> remove_earlier_sandboxes();
     Result<> prepare_layer(sandbox::SandboxSpec& spec);
     Result<> prepare_network();
     // What the run is to others, made while its sandbox starts.

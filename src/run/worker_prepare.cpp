@@ -236,7 +236,7 @@ Result<> Worker::prepare_sandbox() {
     TRY(prepare_layer(spec));
     spec.command.emplace().argv = {"/bin/mkdir", "-p", std::string(home_inside)}; // `prepare_repos` looks how it ended
     auto identity = std::async(std::launch::async, [this] { return make_identity(); });
-    m_sandbox = TRY(m_means.provider.start(spec));
+    m_sandbox = TRY(start_sandbox(spec));
     const sandbox::SandboxView view = TRY(m_sandbox->view());
     m_work.manifest.tier = std::string(name_of(view.tier));
     m_work.sandbox_id = m_sandbox->id().text();
@@ -245,6 +245,31 @@ Result<> Worker::prepare_sandbox() {
                      name_of(view.tier), *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
     TRY(m_means.book.sandbox_started(m_id, *m_work.sandbox_id, m_work.manifest, std::exchange(m_steps, {})));
     m_identity = TRY(identity.get());
+    return {};
+}
+
+// A server that was killed while it prepared this run may have left a sandbox that holds the run's thread: one that was
+// written down, or one that a shim was still starting and that only shows after a while.
+Result<std::unique_ptr<sandbox::Sandbox>> Worker::start_sandbox(const sandbox::SandboxSpec& spec) {
+    if (m_work.sandbox_id) TRY(m_means.provider.destroy(sandbox::SandboxId(*m_work.sandbox_id)));
+    for (int tries = 0;; ++tries) {
+        auto started = m_means.provider.start(spec);
+        if (started.ok() || started.error().code != Code::busy || tries == 50 || m_released || cancelled())
+            return started;
+        TRY(remove_earlier_sandboxes());
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+Result<> Worker::remove_earlier_sandboxes() {
+    for (const sandbox::SandboxId& id : TRY(m_means.provider.list())) {
+        auto sandbox = m_means.provider.attach(id);
+        if (!sandbox.ok()) continue;
+        const auto view = sandbox.value()->view();
+        if (!view.ok()) continue;
+        const auto run = view.value().labels.find("run");
+        if (run != view.value().labels.end() && run->second == m_id.text()) TRY(m_means.provider.destroy(id));
+    }
     return {};
 }
 

@@ -124,7 +124,8 @@ Result<Issue> Issues::update(const Caller& caller, const IssueId& id, const Issu
         const auto users = TRY(m_database.query("SELECT u.email FROM users u JOIN members m ON m.user_id = u.id WHERE "
                                                 "u.id = ? AND m.space_id = ?",
                                                 **change.assignee, before.space_id));
-        if (users.empty()) return invalid("assignee is not a member of the space");
+        if (users.empty())
+            return invalid("assignee is not a member of the space: give the id of one (`hone member list` shows them)");
         assignee_name = users.front().text(0);
     }
     const Time now = m_clock.now();

@@ -120,7 +120,8 @@ def test_no_moment_is_lost_or_doubled_over_kills(binary, stack):
     assert len(slots) >= KILLS // 2, len(slots)
     for slot in slots:
         if slot["outcome"] == "fired":
-            shop.ended(slot["run_id"])
+            ended = shop.ended(slot["run_id"])
+            assert ended["state"] == "succeeded", (ended["state"], ended["reason"])
     assert shop.client.must("GET", "/v1/audit/verify").data["ok"]
     if KILLS > 30:
         runs = sum(slot["outcome"] == "fired" for slot in slots)
