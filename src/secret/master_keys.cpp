@@ -64,8 +64,9 @@ Result<std::unique_ptr<MasterKeys>> MasterKeys::open(MasterKeyOptions options) {
                                                             : MasterKeySource::file;
     if (source == MasterKeySource::file && !file_exists(options.file)) {
         if (!options.create_file)
-            return not_found("the master key " + options.file +
-                             " (no backup holds it: put your copy back; secrets cannot be read without)");
+            return Error{Code::not_found,
+                         "the master key " + options.file + " is missing; no backup holds it: put your copy back",
+                         {}};
         // A key that was prepared but whose first file is gone must not be hidden by a new one.
         if (file_exists(options.file + ".next"))
             return conflict(options.file + " is missing, but " + options.file +

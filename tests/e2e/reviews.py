@@ -449,6 +449,10 @@ def test_a_backup_brings_a_pending_review_back(binary, stack):
     desk.shop.server.stop()
     done = command(binary, "restore", file, "--data-dir", restored)
     assert done.returncode == 0, done
+    # Without the key of its secrets it does not start, and makes no other key.
+    refused = command(binary, "serve", "--data-dir", restored, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 1 and "put your copy back" in refused.stderr, refused
+    assert not (restored / "master.key").exists()
     shutil.copy(home / "master.key", restored / "master.key")
     shutil.rmtree(home)
     server = stack.enter_context(Server(binary, restored, "--egress-ca-file", str(desk.forge.certificate)))
