@@ -43,7 +43,10 @@ Result<> Skills::resolve_one(const Stored& stored, std::map<std::string, std::st
     for (const auto& variable : variables) {
         const bool has_value = variable.secret ? infos.contains(variable.name) : !variable.value.empty();
         if (variable.required && !has_value)
-            return conflict("skill " + stored.name + " is not complete: " + variable.name + " is missing");
+            return conflict("skill " + stored.name + " is not complete: " + variable.name + " is missing (hone " +
+                            (variable.secret ? "secret set " + stored.name + " " + variable.name
+                                             : "skill set " + stored.name + " --var " + variable.name + "=VALUE") +
+                            ")");
         if (!has_value || !is_for_environment(stored.type)) continue;
         if (const auto [owner, added] = owners.emplace(variable.name, stored.name); !added)
             return conflict("skills " + owner->second + " and " + stored.name + " both set " + variable.name +
