@@ -199,7 +199,7 @@ private:
             world.admin, space, {.project = project().text(), .prompt = "look", .settings = testing::a_command()}));
         must(branches.pushed({space, run.id.text(), "repo_" + unique(), "shop", "hone/fix", "aa", "bb"}));
         const auto waiting = must(branches.next_pending()).value();
-        review::Branches::Inspected found;
+        review::Inspected found;
         found.title = "Fix";
         found.commits = {{"bb", "w <w@example.com>", "Fix"}};
         found.diff_text = "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n";

@@ -160,7 +160,7 @@ Result<std::optional<Branches::Waiting>> Branches::next_unverified() const {
 
 Result<> Branches::inspected(const Waiting& which, const Inspected& found) {
     const Branch branch = TRY(find(which.artifact));
-    const std::vector<Flag> flags = find_flags(found.diff, found.commits, branch.policy, found.alike);
+    const std::vector<Flag> flags = find_flags(found, branch.policy);
     int64_t blocking = 0;
     for (const Flag& flag : flags) blocking += flag.blocking;
     const std::string diff_digest = TRY(m_artifacts.keep_content(found.diff_text));

@@ -68,14 +68,6 @@ public:
     };
     Result<std::optional<Waiting>> next_pending() const;
     Result<std::optional<Waiting>> next_unverified() const;
-    struct Inspected {
-        std::string title;
-        std::vector<Commit> commits;
-        Diff diff;
-        std::string diff_text;
-        std::string patch;
-        std::vector<std::string> alike{}; // paths of the whole tree that differ only in upper and lower case
-    };
     Result<> inspected(const Waiting& which, const Inspected& found);
     // Tried again a few times, then it stays failed.
     Result<> not_inspected(const Waiting& which, const std::string& why, bool again);

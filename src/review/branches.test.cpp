@@ -63,7 +63,7 @@ struct Desk {
     void inspect(const std::string& diff, const std::string& subject = "Refund whole orders") {
         const auto waiting = must(branches.next_pending());
         REQUIRE(waiting.has_value());
-        Branches::Inspected found;
+        Inspected found;
         found.title = subject;
         found.commits = {{"1234567890", "w <w@example.com>", subject}};
         found.diff = must(parse_diff(diff));

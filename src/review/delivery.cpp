@@ -20,14 +20,36 @@ constexpr auto longest_wait = std::chrono::hours(1);
 constexpr auto youngest_poll = std::chrono::minutes(1);
 constexpr auto oldest_poll = std::chrono::minutes(30);
 
-// $1 base, $2 head, $3 keep or squash, $4 branch, $5 commit the forge has of it, $6 address; empty: pack for a
-// repository of this server. Prints the commit that is delivered. The message of a squashed commit is the input.
-constexpr std::string_view push_script = R"(set -e
+// $1 base, $2 head, $3 keep, rewrite or squash, $4 branch, $5 commit the forge has of it, $6 address (empty: pack for a
+// repository of this server), $7 sign or nothing. Prints the commit that is delivered. The input of squash is its
+// message. rewrite makes each commit anew, with the same tree and dates, so that it is the same each time; its input
+// are trailers for the messages.
+constexpr std::string_view push_script = R"sh(set -e
 head=$2
 # The repository cannot be written to; new objects and git's own temporary files go beside it.
 mkdir -p /workspace/objects
 export GIT_ALTERNATE_OBJECT_DIRECTORIES="$GIT_DIR/objects" GIT_OBJECT_DIRECTORY=/workspace/objects
 if [ "$3" = squash ]; then head=$(git commit-tree "$2^{tree}" -p "$1"); fi
+said() { git log -1 --no-show-signature --date=raw --format="$1" "$commit"; }
+add_trailer() { git interpret-trailers --in-place --no-divider --if-exists addIfDifferent --trailer "$1" message; }
+if [ "$3" = rewrite ]; then
+    cat > trailers
+    mkdir made
+    for commit in $(git rev-list --reverse --topo-order "$1..$2"); do
+        parents=
+        for parent in $(git rev-parse "$commit^@"); do
+            parents="$parents -p $(cat "made/$parent" 2> /dev/null || echo "$parent")"
+        done
+        name=${GIT_AUTHOR_NAME:-$(said %an)} mail=${GIT_AUTHOR_EMAIL:-$(said %ae)}
+        said %B > message
+        while read -r line; do add_trailer "$line"; done < trailers
+        if [ -n "$7" ]; then add_trailer "Signed-off-by: $name <$mail>"; fi
+        GIT_AUTHOR_NAME=$name GIT_AUTHOR_EMAIL=$mail GIT_AUTHOR_DATE=@$(said %ad) \
+            GIT_COMMITTER_NAME=$name GIT_COMMITTER_EMAIL=$mail GIT_COMMITTER_DATE=@$(said %cd) \
+            git commit-tree "$commit^{tree}" $parents -F message > "made/$commit"
+    done
+    head=$(cat "made/$2")
+fi
 echo "$head"
 mkdir -p /workspace/out/pack
 if [ -n "$6" ]; then
@@ -36,12 +58,33 @@ if [ -n "$6" ]; then
 else
     printf '%s\n^%s\n' "$head" "$1" | git pack-objects --quiet --revs --delta-base-offset /workspace/out/pack/pack >&2
 fi
-)";
+)sh";
 
-std::pair<std::string, std::string> split_identity(const std::string& author) {
+// Who delivered commits are by, and when, where the preset has a say in it.
+void set_identity(forge::GitJob& job, const ReviewPolicy& policy, const Revision& revision) {
+    const bool squash = *policy.commits == CommitStyle::squash;
+    const std::string& author = *policy.author;
     const size_t open = author.find(" <");
-    if (open == std::string::npos) return {"Hone", "hone@localhost"};
-    return {author.substr(0, open), author.substr(open + 2, author.size() - open - 3)};
+    for (const std::string& who : {std::string("GIT_AUTHOR"), std::string("GIT_COMMITTER")}) {
+        if (open != std::string::npos) {
+            job.environment[who + "_NAME"] = author.substr(0, open);
+            job.environment[who + "_EMAIL"] = author.substr(open + 2, author.size() - open - 3);
+        } else if (squash) {
+            job.environment[who + "_NAME"] = "Hone";
+            job.environment[who + "_EMAIL"] = "hone@localhost";
+        }
+        // The same commit each time it is made.
+        if (squash)
+            job.environment[who + "_DATE"] = fmt::format(
+                "{} +0000",
+                std::chrono::duration_cast<std::chrono::seconds>(revision.pushed_at.time_since_epoch()).count());
+    }
+}
+
+// As reviewed, commit by commit, unless the preset wants something else of them.
+std::string_view way_of(const ReviewPolicy& policy) {
+    if (*policy.commits == CommitStyle::squash) return "squash";
+    return *policy.sign_off || !policy.trailers.value.empty() || !policy.author.value.empty() ? "rewrite" : "keep";
 }
 
 // The end of what git said, in one line.
@@ -105,26 +148,17 @@ Result<> Delivery::push(PullRequest& one) {
     const Revision revision = TRY(m_parts.branches.revision(one.artifact_id, one.revision));
     const RepoPlace place = TRY(m_parts.repos.place(branch.run_id, branch.repo_id));
     const bool local = !place.local_path.empty();
-    const bool squash = *branch.policy.commits == CommitStyle::squash;
     forge::GitJob job;
     job.script = push_script;
-    job.arguments = {revision.base_commit, revision.head_commit, squash ? "squash" : "keep",
-                     branch.branch,        one.head_commit,      local ? "" : place.url};
+    job.arguments = {revision.base_commit, revision.head_commit,   std::string(way_of(branch.policy)),   branch.branch,
+                     one.head_commit,      local ? "" : place.url, *branch.policy.sign_off ? "sign" : ""};
     job.mounts = place.mounts;
     job.environment = {{"GIT_DIR", place.directory}};
-    if (squash) {
-        // The same commit each time it is made: the date is that of the approval.
-        const auto [name, mail] = split_identity(*branch.policy.author);
-        const std::string date = fmt::format(
-            "{} +0000",
-            std::chrono::duration_cast<std::chrono::seconds>(revision.pushed_at.time_since_epoch()).count());
-        for (const std::string who : {"AUTHOR", "COMMITTER"}) {
-            job.environment["GIT_" + who + "_NAME"] = name;
-            job.environment["GIT_" + who + "_EMAIL"] = mail;
-            job.environment["GIT_" + who + "_DATE"] = date;
-        }
+    set_identity(job, branch.policy, revision);
+    if (*branch.policy.commits == CommitStyle::squash)
         job.input = squashed_message(branch, revision);
-    }
+    else
+        for (const std::string& trailer : *branch.policy.trailers) job.input += trailer + "\n";
     job.limits.time = std::chrono::minutes(5);
     if (local) {
         TRY(make_directories(m_parts.directory, 0700));

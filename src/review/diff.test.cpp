@@ -20,6 +20,11 @@ bool has(const std::vector<Flag>& flags, FlagKind kind, std::string_view path, b
     return false;
 }
 
+std::string new_file(const std::string& path, const std::string& line) {
+    return "diff --git a/" + path + " b/" + path + "\nnew file mode 100644\nindex 0..2\n--- /dev/null\n+++ b/" + path +
+           "\n@@ -0,0 +1 @@\n+" + line + "\n";
+}
+
 constexpr std::string_view ordinary = R"(diff --git a/src/a b.py b/src/a b.py
 index 3b18e51..9daeafb 100644
 --- a/src/a b.py	
@@ -127,8 +132,9 @@ TEST_CASE("flags name what a reviewer must not overlook") {
         "diff --git a/A.py b/A.py\nnew file mode 120000\nindex 0..2\n--- /dev/null\n+++ b/A.py\n@@ -0,0 +1 @@\n"
         "+/etc/passwd\n\\ No newline at end of file\n"
         "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n";
-    const auto flags =
-        find_flags(parsed(text), {{"1234567890ab", "Ann <a@b>", "fix\n\nsk-ant-" + std::string(40, 'a')}}, {});
+    const auto flags = find_flags(
+        {.commits = {{"1234567890ab", "Ann <a@b>", "fix\n\nsk-ant-" + std::string(40, 'a')}}, .diff = parsed(text)},
+        {});
     CHECK(has(flags, FlagKind::protected_path, ".github/workflows/ci.yml", true));
     CHECK(has(flags, FlagKind::lock_file, "package-lock.json", false));
     CHECK(has(flags, FlagKind::secret, "a.py", true));
@@ -139,18 +145,64 @@ TEST_CASE("flags name what a reviewer must not overlook") {
     CHECK(has(flags, FlagKind::name_collision, "A.py", true));
     CHECK(has(flags, FlagKind::mode_change, "run.sh", false));
     // Also beside a file that the branch does not touch.
-    const auto beside = find_flags(parsed("diff --git a/readme.md b/readme.md\nnew file mode 100644\nindex 0..2\n"
-                                          "--- /dev/null\n+++ b/readme.md\n@@ -0,0 +1 @@\n+x\n"),
-                                   {}, {}, {"README.md", "readme.md"});
+    const auto beside =
+        find_flags({.diff = parsed(new_file("readme.md", "x")), .alike = {"README.md", "readme.md"}}, {});
     CHECK(has(beside, FlagKind::name_collision, "readme.md", true));
     for (const Flag& flag : flags) CHECK(flag.message.find("ghp_") == std::string::npos);
     CHECK_FALSE(flags.back().blocking);
     ReviewPolicy strict;
     strict.protect_lock_files = true;
     strict.protected_paths = std::vector<std::string>{"*.py"};
-    const auto more = find_flags(parsed(text), {}, strict);
+    const auto more = find_flags({.diff = parsed(text)}, strict);
     CHECK(has(more, FlagKind::lock_file, "package-lock.json", true));
     CHECK(has(more, FlagKind::protected_path, "a.py", true));
+}
+
+TEST_CASE("licenses stay as they are, pointers of Git LFS and lines that cannot be shown need a look") {
+    const auto changed = [](const std::string& path, const std::string& lines) {
+        return find_flags({.diff = parsed("diff --git a/" + path + " b/" + path + "\nindex 1..2 100644\n--- a/" + path +
+                                          "\n+++ b/" + path + "\n@@ -1,3 +1,3 @@\n" + lines)},
+                          {});
+    };
+    // One of two lines stays: the other is gone all the same.
+    CHECK(has(changed("a.c", "-// Copyright Ann\n-// SPDX-License-Identifier: MIT\n-old\n+// SPDX-License-Identifier: "
+                             "MIT\n+new\n+newer\n"),
+              FlagKind::license, "a.c", true));
+    CHECK(changed("a.c", "-// Copyright Ann\n-old\n-older\n+new\n+\n+// Copyright Ann\n").empty());
+    CHECK(has(changed("docs/LICENSE.txt", " a\n-b\n c\n+d\n"), FlagKind::license, "docs/LICENSE.txt", true));
+    CHECK(has(changed("model.bin", " version https://git-lfs.github.com/spec/v1\n-oid sha256:00\n+oid sha256:11\n size "
+                                   "1\n"),
+              FlagKind::lfs_pointer, "model.bin", true));
+    CHECK(has(find_flags({.diff = parsed(new_file("a.min.js", std::string(9000, 'x')))}, {}), FlagKind::size,
+              "a.min.js", true));
+}
+
+TEST_CASE("what a commit adds and a later one takes away is found, and so is what nobody is shown") {
+    const std::string token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    const Commit one{"1111111111aa", "w", "add"}, two{"2222222222aa", "w", "take away"};
+    const std::string diff = new_file("a.py", "fine");
+    const std::string history =
+        "From 1111111111aa Mon Sep 17 00:00:00 2001\n" + new_file("a.py", "t = '" + token + "'") +
+        "From 2222222222aa Mon Sep 17 00:00:00 2001\n@@ -1 +1 @@\n-t = '" + token + "'\n+fine\n";
+    auto flags = find_flags({.commits = {one, two}, .diff = parsed(diff), .patch = history}, {});
+    REQUIRE(flags.size() == 1);
+    CHECK(flags[0].kind == FlagKind::secret);
+    CHECK(flags[0].blocking);
+    CHECK(flags[0].message.find("Commit 1111111111 ") == 0);
+    CHECK(flags[0].message.find(token) == std::string::npos);
+    // Where the diff shows it, once is enough.
+    flags =
+        find_flags({.commits = {one}, .diff = parsed(new_file("a.py", "t = '" + token + "'")), .patch = history}, {});
+    REQUIRE(flags.size() == 1);
+    CHECK(flags[0].path == "a.py");
+    // Behind the part of a line that is shown.
+    const std::string far = new_file("a.py", std::string(9000, ' ') + token);
+    flags = find_flags({.commits = {one}, .diff = parsed(far), .patch = "From 1111111111aa\n" + far}, {});
+    CHECK(has(flags, FlagKind::secret, "", true));
+    CHECK(find_flags({.commits = {one}, .diff = parsed(diff)}, {}).empty());
+    CHECK(has(find_flags({.commits = {one, two}, .diff = parsed(diff)}, {}), FlagKind::size, "", true));
+    CHECK(has(find_flags({.commits = {one}, .commits_left_out = true, .diff = parsed(diff)}, {}), FlagKind::size, "",
+              true));
 }
 
 TEST_CASE("patterns of protected paths") {

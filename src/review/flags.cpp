@@ -20,15 +20,34 @@ constexpr int64_t head_lines = 20; // where a license stands
 
 // What decides how code is built, checked, released and reviewed.
 constexpr std::string_view built_in_protected[] = {
-    ".github/",    ".gitlab-ci.yml",
-    ".gitlab/",    ".gitea/",
-    ".forgejo/",   ".circleci/",
-    ".buildkite/", ".travis.yml",
-    "Jenkinsfile", "azure-pipelines.yml",
-    ".drone.yml",  ".woodpecker/",
-    "CODEOWNERS",  ".gitattributes",
-    ".gitmodules", ".hone/",
-    ".husky/",     ".pre-commit-config.yaml",
+    ".github/",
+    ".gitlab-ci.yml",
+    ".gitlab/",
+    ".gitea/",
+    ".forgejo/",
+    ".circleci/",
+    ".buildkite/",
+    ".travis.yml",
+    ".cirrus.yml",
+    "Jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    ".drone.yml",
+    ".woodpecker/",
+    ".woodpecker.yml",
+    "CODEOWNERS",
+    ".gitattributes",
+    ".gitmodules",
+    ".hone/",
+    ".husky/",
+    ".pre-commit-config.yaml",
+    // What runs on the machine of whoever opens the branch.
+    ".vscode/",
+    ".idea/",
+    ".devcontainer/",
+    ".claude/",
+    ".mcp.json",
+    ".envrc",
 };
 constexpr std::string_view lock_files[] = {
     "package-lock.json", "npm-shrinkwrap.json",
@@ -38,7 +57,13 @@ constexpr std::string_view lock_files[] = {
     "Pipfile.lock",      "Gemfile.lock",
     "composer.lock",     "flake.lock",
     "mix.lock",          "bun.lockb",
+    "bun.lock",          "deno.lock",
+    "pdm.lock",          "pubspec.lock",
+    "Podfile.lock",      "Package.resolved",
+    "gradle.lockfile",   "packages.lock.json",
+    "go.work.sum",       ".terraform.lock.hcl",
 };
+constexpr std::string_view lfs_version = "version https://git-lfs.github.com/spec/";
 
 // Characters that change how text is read without being seen: the bidirectional controls, zero width ones, tags.
 std::string_view unseen(std::string_view line) {
@@ -68,6 +93,11 @@ bool is_license_line(std::string_view line) {
            lower.find("licensed under") != std::string::npos;
 }
 
+bool is_license_file(std::string_view name) {
+    const std::string stem = lowercase_ascii(name.substr(0, name.find('.')));
+    return stem == "license" || stem == "licence" || stem == "copying" || stem == "notice";
+}
+
 class Finder {
 public:
     Finder(const ReviewPolicy& policy, const std::vector<std::string>& alike) : m_policy(policy) {
@@ -78,6 +108,21 @@ public:
         look_at_names(entry.file);
         look_at_modes(entry.file);
         look_at_lines(entry);
+    }
+
+    // The history goes to the forge too: what a commit adds and a later one takes away, and what is longer than the
+    // lines that are shown.
+    void look_at_patch(std::string_view patch) {
+        std::string commit, told;
+        for (const std::string_view line : split(patch, '\n')) {
+            if (line.starts_with("From ")) commit = repair_utf8(line.substr(5, 10));
+            if (!line.starts_with('+') || commit == told) continue;
+            const std::string_view what = seeming_secret(line);
+            if (what.empty() || m_secret_lines.contains(std::string(line.substr(1)))) continue;
+            told = commit;
+            add(FlagKind::secret, true, "", std::nullopt,
+                fmt::format("Commit {} seems to hold {} in a line that the diff does not show.", commit, what));
+        }
     }
 
     void add(FlagKind kind, bool blocking, std::string path, std::optional<int64_t> line, std::string message) {
@@ -103,6 +148,8 @@ private:
             if (std::find(std::begin(lock_files), std::end(lock_files), name) != std::end(lock_files))
                 add(FlagKind::lock_file, m_policy.protect_lock_files, *path, std::nullopt,
                     "Versions of dependencies change.");
+            if (is_license_file(name) && file.change != ChangeKind::added)
+                add(FlagKind::license, true, *path, std::nullopt, "The license itself changes.");
             if (const std::string_view what = unseen(*path); !what.empty())
                 add(FlagKind::odd_name, true, *path, std::nullopt, "The name holds " + std::string(what) + ".");
         }
@@ -149,40 +196,56 @@ private:
 
     void look_at_lines(const FileDiff& entry) {
         const std::string& path = entry.file.path;
-        std::set<std::string_view> added_licenses;
-        const DiffLine* removed_license = nullptr;
+        std::set<std::string_view> added_licenses, removed_licenses;
         size_t unseen_count = 0;
+        bool cut = false;
         for (const Hunk& hunk : entry.hunks)
             for (const DiffLine& line : hunk.lines) {
+                cut = cut || (line.cut && line.kind != LineKind::context);
                 if (line.kind == LineKind::deleted) {
-                    if (line.old_line <= head_lines && is_license_line(line.content)) removed_license = &line;
+                    if (line.old_line <= head_lines && is_license_line(line.content))
+                        removed_licenses.insert(trim(line.content));
                     continue;
                 }
+                if (line.new_line == 1 && line.content.starts_with(lfs_version))
+                    add(FlagKind::lfs_pointer, true, path, std::nullopt,
+                        "Is a pointer of Git LFS; what it points at is not here to be looked at.");
                 if (line.kind != LineKind::added) continue;
-                if (const std::string_view what = seeming_secret(line.content); !what.empty())
+                if (const std::string_view what = seeming_secret(line.content); !what.empty()) {
                     add(FlagKind::secret, true, path, line.new_line, "Seems to hold " + std::string(what) + ".");
+                    m_secret_lines.insert(line.content);
+                }
                 if (const std::string_view what = unseen(line.content); !what.empty() && unseen_count++ < 20)
                     add(FlagKind::invisible_text, true, path, line.new_line, "Holds " + std::string(what) + ".");
                 if (is_license_line(line.content)) added_licenses.insert(trim(line.content));
             }
-        if (removed_license != nullptr && !added_licenses.contains(trim(removed_license->content)))
+        if (cut) add(FlagKind::size, true, path, std::nullopt, "Has lines that are too long to be shown in full.");
+        if (!std::includes(added_licenses.begin(), added_licenses.end(), removed_licenses.begin(),
+                           removed_licenses.end()))
             add(FlagKind::license, entry.file.change != ChangeKind::deleted, path, std::nullopt,
                 "A line about license or copyright is changed or gone.");
     }
 
     const ReviewPolicy& m_policy;
     std::multimap<std::string, std::string> m_names; // by their lower case
+    std::set<std::string> m_secret_lines;            // flagged where they stand
     std::vector<Flag> m_flags;
 };
 
 } // namespace
 
-std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commits, const ReviewPolicy& policy,
-                             const std::vector<std::string>& alike) {
-    Finder finder(policy, alike);
+std::vector<Flag> find_flags(const Inspected& found, const ReviewPolicy& policy) {
+    const Diff& diff = found.diff;
+    Finder finder(policy, found.alike);
     if (diff.truncated)
         finder.add(FlagKind::size, true, "", std::nullopt, "The change is too large: only its first part is shown.");
-    for (const Commit& commit : commits) {
+    if (found.commits_left_out)
+        finder.add(FlagKind::size, true, "", std::nullopt,
+                   "There are more commits, or longer messages, than are shown.");
+    if (found.patch.empty() && found.commits.size() > 1)
+        finder.add(FlagKind::size, true, "", std::nullopt,
+                   "The commits are too large to be searched one by one; only the whole change was.");
+    for (const Commit& commit : found.commits) {
         const std::string short_id = commit.id.substr(0, 10);
         if (const std::string_view what = seeming_secret(commit.message); !what.empty())
             finder.add(FlagKind::secret, true, "", std::nullopt,
@@ -194,6 +257,7 @@ std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commit
                        fmt::format("Commit {} has invisible characters in its message or author.", short_id));
     }
     for (const FileDiff& entry : diff.files) finder.look_at(entry);
+    finder.look_at_patch(found.patch);
     if (diff.additions + diff.deletions > many_lines || diff.files.size() > many_files)
         finder.add(FlagKind::size, false, "", std::nullopt,
                    fmt::format("{} files and {} lines: too much for one careful look.", diff.files.size(),

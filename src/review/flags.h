@@ -16,6 +16,7 @@ enum class FlagKind {
     name_collision,
     symlink,
     submodule,
+    lfs_pointer,
     mode_change,
     binary,
     license,
@@ -30,6 +31,7 @@ constexpr auto enum_names(FlagKind) {
                       EnumName{FlagKind::name_collision, "name_collision"},
                       EnumName{FlagKind::symlink, "symlink"},
                       EnumName{FlagKind::submodule, "submodule"},
+                      EnumName{FlagKind::lfs_pointer, "lfs_pointer"},
                       EnumName{FlagKind::mode_change, "mode_change"},
                       EnumName{FlagKind::binary, "binary"},
                       EnumName{FlagKind::license, "license"},
@@ -62,9 +64,18 @@ struct Commit {
     };
 };
 
-// At most 500, blocking ones first, then in the order of the files. `alike`: paths of the whole tree that differ from
-// others only in upper and lower case.
-std::vector<Flag> find_flags(const Diff& diff, const std::vector<Commit>& commits, const ReviewPolicy& policy,
-                             const std::vector<std::string>& alike = {});
+// What git says about a branch.
+struct Inspected {
+    std::string title{};
+    std::vector<Commit> commits{}; // oldest first
+    bool commits_left_out = false; // there are more, or longer ones
+    Diff diff{};
+    std::string diff_text{};
+    std::string patch{};              // commit by commit; empty: too large to be kept
+    std::vector<std::string> alike{}; // paths of the whole tree that differ only in upper and lower case
+};
+
+// At most 500, blocking ones first, then in the order of the files.
+std::vector<Flag> find_flags(const Inspected& found, const ReviewPolicy& policy);
 
 } // namespace hone::review

@@ -13,37 +13,45 @@ namespace {
 
 constexpr size_t largest_diff = 12 << 20;
 constexpr size_t most_commits = 100;
+constexpr size_t longest_message = 20'000;
+constexpr size_t largest_log = 2'000'000;
 
-// $1 base, $2 head, $3 bytes of a diff and of a patch. One sandbox for all; each file ends at its cap. Last, the names
-// in the whole tree that differ only in upper and lower case: on some machines they are one file.
-constexpr std::string_view inspect_script = R"(set -e
+// $1 base, $2 head, $3 bytes of a diff and of a patch, $4 bytes of a log. A git that fails in the middle would leave
+// what looks like a smaller change: only that nobody reads its rest (141) is no failure.
+constexpr std::string_view opening = R"(set -e
+for commit in "$1" "$2"; do git rev-parse --verify --quiet --end-of-options "$commit^{commit}" >/dev/null; done
+first() { # BYTES COMMAND…
+    most=$1; shift
+    { "$@" || [ $? = 141 ] || touch /workspace/failed; } | head -c "$most"
+    [ ! -e /workspace/failed ]
+}
+changes() {
+    git -c diff.renameLimit=2000 diff --no-ext-diff --no-textconv --no-color --no-relative --ignore-submodules=none \
+        --submodule=short --src-prefix=a/ --dst-prefix=b/ --find-renames -p --end-of-options "$1" "$2" --
+}
+)";
+
+// One sandbox for all. Last, the names in the whole tree that differ only in upper and lower case: on some machines
+// they are one file.
+constexpr std::string_view inspect_script = R"(
 mkdir -p /workspace/out
-diff='--no-ext-diff --no-textconv --no-color --no-relative --ignore-submodules=none --submodule=short'
-names='--src-prefix=a/ --dst-prefix=b/'
-git rev-parse --verify --quiet --end-of-options "$1^{commit}" >/dev/null
-git rev-parse --verify --quiet --end-of-options "$2^{commit}" >/dev/null
-git log -z --no-show-signature --no-color --no-decorate --max-count=101 \
-    --format='%H%x1f%an <%ae>%x1f%B' --end-of-options "$1..$2" -- | head -c 2000000 >/workspace/out/log
-git -c diff.renameLimit=2000 diff $diff $names --find-renames -p --end-of-options "$1" "$2" -- \
-    | head -c "$3" >/workspace/out/diff
-git format-patch --stdout --no-signature --no-color --no-ext-diff --no-textconv --binary --full-index --no-attach \
-    --no-thread --end-of-options "$1..$2" | head -c "$3" >/workspace/out/patch
-git -c core.quotePath=false ls-tree -r --name-only --full-tree "$2" | head -c 50000000 \
-    | LC_ALL=C sort -f -S 64M -T /workspace | LC_ALL=C uniq -D -i | head -c 100000 >/workspace/out/alike
+cd /workspace/out
+first "$4" git log -z --no-show-signature --no-color --no-decorate --max-count=101 \
+    --format='%H%x1f%an <%ae>%x1f%B' --end-of-options "$1..$2" -- > log
+first "$3" changes "$1" "$2" > diff
+first "$3" git format-patch --stdout --no-signature --no-color --no-ext-diff --no-textconv --binary --full-index \
+    --no-attach --no-thread --end-of-options "$1..$2" > patch
+first 50000000 git -c core.quotePath=false ls-tree -r --name-only --full-tree "$2" > ../names
+LC_ALL=C sort -f -S 64M -T /workspace ../names | LC_ALL=C uniq -D -i | head -c 100000 > alike
 )";
 
-constexpr std::string_view interdiff_script = R"(set -e
-git rev-parse --verify --quiet --end-of-options "$1^{commit}" >/dev/null
-git rev-parse --verify --quiet --end-of-options "$2^{commit}" >/dev/null
-git diff --no-ext-diff --no-textconv --no-color --no-relative --ignore-submodules=none --submodule=short \
-    --src-prefix=a/ --dst-prefix=b/ --find-renames -p --end-of-options "$1" "$2" -- | head -c "$3"
-)";
+constexpr std::string_view interdiff_script = R"(first "$3" changes "$1" "$2")";
 
 forge::GitJob job_of(const RepoPlace& place, std::string_view script, const std::string& base,
                      const std::string& head) {
     forge::GitJob job;
-    job.script = script;
-    job.arguments = {base, head, std::to_string(largest_diff)};
+    job.script = std::string(opening) + std::string(script);
+    job.arguments = {base, head, std::to_string(largest_diff), std::to_string(largest_log)};
     job.mounts = place.mounts;
     job.environment = {{"GIT_DIR", place.directory}};
     job.limits.output_bytes = static_cast<int64_t>(largest_diff) + (1 << 20);
@@ -81,13 +89,13 @@ std::vector<Commit> parse_commits(std::string_view text, size_t most) {
         if (second == std::string_view::npos || commits.size() >= most) continue;
         commits.push_back({repair_utf8(truncate_utf8(entry.substr(0, first), 64)),
                            repair_utf8(truncate_utf8(entry.substr(first + 1, second - first - 1), 300)),
-                           repair_utf8(truncate_utf8(trim(entry.substr(second + 1)), 20'000))});
+                           repair_utf8(truncate_utf8(trim(entry.substr(second + 1)), longest_message))});
     }
     std::reverse(commits.begin(), commits.end());
     return commits;
 }
 
-Result<Branches::Inspected> Inspector::inspect(const Branch& branch, const Revision& revision) const {
+Result<Inspected> Inspector::inspect(const Branch& branch, const Revision& revision) const {
     if (revision.base_commit.empty())
         return invalid("the branch shares no history with the repository that was cloned");
     const RepoPlace place = TRY(m_repos.place(branch.run_id, branch.repo_id));
@@ -97,13 +105,18 @@ Result<Branches::Inspected> Inspector::inspect(const Branch& branch, const Revis
     const Outbox outbox(job.export_to);
     const forge::GitOutput output = TRY(m_git.run(job));
     if (output.exit_code != 0) return git_failed(output);
-    Branches::Inspected found;
+    Inspected found;
     found.diff_text = TRY(outbox.read("diff"));
     found.diff = TRY(parse_diff(found.diff_text));
     if (found.diff_text.size() >= largest_diff) found.diff.truncated = true;
     found.patch = TRY(outbox.read("patch"));
     if (found.patch.size() >= largest_diff) found.patch.clear();
-    found.commits = parse_commits(TRY(outbox.read("log")), most_commits);
+    const std::string log = TRY(outbox.read("log"));
+    found.commits = parse_commits(log, most_commits + 1);
+    found.commits_left_out = log.size() >= largest_log || found.commits.size() > most_commits;
+    if (found.commits.size() > most_commits) found.commits.erase(found.commits.begin());
+    for (const Commit& commit : found.commits) // cut at a character, up to three bytes before
+        found.commits_left_out = found.commits_left_out || commit.message.size() + 3 >= longest_message;
     const std::string alike = TRY(outbox.read("alike"));
     for (const std::string_view name : split(alike, '\n'))
         if (!name.empty()) found.alike.push_back(repair_utf8(name));

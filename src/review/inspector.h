@@ -42,7 +42,7 @@ public:
     Result<Diff> interdiff(const ArtifactId& artifact, int64_t from, int64_t to) const;
 
 private:
-    Result<Branches::Inspected> inspect(const Branch& branch, const Revision& revision) const;
+    Result<Inspected> inspect(const Branch& branch, const Revision& revision) const;
 
     Branches& m_branches;
     RepoSource& m_repos;

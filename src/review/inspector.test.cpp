@@ -88,8 +88,8 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     PullRequests pull_requests(world.database, world.clock, world.access);
     Inspector inspector(branches, repos, bench.git, world.clock, bench.folder.path + "/scratch");
     const std::string base = commit_of(home, "heads/base");
-    const auto push = [&](const std::string& head) {
-        must(branches.pushed({world.space, "run_1", "repo_1", "shop", "hone/run_1/fix", base, head}));
+    const auto push = [&](const std::string& head, const std::string& branch = "hone/run_1/fix") {
+        must(branches.pushed({world.space, "run_1", "repo_1", "shop", branch, base, head}));
         CHECK(must(inspector.step()));
         CHECK_FALSE(must(inspector.step()));
     };
@@ -142,6 +142,37 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
                                 "test $(git -C remote.git rev-parse refs/heads/hone/run_1/fix^{tree}) = "
                                 "$(git -C work rev-parse HEAD^{tree})");
     CHECK(must(artifacts.find(world.admin, id)).applied_at.has_value());
+
+    // The worker's own commits, signed off one by one; again the same each time.
+    runs.known.policy = {};
+    runs.known.policy.sign_off = true;
+    runs.known.policy.trailers = std::vector<std::string>{"Reviewed-in: Hone"};
+    push(commit_of(home, "heads/second"), "hone/run_1/kept");
+    const ArtifactId kept = must(reviews.list(world.admin, world.space, {}, {})).data.at(0).artifact.id;
+    must(reviews.decide(world.admin, kept, ReviewState::approved, {}));
+    CHECK(must(delivery.step()));
+    done = must(pull_requests.of_artifact(kept)).value();
+    REQUIRE_MESSAGE(done.state == PullRequestState::only_pushed, done.error);
+    must(world.database.execute("UPDATE pull_requests SET state = 'queued', next_try_at = 0 WHERE id = ?", done.id));
+    CHECK(must(delivery.step()));
+    CHECK(must(pull_requests.of_artifact(kept))->head_commit == done.head_commit);
+    forge::testing::shell(home, R"sh(
+git -C remote.git fsck --strict && kept=refs/heads/hone/run_1/kept
+git -C remote.git log --format='%an <%ae>|%cn|%s|%(trailers:separator=%x3B)' main..$kept > log
+test "$(cat log)" = "t <t@example.com>|t|Fix it well|Reviewed-in: Hone;Signed-off-by: t <t@example.com>
+t <t@example.com>|t|Fix two|Reviewed-in: Hone;Signed-off-by: t <t@example.com>"
+test $(git -C remote.git rev-parse $kept^{tree}) = $(git -C work rev-parse HEAD^{tree})
+test "$(git -C remote.git log -2 --format=%ad $kept)" = "$(git -C work log -2 --format=%ad HEAD)"
+)sh");
+
+    // A git that fails in the middle leaves no diff, not a smaller one.
+    forge::testing::shell(home, R"sh(
+rm -f quarantine.git/objects/$(git -C work rev-parse HEAD:a.txt | sed 's,^..,&/,')
+)sh");
+    push(commit_of(home, "heads/second"), "hone/run_1/broken");
+    const ArtifactId broken = must(reviews.list(world.admin, world.space, {}, {})).data.at(0).artifact.id;
+    CHECK(must(branches.revision(broken, 1)).state == RevisionState::failed);
+    CHECK(must(branches.revision(broken, 1)).error.find("git could not read the branch") == 0);
 }
 
 TEST_CASE("commits are read as git prints them, the oldest first") {

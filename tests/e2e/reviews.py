@@ -209,6 +209,21 @@ def test_gitea_and_gitlab_get_their_requests_too(binary, stack):
         desk.pull_request(artifact, "closed")
 
 
+def test_a_plain_git_server_gets_the_branch_signed_off_and_the_patch_is_there(binary, stack):
+    desk = Desk(binary, stack, "plain", sign_off=True)
+    artifact = desk.review(desk.push())["artifact"]["id"]
+    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    pull = desk.pull_request(artifact, "only_pushed", "failed")
+    assert pull["state"] == "only_pushed" and pull["number"] is None, pull
+    log = git(desk.forge.bare, "log", "--format=%an <%ae>%n%B", "main.." + pull["branch"])
+    worker = "Hone worker <worker@hone.invalid>"
+    assert log.startswith(worker + "\nCount what") and log.endswith("Signed-off-by: " + worker), log
+    patch = desk.client.must("GET", f"/v1/reviews/{artifact}/patch").text
+    subprocess.run(["git", "-C", str(desk.forge.work), "-c", "user.name=A", "-c", "user.email=a@b.c", "am", "-q"],
+                   input=patch.encode(), check=True)
+    assert git(desk.forge.work, "rev-parse", "HEAD^{tree}") == git(desk.forge.bare, "rev-parse", pull["branch"] + "^{tree}")
+
+
 def test_what_the_forge_refuses_is_explained_and_tried_again_without_doubling(binary, stack):
     desk = Desk(binary, stack)
     client, forge = desk.client, desk.forge

@@ -2,7 +2,7 @@
 """A forge for tests: the git server beside it plus the REST API of GitHub Enterprise, Gitea or GitLab for one
 repository, with the shapes that their public documentation shows. Answers to API requests want `token TOKEN`.
 
-forge_server.py ROOT CERTIFICATE KEY --kind github|gitea|gitlab --token TOKEN
+forge_server.py ROOT CERTIFICATE KEY --kind github|gitea|gitlab|plain --token TOKEN
 Beside the API: POST /__control {"fail": [[status, headers, body], …]} answers the next API requests that way,
 {"merge": 1}, {"close": 1}, {"approve": 1}, {"checks": "success"}, {"comment": {…}}; GET /__state shows everything.
 """
@@ -58,7 +58,7 @@ class Handler(git_server.Handler):
         sent = self.body()
         state, kind = self.server.state, self.server.kind
         state["requests"].append(f"{self.command} {self.path}")
-        prefix = {"github": "/api/v3", "gitea": "/api/v1", "gitlab": "/api/v4"}[kind]
+        prefix = {"github": "/api/v3", "gitea": "/api/v1", "gitlab": "/api/v4"}.get(kind, "/api/none")
         if not path.startswith(prefix + "/"):
             return self.answer(404, [("Content-Type", "text/html")], b"<h1>not here</h1>")
         if path in (prefix + "/version", prefix + "/meta"):

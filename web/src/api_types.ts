@@ -786,7 +786,7 @@ export interface Flag {
   message: string;
 }
 
-export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_text" | "odd_name" | "name_collision" | "symlink" | "submodule" | "mode_change" | "binary" | "license" | "size";
+export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_text" | "odd_name" | "name_collision" | "symlink" | "submodule" | "lfs_pointer" | "mode_change" | "binary" | "license" | "size";
 
 export interface FolderInfo {
   /** BLAKE2b of names and contents. */

@@ -117,24 +117,20 @@ function Delivery({ draft, change }: PartProps) {
           { value: "squash", title: "one commit" },
         ]}
       />
-      {draft.commits === "squash" && (
-        <>
-          <Field
-            label="Author"
-            placeholder="Name <mail@example.com>"
-            value={draft.author}
-            on_input={(author) => change({ author })}
-          />
-          <Field
-            label="Trailers"
-            hint="Key: value on each line."
-            rows={2}
-            value={draft.trailers}
-            on_input={(trailers) => change({ trailers })}
-          />
-          <Check label="Sign off" checked={draft.sign_off} on_change={(sign_off) => change({ sign_off })} />
-        </>
-      )}
+      <Field
+        label="Author"
+        placeholder="Name <mail@example.com>"
+        value={draft.author}
+        on_input={(author) => change({ author })}
+      />
+      <Field
+        label="Trailers"
+        hint="Key: value on each line."
+        rows={2}
+        value={draft.trailers}
+        on_input={(trailers) => change({ trailers })}
+      />
+      <Check label="Sign off" checked={draft.sign_off} on_change={(sign_off) => change({ sign_off })} />
     </>
   );
 }
