@@ -28,13 +28,12 @@ struct Credentials {
     SystemClock clock;
     TestSecrets secrets{std::map<std::string, std::string>{{"sec_api", std::string(canary)},
                                                            {"sec_two", "0123456789abcdef0123456789abcdef"}}};
-    Placeholders placeholders{std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32)),
+    Placeholders placeholders{std::make_shared<const crypto::SecretBytes>((crypto::start(), crypto::random_secret(32))),
                               [this](const std::string& id) { return secrets.open(id); }, clock};
     skill::Grant grant;
     std::shared_ptr<const Policy> policy;
 
     explicit Credentials(std::vector<skill::Credential> credentials) {
-        crypto::start();
         grant.credentials = std::move(credentials);
         policy = Policy::compile(EgressMode::allowlist, grant, {}).value();
     }
