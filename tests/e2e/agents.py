@@ -353,7 +353,7 @@ def check_idle(agents):
     agents.until_waiting(id, 1)
     agents.server.kill()
     database = sqlite3.connect(agents.server.data_dir / "hone.db", isolation_level=None, timeout=30)
-    database.execute("UPDATE runs SET waiting_since = waiting_since - 600000000 WHERE id = ?", (id,))
+    database.execute("UPDATE runs SET waiting_since = waiting_since - 600000000000 WHERE id = ?", (id,))
     database.close()
     agents.again()
     run = agents.until(id)
