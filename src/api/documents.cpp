@@ -112,8 +112,8 @@ Object operation(const Route& route, Schemas& schemas) {
             Object{{"required", true},
                    {"content", Object{{"application/x-protobuf", Object{}}, {"application/json", Object{}}}}};
     const Object failure{{"$ref", "#/components/responses/Failure"}};
-    made["responses"] = Object{{route.answer_kind == AnswerKind::no_content ? "204" : "200", success(route, schemas)},
-                               {"default", failure}};
+    const int status = route.answer_kind == AnswerKind::no_content ? 204 : route.good_status;
+    made["responses"] = Object{{std::to_string(status), success(route, schemas)}, {"default", failure}};
     if (route.need.kind == Need::Kind::guest) made["security"] = Array{};
     return made;
 }

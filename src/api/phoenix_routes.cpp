@@ -16,6 +16,7 @@ const Route table[] = {
     route<create_spans>("POST", "/v1/projects/{project}/spans", need(trace_write),
                         "Send spans as JSON; all are taken, or none.")
         .raw("application/json")
+        .answers(202)
         .with_body_limit(telemetry::Ingest::body_limit)
         .on(net::Lane::query)
         .like_phoenix(),

@@ -41,6 +41,7 @@ struct Route {
     bool takes_raw_body = false;
     bool streams_body = false; // the handler pulls it; no idempotency key, because the body is not known before
     size_t body_limit = 0;     // 0: the usual one
+    int good_status = 200;     // of an answer; 204 where there is none
     int invalid_status = 400;  // of a request that is not understood
     bool is_otlp = false;      // refusals are google.rpc.Status, as senders of traces expect
 
@@ -52,6 +53,9 @@ struct Route {
     }
     constexpr Route with_body_limit(size_t bytes) const {
         return with([&](Route& row) { row.body_limit = bytes; });
+    }
+    constexpr Route answers(int status) const {
+        return with([&](Route& row) { row.good_status = status; });
     }
     // Phoenix' clients know 422, where the rest of the API says 400.
     constexpr Route like_phoenix() const {

@@ -68,9 +68,11 @@ struct ReviewPolicy {
         Field{"labels", &ReviewPolicy::labels, "Put on pull requests."},
         Field{"reviewers", &ReviewPolicy::reviewers, "User names on the forge who are asked for a review."},
         Field{"commits", &ReviewPolicy::commits, "keep the worker's commits, or squash them into one."},
-        Field{"author", &ReviewPolicy::author, "Author of a squashed commit: Name <mail@example.com>."},
-        Field{"trailers", &ReviewPolicy::trailers, "Lines at the end of a squashed commit's message: Key: value."},
-        Field{"sign_off", &ReviewPolicy::sign_off, "Adds Signed-off-by of the author to a squashed commit."},
+        Field{
+            "author", &ReviewPolicy::author,
+            "Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone of a squashed one."},
+        Field{"trailers", &ReviewPolicy::trailers, "Lines at the end of each delivered commit's message: Key: value."},
+        Field{"sign_off", &ReviewPolicy::sign_off, "Adds Signed-off-by of its author to each delivered commit."},
         Field{"follow_forge_comments", &ReviewPolicy::follow_forge_comments,
               "Changes requested on the forge are told to the session."},
     };

@@ -361,7 +361,7 @@ Worker::End Worker::how_it_ended() {
     const auto view = m_sandbox->view();
     if (view.ok())
         for (const sandbox::LimitHit hit : view.value().limits_hit) {
-            if (hit == sandbox::LimitHit::timeout) return {State::timed_out, "the wall clock ran out"};
+            if (hit == sandbox::LimitHit::timeout) return by_wall_clock();
             if (hit == sandbox::LimitHit::oom) return {State::failed, "the sandbox ran out of memory"};
             if (hit == sandbox::LimitHit::disk && !m_driver->succeeded())
                 return {State::failed, "the workspace is full"};

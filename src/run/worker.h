@@ -136,6 +136,7 @@ private:
     Result<> carry_out(harness::Output output, int64_t offset);
     void write_input();
     End how_it_ended();
+    static End by_wall_clock() { return {State::timed_out, "the wall clock ran out"}; }
     void finish(const End& end);
     void tear_down();
     void count_usage();

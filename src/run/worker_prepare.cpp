@@ -453,10 +453,12 @@ void Worker::open_input() {
 // After a restart of the server: the harness has gone on without us. The driver reads its output once more up to where
 // the transcript ends, hearing again what it was told, and then goes on.
 std::optional<Worker::End> Worker::take_up() {
+    bool timed_out = false; // its shim ended it while there was no server
     const auto again = [&]() -> Result<> {
         if (!m_work.sandbox_id || !m_work.sandbox_command) return not_found("sandbox");
         m_sandbox = TRY(m_means.provider.attach(sandbox::SandboxId(*m_work.sandbox_id)));
         const sandbox::SandboxView view = TRY(m_sandbox->view());
+        timed_out = std::ranges::count(view.limits_hit, sandbox::LimitHit::timeout) > 0;
         if (view.state == sandbox::State::stopped) return not_found("sandbox");
         m_grant = TRY(m_means.skills.grant(m_work.run.space_id, *m_work.manifest.settings.skills));
         const harness::Setup setup = TRY(setup_of());
@@ -492,6 +494,7 @@ std::optional<Worker::End> Worker::take_up() {
     };
     const auto done = again();
     if (done.ok()) return std::nullopt;
+    if (timed_out) return by_wall_clock();
     log(Level::warning, "run could not be taken up", {{"run", m_id.text()}, {"why", done.error().message}});
     return End{State::lost, "its sandbox did not survive: " + done.error().message};
 }

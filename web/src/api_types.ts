@@ -1683,11 +1683,11 @@ export interface ReviewPolicy {
   /** User names on the forge who are asked for a review. */
   reviewers: string[];
   commits: CommitStyle;
-  /** Author of a squashed commit: Name <mail@example.com>. */
+  /** Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone of a squashed one. */
   author: string;
-  /** Lines at the end of a squashed commit's message: Key: value. */
+  /** Lines at the end of each delivered commit's message: Key: value. */
   trailers: string[];
-  /** Adds Signed-off-by of the author to a squashed commit. */
+  /** Adds Signed-off-by of its author to each delivered commit. */
   sign_off: boolean;
   /** Changes requested on the forge are told to the session. */
   follow_forge_comments: boolean;
