@@ -1,6 +1,7 @@
 #include "automation/automations.h"
 
 #include "access/names.h"
+#include "access/project_list.h"
 #include "automation/cron.h"
 #include "automation/prompt_template.h"
 #include "base/text.h"
@@ -54,28 +55,12 @@ Result<> Automations::check(const Caller& caller, Automation& automation) const 
 
 Result<Page<Automation>> Automations::list(const Caller& caller, const SpaceId& space, const AutomationFilter& filter,
                                            const PageRequest& page) const {
-    TRY(caller.require(Permission::automation_read, space));
-    std::string sql = select_automation() + " WHERE a.space_id = ? AND a.id > ?";
-    const std::string after = TRY(page.after());
-    std::vector<sql::Value> values{sql::to_value(broker::day_of(m_clock.now())), sql::to_value(space),
-                                   sql::to_value(after)};
-    if (filter.project) {
-        const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::automation_read));
-        sql += " AND a.project_id = ?";
-        values.push_back(sql::to_value(project.id));
-    } else {
-        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "a.project_id");
-        sql += " AND " + seen.sql;
-        values.insert(values.end(), seen.values.begin(), seen.values.end());
-    }
-    if (filter.trigger) {
-        sql += " AND a.trigger_type = ?";
-        values.push_back(sql::to_value(name_of(*filter.trigger)));
-    }
-    sql += " ORDER BY a.id LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
+    auto list =
+        TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::automation_read,
+                                        select_automation(), "a.", {sql::to_value(broker::day_of(m_clock.now()))}));
+    if (filter.trigger) list.where("a.trigger_type = ?", name_of(*filter.trigger));
     std::vector<Automation> automations;
-    for (const auto& row : TRY(m_database.run_query(sql, values))) automations.push_back(TRY(automation_of(row)));
+    for (const auto& row : TRY(list.oldest_first(m_database, page))) automations.push_back(TRY(automation_of(row)));
     return access::make_page(std::move(automations), page, [](const Automation& one) { return one.id.text(); });
 }
 
@@ -91,12 +76,9 @@ Result<Automation> Automations::find(const Caller& caller, const std::optional<S
                               : sql::Rows();
     if (rows.empty()) return not_found(shown);
     Automation automation = TRY(automation_of(rows.front()));
-    if (caller.kind == access::CallerKind::system) return automation;
-    // It is as visible as its project.
-    const auto project = m_access.projects.find(caller, automation.space_id, automation.project_id.text(), permission);
-    if (project.ok()) return automation;
-    if (project.error().code == Code::not_found) return not_found(shown);
-    return project.error();
+    TRY(access::require_in_project(m_access.projects, caller, automation.space_id, automation.project_id, permission,
+                                   shown));
+    return automation;
 }
 
 Result<Automation> Automations::create(const Caller& caller, const SpaceId& space, const NewAutomation& wanted) {

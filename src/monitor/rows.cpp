@@ -1,5 +1,6 @@
 // Monitors as they are kept: making, finding, changing, muting, their history and chart.
 #include "access/names.h"
+#include "access/project_list.h"
 #include "base/log.h"
 #include "monitor/monitors.h"
 #include "monitor/mute.h"
@@ -58,31 +59,20 @@ Result<Monitors::Row> Monitors::row_of(const std::string& id) const {
 
 Result<access::Page<Monitor>> Monitors::list(const access::Caller& caller, const access::SpaceId& space,
                                              const MonitorFilter& filter, const access::PageRequest& page) const {
-    TRY(caller.require(access::Permission::monitor_read, space));
-    auto seen = access::Projects::seen_by(caller, space, "monitors.project_id");
-    std::string sql = std::string(select_monitor) + " WHERE " + seen.sql + " AND monitors.space_id = ?";
-    const auto add = [&](std::string_view condition, sql::Value value) {
-        sql += condition;
-        seen.values.push_back(std::move(value));
-    };
-    seen.values.push_back(sql::to_value(space));
-    if (filter.project) add(" AND monitors.project_id = ?", sql::to_value(*filter.project));
-    if (filter.state) add(" AND monitors.state = ?", sql::to_value(name_of(*filter.state)));
-    add(" AND monitors.id > ?", sql::to_value(TRY(page.after())));
-    add(" ORDER BY monitors.id LIMIT ?", sql::to_value(page.limit + 1));
+    auto list =
+        TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt,
+                                        access::Permission::monitor_read, std::string(select_monitor), "monitors."));
+    if (filter.project) list.where("monitors.project_id = ?", *filter.project);
+    if (filter.state) list.where("monitors.state = ?", name_of(*filter.state));
     std::vector<Monitor> all;
-    for (const auto& row : TRY(m_database.run_query(sql, seen.values)))
-        all.push_back(parse(row, m_clock.now()).monitor);
+    for (const auto& row : TRY(list.oldest_first(m_database, page))) all.push_back(parse(row, m_clock.now()).monitor);
     return access::make_page(std::move(all), page, [](const Monitor& each) { return each.id.text(); });
 }
 
 Result<Monitor> Monitors::find(const access::Caller& caller, const MonitorId& id, access::Permission permission) const {
     Row row = TRY(row_of(id.text()));
-    if (auto project = m_access.projects.find(caller, row.monitor.space_id, row.monitor.project_id.text(), permission);
-        !project.ok()) {
-        if (project.error().code == Code::not_found) return not_found("monitor " + id.text());
-        return std::move(project).error();
-    }
+    TRY(access::require_in_project(m_access.projects, caller, row.monitor.space_id, row.monitor.project_id, permission,
+                                   "monitor " + id.text()));
     return std::move(row.monitor);
 }
 

@@ -1,6 +1,7 @@
 #include "review/artifacts.h"
 
 #include "access/names.h"
+#include "access/project_list.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -137,37 +138,19 @@ Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Per
     const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM artifacts WHERE id = ?", id));
     if (rows.empty()) return not_found("artifact " + id.text());
     Artifact artifact = artifact_of(rows.front());
-    if (caller.kind == access::CallerKind::system) return artifact;
-    const auto project = m_access.projects.find(caller, artifact.space_id, artifact.project_id.text(), permission);
-    if (project.ok()) return artifact;
-    return project.error().code == Code::not_found ? not_found("artifact " + id.text()) : project.error();
+    TRY(access::require_in_project(m_access.projects, caller, artifact.space_id, artifact.project_id, permission,
+                                   "artifact " + id.text()));
+    return artifact;
 }
 
 Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& space, const ArtifactFilter& filter,
                                        const PageRequest& page) const {
-    TRY(caller.require(Permission::run_read, space));
-    const std::string after = TRY(page.after());
-    std::string sql = "SELECT " + std::string(columns) + " FROM artifacts WHERE space_id = ?";
-    std::vector<sql::Value> values{sql::to_value(space)};
-    const auto where = [&](std::string_view condition, sql::Value value) {
-        sql += " AND " + std::string(condition);
-        values.push_back(std::move(value));
-    };
-    if (!after.empty()) where("id < ?", sql::to_value(after));
-    if (filter.project) {
-        const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
-        where("project_id = ?", sql::to_value(project.id));
-    } else {
-        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
-        sql += " AND " + seen.sql;
-        values.insert(values.end(), seen.values.begin(), seen.values.end());
-    }
-    if (filter.run) where("run_id = ?", sql::to_value(*filter.run));
-    if (filter.kind) where("kind = ?", sql::to_value(name_of(*filter.kind)));
-    if (filter.review) where("review = ?", sql::to_value(name_of(*filter.review)));
-    sql += " ORDER BY id DESC LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
-    const auto rows = TRY(m_database.run_query(sql, values));
+    auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
+                                                "SELECT " + std::string(columns) + " FROM artifacts"));
+    if (filter.run) list.where("run_id = ?", *filter.run);
+    if (filter.kind) list.where("kind = ?", name_of(*filter.kind));
+    if (filter.review) list.where("review = ?", name_of(*filter.review));
+    const auto rows = TRY(list.newest_first(m_database, page));
     std::vector<Artifact> artifacts;
     for (const auto& row : rows) artifacts.push_back(artifact_of(row));
     return access::make_page(std::move(artifacts), page, [](const Artifact& artifact) { return artifact.id.text(); });

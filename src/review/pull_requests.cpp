@@ -1,5 +1,6 @@
 #include "review/pull_requests.h"
 
+#include "access/project_list.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -54,31 +55,13 @@ PullRequest pull_request_of(const sql::Row& row) {
 
 Result<Page<PullRequest>> PullRequests::list(const Caller& caller, const SpaceId& space,
                                              const PullRequestFilter& filter, const PageRequest& page) const {
-    TRY(caller.require(Permission::run_read, space));
-    const std::string after = TRY(page.after());
-    std::string sql = "SELECT " + std::string(columns) + " FROM pull_requests WHERE space_id = ?";
-    std::vector<sql::Value> values{sql::to_value(space)};
-    const auto where = [&](std::string_view condition, sql::Value value) {
-        sql += " AND " + std::string(condition);
-        values.push_back(std::move(value));
-    };
-    if (!after.empty()) where("id < ?", sql::to_value(after));
-    if (filter.project) {
-        const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
-        where("project_id = ?", sql::to_value(project.id));
-    } else {
-        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
-        sql += " AND " + seen.sql;
-        values.insert(values.end(), seen.values.begin(), seen.values.end());
-    }
-    if (filter.repo)
-        where(filter.repo->starts_with("repo_") ? "repo_id = ?" : "repo_name = ?", sql::to_value(*filter.repo));
-    if (filter.run) where("run_id = ?", sql::to_value(*filter.run));
-    if (filter.fix_of) where("fix_of = ?", sql::to_value(*filter.fix_of));
-    if (filter.state) where("state = ?", sql::to_value(name_of(*filter.state)));
-    sql += " ORDER BY id DESC LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
-    const auto rows = TRY(m_database.run_query(sql, values));
+    auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
+                                                "SELECT " + std::string(columns) + " FROM pull_requests"));
+    if (filter.repo) list.where(filter.repo->starts_with("repo_") ? "repo_id = ?" : "repo_name = ?", *filter.repo);
+    if (filter.run) list.where("run_id = ?", *filter.run);
+    if (filter.fix_of) list.where("fix_of = ?", *filter.fix_of);
+    if (filter.state) list.where("state = ?", name_of(*filter.state));
+    const auto rows = TRY(list.newest_first(m_database, page));
     std::vector<PullRequest> found;
     for (const auto& row : rows) found.push_back(pull_request_of(row));
     return access::make_page(std::move(found), page, [](const PullRequest& one) { return one.id.text(); });
@@ -89,10 +72,9 @@ Result<PullRequest> PullRequests::find(const Caller& caller, const PullRequestId
     const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM pull_requests WHERE id = ?", id));
     if (rows.empty()) return not_found("pull request " + id.text());
     PullRequest found = pull_request_of(rows.front());
-    if (caller.kind == access::CallerKind::system) return found;
-    const auto project = m_access.projects.find(caller, found.space_id, found.project_id.text(), permission);
-    if (project.ok()) return found;
-    return project.error().code == Code::not_found ? not_found("pull request " + id.text()) : project.error();
+    TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
+                                   "pull request " + id.text()));
+    return found;
 }
 
 Result<std::optional<PullRequest>> PullRequests::of_artifact(const ArtifactId& artifact) const {

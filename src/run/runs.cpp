@@ -1,6 +1,7 @@
 #include "run/runs.h"
 
 #include "access/names.h"
+#include "access/project_list.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "harness/catalog.h"
@@ -168,48 +169,21 @@ Result<Run> Runs::find(const Caller& caller, const RunId& id, Permission permiss
     const auto rows = TRY(m_database.query("SELECT " + std::string(run_columns()) + " FROM runs WHERE id = ?", id));
     if (rows.empty()) return not_found("run " + id.text());
     Run run = run_of(rows.front(), m_clock.now());
-    if (caller.kind == access::CallerKind::system) return run;
-    // A run is as visible as its project.
-    const auto project = m_access.projects.find(caller, run.space_id, run.project_id.text(), permission);
-    if (project.ok()) return run;
-    if (project.error().code == Code::not_found) return not_found("run " + id.text());
-    return project.error();
+    TRY(access::require_in_project(m_access.projects, caller, run.space_id, run.project_id, permission,
+                                   "run " + id.text()));
+    return run;
 }
 
 Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const RunFilter& filter,
                              const PageRequest& page) const {
-    TRY(caller.require(Permission::run_read, space));
-    const std::string after = TRY(page.after());
-    std::string sql = "SELECT " + std::string(run_columns()) + " FROM runs WHERE space_id = ?";
-    std::vector<sql::Value> values{sql::to_value(space)};
-    const auto where = [&](std::string_view condition, sql::Value value) {
-        sql += " AND " + std::string(condition);
-        values.push_back(std::move(value));
-    };
-    if (!after.empty()) where("id < ?", sql::to_value(after));
-    if (filter.project) {
-        const auto project = TRY(m_access.projects.find(caller, space, *filter.project, Permission::run_read));
-        where("project_id = ?", sql::to_value(project.id));
-    } else {
-        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
-        sql += " AND " + seen.sql;
-        values.insert(values.end(), seen.values.begin(), seen.values.end());
-    }
-    if (filter.preset) where("preset_id = ?", sql::to_value(*filter.preset));
-    if (filter.automation) where("automation_id = ?", sql::to_value(*filter.automation));
-    if (filter.origin) where("origin = ?", sql::to_value(name_of(*filter.origin)));
-    if (filter.after) where("created_at >= ?", sql::to_value(*filter.after));
-    if (!filter.states.empty()) {
-        std::string marks;
-        for (const State state : filter.states) {
-            marks += marks.empty() ? "?" : ", ?";
-            values.push_back(sql::to_value(name_of(state)));
-        }
-        sql += " AND state IN (" + marks + ")";
-    }
-    sql += " ORDER BY id DESC LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
-    const auto rows = TRY(m_database.run_query(sql, values));
+    auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
+                                                "SELECT " + std::string(run_columns()) + " FROM runs"));
+    if (filter.preset) list.where("preset_id = ?", *filter.preset);
+    if (filter.automation) list.where("automation_id = ?", *filter.automation);
+    if (filter.origin) list.where("origin = ?", name_of(*filter.origin));
+    if (filter.after) list.where("created_at >= ?", *filter.after);
+    if (!filter.states.empty()) list.where_one_of("state", filter.states);
+    const auto rows = TRY(list.newest_first(m_database, page));
     std::vector<Run> runs;
     for (const auto& row : rows) runs.push_back(run_of(row, m_clock.now()));
     return access::make_page(std::move(runs), page, [](const Run& run) { return run.id.text(); });

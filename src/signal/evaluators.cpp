@@ -1,6 +1,7 @@
 #include "signal/evaluators.h"
 
 #include "access/names.h"
+#include "access/project_list.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "signal/message_template.h"
@@ -128,23 +129,10 @@ Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::Clic
 
 Result<Page<Evaluator>> Evaluators::list(const Caller& caller, const SpaceId& space,
                                          const std::optional<std::string>& project, const PageRequest& page) const {
-    TRY(caller.require(Permission::project_read, space));
-    const std::string after = TRY(page.after());
-    std::string sql = "SELECT " + std::string(columns) + " FROM evaluators WHERE space_id = ? AND id > ?";
-    std::vector<sql::Value> values{sql::to_value(space), sql::to_value(after)};
-    if (project) {
-        const auto found = TRY(m_access.projects.find(caller, space, *project, Permission::project_read));
-        sql += " AND project_id = ?";
-        values.push_back(sql::to_value(found.id));
-    } else {
-        access::Projects::Condition seen = access::Projects::seen_by(caller, space, "project_id");
-        sql += " AND " + seen.sql;
-        values.insert(values.end(), seen.values.begin(), seen.values.end());
-    }
-    sql += " ORDER BY id LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
+    auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, project, Permission::project_read,
+                                                "SELECT " + std::string(columns) + " FROM evaluators"));
     std::vector<Evaluator> all;
-    for (const auto& row : TRY(m_database.run_query(sql, values))) all.push_back(evaluator_of(row));
+    for (const auto& row : TRY(list.oldest_first(m_database, page))) all.push_back(evaluator_of(row));
     return access::make_page(std::move(all), page, [](const Evaluator& one) { return one.id.text(); });
 }
 
@@ -153,10 +141,9 @@ Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, 
     const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM evaluators WHERE id = ?", id));
     if (rows.empty()) return not_found("evaluator " + id.text());
     Evaluator found = evaluator_of(rows.front());
-    if (caller.kind == access::CallerKind::system) return found;
-    const auto project = m_access.projects.find(caller, found.space_id, found.project_id.text(), permission);
-    if (project.ok()) return found;
-    return project.error().code == Code::not_found ? not_found("evaluator " + id.text()) : project.error();
+    TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
+                                   "evaluator " + id.text()));
+    return found;
 }
 
 Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted,

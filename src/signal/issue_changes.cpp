@@ -2,6 +2,7 @@
 #include "signal/issues.h"
 
 #include "access/names.h"
+#include "access/project_list.h"
 #include "base/text.h"
 #include "signal/message_template.h"
 #include "signal/words.h"
@@ -39,11 +40,9 @@ Result<Issue> Issues::find(const Caller& caller, const IssueId& id, Permission p
     const auto rows = TRY(m_database.query("SELECT " + std::string(columns()) + " FROM issues WHERE id = ?", id));
     if (rows.empty()) return not_found("issue " + id.text());
     Issue issue = issue_of(rows.front());
-    if (caller.kind == access::CallerKind::system) return issue;
-    // An issue is as visible as its project.
-    const auto project = m_access.projects.find(caller, issue.space_id, issue.project_id.text(), permission);
-    if (project.ok()) return issue;
-    return project.error().code == Code::not_found ? not_found("issue " + id.text()) : project.error();
+    TRY(access::require_in_project(m_access.projects, caller, issue.space_id, issue.project_id, permission,
+                                   "issue " + id.text()));
+    return issue;
 }
 
 Result<Page<Issue>> Issues::list(const Caller& caller, const SpaceId& space, const IssueFilter& filter,
