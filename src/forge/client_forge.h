@@ -85,7 +85,7 @@ public:
     // Nothing: it is as it was when it had this etag.
     virtual Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) = 0;
     virtual Result<ForgeOpinion> opinion(const ForgePullRequest& about) = 0;
-    // Those after the one with this id; empty: all. At most 100.
+    // Those after the one with this id; empty: all. About 100 at most; the lines of one review share its id.
     virtual Result<std::vector<ForgeComment>> comments(int64_t number, const std::string& after) = 0;
     virtual Result<ForgeIssue> create_issue(const std::string& title, const std::string& body,
                                             const std::vector<std::string>& labels) = 0;

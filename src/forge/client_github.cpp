@@ -1,13 +1,17 @@
 // GitHub's REST API, which Gitea and Forgejo speak too, but for drafts, labels and the names of review states.
 #include "base/text.h"
+#include "base/time.h"
 #include "forge/client_rest.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
 namespace hone::forge {
 
 namespace {
+
+constexpr size_t most_comments = 100;
 
 class GithubClient final : public RestClient {
 public:
@@ -118,24 +122,30 @@ public:
         return opinion;
     }
 
+    // What is said of the whole, with a review and on its lines. A line's comment goes by its review: people write some
+    // for days before others see them.
     Result<std::vector<ForgeComment>> comments(int64_t number, const std::string& after) override {
         std::vector<ForgeComment> found;
-        const auto take = [&](const json::Value& item, const std::string& body) {
-            ForgeComment comment;
-            comment.id = fmt::format("{:020}", number_at(item, {"id"}));
-            comment.author = truncate_utf8(text_at(item, {"user", "login"}), 100);
-            comment.path = truncate_utf8(text_at(item, {"path"}), 1000);
-            if (const int64_t line = number_at(item, {"line"}); line > 0) comment.line = line;
-            comment.body = truncate_utf8(body, 10'000);
-            if (comment.id > after && !trim(comment.body).empty()) found.push_back(std::move(comment));
-            return found.size() < 100;
-        };
-        if (m_gitea)
-            TRY(each("read the reviews", fmt::format("{}/pulls/{}/reviews?{}", m_repo, number, page_size()),
-                     [&](const json::Value& item) { return take(item, text_at(item, {"body"})); }));
-        else
-            TRY(each("read the comments", fmt::format("{}/pulls/{}/comments?{}", m_repo, number, page_size()),
-                     [&](const json::Value& item) { return take(item, text_at(item, {"body"})); }));
+        const std::string pull = fmt::format("{}/pulls/{}", m_repo, number);
+        TRY(each("read the comments", fmt::format("{}/issues/{}/comments?{}", m_repo, number, page_size()),
+                 [&](const json::Value& item) {
+                     const std::string place = place_of(item, "created_at");
+                     if (place > after && is_heard(item)) keep(found, item, place);
+                     return true;
+                 }));
+        std::map<int64_t, std::string> fresh; // reviews, and their places
+        TRY(each("read the reviews", fmt::format("{}/reviews?{}", pull, page_size()), [&](const json::Value& item) {
+            const std::string place = place_of(item, "submitted_at");
+            if (text_at(item, {"state"}) == "PENDING" || place <= after || !is_heard(item)) return true;
+            fresh[number_at(item, {"id"})] = place;
+            keep(found, item, place);
+            return true;
+        }));
+        TRY(keep_lines(found, pull, fresh));
+        std::ranges::stable_sort(found, {}, &ForgeComment::id);
+        size_t kept = std::min(found.size(), most_comments);
+        while (kept > 0 && kept < found.size() && found[kept].id == found[kept - 1].id) ++kept; // a review stays whole
+        found.resize(kept);
         return found;
     }
 
@@ -148,6 +158,50 @@ public:
     }
 
 private:
+    // When others could read it, then which it is; text order is this order. Empty: not known, never told.
+    static std::string place_of(const json::Value& item, std::string_view moment) {
+        const auto time = parse_time(text_at(item, {moment}));
+        return time.ok() ? fmt::format("{} {:020}", to_text(time.value()), number_at(item, {"id"})) : "";
+    }
+
+    // Not robots, nor passers-by of a public repository: each answer costs a turn.
+    static bool is_heard(const json::Value& item) {
+        const std::string known = text_at(item, {"author_association"}); // Gitea does not say
+        return text_at(item, {"user", "type"}) != "Bot" && known != "NONE" && known != "MANNEQUIN" &&
+               !known.starts_with("FIRST_TIME");
+    }
+
+    static void keep(std::vector<ForgeComment>& found, const json::Value& item, const std::string& place) {
+        ForgeComment comment;
+        comment.id = place;
+        comment.author = truncate_utf8(text_at(item, {"user", "login"}), 100);
+        comment.path = truncate_utf8(text_at(item, {"path"}), 1000);
+        const int64_t line = number_at(item, {"line"});
+        if (const int64_t at = line > 0 ? line : number_at(item, {"position"}); at > 0) comment.line = at;
+        comment.body = truncate_utf8(text_at(item, {"body"}), 10'000);
+        if (!trim(comment.body).empty()) found.push_back(std::move(comment));
+    }
+
+    // GitHub lists the lines of all reviews, with their numbers; Gitea those of one.
+    Result<> keep_lines(std::vector<ForgeComment>& found, const std::string& pull,
+                        const std::map<int64_t, std::string>& reviews) {
+        if (reviews.empty()) return {};
+        if (!m_gitea)
+            return each("read the comments on lines", fmt::format("{}/comments?{}", pull, page_size()),
+                        [&](const json::Value& item) {
+                            const auto review = reviews.find(number_at(item, {"pull_request_review_id"}));
+                            if (review != reviews.end()) keep(found, item, review->second);
+                            return true;
+                        });
+        for (const auto& [id, place] : reviews)
+            TRY(each("read the comments on lines", fmt::format("{}/reviews/{}/comments", pull, id),
+                     [&](const json::Value& item) {
+                         keep(found, item, place);
+                         return true;
+                     }));
+        return {};
+    }
+
     std::string_view page_size() const { return m_gitea ? "limit=50" : "per_page=100"; }
 
     // Gitea knows drafts by their title.

@@ -148,6 +148,9 @@ def test_a_branch_goes_from_a_worker_through_two_reviews_to_a_draft_pull_request
     assert asked["artifact"]["review"] == "changes_requested", asked
     review = desk.review(run, 2)
     assert "use the list" in desk.shop.texts(run, "message"), desk.shop.texts(run)
+    told = "".join(desk.shop.texts(run, "follow_up"))
+    assert all(words in told for words in ("use the list", "count twice", "and thank you")), told
+    assert not any(words in told for words in ("watches", "coverage", "not sent")), told
     assert review["artifact"]["review"] == "pending" and len(review["revisions"]) == 2, review
     between = client.must("GET", f"/v1/reviews/{artifact}/interdiff?from=1").data
     lines = between["files"][0]["hunks"][0]["lines"]
@@ -197,13 +200,18 @@ def api_key(client):
 
 def test_gitea_and_gitlab_get_their_requests_too(binary, stack):
     for kind, title in (("gitea", "WIP: Count what is in the cart"), ("gitlab", "Draft: Count what is in the cart")):
-        desk = Desk(binary, stack, kind, labels=["hone"])
-        artifact = desk.review(desk.push())["artifact"]["id"]
+        desk = Desk(binary, stack, kind, labels=["hone"], follow_forge_comments=True)
+        run = desk.push()
+        artifact = desk.review(run)["artifact"]["id"]
         desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
         pull = desk.pull_request(artifact, "open", "failed")
         assert pull["state"] == "open" and pull["forge"] == kind, pull
         there = desk.forge.state()["pulls"]
         assert there[0]["title"] == title and there[0]["labels"] in (["hone"], [9]), there
+        desk.forge.control(comment={"body": "use the list", "path": "services/cart/cart.py", "line": 1})
+        desk.client.must("POST", f"/v1/pull_requests/{pull['id']}/sync")
+        desk.review(run, 2)
+        assert "use the list" in desk.shop.texts(run, "message"), desk.shop.texts(run)
         desk.forge.control(close=1)
         desk.client.must("POST", f"/v1/pull_requests/{pull['id']}/sync")
         desk.pull_request(artifact, "closed")
@@ -374,11 +382,19 @@ def test_comments_on_the_forge_start_a_follow_up_when_the_preset_says_so(binary,
     artifact = desk.review(run)["artifact"]["id"]
     desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
     pull = desk.pull_request(artifact, "open", "failed")
+    desk.forge.control(talk={"body": "buy cheap watches", "author_association": "NONE"})
+    desk.forge.control(talk={"body": "coverage fell", "user": {"login": "cover", "type": "Bot"}})
     desk.forge.control(comment={"body": "use the list", "path": "services/cart/cart.py", "line": 1})
+    desk.forge.control(review={"body": "count twice", "state": "CHANGES_REQUESTED"})
+    desk.forge.control(review={"body": "not sent yet", "state": "PENDING"})
+    desk.forge.control(talk={"body": "and thank you"})
     deliver = desk.hook("github")
     assert deliver({"action": "created", "issue": {"number": pull["number"]}, "comment": {"id": 1}}) == (204, "")
     review = desk.review(run, 2)
     assert "use the list" in desk.shop.texts(run, "message"), desk.shop.texts(run)
+    told = "".join(desk.shop.texts(run, "follow_up"))
+    assert all(words in told for words in ("use the list", "count twice", "and thank you")), told
+    assert not any(words in told for words in ("watches", "coverage", "not sent")), told
     assert review["artifact"]["review"] == "pending", review
     # Once: nobody is told the same again.
     deliver({"action": "edited", "issue": {"number": pull["number"]}})

@@ -45,14 +45,31 @@ class Handler(git_server.Handler):
         if "close" in wanted:
             pull.update(state="closed")
         if "approve" in wanted:
-            state["reviews"].append({"id": 1, "user": {"login": "ann"}, "state": "APPROVED", "body": ""})
+            self.reviewed({"state": "APPROVED", "body": ""})
         if "checks" in wanted:
             state["checks"] = wanted["checks"]
-        if "comment" in wanted:
-            state["comments"].append({"id": len(state["comments"]) + 1, "user": {"login": "ann"}} | wanted["comment"])
+        if "review" in wanted:
+            self.reviewed(wanted["review"])
+        if "comment" in wanted:  # on a line: by a review of its own
+            self.said("comments", wanted["comment"] | {"pull_request_review_id": self.reviewed({"body": ""})})
+        if "talk" in wanted:
+            self.said("talk", wanted["talk"])
         if pull:
             pull["version"] += 1
         return self.json(200, {})
+
+    def said(self, where, what):
+        """Words of a person, each a second after the others."""
+        state = self.server.state
+        number = 1 + sum(len(state[kind]) for kind in ("reviews", "comments", "talk"))
+        moment = f"2026-11-15T12:00:{number:02}{'+01:00' if self.server.kind == 'gitea' else 'Z'}"
+        known = {} if self.server.kind == "gitea" else {"author_association": "MEMBER"}
+        state[where].append({"id": number, "user": {"login": "ann"}, "created_at": moment} | known | what)
+        return number
+
+    def reviewed(self, what):
+        moment = {"submitted_at": f"2026-11-15T12:01:{len(self.server.state['reviews']):02}Z"}
+        return self.said("reviews", {"state": "COMMENTED"} | moment | what)
 
     def api(self, path):
         sent = self.body()
@@ -152,8 +169,13 @@ class Handler(git_server.Handler):
                 return self.json(200, self.shown(state["pulls"][int(number) - 1]))
             case ["GET", "pulls", _, "reviews"]:
                 return self.listed(state["reviews"], query)
-            case ["GET", "pulls", _, "comments"]:
+            case ["GET", "pulls", _, "reviews", review, "comments"] if gitea:
+                mine = [c for c in state["comments"] if c["pull_request_review_id"] == int(review)]
+                return self.json(200, [{k: v for k, v in c.items() if k != "line"} | {"position": c["line"]} for c in mine])
+            case ["GET", "pulls", _, "comments"] if not gitea:
                 return self.listed(state["comments"], query)
+            case ["GET", "issues", _, "comments"]:
+                return self.listed(state["talk"], query)
             case ["POST", "pulls", number, "requested_reviewers"]:
                 state["pulls"][int(number) - 1]["reviewers"] += body["reviewers"]
                 return self.json(201, self.shown(state["pulls"][int(number) - 1]))
@@ -222,7 +244,7 @@ def main():
     server.root, server.kind, server.token = wanted.root, wanted.kind, wanted.token
     server.basic, server.bearer, server.push = f"x-access-token:{wanted.token}", None, True
     server.lock = threading.Lock()
-    server.state = {"pulls": [], "reviews": [], "comments": [], "issues": [], "checks": "", "fail": [], "requests": []}
+    server.state = {"pulls": [], "reviews": [], "comments": [], "talk": [], "issues": [], "checks": "", "fail": [], "requests": []}
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(wanted.certificate, wanted.key)
     server.socket = context.wrap_socket(server.socket, server_side=True)
