@@ -121,11 +121,11 @@ TEST_CASE("the end of an earlier turn does not end the watching of a follow-up")
     World world;
     world.server.on("GET /v1/runs/run_1", 200, run_in("running", 5));
     world.server.on("POST /v1/runs/run_1/messages", 200, run_in("running", 8));
-    world.stream({{result, waiting, event(8, R"("kind":"follow_up","text":"and now?","author":"ann")"),
-                   event(9, R"("kind":"message","text":"Now too.")"),
-                   event(10, R"("kind":"message","text":"  far in")"),
-                   event(11, R"("kind":"status","text":"Waiting.","state":"waiting")")}},
-                 {"5"});
+    world.stream(
+        {{result, waiting, event(8, R"("kind":"follow_up","text":"and now?","author":"ann")"),
+          event(9, R"("kind":"message","text":"Now too.")"), event(10, R"("kind":"message","text":"  far in")"),
+          event(11, R"("kind":"status","text":"Waiting.","state":"waiting")")}},
+        {"5"});
     const Outcome outcome = world.client.run({"session", "send", "run_1", "and now?"});
     CHECK(outcome.exit == 0);
     CHECK(contains(outcome.out, "› ann: and now?\n\nNow too.\n  far in\n\n● Waiting."));
