@@ -11,7 +11,7 @@ namespace hone::harness {
 
 namespace {
 
-enum class Asked { initialize, session, prompt };
+enum class Asked { initialize, session, prompt, quiet };
 
 // Settings that win over those that lie in the workspace, where repositories and earlier turns may have put some.
 const std::string system_settings = "/hone/settings.json";
@@ -44,6 +44,15 @@ void launch_opencode(const Setup& setup, Launch& launch) {
         launch.folders.push_back({setup.home + "/.config/opencode/skills/" + skill.name, skill.path});
 }
 
+// Resumed within the minute in which its conversation began, Gemini CLI would take the same name for a new file and so
+// empty it before it reads it. It finds a conversation under any name.
+constexpr std::string_view keep_gemini_chats = R"(for file in "$HOME"/.gemini/tmp/*/chats/session-*.jsonl; do
+    kept=${file%-kept.jsonl}
+    kept=${kept%.jsonl}-kept.jsonl
+    [ ! -e "$file" ] || [ -e "$kept" ] || mv "$file" "$kept"
+done
+exec "$@")";
+
 void launch_gemini(const Setup& setup, Launch& launch) {
     const json::Object settings{{"security", json::Object{{"auth", json::Object{{"selectedType", "gemini-api-key"}}},
                                                           {"folderTrust", json::Object{{"enabled", false}}}}},
@@ -53,6 +62,10 @@ void launch_gemini(const Setup& setup, Launch& launch) {
                                 {"hooksConfig", json::Object{{"enabled", false}}},
                                 {"context", json::Object{{"fileName", json::Array{"GEMINI.md", "AGENTS.md"}}}}};
     launch.argv = {setup.node, setup.program, "--acp", "--yolo", "-m", setup.model, "--allowed-mcp-server-names=hone"};
+    if (!setup.resume.empty()) {
+        const std::string_view shell[] = {"/bin/sh", "-c", keep_gemini_chats, "sh"};
+        launch.argv.insert(launch.argv.begin(), std::begin(shell), std::end(shell));
+    }
     launch.env = {{"GEMINI_CLI_NO_RELAUNCH", "true"},
                   {"GEMINI_API_KEY", setup.placeholder_key},
                   {"GOOGLE_GEMINI_BASE_URL", setup.gateway + "/gemini"}};
@@ -134,7 +147,9 @@ public:
                 read_answer(*id, *object, output);
             else if (id != nullptr)
                 read_request(*id, method, object_at(*object, "params"), output);
-            else if (method == "session/update" && !m_loading)
+            else if (method == "session/update" && m_loading)
+                m_repeated = true;
+            else if (method == "session/update")
                 read_update(object_at(object_at(*object, "params"), "update"), output);
         });
     }
@@ -165,6 +180,7 @@ private:
     void read_answer(const json::Value& id, const json::Object& message, Output& output) {
         const auto asked = m_rpc.answered(id);
         if (!asked) return;
+        if (*asked == Asked::quiet) return await_quiet(output);
         if (member(message, "error") != nullptr) return read_refusal(*asked, message, output);
         const json::Object& result = object_at(message, "result");
         switch (*asked) {
@@ -173,14 +189,27 @@ private:
             break;
         case Asked::session:
             if (m_resume.empty()) m_harness_session = text_at(result, "sessionId");
-            m_ready = true;
-            m_loading = false;
-            start_waiting_turn(output);
+            m_repeated = m_loading && m_flavour == "gemini";
+            await_quiet(output);
             break;
         case Asked::prompt:
             read_turn_end(result, output);
             break;
+        case Asked::quiet: // above
+            break;
         }
+    }
+
+    // Gemini CLI says that a session is loaded while it still repeats its history. It is through when a question, which
+    // it only has to refuse, is answered with nothing in between.
+    void await_quiet(Output& output) {
+        if (std::exchange(m_repeated, false)) {
+            output.input += m_rpc.ask(Asked::quiet, "_hone/quiet", {});
+            return;
+        }
+        m_ready = true;
+        m_loading = false;
+        start_waiting_turn(output);
     }
 
     void ask_session(Output& output) {
@@ -197,6 +226,14 @@ private:
         const json::Object& error = object_at(message, "error");
         std::string text = text_at(error, "message");
         if (const std::string data = shown_at(error, "data"); !data.empty()) text += ": " + data;
+        // Killed before it wrote its conversation down: what is said from here on is heard by a new one.
+        if (asked == Asked::session && !m_resume.empty()) {
+            output.events.push_back({.kind = EventKind::status,
+                                     .text = "The agent kept nothing of the conversation (" + text +
+                                             "). It goes on in the same workspace with a new one."});
+            m_resume.clear();
+            return ask_session(output);
+        }
         output.events.push_back({.kind = EventKind::error, .text = text, .failed = true});
         output.events.push_back({.kind = EventKind::result, .text = std::move(text), .failed = true});
         m_prompting = false;
@@ -318,6 +355,7 @@ private:
     std::string m_chunks_of;
     bool m_ready = false;
     bool m_loading = false;
+    bool m_repeated = false; // since it was last asked to be quiet
     bool m_prompting = false;
 };
 

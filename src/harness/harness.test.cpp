@@ -5,6 +5,7 @@
 #include "harness/reading.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <map>
 
 using namespace hone;
@@ -274,6 +275,57 @@ TEST_CASE("ACP: tools have one name, however an agent shows them") {
     CHECK(call("2", "save_file (hone MCP Server)", "other") == "hone.save_file");
     CHECK(call("3", "describe_project (hone MCP Server): {}", "other") == "hone.describe_project");
     CHECK(call("4", "read_file", "read") == "read_file");
+}
+
+TEST_CASE("ACP: a loaded session's history is not told again, however late it comes, and a lost one is begun anew") {
+    const auto answer = [](int64_t id) {
+        return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})", id) + "\n";
+    };
+    const auto said = [](std::string_view text) {
+        return R"({"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk",)"
+               R"("content":{"type":"text","text":")" +
+               std::string(text) + "\"}}}}\n";
+    };
+    Setup resumed = setup();
+    resumed.resume = "earlier";
+    for (const bool known : {true, false}) {
+        auto driver = make_acp("gemini");
+        REQUIRE(driver->launch(resumed).ok());
+        Output output;
+        driver->begin(output); // question 1
+        driver->say("go on", output);
+        driver->read(answer(1), output);
+        CHECK(output.input.find("session/load") != std::string::npos);
+        output = {};
+        int64_t last = 3;
+        if (known) {
+            driver->read(said("old") + answer(2) + said("older"), output);
+            driver->read(R"({"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}})"
+                         "\n",
+                         output);
+            CHECK(output.input.find("session/prompt") == std::string::npos); // something came in between
+            driver->read(answer(4), output);
+            last = 5;
+        } else {
+            driver->read(R"({"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"No previous sessions"}})"
+                         "\n",
+                         output);
+            CHECK(output.input.find("session/new") != std::string::npos);
+            CHECK(last_text(output.events, EventKind::status).find("No previous sessions") != std::string::npos);
+            driver->read(R"({"jsonrpc":"2.0","id":3,"result":{"sessionId":"another"}})"
+                         "\n",
+                         output);
+            last = 4;
+        }
+        CHECK(output.input.find("session/prompt") != std::string::npos);
+        driver->read(said("new"), output);
+        driver->read(fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{"stopReason":"end_turn"}}}})", last) + "\n",
+                     output);
+        CHECK(counted(output.events)[EventKind::message] == 1);
+        CHECK(last_text(output.events, EventKind::message) == "new");
+        CHECK(driver->succeeded());
+        CHECK(driver->harness_session() == (known ? "earlier" : "another"));
+    }
 }
 
 TEST_CASE("ACP: permission is given, unknown requests are refused at once") {

@@ -31,7 +31,10 @@ run::Settings demo_worker(skill::Skills& skills, const access::SpaceId& space, c
     wanted.type = skill::SkillType::model;
     wanted.description = "The model of the environment in which the demo was started.";
     wanted.setup.variables["PROTOCOL"] = "anthropic";
-    if (endpoint != nullptr && *endpoint != 0) wanted.setup.variables["BASE_URL"] = endpoint;
+    if (endpoint != nullptr && *endpoint != 0) {
+        wanted.setup.variables["BASE_URL"] = endpoint;
+        wanted.setup.variables["ALLOW_PRIVATE"] = "true"; // whoever starts the demo chose it: a gateway of their own
+    }
     skill::Secrets secrets;
     if (key != nullptr && *key != 0) secrets.emplace("API_KEY", crypto::SecretBytes(std::string_view(key)));
     const auto made = skills.create(access::Caller::system(), space, wanted, secrets);
@@ -46,7 +49,9 @@ run::Settings demo_worker(skill::Skills& skills, const access::SpaceId& space, c
             data_dir));
         return worker;
     }
+    const char* model = std::getenv("ANTHROPIC_MODEL");
     worker.harness = "claude-code";
+    worker.model = std::string(model != nullptr && *model != 0 ? model : "sonnet"); // Claude Code knows what that is
     worker.skills = std::vector{made.value().id.text()};
     return worker;
 }
@@ -96,7 +101,13 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
     start.prompt = std::string(prompt);
     start.title = "What goes wrong most?";
     start.settings = demo_worker(*m_skills, space, m_config.data_dir, say);
-    const run::Run run = TRY(runs.start(caller, space, start));
+    auto started = runs.start(caller, space, start);
+    if (!started.ok() && start.settings->harness != "playbook") {
+        say("Claude Code cannot investigate: " + started.error().message + ". A playbook does.");
+        start.settings.emplace().harness = "playbook";
+        started = runs.start(caller, space, start);
+    }
+    const run::Run run = TRY(std::move(started));
     say(fmt::format("Started an investigation in a sandbox: {}/runs/{}", m_url, run.id.text()));
     const auto fix =
         propose_demo_fix(*m_repositories, runs, m_clock, space, std::string(demo::project_name), m_config.data_dir);

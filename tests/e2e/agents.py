@@ -186,6 +186,8 @@ def check_task(agents):
     # After the end: a new sandbox on the same workspace, the same conversation.
     agents.say(id, "once more")
     agents.until_waiting(id, 3)
+    heard = json.dumps(agents.model.ask("task", "_last")["body"])
+    assert "write a file and describe the project" in heard and "once more" in heard, (agents.texts(id)[-8:], heard[-3000:])
     agents.cancel(id)
 
 
