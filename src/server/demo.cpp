@@ -121,7 +121,8 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
         }
         const run::Run now_at = TRY(runs.find(caller, run.id));
         if (run::is_over(now_at.state) || now_at.state == run::State::waiting) {
-            say(fmt::format("The investigation {}.{}", name_of(now_at.state),
+            say(fmt::format("The investigation {}.{}",
+                            now_at.state == run::State::waiting ? "is there; you may ask on" : name_of(now_at.state),
                             now_at.reason.empty() ? "" : " " + now_at.reason));
             TRY(make_demo_automations(space, say));
             return tell_issues(space, project.id.text(), say);
