@@ -187,7 +187,15 @@ class Server:
         self.log.close()
         self.end_sandboxes()
         if self._temporary:
+            wait_until(self.remove_data, f"nobody writes to {self._temporary.name} any more")
+
+    def remove_data(self):
+        """What belonged to a killed server may write on for a moment."""
+        try:
             self._temporary.cleanup()
+        except OSError:
+            return False
+        return True
 
     def end_sandboxes(self):
         """They outlive a server that was killed, for the next one; here there is none."""
