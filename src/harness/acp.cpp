@@ -188,7 +188,12 @@ private:
             ask_session(output);
             break;
         case Asked::session:
-            if (m_resume.empty()) m_harness_session = text_at(result, "sessionId");
+            // Only a new one is named: after a restart of the server the same answers are read by a driver that was
+            // told to resume what was begun then.
+            if (const std::string begun = text_at(result, "sessionId"); !begun.empty()) {
+                m_harness_session = begun;
+                m_loading = false;
+            }
             m_repeated = m_loading && m_flavour == "gemini";
             await_quiet(output);
             break;

@@ -328,6 +328,26 @@ TEST_CASE("ACP: a loaded session's history is not told again, however late it co
     }
 }
 
+TEST_CASE("ACP: what a new session said is understood by a driver that would resume it") {
+    for (const char* flavour : {"gemini", "opencode"}) {
+        Setup later = setup();
+        later.resume = "begun";
+        auto driver = make_acp(flavour);
+        REQUIRE(driver->launch(later).ok());
+        Output output;
+        driver->begin(output);
+        driver->say("first", output);
+        driver->read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
+                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"sessionId\":\"begun\"}}\n"
+                     "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"stopReason\":\"end_turn\"}}\n",
+                     output);
+        CHECK_FALSE(driver->busy());
+        output = {};
+        driver->say("second", output);
+        CHECK(output.input.find("session/prompt") != std::string::npos);
+    }
+}
+
 TEST_CASE("ACP: permission is given, unknown requests are refused at once") {
     auto driver = make_acp("gemini");
     REQUIRE(driver->launch(setup()).ok());
