@@ -1,6 +1,5 @@
 #include "automation/firing.h"
 
-#include "automation/prompt_template.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -156,6 +155,54 @@ Result<Caller> Firing::owner_of(const Case& one) const {
     return owner;
 }
 
+run::StartRun Firing::wanted_run(const Case& one, const Values& values) {
+    run::StartRun wanted;
+    wanted.project = one.automation.project_id.text();
+    wanted.prompt = one.prompt ? *one.prompt : fill_template(one.automation.prompt, values);
+    wanted.title = std::string(truncate_utf8(one.automation.name, 100));
+    if (one.settings)
+        wanted.settings = *one.settings;
+    else
+        wanted.preset = one.automation.preset_id->text();
+    return wanted;
+}
+
+// What the trigger saw goes to the worker as data, beside the prompt.
+run::AutomationStart Firing::start_of(const Case& one, const Values& values) {
+    const DayBudget& budget = one.automation.budget;
+    run::AutomationStart start;
+    start.id = one.automation.id.text();
+    start.name = one.automation.name;
+    if (budget.tokens_per_day || budget.cost_micro_usd_per_day)
+        start.budget_per_day = run::Budget{budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent};
+    start.trigger =
+        json::Object{{"automation", one.automation.name},
+                     {"slot", one.slot.id.text()},
+                     {"due_at", to_text(one.slot.due_at)},
+                     {"window", json::Object{{"from", values.at("window.from")}, {"to", values.at("window.to")}}},
+                     {"trigger", one.slot.values}};
+    return start;
+}
+
+// In the transaction that makes the run: both, or neither.
+Result<> Firing::take_slot(sql::Transaction& transaction, const Case& one, const run::RunId& run) const {
+    const Time now = m_clock.now();
+    const int64_t taken = TRY(transaction.execute(
+        "UPDATE automation_slots SET outcome = 'fired', reason = 'none', note = '', run_id = ?, acted_at = ? WHERE "
+        "id = ? AND outcome = 'due'",
+        run, now, one.slot.id));
+    if (taken == 0) return conflict("another server took the slot");
+    if (one.automation.overlap != Overlap::parallel) {
+        const auto live = TRY(transaction.query("SELECT COUNT(*) FROM runs WHERE automation_id = ? AND id <> ? AND "
+                                                "state IN " +
+                                                    std::string(live_states),
+                                                one.automation.id, run));
+        if (live.front().integer(0) > 0) return conflict("another run of the automation began meanwhile");
+    }
+    TRY(transaction.execute("UPDATE automations SET last_fired_at = ? WHERE id = ?", now, one.automation.id));
+    return {};
+}
+
 Result<> Firing::start(const Case& one) {
     const Automation& automation = one.automation;
     const auto owner = owner_of(one);
@@ -169,43 +216,11 @@ Result<> Firing::start(const Case& one) {
                                             "somebody who may"});
     }
     const auto values = values_of(automation, one.slot);
-    run::StartRun wanted;
-    wanted.project = automation.project_id.text();
-    wanted.prompt = one.prompt ? *one.prompt : fill_template(automation.prompt, values);
-    wanted.title = std::string(truncate_utf8(automation.name, 100));
-    if (one.settings)
-        wanted.settings = *one.settings;
-    else
-        wanted.preset = automation.preset_id->text();
-    run::AutomationStart start;
-    start.id = automation.id.text();
-    start.name = automation.name;
-    if (automation.budget.tokens_per_day || automation.budget.cost_micro_usd_per_day)
-        start.budget_per_day = run::Budget{automation.budget.tokens_per_day, automation.budget.cost_micro_usd_per_day,
-                                           automation.budget.soft_percent};
-    start.trigger =
-        json::Object{{"automation", automation.name},
-                     {"slot", one.slot.id.text()},
-                     {"due_at", to_text(one.slot.due_at)},
-                     {"window", json::Object{{"from", values.at("window.from")}, {"to", values.at("window.to")}}},
-                     {"trigger", one.slot.values}};
-    const Time now = m_clock.now();
-    start.together = [&](sql::Transaction& transaction, const run::RunId& run) -> Result<> {
-        const int64_t taken = TRY(transaction.execute(
-            "UPDATE automation_slots SET outcome = 'fired', reason = 'none', note = '', run_id = ?, acted_at = ? WHERE "
-            "id = ? AND outcome = 'due'",
-            run, now, one.slot.id));
-        if (taken == 0) return conflict("another server took the slot");
-        if (automation.overlap != Overlap::parallel) {
-            const auto live = TRY(transaction.query("SELECT COUNT(*) FROM runs WHERE automation_id = ? AND id <> ? AND "
-                                                    "state IN " +
-                                                        std::string(live_states),
-                                                    automation.id, run));
-            if (live.front().integer(0) > 0) return conflict("another run of the automation began meanwhile");
-        }
-        TRY(transaction.execute("UPDATE automations SET last_fired_at = ? WHERE id = ?", now, automation.id));
-        return {};
+    run::AutomationStart start = start_of(one, values);
+    start.together = [&](sql::Transaction& transaction, const run::RunId& run) {
+        return take_slot(transaction, one, run);
     };
+    const run::StartRun wanted = wanted_run(one, values);
     const auto run = m_runs.start_for(start, owner.value(), automation.space_id, wanted);
     if (run.ok()) return {};
     const Code code = run.error().code;

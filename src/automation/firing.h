@@ -4,6 +4,7 @@
 #pragma once
 
 #include "automation/automations.h"
+#include "automation/prompt_template.h"
 #include "broker/usage_ledger.h"
 #include "run/runs.h"
 
@@ -58,6 +59,9 @@ private:
     Result<std::optional<Verdict>> judge_overlap(const Case& one) const;
     Result<std::optional<Verdict>> judge_budget(const Case& one) const;
     Result<> start(const Case& one);
+    static run::StartRun wanted_run(const Case& one, const Values& values);
+    static run::AutomationStart start_of(const Case& one, const Values& values);
+    Result<> take_slot(sql::Transaction& transaction, const Case& one, const run::RunId& run) const;
     Result<access::Caller> owner_of(const Case& one) const;
     Result<> close(const Case& one, const Verdict& verdict);
     Result<std::optional<PausedNotice>> count_failure(sql::Transaction& transaction, const AutomationId& id,

@@ -137,7 +137,7 @@ Result<> check_template(std::string_view prompt, TriggerType trigger) {
         });
 }
 
-std::map<std::string, std::string> values_of(const Automation& automation, const Slot& slot) {
+Values values_of(const Automation& automation, const Slot& slot) {
     std::map<std::string, std::string> values;
     const Time to = time_of(slot.values, "to").value_or(slot.due_at);
     const Time from = time_of(slot.values, "from").value_or(to - std::chrono::hours(24));
@@ -168,7 +168,7 @@ std::map<std::string, std::string> values_of(const Automation& automation, const
     return values;
 }
 
-std::string fill_template(std::string_view prompt, const std::map<std::string, std::string>& values) {
+std::string fill_template(std::string_view prompt, const Values& values) {
     std::string filled;
     // One that was never checked is told as it is.
     const auto walked = walk(

@@ -32,9 +32,12 @@ constexpr std::string_view trigger_file = "/hone/trigger.json";
 // Whether the prompt can be used with this trigger; the error names the variable that cannot.
 Result<> check_template(std::string_view prompt, TriggerType trigger);
 
+// Variable to its text.
+using Values = std::map<std::string, std::string>;
+
 // What a slot's variables are. A variable without a value reads "(unknown)".
-std::map<std::string, std::string> values_of(const Automation& automation, const Slot& slot);
+Values values_of(const Automation& automation, const Slot& slot);
 // For a template that was checked.
-std::string fill_template(std::string_view prompt, const std::map<std::string, std::string>& values);
+std::string fill_template(std::string_view prompt, const Values& values);
 
 } // namespace hone::automation

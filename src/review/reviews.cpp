@@ -158,6 +158,15 @@ Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const 
     return Why();
 }
 
+Result<> Reviews::insert_decision(sql::Transaction& transaction, const Caller& caller, const ArtifactId& id,
+                                  int64_t revision, const Made& made) {
+    TRY(transaction.execute("INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
+                            "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            make_id<DecisionTag>(m_clock), id, revision, name_of(made.decision), caller.principal(),
+                            caller.name, made.comment, made.allow_protected ? 1 : 0, m_clock.now()));
+    return {};
+}
+
 Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, ReviewState decision,
                                  const Decide& wanted) {
     const Artifact artifact = TRY(m_artifacts.find(caller, id, Permission::artifact_review));
@@ -173,14 +182,50 @@ Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, Rev
     } else {
         const std::string comment = asks && trim(said).empty() ? "See the comments." : said;
         decided = TRY(m_artifacts.decide(caller, id, decision, comment));
-        TRY(m_database.execute(
-            "INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
-            "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, 0, ?, ?, ?, ?, 0, ?)",
-            make_id<DecisionTag>(m_clock), id, name_of(decision), caller.principal(), caller.name, said,
-            m_clock.now()));
+        TRY(m_database.write([&](sql::Transaction& transaction) {
+            return insert_decision(transaction, caller, id, 0, {decision, said, false});
+        }));
     }
     if (asks) TRY(tell_changes(caller, decided, said));
     return decided;
+}
+
+Result<> Reviews::check_approval(const Caller& caller, const Artifact& artifact, const Branch& branch,
+                                 const Revision& revision, bool allow_protected) const {
+    if (const auto why = TRY(why_not(caller, artifact, branch, revision))) {
+        const bool state = artifact.review == ReviewState::approved || artifact.review == ReviewState::rejected ||
+                           revision.state != RevisionState::ready;
+        return state ? conflict(*why) : forbidden(*why);
+    }
+    if (revision.blocking_flags > 0 && !allow_protected)
+        return conflict(fmt::format("{} flags need an explicit allow (allow_protected): {}", revision.blocking_flags,
+                                    revision.flags.empty() ? "" : revision.flags.front().message));
+    return {};
+}
+
+// Nothing is written when somebody else decided meanwhile, or another revision came.
+Result<bool> Reviews::write_decision(sql::Transaction& transaction, const Caller& caller, const Artifact& artifact,
+                                     const Branch& branch, const Revision& revision, const Made& made) {
+    const auto now_there = TRY(transaction.query("SELECT a.review, b.revision FROM artifacts a JOIN review_branches "
+                                                 "b ON b.artifact_id = a.id WHERE a.id = ?",
+                                                 artifact.id));
+    if (now_there.empty()) return not_found("artifact " + artifact.id.text());
+    const std::string& state = now_there.front().text(0);
+    if (now_there.front().integer(1) != revision.revision || (state != "pending" && state != "changes_requested"))
+        return conflict("it was decided already, or has changed; look at it again");
+    TRY(insert_decision(transaction, caller, artifact.id, revision.revision, made));
+    const bool approves = made.decision == ReviewState::approved;
+    const auto approvals =
+        TRY(transaction.query("SELECT COUNT(DISTINCT reviewer) FROM review_decisions WHERE artifact_id = ? AND "
+                              "revision = ? AND decision = 'approved'",
+                              artifact.id, revision.revision));
+    const bool enough = approvals.front().integer(0) >= *branch.policy.approvals;
+    if (!approves || enough)
+        TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name = ?, comment = ?, "
+                                "reviewed_at = ? WHERE id = ?",
+                                name_of(made.decision), caller.actor(), caller.name, made.comment, m_clock.now(),
+                                artifact.id));
+    return approves && enough;
 }
 
 Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& artifact, ReviewState decision,
@@ -189,61 +234,25 @@ Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& ar
     const Revision revision = TRY(m_branches.revision(artifact.id, 0));
     if (wanted.revision && *wanted.revision != revision.revision)
         return conflict(fmt::format("revision {} was pushed meanwhile; look at it first", revision.revision));
-    const bool approves = decision == ReviewState::approved;
-    if (approves) {
-        if (const auto why = TRY(why_not(caller, artifact, branch, revision))) {
-            const bool state = artifact.review == ReviewState::approved || artifact.review == ReviewState::rejected ||
-                               revision.state != RevisionState::ready;
-            return state ? conflict(*why) : forbidden(*why);
-        }
-        if (revision.blocking_flags > 0 && !*wanted.allow_protected)
-            return conflict(fmt::format("{} flags need an explicit allow (allow_protected): {}",
-                                        revision.blocking_flags,
-                                        revision.flags.empty() ? "" : revision.flags.front().message));
-    }
-    bool queued = false;
-    const std::string action = "branch_" + std::string(name_of(decision));
-    const Artifact decided = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<Artifact> {
-        queued = false;
-        const auto now_there =
-            TRY(transaction.query("SELECT a.review, b.revision FROM artifacts a JOIN review_branches "
-                                  "b ON b.artifact_id = a.id WHERE a.id = ?",
-                                  artifact.id));
-        if (now_there.empty()) return not_found("artifact " + artifact.id.text());
-        const std::string& state = now_there.front().text(0);
-        if (now_there.front().integer(1) != revision.revision || (state != "pending" && state != "changes_requested"))
-            return conflict("it was decided already, or has changed; look at it again");
-        TRY(transaction.execute(
-            "INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
-            "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            make_id<DecisionTag>(m_clock), artifact.id, revision.revision, name_of(decision), caller.principal(),
-            caller.name, said, *wanted.allow_protected ? 1 : 0, m_clock.now()));
-        const auto approvals =
-            TRY(transaction.query("SELECT COUNT(DISTINCT reviewer) FROM review_decisions WHERE artifact_id = ? AND "
-                                  "revision = ? AND decision = 'approved'",
-                                  artifact.id, revision.revision));
-        const bool enough = approvals.front().integer(0) >= *branch.policy.approvals;
-        if (!approves || enough)
-            TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name = ?, comment = ?, "
-                                    "reviewed_at = ? WHERE id = ?",
-                                    name_of(decision), caller.actor(), caller.name, said, m_clock.now(), artifact.id));
-        if (approves && enough) {
-            TRY(PullRequests::enqueue(transaction, m_clock, artifact, branch, revision));
-            queued = true;
-        }
+    if (decision == ReviewState::approved)
+        TRY(check_approval(caller, artifact, branch, revision, *wanted.allow_protected));
+    const Made made{decision, said, *wanted.allow_protected};
+    const bool ships = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<bool> {
+        const bool enough = TRY(write_decision(transaction, caller, artifact, branch, revision, made));
+        if (enough) TRY(PullRequests::enqueue(transaction, m_clock, artifact, branch, revision));
         TRY(m_access.audit.record(transaction, caller,
-                                  {action,
+                                  {"branch_" + std::string(name_of(decision)),
                                    artifact.space_id,
                                    artifact.id.text(),
                                    {{"run", artifact.run_id},
                                     {"branch", branch.branch},
                                     {"revision", revision.revision},
                                     {"head", revision.head_commit},
-                                    {"allow_protected", *wanted.allow_protected}}}));
-        return artifact;
+                                    {"allow_protected", made.allow_protected}}}));
+        return enough;
     }));
-    if (queued && m_listener) m_listener();
-    return m_artifacts.find(Caller::system(), decided.id);
+    if (ships && m_listener) m_listener();
+    return m_artifacts.find(Caller::system(), artifact.id);
 }
 
 Result<bool> Reviews::approve_automatic() {

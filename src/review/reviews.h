@@ -211,6 +211,19 @@ public:
                             const Decide& wanted);
 
 private:
+    // What a reviewer said.
+    struct Made {
+        ReviewState decision;
+        std::string comment;
+        bool allow_protected;
+    };
+    Result<> insert_decision(sql::Transaction& transaction, const access::Caller& caller, const ArtifactId& id,
+                             int64_t revision, const Made& made);
+    Result<> check_approval(const access::Caller& caller, const Artifact& artifact, const Branch& branch,
+                            const Revision& revision, bool allow_protected) const;
+    // True when this was the last approval that was missing.
+    Result<bool> write_decision(sql::Transaction& transaction, const access::Caller& caller, const Artifact& artifact,
+                                const Branch& branch, const Revision& revision, const Made& made);
     Result<Artifact> decide_branch(const access::Caller& caller, const Artifact& artifact, ReviewState decision,
                                    const Decide& wanted, const std::string& said);
     Result<std::optional<std::string>> why_not(const access::Caller& caller, const Artifact& artifact,

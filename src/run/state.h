@@ -50,10 +50,6 @@ bool may_move(State from, State to);
 constexpr bool is_over(State state) {
     return state >= State::succeeded;
 }
-// Holds a place among the concurrent runs.
-constexpr bool is_active(State state) {
-    return state == State::preparing || state == State::running || state == State::waiting;
-}
 
 // The table as a Mermaid drawing, for the documents.
 std::string draw_moves();

@@ -436,7 +436,7 @@ void Worker::tear_down() {
     m_known_to_gateway = false;
     if (const auto ended = m_means.access.keys.end_for_run(m_id.text()); !ended.ok())
         log(Level::error, "run key cannot be ended", {{"run", m_id.text()}, {"why", ended.error().message}});
-    (void)sandbox::remove_tree(m_means.data_directory + "/runs/" + m_id.text());
+    (void)sandbox::remove_tree(folder());
     m_means.skills.forget_seed(m_id);
 }
 

@@ -101,10 +101,19 @@ private:
     std::optional<End> take_up();
     Result<> prepare_skills();
     Result<> prepare_sandbox();
+    std::string folder() const;
+    Result<> fork_volume();
+    sandbox::SandboxSpec wanted_sandbox() const;
+    Result<> mount_programs(sandbox::SandboxSpec& spec);
+    Result<> mount_harness(sandbox::SandboxSpec& spec);
+    Result<std::vector<harness::Setup::SkillFolder>> write_skills();
+    Result<> note_sandbox();
     Result<std::unique_ptr<sandbox::Sandbox>> start_sandbox(const sandbox::SandboxSpec& spec);
     Result<> remove_earlier_sandboxes();
     Result<> prepare_layer(sandbox::SandboxSpec& spec);
     Result<> prepare_network();
+    broker::GatewayRun at_gateway();
+    Result<broker::RunAccess> at_broker();
     // What the run is to others, made while its sandbox starts.
     struct Identity {
         access::Key key;

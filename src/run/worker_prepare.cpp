@@ -50,6 +50,14 @@ std::string parent_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
 
+broker::SpendingLimit limit_of(const Budget& budget) {
+    broker::SpendingLimit limit;
+    limit.tokens = budget.tokens;
+    if (budget.cost_micro_usd) limit.cost_nano_usd = *budget.cost_micro_usd * 1000;
+    limit.soft_percent = *budget.soft_percent;
+    return limit;
+}
+
 // Whom the run key stands for.
 void read_rights(const std::string& rights, access::NewRunKey& key) {
     const auto value = json::parse(rights);
@@ -178,19 +186,49 @@ Result<harness::Setup> Worker::setup_of() {
     return setup;
 }
 
+// Its folder on the host holds what the sandbox sees below /hone, and what is mounted elsewhere.
+std::string Worker::folder() const {
+    return m_means.data_directory + "/runs/" + m_id.text();
+}
+
 Result<> Worker::prepare_sandbox() {
-    const Settings& settings = m_work.manifest.settings;
-    const SandboxSettings& wanted = *settings.sandbox;
-    const std::string config = m_means.data_directory + "/runs/" + m_id.text();
-    (void)sandbox::remove_tree(config);
-    for (const char* folder : {"", "/hone", "/hone/bin", "/hone/skills", "/files"})
-        TRY(make_directories(config + folder, 0755));
-    if (m_work.fork_of && m_work.run.turns == 0) {
-        const sandbox::Volumes volumes(m_means.store, m_means.mounts_volumes);
-        const Work origin = TRY(m_means.book.read(*m_work.fork_of));
-        const auto copied = volumes.fork(origin.thread, m_work.thread);
-        if (!copied.ok() && copied.error().code != Code::conflict) return copied.error();
-    }
+    (void)sandbox::remove_tree(folder());
+    for (const char* part : {"", "/hone", "/hone/bin", "/hone/skills", "/files"})
+        TRY(make_directories(folder() + part, 0755));
+    TRY(fork_volume());
+    sandbox::SandboxSpec spec = wanted_sandbox();
+    TRY(mount_programs(spec));
+    harness::Setup setup = TRY(setup_of());
+    TRY(mount_harness(spec));
+    setup.skills = TRY(write_skills());
+    if (m_work.manifest.trigger)
+        TRY(fill_file(folder() + std::string(trigger_file), json::print_pretty(*m_work.manifest.trigger)));
+    // An earlier sandbox ended before there was a conversation to go on with: the new one is told everything again.
+    if (m_harness->resumes && setup.resume.empty()) TRY(m_means.book.untell(m_id));
+    m_driver = harness::make_driver(*m_harness);
+    m_launch = TRY(m_driver->launch(setup));
+    TRY(write_files(m_launch, spec));
+    TRY(prepare_layer(spec));
+    spec.command.emplace().argv = {"/bin/mkdir", "-p", std::string(home_inside)}; // `prepare_repos` looks how it ended
+    auto identity = std::async(std::launch::async, [this] { return make_identity(); });
+    m_sandbox = TRY(start_sandbox(spec));
+    TRY(note_sandbox());
+    m_identity = TRY(identity.get());
+    return {};
+}
+
+// The first sandbox of a fork begins with a copy of what the other session left.
+Result<> Worker::fork_volume() {
+    if (!m_work.fork_of || m_work.run.turns > 0) return {};
+    const sandbox::Volumes volumes(m_means.store, m_means.mounts_volumes);
+    const Work origin = TRY(m_means.book.read(*m_work.fork_of));
+    const auto copied = volumes.fork(origin.thread, m_work.thread);
+    if (!copied.ok() && copied.error().code != Code::conflict) return copied.error();
+    return {};
+}
+
+sandbox::SandboxSpec Worker::wanted_sandbox() const {
+    const SandboxSettings& wanted = *m_work.manifest.settings.sandbox;
     sandbox::SandboxSpec spec;
     spec.root = *wanted.image;
     spec.limits.value.memory_bytes = *wanted.memory_bytes;
@@ -204,48 +242,53 @@ Result<> Worker::prepare_sandbox() {
     spec.keep = true;
     spec.detached = true;
     spec.labels.value = {{"run", m_id.text()}, {"space", m_work.run.space_id.text()}};
-    spec.mounts.value.push_back({config + "/hone", std::string(config_mount), true});
+    return spec;
+}
+
+// The command `hone`, and a place for the authorities that the broker will name.
+Result<> Worker::mount_programs(sandbox::SandboxSpec& spec) {
     if (m_means.tool_program.empty()) return invalid("hone-inside is missing: it belongs beside the program hone");
-    TRY(fill_file(config + "/hone/bin/hone", ""));
+    TRY(fill_file(folder() + "/hone/bin/hone", ""));
+    TRY(fill_file(folder() + "/trust", ""));
+    spec.mounts.value.push_back({folder() + "/hone", std::string(config_mount), true});
     spec.mounts.value.push_back({m_means.tool_program, "/hone/bin/hone", true});
-    TRY(fill_file(config + "/trust", ""));
-    spec.mounts.value.push_back({config + "/trust", std::string(system_trust_file), true});
-    harness::Setup setup = TRY(setup_of());
-    if (settings.harness == "playbook") spec.mounts.value.push_back({m_means.playbooks, "/opt/playbooks", true});
-    if (!m_harness->package.empty()) {
-        const InstalledHarness installed = TRY(m_means.harnesses.find(m_harness->name));
-        m_work.manifest.harness_version = installed.version;
-        spec.mounts.value.push_back({m_means.harnesses.directory(installed), std::string(harness_mount), true});
-    }
-    for (const SkillFolder& folder : TRY(m_means.skills.folders(m_work.run.space_id, *settings.skills))) {
-        const std::string place = config + "/hone/skills/" + folder.name;
-        for (const SkillFolder::File& file : folder.files) {
+    spec.mounts.value.push_back({folder() + "/trust", std::string(system_trust_file), true});
+    return {};
+}
+
+Result<> Worker::mount_harness(sandbox::SandboxSpec& spec) {
+    if (m_work.manifest.settings.harness == "playbook")
+        spec.mounts.value.push_back({m_means.playbooks, "/opt/playbooks", true});
+    if (m_harness->package.empty()) return {};
+    const InstalledHarness installed = TRY(m_means.harnesses.find(m_harness->name));
+    m_work.manifest.harness_version = installed.version;
+    spec.mounts.value.push_back({m_means.harnesses.directory(installed), std::string(harness_mount), true});
+    return {};
+}
+
+Result<std::vector<harness::Setup::SkillFolder>> Worker::write_skills() {
+    std::vector<harness::Setup::SkillFolder> mounts;
+    const auto& wanted = *m_work.manifest.settings.skills;
+    for (const SkillFolder& skill : TRY(m_means.skills.folders(m_work.run.space_id, wanted))) {
+        const std::string place = folder() + "/hone/skills/" + skill.name;
+        for (const SkillFolder::File& file : skill.files) {
             TRY(make_directories(parent_of(place + "/" + file.path), 0755));
             TRY(fill_file(place + "/" + file.path, file.content));
             if (file.executable) ::chmod((place + "/" + file.path).c_str(), 0755);
         }
-        setup.skills.push_back({folder.name, "/hone/skills/" + folder.name});
+        mounts.push_back({skill.name, "/hone/skills/" + skill.name});
     }
-    if (m_work.manifest.trigger)
-        TRY(fill_file(config + std::string(trigger_file), json::print_pretty(*m_work.manifest.trigger)));
-    // An earlier sandbox ended before there was a conversation to go on with: the new one is told everything again.
-    if (m_harness->resumes && setup.resume.empty()) TRY(m_means.book.untell(m_id));
-    m_driver = harness::make_driver(*m_harness);
-    m_launch = TRY(m_driver->launch(setup));
-    TRY(write_files(m_launch, spec));
-    TRY(prepare_layer(spec));
-    spec.command.emplace().argv = {"/bin/mkdir", "-p", std::string(home_inside)}; // `prepare_repos` looks how it ended
-    auto identity = std::async(std::launch::async, [this] { return make_identity(); });
-    m_sandbox = TRY(start_sandbox(spec));
+    return mounts;
+}
+
+Result<> Worker::note_sandbox() {
+    const SandboxSettings& wanted = *m_work.manifest.settings.sandbox;
     const sandbox::SandboxView view = TRY(m_sandbox->view());
     m_work.manifest.tier = std::string(name_of(view.tier));
     m_work.sandbox_id = m_sandbox->id().text();
-    note("provision",
-         fmt::format("Sandbox {}: tier {}, {} MiB memory, {} CPUs, network {}.", m_sandbox->id().text(),
-                     name_of(view.tier), *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
-    TRY(m_means.book.sandbox_started(m_id, *m_work.sandbox_id, m_work.manifest, std::exchange(m_steps, {})));
-    m_identity = TRY(identity.get());
-    return {};
+    note("provision", fmt::format("Sandbox ready: tier {}, {} MiB memory, {} CPUs, network {}.", name_of(view.tier),
+                                  *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
+    return m_means.book.sandbox_started(m_id, *m_work.sandbox_id, m_work.manifest, std::exchange(m_steps, {}));
 }
 
 // A server that was killed while it prepared this run may have left a sandbox that holds the run's thread: one that was
@@ -290,19 +333,18 @@ Result<Worker::Identity> Worker::make_identity() {
 
 // Files below /hone lie in its folder; others are mounted one by one over the place where the harness looks.
 Result<> Worker::write_files(const harness::Launch& launch, sandbox::SandboxSpec& spec) {
-    const std::string config = m_means.data_directory + "/runs/" + m_id.text();
     int number = 0;
     for (const harness::ConfigFile& file : launch.files) {
         if (file.path.starts_with("/hone/")) {
-            TRY(fill_file(config + file.path, file.content));
+            TRY(fill_file(folder() + file.path, file.content));
             continue;
         }
-        const std::string path = config + "/files/" + std::to_string(number++);
+        const std::string path = folder() + "/files/" + std::to_string(number++);
         TRY(fill_file(path, file.content));
         spec.mounts.value.push_back({path, file.path, true});
     }
-    for (const harness::ConfigFolder& folder : launch.folders)
-        if (folder.path != folder.source) spec.mounts.value.push_back({config + folder.source, folder.path, true});
+    for (const harness::ConfigFolder& shown : launch.folders)
+        if (shown.path != shown.source) spec.mounts.value.push_back({folder() + shown.source, shown.path, true});
     return {};
 }
 
@@ -335,24 +377,37 @@ Result<> Worker::prepare_layer(sandbox::SandboxSpec& spec) {
 }
 
 Result<> Worker::prepare_network() {
-    const Settings& settings = m_work.manifest.settings;
-    const Run& run = m_work.run;
     auto listeners = TRY(m_sandbox->listeners());
     if (listeners.size() != 2) return internal("the sandbox has no listeners");
     if (!m_identity) m_identity = TRY(make_identity());
+    TRY(m_means.gateway.add_run(m_id.text(), at_gateway()));
+    m_known_to_gateway = true;
+    auto access = TRY(at_broker());
+    m_session = TRY(m_means.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
+    m_identity.reset();
+    const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*m_session));
+    for (const broker::MountedFile& file : environment.files) {
+        const bool in_folder = file.path.starts_with("/hone/") && sandbox::is_clean_absolute_path(file.path);
+        if (!in_folder && file.path != system_trust_file) return internal("no place for " + file.path);
+        TRY(fill_file(folder() + (in_folder ? file.path : "/trust"), file.content));
+    }
+    m_environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
+    for (const auto& [name, value] : *m_work.manifest.settings.sandbox.value.env) m_environment[name] = value;
+    for (const auto& [name, value] : environment.variables) m_environment[name] = value;
+    note("project", "Bound to the project; its spans and evals can be read.");
+    return {};
+}
+
+// What the gateway knows of the run: whose account its calls are on, and where their spans go.
+broker::GatewayRun Worker::at_gateway() {
+    const Run& run = m_work.run;
+    const Settings& settings = m_work.manifest.settings;
     broker::GatewayRun known;
     known.account.space_id = run.space_id.text();
     known.account.run_id = m_id.text();
     known.account.automation_id = run.automation_id.value_or("");
-    known.account.run.tokens = settings.budget.value.tokens;
-    if (settings.budget.value.cost_micro_usd)
-        known.account.run.cost_nano_usd = *settings.budget.value.cost_micro_usd * 1000;
-    known.account.run.soft_percent = settings.budget.value.soft_percent;
-    if (const auto& per_day = m_work.manifest.automation_budget) {
-        known.account.automation_day.tokens = per_day->tokens;
-        if (per_day->cost_micro_usd) known.account.automation_day.cost_nano_usd = *per_day->cost_micro_usd * 1000;
-        known.account.automation_day.soft_percent = per_day->soft_percent;
-    }
+    known.account.run = limit_of(*settings.budget);
+    if (const auto& per_day = m_work.manifest.automation_budget) known.account.automation_day = limit_of(*per_day);
     known.place = {run.space_id.text(), std::string(runs_project), m_id.text(),
                    run.trace_id,        root_span_id(m_id),        m_id.text()};
     known.capture = *settings.capture;
@@ -365,33 +420,25 @@ Result<> Worker::prepare_network() {
         }
         m_news.notify_all();
     };
-    TRY(m_means.gateway.add_run(m_id.text(), std::move(known)));
-    m_known_to_gateway = true;
+    return known;
+}
+
+// What the broker knows of it: which hosts it may reach, and with which secrets.
+Result<broker::RunAccess> Worker::at_broker() {
+    const Run& run = m_work.run;
+    const SandboxSettings& wanted = *m_work.manifest.settings.sandbox;
     broker::RunAccess access;
     access.run_id = m_id.text();
     access.space_id = run.space_id.text();
     access.project_id = run.project_id.text();
-    access.mode = *settings.sandbox.value.network;
+    access.mode = *wanted.network;
     access.grant = m_grant;
-    for (const std::string& host : *settings.sandbox.value.allow_hosts)
+    for (const std::string& host : *wanted.allow_hosts)
         access.rules.push_back({TRY(parse_allowed_host(host)), false, "preset"});
     access.decisions = m_means.egress.of(run.space_id, m_id);
     access.secrets = m_means.skills.opener(run.space_id, m_id);
     access.seed = m_identity->seed;
-    m_identity.reset();
-    m_session = TRY(m_means.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
-    const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*m_session));
-    const std::string config = m_means.data_directory + "/runs/" + m_id.text();
-    for (const broker::MountedFile& file : environment.files) {
-        const bool in_folder = file.path.starts_with("/hone/") && sandbox::is_clean_absolute_path(file.path);
-        if (!in_folder && file.path != system_trust_file) return internal("no place for " + file.path);
-        TRY(fill_file(config + (in_folder ? file.path : "/trust"), file.content));
-    }
-    m_environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
-    for (const auto& [name, value] : *settings.sandbox.value.env) m_environment[name] = value;
-    for (const auto& [name, value] : environment.variables) m_environment[name] = value;
-    note("project", "Bound to the project; its spans and evals can be read.");
-    return {};
+    return access;
 }
 
 // A step's own command; its output is shown only when it fails.

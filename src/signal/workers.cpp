@@ -38,7 +38,7 @@ constexpr std::string_view kind_of(bool is_fix) {
 
 json::Value trigger_of(const Issue& issue, const std::vector<Fingerprint>& fingerprints) {
     return json::Object{{"kind", "issue"},
-                        {"investigation_title", "Issue " + issue.id.text()},
+                        {"investigation_title", issue.title},
                         {"issue", json::to_value(issue)},
                         {"fingerprints", json::to_value(fingerprints)},
                         {"previous_investigation", json::to_value(issue.investigation_id)}};

@@ -361,10 +361,12 @@ function SignalOn({ project, view }: { project: Project; view: SignalView }) {
           The last scan failed: {view.last_scan.failed}
         </Note>
       )}
-      <div class="signal-top">
-        <Volume project={project} range={range} />
-        <div class="wide-only">{load.data && <Breakdown issues={load.data} />}</div>
-      </div>
+      {(load.data || !load.error) && (
+        <div class="signal-top">
+          <Volume project={project} range={range} />
+          <div class="wide-only">{load.data && <Breakdown issues={load.data} />}</div>
+        </div>
+      )}
       <Data load={load} retry={() => void reload(issues_key(project))}>
         {(issues) => <Issues project={project} issues={issues} />}
       </Data>

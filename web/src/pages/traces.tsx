@@ -349,7 +349,8 @@ export function Traces({ params }: { params: Params }) {
       aside={
         open &&
         id &&
-        session === "" && (
+        session === "" &&
+        (!load.data || rows.length > 0) && (
           <div class="facets wide-only">
             {facet_fields.map((field) => (
               <FacetList
