@@ -81,6 +81,34 @@ Spending ModelExchange::estimate(const ModelRequest& request, size_t body_bytes)
     return {tokens.total(), price ? telemetry::cost_nano_usd(*price, tokens) : 0};
 }
 
+// No model skill of the run fits the request.
+bool ModelExchange::refuse_unoffered(const skill::Grant& grant) {
+    const std::string protocol(protocol_of(m_route.api));
+    if (offers_protocol(grant.models, protocol))
+        return refuse(ModelRefusal::not_found,
+                      "this run's model skills with PROTOCOL=" + protocol + " do not offer the model " +
+                          m_call.requested_model + "; add it to MODELS of one, or leave MODELS empty",
+                      false);
+    return refuse(ModelRefusal::not_configured,
+                  "Hone has no model skill with PROTOCOL=" + protocol +
+                      " for this run. Make one with its API_KEY (hone skill create NAME --type model --var PROTOCOL=" +
+                      protocol + " --secret API_KEY) and attach it to the preset",
+                  false);
+}
+
+// The request never came to the provider, or its answer never came back.
+bool ModelExchange::refuse_unreached(const Error& error) {
+    if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
+    if (m_is_locked_out)
+        return refuse(ModelRefusal::not_configured,
+                      "Hone cannot use the credential of the model skill " + m_skill_id + ": " + error.message +
+                          ". Set it again: hone secret set " + m_skill_id + " API_KEY",
+                      false);
+    if (error.code == Code::forbidden) return refuse(ModelRefusal::forbidden, error.message, false);
+    if (error.code == Code::conflict) return false; // the client or the run has gone
+    return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
+}
+
 bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     const GatewayOptions& options = m_gateway.m_options;
     m_route = std::move(route);
@@ -103,20 +131,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
 
     const auto policy = m_session.policy();
     const skill::ModelEndpoint* endpoint = choose_endpoint(policy->grant().models, m_route.api, m_call.requested_model);
-    if (endpoint == nullptr) {
-        const std::string protocol(protocol_of(m_route.api));
-        if (offers_protocol(policy->grant().models, protocol))
-            return refuse(ModelRefusal::not_found,
-                          "this run's model skills with PROTOCOL=" + protocol + " do not offer the model " +
-                              m_call.requested_model + "; add it to MODELS of one, or leave MODELS empty",
-                          false);
-        return refuse(
-            ModelRefusal::not_configured,
-            "Hone has no model skill with PROTOCOL=" + protocol +
-                " for this run. Make one with its API_KEY (hone skill create NAME --type model --var PROTOCOL=" +
-                protocol + " --secret API_KEY) and attach it to the preset",
-            false);
-    }
+    if (endpoint == nullptr) return refuse_unoffered(policy->grant());
     m_skill_id = endpoint->skill_id;
 
     Result<Admission> reserved = Admission{};
@@ -140,18 +155,9 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     auto reached = reach(head, *endpoint, m_sent);
     if (reached.ok()) return pass_answer(reached.value()) && m_client_keeps;
 
-    const Error& error = reached.error();
-    m_call.error = error.message;
+    m_call.error = reached.error().message;
     settle();
-    if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
-    if (m_is_locked_out)
-        return refuse(ModelRefusal::not_configured,
-                      "Hone cannot use the credential of the model skill " + m_skill_id + ": " + error.message +
-                          ". Set it again: hone secret set " + m_skill_id + " API_KEY",
-                      false);
-    if (error.code == Code::forbidden) return refuse(ModelRefusal::forbidden, error.message, false);
-    if (error.code == Code::conflict) return false; // the client or the run has gone
-    return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
+    return refuse_unreached(reached.error());
 }
 
 // The body as it is sent: with a request for token counts where they do not come by themselves, and with a notice when

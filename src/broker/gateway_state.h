@@ -73,6 +73,8 @@ public:
 
 private:
     bool refuse(ModelRefusal refusal, std::string_view message, bool close);
+    bool refuse_unoffered(const skill::Grant& grant);
+    bool refuse_unreached(const Error& error);
     std::string prepare(const ModelRequest& request, std::string body, const Admission& admission);
     Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
     Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);

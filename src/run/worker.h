@@ -128,6 +128,9 @@ private:
     Result<> start_harness();
     void open_input();
     Result<harness::Setup> setup_of();
+    std::string context() const;
+    Result<> choose_playbook(harness::Setup& setup) const;
+    Result<> choose_agent(harness::Setup& setup) const;
     Result<> write_files(const harness::Launch& launch, sandbox::SandboxSpec& spec);
     Result<> run_inside(std::string_view step, const std::vector<std::string>& argv, int64_t timeout_ms);
     Result<> await_inside(std::string_view step, int64_t number);

@@ -15,12 +15,13 @@ namespace hone::server {
 namespace {
 
 constexpr size_t traces_at_once = 500;
+constexpr auto between_looks = std::chrono::milliseconds(50);
 constexpr std::string_view prompt =
     "What goes wrong most in this project, since when, and what should be done about it?";
 
 // A playbook; with the key of a model in the environment, Claude Code. The key goes into a skill and no further.
 run::Settings demo_worker(skill::Skills& skills, const access::SpaceId& space, const std::string& data_dir,
-                          const std::function<void(const std::string&)>& say) {
+                          const Server::Say& say) {
     run::Settings worker;
     worker.harness = "playbook";
     const char* key = std::getenv("ANTHROPIC_API_KEY");
@@ -58,7 +59,7 @@ run::Settings demo_worker(skill::Skills& skills, const access::SpaceId& space, c
 
 } // namespace
 
-Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
+Result<> Server::open_demo(const Say& say) {
     const access::Caller caller = access::Caller::system();
     const auto rows = TRY(m_database->query("SELECT id FROM spaces WHERE name = 'default'"));
     if (rows.empty()) return conflict("the demo needs the space default; use a new --data-dir");
@@ -68,6 +69,25 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
         say("The demo is loaded already.");
         return {};
     }
+    const std::string project = TRY(load_demo_traces(space, say));
+    if (!m_sandboxes) return unavailable("no sandbox can be made here: " + m_no_sandboxes);
+    // Signal looks by itself from now on; it finds what was planted and lets one worker investigate.
+    signal::ConfigureSignal on;
+    on.enabled = true;
+    on.consent = true;
+    TRY(m_signal->configure(caller, space, project, on));
+    const run::RunId run = TRY(start_demo_run(space, say));
+    const auto fix =
+        propose_demo_fix(*m_repositories, runs, m_clock, space, std::string(demo::project_name), m_config.data_dir);
+    say(fix.ok() ? fmt::format("A worker proposes a fix; its branch will wait for you at {}/inbox", m_url)
+                 : "No fix is proposed: " + fix.error().message);
+    TRY(tell_run(run, say));
+    TRY(make_demo_automations(space, say));
+    return tell_issues(space, project, say);
+}
+
+// The id of the project, once questions see all of its spans: the analyst should, too.
+Result<std::string> Server::load_demo_traces(const access::SpaceId& space, const Say& say) {
     const Time now = m_clock.now();
     int64_t spans = 0;
     for (size_t at = 0; at < demo::trace_count; at += traces_at_once) {
@@ -75,27 +95,27 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
         spans += TRY(m_telemetry->ingester().take(batch, space.text(), demo::project_name)).accepted;
     }
     say(fmt::format("Loaded {} spans of three days into the project {}.", spans, demo::project_name));
-    if (!m_sandboxes) return unavailable("no sandbox can be made here: " + m_no_sandboxes);
-    // Questions see acknowledged spans within a second; the analyst should see them all.
-    const auto project = TRY(m_access->projects.find(caller, space, demo::project_name));
+    const auto project = TRY(m_access->projects.find(access::Caller::system(), space, demo::project_name));
+    telemetry::Series series;
+    series.scope.project = project.id.text();
+    series.metrics = {telemetry::Metric::count};
+    series.bucket = Duration(0);
     const auto seen = [&]() -> Result<int64_t> {
-        telemetry::Series series;
-        series.scope.project = project.id.text();
-        series.metrics = {telemetry::Metric::count};
-        series.bucket = Duration(0);
         const auto points = TRY(TRY(m_telemetry->store())->series(series));
         return points.empty() ? 0 : static_cast<int64_t>(points.front().values.front());
     };
-    for (int i = 0; i < 600; ++i) {
+    constexpr int most_looks = 600; // half a minute
+    for (int i = 0; i < most_looks; ++i) {
         const auto count = seen();
         if (count.ok() && count.value() >= spans) break;
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::this_thread::sleep_for(between_looks);
     }
-    // Signal looks by itself from now on; it finds what was planted and lets one worker investigate.
-    signal::ConfigureSignal on;
-    on.enabled = true;
-    on.consent = true;
-    TRY(m_signal->configure(caller, space, project.id.text(), on));
+    return project.id.text();
+}
+
+Result<run::RunId> Server::start_demo_run(const access::SpaceId& space, const Say& say) {
+    run::Runs& runs = m_workshop->runs().runs;
+    const access::Caller caller = access::Caller::system();
     run::StartRun start;
     start.project = std::string(demo::project_name);
     start.prompt = std::string(prompt);
@@ -109,31 +129,32 @@ Result<> Server::open_demo(const std::function<void(const std::string&)>& say) {
     }
     const run::Run run = TRY(std::move(started));
     say(fmt::format("Started an investigation in a sandbox: {}/runs/{}", m_url, run.id.text()));
-    const auto fix =
-        propose_demo_fix(*m_repositories, runs, m_clock, space, std::string(demo::project_name), m_config.data_dir);
-    say(fix.ok() ? fmt::format("A worker proposes a fix; its branch will wait for you at {}/inbox", m_url)
-                 : "No fix is proposed: " + fix.error().message);
+    return run.id;
+}
+
+// What its worker says and does, until it has answered.
+Result<> Server::tell_run(const run::RunId& id, const Say& say) {
+    const access::Caller caller = access::Caller::system();
+    run::Runs& runs = m_workshop->runs().runs;
     int64_t told = 0;
     for (;;) {
-        for (const run::RunEvent& event : TRY(runs.events(caller, run.id, told, 100))) {
+        for (const run::RunEvent& event : TRY(runs.events(caller, id, told, 100))) {
             told = event.seq;
             if (event.kind == harness::EventKind::message || event.step || event.failed) say("  " + event.text);
         }
-        const run::Run now_at = TRY(runs.find(caller, run.id));
-        if (run::is_over(now_at.state) || now_at.state == run::State::waiting) {
-            say(fmt::format("The investigation {}.{}",
-                            now_at.state == run::State::waiting ? "is there; you may ask on" : name_of(now_at.state),
-                            now_at.reason.empty() ? "" : " " + now_at.reason));
-            TRY(make_demo_automations(space, say));
-            return tell_issues(space, project.id.text(), say);
+        const run::Run run = TRY(runs.find(caller, id));
+        const bool waits = run.state == run::State::waiting;
+        if (waits || run::is_over(run.state)) {
+            say(fmt::format("The investigation {}.{}", waits ? "is there; you may ask on" : name_of(run.state),
+                            run.reason.empty() ? "" : " " + run.reason));
+            return {};
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::this_thread::sleep_for(between_looks);
     }
 }
 
 // What Signal found, once it has looked and its first worker is done.
-Result<> Server::tell_issues(const access::SpaceId& space, const std::string& project,
-                             const std::function<void(const std::string&)>& say) {
+Result<> Server::tell_issues(const access::SpaceId& space, const std::string& project, const Say& say) {
     const access::Caller caller = access::Caller::system();
     signal::IssueFilter filter;
     filter.project = project;
@@ -146,7 +167,7 @@ Result<> Server::tell_issues(const access::SpaceId& space, const std::string& pr
             return issue.investigation_id && issue.status != signal::Status::investigating;
         });
         if (view.last_scan && (is_investigated || view.last_scan->investigations == 0)) break;
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::this_thread::sleep_for(between_looks);
     }
     say(fmt::format("Signal found {} issues: {}/s/default/projects/{}/signal", issues.size(), m_url,
                     demo::project_name));
@@ -156,8 +177,7 @@ Result<> Server::tell_issues(const access::SpaceId& space, const std::string& pr
 }
 
 // One automation by the clock and one by a metric, which fires at its first look; a monitor that watches the same.
-Result<> Server::make_demo_automations(const access::SpaceId& space,
-                                       const std::function<void(const std::string&)>& say) {
+Result<> Server::make_demo_automations(const access::SpaceId& space, const Say& say) {
     const access::Caller caller = access::Caller::system();
     run::Settings worker;
     worker.harness = "playbook";

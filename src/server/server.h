@@ -69,9 +69,10 @@ public:
     const std::string& otlp_url() const { return m_otlp_url; }
     // Set when this start created the installation.
     const std::optional<access::FirstStart>& first_start() const { return m_first_start; }
+    using Say = std::function<void(const std::string&)>;
     // Loads the demo project, switches Signal on and lets the playbook look at it, once; tells each step to `say`.
     // Returns when the investigations are there.
-    Result<> open_demo(const std::function<void(const std::string&)>& say);
+    Result<> open_demo(const Say& say);
     // Finishes running requests, then stops serving. Destroying without it cuts them.
     void drain();
     Result<> reload();
@@ -81,9 +82,11 @@ private:
     Result<> open_data(const std::optional<std::string>& admin_password);
     Result<> open_secrets();
     Result<> open_workshop();
-    Result<> tell_issues(const access::SpaceId& space, const std::string& project,
-                         const std::function<void(const std::string&)>& say);
-    Result<> make_demo_automations(const access::SpaceId& space, const std::function<void(const std::string&)>& say);
+    Result<std::string> load_demo_traces(const access::SpaceId& space, const Say& say);
+    Result<run::RunId> start_demo_run(const access::SpaceId& space, const Say& say);
+    Result<> tell_run(const run::RunId& id, const Say& say);
+    Result<> tell_issues(const access::SpaceId& space, const std::string& project, const Say& say);
+    Result<> make_demo_automations(const access::SpaceId& space, const Say& say);
     Result<> open_spans();
     Result<> open_edge();
     Result<> open_otlp();

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(here))
 FILES = [path.stem for path in sorted(here.glob("*.py")) if path.stem not in ("run", "server")]
 
-LONGEST = ["agents", "monitors", "automations", "span_faults"]  # begun first, so that none is left alone at the end
+LONGEST = ["agents", "monitors", "automations", "span_faults", "wall_clock"]  # begun first, so that none is left alone at the end
 
 
 def tests():
