@@ -70,6 +70,7 @@ Result<telemetry::ListSpans> request_of(const Call& call, const ListSpans& query
     const auto page = TRY(page_of(query.limit, query.cursor));
     telemetry::ListSpans request;
     request.scope.project = project.id.text();
+    request.scope.cancel = call.head.gone;
     if (query.start_time) request.scope.from_ns = to_ns(*query.start_time);
     if (query.end_time) request.scope.to_ns = to_ns(*query.end_time);
     request.limit = static_cast<size_t>(page.limit);

@@ -111,6 +111,7 @@ Result<net::Response> run_sql(const Call& call, const InSpace& query, const RunS
     request.sql = body.sql;
     request.format = engine_format(*body.format);
     if (body.limit) request.most_rows = static_cast<size_t>(*body.limit);
+    request.cancel = call.head.gone;
     net::Response response;
     response.body = TRY(TRY(spans_of(call))->sql.run(request));
     response.content_type = content_type_of(*body.format);

@@ -24,6 +24,7 @@ Result<telemetry::Scope> scope_of(const Call& call, const Query& query) {
     if (query.after) scope.from_ns = to_ns(*query.after);
     if (query.before) scope.to_ns = to_ns(*query.before);
     scope.filter = query.filter.value_or("");
+    scope.cancel = call.head.gone;
     return scope;
 }
 

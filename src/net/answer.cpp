@@ -111,7 +111,7 @@ void Connection::start_stream(Answer&& answer, bool keep) {
         set_deadline(m_edge.limits().heartbeat);
         if (m_edge.is_draining()) m_outlet->finish();
     } else {
-        set_deadline({});
+        await_lane();
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "net/client.h"
 #include "net/edge.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ constexpr size_t swallow_bytes = 64 << 10;    // a refused body up to this is re
 constexpr size_t pipelined_output = 64 << 10; // answers collected before they are sent
 constexpr size_t pipe_buffer = 256 << 10;
 constexpr int rounds_per_turn = 16; // then others have their turn
+constexpr Duration look_for_client = std::chrono::milliseconds(250);
 
 // A client's own id is kept when it is short and plain.
 bool is_request_id(std::string_view text) {
@@ -310,8 +312,7 @@ void Connection::break_body(int status, Error error) {
     if (m_current->pipe) {
         m_current->pipe->fail(std::move(error));
         m_phase = Phase::waiting;
-        set_deadline({});
-        return;
+        return await_lane();
     }
     refuse(status, status == 408 ? "timeout" : code_name(error.code), error.message);
 }
@@ -322,7 +323,7 @@ void Connection::finish_body() {
     if (!current.pipe) return submit();
     current.pipe->finish();
     m_phase = Phase::waiting;
-    set_deadline({});
+    await_lane();
 }
 
 void Connection::submit() {
@@ -332,12 +333,13 @@ void Connection::submit() {
     request.body = std::move(current.body);
     current.body = {};
     if (current.pipe) request.body_stream = make_reader(current.pipe);
+    if (current.plan.lane == Lane::query) request.gone = current.gone = std::make_shared<Cancel>();
     auto task = make_request_task(m_edge, m_id, std::move(request), std::move(current.memory));
     if (!m_edge.shared().lane(current.plan.lane).submit(task))
         return refuse(503, "unavailable", "the server is busy; try again");
     if (current.decoder.is_done()) {
         m_phase = Phase::waiting;
-        set_deadline({});
+        await_lane();
     }
 }
 
@@ -361,6 +363,12 @@ void Connection::on_deadline() {
     if (phase == Phase::head) refuse(408, "timeout", "the request header took too long");
     if (phase == Phase::body) break_body(408, busy("the request body took too long"));
     if (phase == Phase::events) append_chunk(":\n\n");
+    if (phase == Phase::waiting || phase == Phase::streaming) {
+        if (!m_socket.has_peer_closed()) return await_lane();
+        ++m_edge.shared().tally.given_up;
+        m_current->gone->cancel();
+        return set_deadline({});
+    }
     pump();
 }
 
@@ -416,7 +424,7 @@ bool Connection::flush() {
     m_output_first = 0;
     if (m_phase == Phase::idle) set_deadline(m_edge.limits().idle_timeout);
     if (m_phase == Phase::events) set_deadline(m_edge.limits().heartbeat);
-    if (m_phase == Phase::streaming) set_deadline({}); // now the producer is waited for
+    if (m_phase == Phase::streaming) await_lane();
     return true;
 }
 
@@ -455,6 +463,11 @@ void Connection::set_body_deadline() {
     set_deadline(std::max<Duration>(left, std::chrono::milliseconds(1)));
 }
 
+// A lane's thread works on the answer, however long that takes. A question is given up when its client does so.
+void Connection::await_lane() {
+    set_deadline(m_current->gone ? look_for_client : Duration{});
+}
+
 // Half closes and lets the client finish talking: closing at once would reset the connection under its bytes, and the
 // client might lose our answer.
 void Connection::linger() {
@@ -469,6 +482,7 @@ void Connection::close() {
     drop_outlet();
     if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
     if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the connection ended"));
+    if (m_current && m_current->gone) m_current->gone->cancel();
     m_phase = Phase::closed;
     m_watch.reset();
     m_socket.close();

@@ -64,6 +64,7 @@ private:
         std::string body;
         MemoryShare memory;
         std::shared_ptr<BodyPipe> pipe;
+        std::shared_ptr<Cancel> gone; // of a question: nobody waits for its answer any more
         std::string id;
         size_t body_limit = 0;
         uint64_t received = 0;
@@ -115,6 +116,7 @@ private:
     void wait(Ready ready);
     void set_deadline(Duration from_now);
     void set_body_deadline();
+    void await_lane();
     void linger();
 
     struct Piece {

@@ -23,7 +23,7 @@ namespace hone::net {
 
 // Counters of one server; written by its edges and lanes.
 struct Tally {
-    std::atomic<uint64_t> accepted{0}, refused{0}, open{0}, requests{0}, bad{0}, busy{0}, event_streams{0},
+    std::atomic<uint64_t> accepted{0}, refused{0}, open{0}, requests{0}, bad{0}, busy{0}, given_up{0}, event_streams{0},
         events_cut{0}, bytes_in{0}, bytes_out{0}, body_memory{0};
 };
 

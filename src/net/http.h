@@ -20,6 +20,8 @@ struct Header {
 // The first value under this name in any case; empty when absent.
 std::string_view header_value(const std::vector<Header>& headers, std::string_view name);
 
+class Cancel; // client.h
+
 // What is known of a request once its header section is in.
 struct RequestHead {
     std::string method; // as sent: "GET"
@@ -30,6 +32,8 @@ struct RequestHead {
     std::string peer; // the caller's ip address as text
     bool tls = false;
     std::string id; // "req_…", or the client's own X-Request-Id when it is short and plain
+    // On the lane of questions: cancelled when the client goes away before its answer. Null on the others.
+    std::shared_ptr<Cancel> gone;
 
     std::string_view header(std::string_view name) const { return header_value(headers, name); }
     bool has_header(std::string_view name) const;

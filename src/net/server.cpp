@@ -104,6 +104,7 @@ public:
         counts.requests = tally.requests;
         counts.requests_bad = tally.bad;
         counts.requests_busy = tally.busy;
+        counts.requests_given_up = tally.given_up;
         counts.event_streams = tally.event_streams;
         counts.events_cut = tally.events_cut;
         counts.bytes_in = tally.bytes_in;

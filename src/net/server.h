@@ -84,11 +84,12 @@ struct ServerCounts {
     uint64_t connections_accepted = 0;
     uint64_t connections_refused = 0; // over a connection limit
     uint64_t connections_open = 0;
-    uint64_t requests = 0;      // whose header section was understood
-    uint64_t requests_bad = 0;  // answered with 4xx by the edge itself
-    uint64_t requests_busy = 0; // answered with 503 by the edge itself
-    uint64_t event_streams = 0; // open
-    uint64_t events_cut = 0;    // followers that did not keep up
+    uint64_t requests = 0;          // whose header section was understood
+    uint64_t requests_bad = 0;      // answered with 4xx by the edge itself
+    uint64_t requests_busy = 0;     // answered with 503 by the edge itself
+    uint64_t requests_given_up = 0; // questions whose client went away
+    uint64_t event_streams = 0;     // open
+    uint64_t events_cut = 0;        // followers that did not keep up
     uint64_t bytes_in = 0;
     uint64_t bytes_out = 0;
     uint64_t body_memory = 0; // bytes of request bodies in memory

@@ -1,5 +1,6 @@
 #include "net/server.h"
 
+#include "net/client.h"
 #include "net/testing/raw_client.h"
 
 #include <atomic>
@@ -390,4 +391,42 @@ TEST_CASE("destroying a server with connections in every state is prompt and saf
     CHECK_FALSE(events->send("a", "1", "x"));
     CHECK(idle.is_ended());
     CHECK(half.is_ended());
+}
+
+TEST_CASE("a question is given up when its client goes away, not before") {
+    LambdaHandler handler;
+    std::atomic<int> asked{0}, given_up{0};
+    handler.on_plan = [](const RequestHead& head) {
+        Plan plan;
+        plan.lane = head.path == "/write" ? Lane::control : Lane::query;
+        return plan;
+    };
+    handler.on_handle = [&](Request&& request) {
+        if (!request.gone) return text_response(200, "not a question");
+        ++asked;
+        pollfd look{request.gone->descriptor(), POLLIN, 0};
+        const bool stays = request.path == "/short";
+        if (::poll(&look, 1, stays ? 600 : 20'000) == 0) return text_response(200, "nobody went");
+        given_up += request.gone->is_cancelled();
+        return text_response(200, "late");
+    };
+    auto server = start_server(handler);
+    const std::string address = server->addresses()[0];
+    RawClient patient(address);
+    CHECK(patient.get("/write").body == "not a question");
+    CHECK(patient.get("/short").body == "nobody went");
+    CHECK(patient.get("/short").body == "nobody went");
+    CHECK(given_up == 0);
+
+    const auto leave = [&](std::string_view sent) {
+        const int before = asked;
+        RawClient client(address);
+        client.send(sent);
+        REQUIRE(eventually([&] { return asked > before; }));
+    };
+    leave("GET /long HTTP/1.1\r\nHost: test\r\n\r\n");
+    CHECK(eventually([&] { return given_up == 1; }));
+    leave("GET /long HTTP/1.1\r\nHost: test\r\n\r\nGET /next HTTP/1.1\r\n"); // with bytes that nobody reads
+    CHECK(eventually([&] { return given_up == 2; }));
+    CHECK(patient.get("/short").body == "nobody went");
 }

@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -88,6 +89,11 @@ IoStep Socket::write(std::span<const std::string_view> pieces) {
     if (sent >= 0) return {Io::done, static_cast<size_t>(sent)};
     const IoStep step = failed_step(m_problem);
     return step.state == Io::want_read ? IoStep{Io::want_write, 0} : step;
+}
+
+bool Socket::has_peer_closed() const {
+    pollfd look{m_descriptor.get(), POLLRDHUP, 0};
+    return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 void Socket::shut_down_writing() {

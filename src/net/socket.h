@@ -29,6 +29,8 @@ public:
     // Sends from the front of the pieces; may stop anywhere.
     IoStep write(std::span<const std::string_view> pieces);
     void shut_down_writing();
+    // The other side will send nothing more: it has closed, or half closed. What it sent before may still lie unread.
+    bool has_peer_closed() const;
     void close();
     std::string problem() const { return m_tls ? m_tls->problem() : m_problem; }
     void start_tls(std::unique_ptr<TlsSession> session) { m_tls = std::move(session); }

@@ -428,11 +428,16 @@ std::string Server::metrics() const {
     add("counter", "edge_bad_requests_total", "Requests refused by the edge as malformed or over a limit.",
         counts.requests_bad);
     add("counter", "edge_busy_requests_total", "Requests refused because a queue was full.", counts.requests_busy);
+    add("counter", "edge_abandoned_requests_total", "Questions about spans given up because their client went away.",
+        counts.requests_given_up);
     add("gauge", "event_streams_open", "Live event streams.", counts.event_streams);
     add("counter", "received_bytes_total", "Bytes read from sockets.", counts.bytes_in);
     add("counter", "sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);
     add("gauge", "control_queue_length", "API requests waiting for a thread.",
         counts.lanes[static_cast<size_t>(net::Lane::control)].queued);
+    const auto& questions = counts.lanes[static_cast<size_t>(net::Lane::query)];
+    add("gauge", "query_queue_length", "Questions about spans waiting for a thread.", questions.queued);
+    add("gauge", "queries_running", "Questions about spans that a thread works on.", questions.running);
     if (const auto secrets = m_skills->hygiene(); secrets.ok())
         out += fmt::format("# HELP hone_secrets Secrets by what somebody should look at.\n# TYPE hone_secrets gauge\n"
                            "hone_secrets{{state=\"all\"}} {}\nhone_secrets{{state=\"old\"}} {}\n"

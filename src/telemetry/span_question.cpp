@@ -12,7 +12,7 @@ Result<Question> ask(const Scope& scope) {
     question.query.bind("project", scope.project).bind("from", scope.from_ns).bind("to", scope.to_ns);
     question.query.project = scope.project;
     question.query.deadline = scope.deadline;
-    question.query.cancel = scope.cancel;
+    question.query.cancel = scope.cancel.get();
     const auto seconds = std::max<int64_t>(1, std::chrono::duration_cast<std::chrono::seconds>(scope.deadline).count());
     question.query.set("max_execution_time", std::to_string(seconds));
     question.where = "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";

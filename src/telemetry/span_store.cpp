@@ -166,7 +166,7 @@ Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::
     query.project = scope.project;
     query.bind("project", scope.project);
     query.deadline = scope.deadline;
-    query.cancel = scope.cancel;
+    query.cancel = scope.cancel.get();
     query.set("max_query_size", "1000000000").set("max_ast_elements", "100000000");
     const std::string bytes = TRY(engine.query(query));
     for (BinaryReader reader(bytes); !reader.at_end();) {

@@ -23,7 +23,7 @@ struct Scope {
     int64_t to_ns = INT64_MAX; // exclusive
     std::string filter;        // filter.h
     Duration deadline{10'000'000'000};
-    net::Cancel* cancel = nullptr;
+    std::shared_ptr<net::Cancel> cancel{}; // shared: a stream outlives the request that asked for it
     // When they were received, for those who follow.
     int64_t received_from_ns = 0;       // inclusive
     int64_t received_to_ns = INT64_MAX; // exclusive

@@ -289,7 +289,7 @@ Result<std::string> SqlGuard::run(const SqlRequest& request) {
         query.project = request.project;
         query.deadline = request.deadline + std::chrono::seconds(2); // the engine's own limit speaks first
         query.most_bytes = request.most_bytes + (1 << 20);
-        query.cancel = request.cancel;
+        query.cancel = request.cancel.get();
         const auto seconds =
             std::max<int64_t>(1, std::chrono::duration_cast<std::chrono::seconds>(request.deadline).count());
         query.set("database", "hone").set("max_execution_time", std::to_string(seconds));

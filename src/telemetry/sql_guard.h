@@ -21,7 +21,7 @@ struct SqlRequest {
     size_t most_bytes = 16 << 20;
     size_t most_memory = 512 << 20;
     Duration deadline{10'000'000'000};
-    net::Cancel* cancel = nullptr;
+    std::shared_ptr<net::Cancel> cancel{};
 };
 
 class SqlGuard {

@@ -219,6 +219,32 @@ def test_slow_clients_hold_nobody_up(binary, stack):
         assert answer == b"" or b" 408 " in answer.split(b"\r\n")[0], answer[:100]
 
 
+def test_a_question_ends_when_nobody_waits_for_its_answer(binary, stack):
+    server = stack.enter_context(Server(binary, None))
+    admin = server.admin()
+    key = key_of(server)
+    spans = [(1, number, 0, f"step {number}", {}) for number in range(1, 3001)]
+    assert server.client(key).post("/v1/traces", otlp_json(spans)).status == 200
+    wait_until(lambda: len(stored_ids(admin) or ()) == len(spans), "all are stored")
+    endless = "SELECT count() FROM spans a, spans b, spans c WHERE length(a.name) + length(b.name) > length(c.name) + 99"
+    body = json.dumps({"project": "shop", "sql": endless}).encode()
+
+    def metric(name):
+        lines = [line for line in admin.get("/metrics").text.splitlines() if line.startswith(f"hone_{name} ")]
+        return int(lines[0].split()[1])
+
+    parts = urllib.parse.urlsplit(server.url)
+    for number in range(1, 4):
+        with socket.create_connection((parts.hostname, parts.port)) as leaving:
+            leaving.sendall(f"POST /v1/sql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n"
+                            f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            wait_until(lambda: metric("queries_running") == 1, "it is being answered")
+        wait_until(lambda: metric("queries_running") == 0, "it has ended")
+        assert metric("edge_abandoned_requests_total") == number
+    asked = admin.post("/v1/sql", {"project": "shop", "sql": "SELECT count() AS spans FROM spans"})
+    assert asked.status == 200 and "3000" in asked.text, asked.text
+
+
 def test_bombs_and_broken_bodies_are_refused(binary, stack):
     server = stack.enter_context(Server(binary))
     client = server.client(key_of(server))

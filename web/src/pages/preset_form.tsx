@@ -5,12 +5,12 @@ import { api, segment } from "../api";
 import type { HarnessView, Preset } from "../api_types";
 import { reload, use_load } from "../load";
 import { Check, Choice, Field, Form, use_draft } from "../parts/form";
-import { Icon } from "../parts/icon";
+import { GroupList } from "../parts/group_list";
 import { Note } from "../parts/state";
 import { toast_done } from "../parts/toast";
 import { navigate } from "../router";
 import { can, space } from "../session";
-import { type Draft, draft_of, lines, output_kinds, problem_of, type RepoDraft, settings_of } from "./preset_draft";
+import { type Draft, draft_of, lines, output_kinds, problem_of, settings_of } from "./preset_draft";
 import { ReviewPart, review_summary } from "./preset_review";
 import { capture_options, preset_page } from "./run_data";
 import { list_skills } from "./skill_data";
@@ -98,50 +98,40 @@ function Skills({ draft, change }: PartProps) {
 }
 
 function Repositories({ draft, change }: PartProps) {
-  const set = (index: number, part: Partial<RepoDraft>) =>
-    change({ repos: draft.repos.map((repo, at) => (at === index ? { ...repo, ...part } : repo)) });
   return (
     <Part
       title="Repositories"
       text={draft.repos.length === 0 ? "none" : draft.repos.map((repo) => repo.url).join(", ")}
     >
-      {draft.repos.map((repo, index) => (
-        <fieldset class="form-group" key={index}>
-          <legend class="off-screen">Repository {index + 1}</legend>
-          <Field
-            label="Address"
-            placeholder="https://github.com/example/shop"
-            value={repo.url}
-            on_input={(url) => set(index, { url })}
-          />
-          <div class="field-row">
-            <Field label="Branch, tag or commit" value={repo.ref} on_input={(ref) => set(index, { ref })} />
-            <Field label="Folder" placeholder="all of it" value={repo.path} on_input={(path) => set(index, { path })} />
+      <GroupList
+        noun="Repository"
+        add="Add a repository"
+        rows={draft.repos}
+        blank={{ url: "", ref: "", path: "", depth: "" }}
+        on_change={(repos) => change({ repos })}
+      >
+        {(repo, set) => (
+          <>
             <Field
-              label="Commits of history"
-              placeholder="all"
-              type="number"
-              value={repo.depth}
-              on_input={(depth) => set(index, { depth })}
+              label="Address"
+              placeholder="https://github.com/example/shop"
+              value={repo.url}
+              on_input={(url) => set({ url })}
             />
-          </div>
-          <button
-            type="button"
-            aria-label={`Remove repository ${index + 1}`}
-            onClick={() => change({ repos: draft.repos.filter((_, at) => at !== index) })}
-          >
-            <Icon name="trash" /> Remove
-          </button>
-        </fieldset>
-      ))}
-      <p>
-        <button
-          type="button"
-          onClick={() => change({ repos: [...draft.repos, { url: "", ref: "", path: "", depth: "" }] })}
-        >
-          <Icon name="plus" /> Add a repository
-        </button>
-      </p>
+            <div class="field-row">
+              <Field label="Branch, tag or commit" value={repo.ref} on_input={(ref) => set({ ref })} />
+              <Field label="Folder" placeholder="all of it" value={repo.path} on_input={(path) => set({ path })} />
+              <Field
+                label="Commits of history"
+                placeholder="all"
+                type="number"
+                value={repo.depth}
+                on_input={(depth) => set({ depth })}
+              />
+            </div>
+          </>
+        )}
+      </GroupList>
     </Part>
   );
 }

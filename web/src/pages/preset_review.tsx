@@ -2,8 +2,8 @@
 
 import { plural } from "../lib/number";
 import { Check, Choice, Field } from "../parts/form";
-import { Icon } from "../parts/icon";
-import type { ReviewDraft, VerificationDraft } from "./preset_draft";
+import { GroupList } from "../parts/group_list";
+import type { ReviewDraft } from "./preset_draft";
 
 interface PartProps {
   draft: ReviewDraft;
@@ -19,48 +19,36 @@ export function review_summary(draft: ReviewDraft): string {
 }
 
 function Verification({ draft, change }: PartProps) {
-  const set = (index: number, part: Partial<VerificationDraft>) =>
-    change({ verification: draft.verification.map((one, at) => (at === index ? { ...one, ...part } : one)) });
   return (
     <>
-      {draft.verification.map((one, index) => (
-        <fieldset class="form-group" key={index}>
-          <legend class="off-screen">Verification {index + 1}</legend>
-          <div class="field-row">
-            <Field label="Name" placeholder="tests" value={one.name} on_input={(name) => set(index, { name })} />
+      <GroupList
+        noun="Verification"
+        add="Add a verification command"
+        rows={draft.verification}
+        blank={{ name: "", command: "", timeout_seconds: "600" }}
+        on_change={(verification) => change({ verification })}
+      >
+        {(one, set) => (
+          <>
+            <div class="field-row">
+              <Field label="Name" placeholder="tests" value={one.name} on_input={(name) => set({ name })} />
+              <Field
+                label="Seconds"
+                type="number"
+                min={1}
+                value={one.timeout_seconds}
+                on_input={(timeout_seconds) => set({ timeout_seconds })}
+              />
+            </div>
             <Field
-              label="Seconds"
-              type="number"
-              min={1}
-              value={one.timeout_seconds}
-              on_input={(timeout_seconds) => set(index, { timeout_seconds })}
+              label="Command"
+              placeholder="make test"
+              value={one.command}
+              on_input={(command) => set({ command })}
             />
-          </div>
-          <Field
-            label="Command"
-            placeholder="make test"
-            value={one.command}
-            on_input={(command) => set(index, { command })}
-          />
-          <button
-            type="button"
-            aria-label={`Remove verification ${index + 1}`}
-            onClick={() => change({ verification: draft.verification.filter((_, at) => at !== index) })}
-          >
-            <Icon name="trash" /> Remove
-          </button>
-        </fieldset>
-      ))}
-      <p>
-        <button
-          type="button"
-          onClick={() =>
-            change({ verification: [...draft.verification, { name: "", command: "", timeout_seconds: "600" }] })
-          }
-        >
-          <Icon name="plus" /> Add a verification command
-        </button>
-      </p>
+          </>
+        )}
+      </GroupList>
       {draft.verification.length > 0 && (
         <Check
           label="Only verified branches can be approved"
