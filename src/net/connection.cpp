@@ -359,16 +359,17 @@ void Connection::refuse(int status, std::string_view code, std::string_view mess
 
 void Connection::on_deadline() {
     const Phase phase = m_phase;
-    if (has_output() || phase == Phase::handshake || phase == Phase::idle || phase == Phase::lingering) return close();
-    if (phase == Phase::head) refuse(408, "timeout", "the request header took too long");
-    if (phase == Phase::body) break_body(408, busy("the request body took too long"));
-    if (phase == Phase::events) append_chunk(":\n\n");
-    if (phase == Phase::waiting || phase == Phase::streaming) {
+    const bool awaits_lane = phase == Phase::waiting || (phase == Phase::streaming && !has_output());
+    if (awaits_lane && m_current->gone) {
         if (!m_socket.has_peer_closed()) return await_lane();
         ++m_edge.shared().tally.given_up;
         m_current->gone->cancel();
         return set_deadline({});
     }
+    if (has_output() || phase == Phase::handshake || phase == Phase::idle || phase == Phase::lingering) return close();
+    if (phase == Phase::head) refuse(408, "timeout", "the request header took too long");
+    if (phase == Phase::body) break_body(408, busy("the request body took too long"));
+    if (phase == Phase::events) append_chunk(":\n\n");
     pump();
 }
 
