@@ -193,10 +193,10 @@ private:
                             if (review != reviews.end()) keep(found, item, review->second);
                             return true;
                         });
-        for (const auto& [id, place] : reviews)
-            TRY(each("read the comments on lines", fmt::format("{}/reviews/{}/comments", pull, id),
+        for (const auto& review : reviews)
+            TRY(each("read the comments on lines", fmt::format("{}/reviews/{}/comments", pull, review.first),
                      [&](const json::Value& item) {
-                         keep(found, item, place);
+                         keep(found, item, review.second);
                          return true;
                      }));
         return {};

@@ -83,7 +83,7 @@ def test_a_backup_taken_under_load_brings_spans_evals_and_the_log_back(binary, s
     file = server.data_dir / "copy.tar.zst"
     made = run(binary, "backup", file, environment={"HONE_URL": server.url, "HONE_API_KEY": key})
     assert made.returncode == 0, made
-    assert not list((server.data_dir / "telemetry").glob("backup-*")), "the links must be gone"
+    wait_until(lambda: not list((server.data_dir / "telemetry").glob("backup-*")), "the links are gone")
     expected = None
 
     def all_there():
