@@ -318,10 +318,11 @@ TEST_CASE("hostile objects are refused, and hostile configuration is never read"
                             "HEAD $tree):refs/heads/" +
                             own + "made 2>&1; echo \"push: $?\"");
     };
-    for (const auto& [name, fault] : {std::pair{"..", "hasDotdot"}, std::pair{".git", "hasDotgit"},
-                                      std::pair{".GiT", "hasDotgit"}, std::pair{"a/b", "fullPathname"}}) {
-        said = push_tree(name);
-        CHECK_MESSAGE((has(said, fault) && has(said, "fsck error") && has(said, "push: 1")), name, ": ", said);
+    for (const auto& bad : {std::pair{"..", "hasDotdot"}, std::pair{".git", "hasDotgit"},
+                            std::pair{".GiT", "hasDotgit"}, std::pair{"a/b", "fullPathname"}}) {
+        said = push_tree(bad.first);
+        CHECK_MESSAGE((has(said, bad.second) && has(said, "fsck error") && has(said, "push: 1")), bad.first, ": ",
+                      said);
     }
     said = push_tree("file");
     CHECK_MESSAGE(has(said, "push: 0"), said);
