@@ -122,7 +122,9 @@ std::vector<CheckLine> check(const std::string& program) {
     const bool gvisor = ::access("/usr/bin/runsc", X_OK) == 0;
     lines.push_back({"tier gvisor", gvisor && root ? CheckLine::ok : CheckLine::warning,
                      gvisor ? (root ? "runsc" : "runsc found, but this tier needs root") : "runsc not found",
-                     gvisor ? "" : "apt install runsc, if presets ask for this tier"});
+                     !gvisor ? "apt install runsc, if presets ask for this tier"
+                     : root  ? ""
+                             : "start Hone as root, if presets ask for this tier"});
     lines.push_back(self_test(program));
     return lines;
 }
