@@ -58,7 +58,10 @@ public:
     std::string url() const { return "http://" + m_server->addresses().front(); }
 
     // Before the command runs. `route` is "GET /v1/projects", without the query.
-    void on(const std::string& route, Answer answer) { m_answers[route] = std::move(answer); }
+    void on(const std::string& route, Answer answer) {
+        const Lock lock(m_mutex);
+        m_answers[route] = std::move(answer);
+    }
     void on(const std::string& route, int status, const std::string& body) {
         on(route, [=](const net::Request&) { return net::json_response(status, body); });
     }
@@ -71,20 +74,21 @@ public:
 
     net::Plan plan(const net::RequestHead&) override { return {}; }
     net::Response handle(net::Request&& request) override {
+        Answer answer;
         {
             const Lock lock(m_mutex);
             m_seen.push_back({request.method, request.target, request.body,
                               std::string(request.header("Authorization")), std::string(request.header("Cookie")),
                               std::string(request.header("X-CSRF-Token")), request.id});
+            if (const auto found = m_answers.find(request.method + " " + request.path); found != m_answers.end())
+                answer = found->second;
         }
-        const auto found = m_answers.find(request.method + " " + request.path);
-        if (found != m_answers.end()) return found->second(request);
-        return net::error_response(404, "not_found", "no such route in this test");
+        return answer ? answer(request) : net::error_response(404, "not_found", "no such route in this test");
     }
 
 private:
-    std::map<std::string, Answer> m_answers;
     Mutex m_mutex;
+    std::map<std::string, Answer> m_answers GUARDED_BY(m_mutex);
     std::vector<Seen> m_seen GUARDED_BY(m_mutex);
     std::unique_ptr<net::Server> m_server; // last: stops before what its threads use is destroyed
 };
