@@ -64,8 +64,10 @@ export function VirtualRows<Row extends VirtualRow>(props: VirtualRowsProps<Row>
     return fresh;
   };
 
+  // A row that was brought to the top stays there, else what stands below the pinned part.
   const remember = (top: number) => {
-    const at = heights.row_at(top + pinned_height);
+    const highest = heights.row_at(top);
+    const at = Math.abs(heights.top(highest) - top) < 1 ? highest : heights.row_at(top + pinned_height);
     const row = rows[at];
     anchor.current = row ? { key: row.key, top: heights.top(at) } : null;
   };
