@@ -95,6 +95,7 @@ Result<> add_spans(const Call& call, const std::string& project, std::vector<Tra
     std::map<std::string, Trace*, std::less<>> by_id;
     telemetry::ListSpans request;
     request.scope.project = project;
+    request.scope.cancel = call.head.gone;
     request.scope.from_ns = to_ns(traces.front().start_time);
     request.scope.to_ns = to_ns(traces.front().end_time) + 1;
     request.limit = 1000;
