@@ -1,3 +1,23 @@
+# Compiles the files of a target in groups, so that each group reads its headers once. Names in anonymous namespaces must
+# therefore be unique within a folder. -DUNITY=OFF compiles file by file.
+option(UNITY "Compile the files of a folder in groups" ON)
+set(UNITY_FILES 10 CACHE STRING "Files in a group")
+function(hone_unity target)
+    if(UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${UNITY_FILES})
+    endif()
+endfunction()
+
+# Moves the debug information of a release program into PROGRAM.debug beside it, where debuggers look for it.
+function(hone_split_debug target)
+    if(CMAKE_BUILD_TYPE STREQUAL "Release")
+        set(program $<TARGET_FILE:${target}>)
+        add_custom_command(TARGET ${target} POST_BUILD
+            COMMAND ${CMAKE_OBJCOPY} --only-keep-debug ${program} ${program}.debug
+            COMMAND ${CMAKE_OBJCOPY} --strip-debug --add-gnu-debuglink=${program}.debug ${program})
+    endif()
+endfunction()
+
 # hone_component(name DEPENDS a b LIBRARIES x y)
 #   src/name/*.cpp            -> library hone_name
 #   src/name/*.test.cpp       -> program name_test (doctest), one ctest entry
@@ -22,6 +42,7 @@ function(hone_component name)
 
     if(sources)
         add_library(hone_${name} STATIC ${sources})
+        hone_unity(hone_${name})
         set(scope PUBLIC)
     else()
         add_library(hone_${name} INTERFACE)
@@ -32,6 +53,8 @@ function(hone_component name)
 
     if(TESTS AND tests)
         add_executable(${name}_test ${tests} ${CMAKE_SOURCE_DIR}/src/test_main.cpp)
+        set_source_files_properties(${CMAKE_SOURCE_DIR}/src/test_main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        hone_unity(${name}_test)
         target_link_libraries(${name}_test PRIVATE hone_${name} ${arg_TEST_LIBRARIES})
         # Only where it is used: the same objects then serve every checkout.
         foreach(test IN LISTS tests)

@@ -5,7 +5,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     add_compile_options(-Wthread-safety -Wno-gnu-statement-expression -Wno-unknown-warning-option
         -Wno-missing-field-initializers) # clang also warns where a macro of libseccomp leaves one out
 else()
-    add_compile_options(-Wno-maybe-uninitialized) # g++ 12 sees them in every variant that is moved from
+    add_compile_options(-Wno-maybe-uninitialized # g++ 12 sees them in every variant that is moved from
+        -Wno-subobject-linkage) # a group of files (UNITY) includes them, so that they count as headers
 endif()
 
 if(SANITIZE)
@@ -21,7 +22,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
     add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
         -ffunction-sections -fdata-sections)
     add_compile_definitions(_GLIBCXX_ASSERTIONS)
-    add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack -Wl,--gc-sections -pie)
+    add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed -pie)
     set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
     set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
 endif()

@@ -14,7 +14,7 @@ Login log_in(World& world, const std::string& email = "admin@localhost") {
     return must(world.access.logins.login(World::guest(), email, good_password, "Firefox"));
 }
 
-std::string use(World& world, const std::string& token) {
+std::string use_login(World& world, const std::string& token) {
     return outcome(world.access.logins.authenticate(token, "192.0.2.3", "req"));
 }
 
@@ -54,8 +54,8 @@ TEST_CASE("unknown and malformed tokens are refused") {
         flipped[0] = flipped[0] == 'A' ? 'B' : 'A';
         for (const std::string& bad :
              {std::string(), flipped, token + "A", token.substr(1), std::string(43, '\0'), std::string(1 << 20, 'x')})
-            CHECK(use(world, bad) == "unauthorized");
-        CHECK(use(world, token) == "ok");
+            CHECK(use_login(world, bad) == "unauthorized");
+        CHECK(use_login(world, token) == "ok");
     });
 }
 
@@ -64,24 +64,24 @@ TEST_CASE("a session ends when it expires, and a clock set back does not revive 
         const Duration lifetime = world.access.logins.session_lifetime();
         const Login login = log_in(world);
         world.clock.advance(lifetime - seconds(1));
-        CHECK(use(world, login.token) == "ok");
+        CHECK(use_login(world, login.token) == "ok");
         world.clock.advance(seconds(1));
-        CHECK(use(world, login.token) == "unauthorized");
+        CHECK(use_login(world, login.token) == "unauthorized");
         world.clock.jump(-minutes(10));
-        CHECK(use(world, login.token) == "unauthorized");
+        CHECK(use_login(world, login.token) == "unauthorized");
 
         // Made while the clock was a year ahead: would otherwise be good for a year and more.
         world.clock.jump(hours(24 * 365));
         const Login ahead = log_in(world);
         world.clock.jump(-hours(24 * 365));
-        CHECK(use(world, ahead.token) == "unauthorized");
+        CHECK(use_login(world, ahead.token) == "unauthorized");
         world.clock.jump(hours(24 * 365));
-        CHECK(use(world, ahead.token) == "unauthorized");
+        CHECK(use_login(world, ahead.token) == "unauthorized");
 
         // A small correction of the clock ends nothing.
         const Login fresh = log_in(world);
         world.clock.jump(-minutes(2));
-        CHECK(use(world, fresh.token) == "ok");
+        CHECK(use_login(world, fresh.token) == "ok");
     });
 }
 
@@ -89,8 +89,8 @@ TEST_CASE("logging out ends this session only") {
     for_each_world([](World& world) {
         const Login first = log_in(world), second = log_in(world);
         must(world.access.logins.logout(first.caller));
-        CHECK(use(world, first.token) == "unauthorized");
-        CHECK(use(world, second.token) == "ok");
+        CHECK(use_login(world, first.token) == "unauthorized");
+        CHECK(use_login(world, second.token) == "ok");
         CHECK(outcome(world.access.logins.logout(World::guest())) == "unauthorized");
     });
 }
@@ -105,9 +105,9 @@ TEST_CASE("people see and end their own sessions, not those of others") {
         for (const auto& session : sessions) current += session.current ? 1 : 0;
         CHECK(current == 1);
         CHECK(outcome(world.access.logins.end_session(ada.caller, admin.caller.login_session)) == "not_found");
-        CHECK(use(world, admin.token) == "ok");
+        CHECK(use_login(world, admin.token) == "ok");
         must(world.access.logins.end_session(ada.caller, ada.caller.login_session));
-        CHECK(use(world, ada.token) == "unauthorized");
+        CHECK(use_login(world, ada.token) == "unauthorized");
         CHECK(outcome(world.access.logins.sessions(World::guest())) == "unauthorized");
     });
 }
@@ -130,10 +130,10 @@ TEST_CASE("changing the password needs the current one and ends the other sessio
         CHECK(outcome(logins.change_password(mine.caller, "wrong password", "another good password")) == "forbidden");
         CHECK(outcome(logins.change_password(mine.caller, good_password, "short")) == "invalid");
         CHECK(outcome(logins.change_password(mine.caller, good_password, good_password)) == "invalid");
-        CHECK(use(world, other.token) == "ok");
+        CHECK(use_login(world, other.token) == "ok");
         must(logins.change_password(mine.caller, good_password, "another good password"));
-        CHECK(use(world, mine.token) == "ok");
-        CHECK(use(world, other.token) == "unauthorized");
+        CHECK(use_login(world, mine.token) == "ok");
+        CHECK(use_login(world, other.token) == "unauthorized");
         CHECK(outcome(world.access.logins.login(World::guest(), "admin@localhost", good_password, "")) ==
               "unauthorized");
         CHECK(outcome(world.access.logins.login(World::guest(), "admin@localhost", "another good password", "")) ==
@@ -146,12 +146,12 @@ TEST_CASE("a disabled user is out at once and comes back only by logging in agai
         const Caller ada = world.join(world.space, "ada@example.com", Role::owner);
         const Login login = log_in(world, "ada@example.com");
         must(world.access.users.update(world.admin, ada.user, {.disabled = true}));
-        CHECK(use(world, login.token) == "unauthorized");
+        CHECK(use_login(world, login.token) == "unauthorized");
         CHECK(outcome(world.access.logins.login(World::guest(), "ada@example.com", good_password, "")) ==
               "unauthorized");
         must(world.access.users.update(world.admin, ada.user, {.disabled = false}));
-        CHECK(use(world, login.token) == "unauthorized");
-        CHECK(use(world, log_in(world, "ada@example.com").token) == "ok");
+        CHECK(use_login(world, login.token) == "unauthorized");
+        CHECK(use_login(world, log_in(world, "ada@example.com").token) == "ok");
     });
 }
 
@@ -160,13 +160,13 @@ TEST_CASE("when a session was last seen is written at most once a minute, whatev
         const Login login = log_in(world);
         const Time start = world.clock.now();
         world.clock.advance(seconds(60));
-        CHECK(use(world, login.token) == "ok");
+        CHECK(use_login(world, login.token) == "ok");
         CHECK(last_seen(world, login.caller) == start);
         world.clock.advance(seconds(1));
-        CHECK(use(world, login.token) == "ok");
+        CHECK(use_login(world, login.token) == "ok");
         CHECK(last_seen(world, login.caller) == start + seconds(61));
         world.clock.jump(-seconds(50));
-        CHECK(use(world, login.token) == "ok");
+        CHECK(use_login(world, login.token) == "ok");
         CHECK(last_seen(world, login.caller) == world.clock.now());
     });
 }
@@ -181,7 +181,7 @@ TEST_CASE("the sweep deletes what is over and nothing else") {
         world.clock.advance(world.access.logins.session_lifetime() - hours(24));
         CHECK(must(world.access.logins.sweep()) == 1);
         CHECK(world.count("login_sessions") == 1);
-        CHECK(use(world, young.token) == "ok");
+        CHECK(use_login(world, young.token) == "ok");
     });
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route access_table[] = {
     route<log_in>("POST", "/v1/login", guest, "Log in with a password; sets the session cookie.").secret(),
     route<log_out>("POST", "/v1/logout", login, "End this login."),
     route<get_me>("GET", "/v1/me", login, "Who am I, and what may I do."),
@@ -83,7 +83,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> access_routes() {
-    return table;
+    return access_table;
 }
 
 } // namespace hone::api

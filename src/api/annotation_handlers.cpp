@@ -47,7 +47,7 @@ std::string identifier_of(const NewDocumentAnnotation& wanted) {
     return (*wanted.identifier).empty() ? place : place + ":" + *wanted.identifier;
 }
 
-Eval eval_of(const NewAnnotation& wanted, const access::Caller& caller) {
+Eval annotation_eval_of(const NewAnnotation& wanted, const access::Caller& caller) {
     Eval eval;
     eval.name = wanted.name;
     eval.annotator = caller.principal();
@@ -103,7 +103,7 @@ Result<List<WrittenAnnotation>> annotate(const Call& call, const Annotate& query
     for (const Wanted& each : data) {
         if (each.name == note_name) return invalid("annotations named \"note\" are notes, which have their own route");
         wanted.texts.push_back(target_of(each));
-        wanted.evals.push_back(eval_of(each, call.caller));
+        wanted.evals.push_back(annotation_eval_of(each, call.caller));
         wanted.evals.back().identifier = identifier_of(each);
     }
     List<WrittenAnnotation> list;
@@ -119,7 +119,7 @@ Result<One<WrittenAnnotation>> add_note(const Call& call, const InSpace& query, 
     NewAnnotation wanted;
     wanted.name = note_name;
     wanted.result = AnnotationResult{{}, {}, note};
-    Eval eval = eval_of(wanted, call.caller);
+    Eval eval = annotation_eval_of(wanted, call.caller);
     eval.identifier = identifier.empty() ? "note:" + make_ulid(call.services.clock.now()) : identifier;
     auto written = TRY(write(call, query.space, Unplaced{target, {text}, {std::move(eval)}}));
     return One<WrittenAnnotation>{{std::move(written.front().id)}};

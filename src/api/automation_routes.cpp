@@ -9,7 +9,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route automation_table[] = {
     route<list_automations>("GET", "/v1/automations", need(automation_read), "Automations of a space."),
     route<create_automation>("POST", "/v1/automations", need(automation_write),
                              "Create an automation; the secret of a webhook is shown once.")
@@ -48,7 +48,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> automation_routes() {
-    return table;
+    return automation_table;
 }
 
 } // namespace hone::api

@@ -69,7 +69,7 @@ Object json_content(Value schema) {
     return Object{{"application/json", Object{{"schema", std::move(schema)}}}};
 }
 
-Object success(const Route& route, Schemas& schemas) {
+Object success_schema(const Route& route, Schemas& schemas) {
     Object response{{"description", "Done."}};
     switch (route.answer_kind) {
     case AnswerKind::no_content:
@@ -113,7 +113,7 @@ Object operation(const Route& route, Schemas& schemas) {
                    {"content", Object{{"application/x-protobuf", Object{}}, {"application/json", Object{}}}}};
     const Object failure{{"$ref", "#/components/responses/Failure"}};
     const int status = route.answer_kind == AnswerKind::no_content ? 204 : route.good_status;
-    made["responses"] = Object{{std::to_string(status), success(route, schemas)}, {"default", failure}};
+    made["responses"] = Object{{std::to_string(status), success_schema(route, schemas)}, {"default", failure}};
     if (route.need.kind == Need::Kind::guest) made["security"] = Array{};
     return made;
 }

@@ -11,7 +11,7 @@ namespace {
 // How long an answer waits for a fetch; longer ones go on and can be asked about.
 constexpr auto patience = std::chrono::seconds(10);
 
-Result<access::SpaceId> space_of(const Call& call, const std::optional<std::string>& space) {
+Result<access::SpaceId> forge_space_of(const Call& call, const std::optional<std::string>& space) {
     return call.access().spaces.choose(call.caller, space);
 }
 
@@ -36,7 +36,7 @@ Result<forge::Repo> repo_in_path(const Call& call, const std::optional<std::stri
     // An id says itself where it belongs.
     if (const auto id = parse_id<forge::RepoTag>(text); id.ok() && !space)
         return forge->repos.find(call.caller, id.value(), permission);
-    return forge->repos.find(call.caller, TRY(space_of(call, space)), text, permission);
+    return forge->repos.find(call.caller, TRY(forge_space_of(call, space)), text, permission);
 }
 
 Result<ForgeServices*> forge_of(const Call& call) {
@@ -45,9 +45,9 @@ Result<ForgeServices*> forge_of(const Call& call) {
 }
 
 Result<List<forge::Repo>> list_repos(const Call& call, const ListInSpace& query) {
-    auto page =
-        TRY(TRY(forge_of(call))
-                ->repos.list(call.caller, TRY(space_of(call, query.space)), TRY(page_of(query.limit, query.cursor))));
+    auto page = TRY(
+        TRY(forge_of(call))
+            ->repos.list(call.caller, TRY(forge_space_of(call, query.space)), TRY(page_of(query.limit, query.cursor))));
     for (forge::Repo& repo : page.data) repo = with_state(call, std::move(repo));
     return page;
 }
@@ -55,7 +55,7 @@ Result<List<forge::Repo>> list_repos(const Call& call, const ListInSpace& query)
 Result<One<forge::Repo>> create_repo(const Call& call, const InSpace& query, const CreateRepo& body) {
     ForgeServices* forge = TRY(forge_of(call));
     forge::NewRepo wanted{body.url, *body.name, *body.default_ref, body.skill, *body.path_scope, *body.allow_private};
-    forge::Repo repo = TRY(forge->repos.create(call.caller, TRY(space_of(call, query.space)), wanted));
+    forge::Repo repo = TRY(forge->repos.create(call.caller, TRY(forge_space_of(call, query.space)), wanted));
     if (forge->mirrors != nullptr) forge->mirrors->begin(repo.id);
     return One<forge::Repo>{with_state(call, std::move(repo))};
 }

@@ -9,7 +9,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route forge_table[] = {
     route<list_repos>("GET", "/v1/repos", need(repo_read), "Repositories of a space."),
     route<create_repo>("POST", "/v1/repos", need(repo_write), "Register a repository and fetch it."),
     route<get_repo>("GET", "/v1/repos/{repo}", need(repo_read), "A repository by id or name, and its mirror."),
@@ -25,7 +25,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> forge_routes() {
-    return table;
+    return forge_table;
 }
 
 } // namespace hone::api

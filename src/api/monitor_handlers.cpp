@@ -14,7 +14,7 @@ Result<MonitorServices*> monitors_of(const Call& call) {
     return call.services.monitors;
 }
 
-Result<access::SpaceId> space_of(const Call& call, const std::optional<std::string>& space) {
+Result<access::SpaceId> monitor_space_of(const Call& call, const std::optional<std::string>& space) {
     return call.access().spaces.choose(call.caller, space);
 }
 
@@ -26,8 +26,8 @@ Result<notice::DestinationId> destination_in_path(const Call& call) {
 }
 
 // Only things of one project, when the request names one.
-Result<std::optional<access::ProjectId>> project_of(const Call& call, const access::SpaceId& space,
-                                                    const std::optional<std::string>& project) {
+Result<std::optional<access::ProjectId>> monitor_project_of(const Call& call, const access::SpaceId& space,
+                                                            const std::optional<std::string>& project) {
     if (!project) return std::optional<access::ProjectId>();
     return std::optional(TRY(call.access().projects.find(call.caller, space, *project)).id);
 }
@@ -36,14 +36,15 @@ Result<std::optional<access::ProjectId>> project_of(const Call& call, const acce
 
 Result<List<monitor::Monitor>> list_monitors(const Call& call, const ListMonitors& query) {
     auto* services = TRY(monitors_of(call));
-    const auto space = TRY(space_of(call, query.space));
-    const monitor::MonitorFilter filter{TRY(project_of(call, space, query.project)), query.state};
+    const auto space = TRY(monitor_space_of(call, query.space));
+    const monitor::MonitorFilter filter{TRY(monitor_project_of(call, space, query.project)), query.state};
     return services->monitors.list(call.caller, space, filter, TRY(page_of(query.limit, query.cursor)));
 }
 
 Result<One<monitor::Monitor>> create_monitor(const Call& call, const InSpace& query, const monitor::MonitorWish& body) {
     auto* services = TRY(monitors_of(call));
-    return One<monitor::Monitor>{TRY(services->monitors.create(call.caller, TRY(space_of(call, query.space)), body))};
+    return One<monitor::Monitor>{
+        TRY(services->monitors.create(call.caller, TRY(monitor_space_of(call, query.space)), body))};
 }
 
 Result<One<monitor::Monitor>> get_monitor(const Call& call) {
@@ -90,13 +91,13 @@ Result<One<monitor::Chart>> preview_monitor(const Call& call, const InSpace& que
     auto* services = TRY(monitors_of(call));
     const Time to = body.to.value_or(call.services.clock.now());
     return One<monitor::Chart>{
-        TRY(services->monitors.preview(call.caller, TRY(space_of(call, query.space)), body.project, body.settings,
-                                       body.from.value_or(to - usual_range), to))};
+        TRY(services->monitors.preview(call.caller, TRY(monitor_space_of(call, query.space)), body.project,
+                                       body.settings, body.from.value_or(to - usual_range), to))};
 }
 
 Result<List<notice::Destination>> list_destinations(const Call& call, const ListDestinations& query) {
     auto* services = TRY(monitors_of(call));
-    return services->destinations.list(call.caller, TRY(space_of(call, query.space)),
+    return services->destinations.list(call.caller, TRY(monitor_space_of(call, query.space)),
                                        TRY(page_of(query.limit, query.cursor)));
 }
 
@@ -104,7 +105,7 @@ Result<One<notice::Destination>> create_destination(const Call& call, const InSp
                                                     const notice::DestinationWish& body) {
     auto* services = TRY(monitors_of(call));
     return One<notice::Destination>{
-        TRY(services->destinations.create(call.caller, TRY(space_of(call, query.space)), body))};
+        TRY(services->destinations.create(call.caller, TRY(monitor_space_of(call, query.space)), body))};
 }
 
 Result<One<notice::Destination>> get_destination(const Call& call) {
@@ -136,21 +137,22 @@ Result<List<notice::Delivery>> list_deliveries(const Call& call, const PageQuery
 
 Result<List<notice::NoticeView>> list_notices(const Call& call, const ListNotices& query) {
     auto* services = TRY(monitors_of(call));
-    const auto space = TRY(space_of(call, query.space));
-    const notice::NoticeFilter filter{TRY(project_of(call, space, query.project)), query.kind,
+    const auto space = TRY(monitor_space_of(call, query.space));
+    const notice::NoticeFilter filter{TRY(monitor_project_of(call, space, query.project)), query.kind,
                                       query.unread.value_or(false)};
     return services->notices.list(call.caller, space, filter, TRY(page_of(query.limit, query.cursor)));
 }
 
 Result<One<UnreadNotices>> count_unread_notices(const Call& call, const InSpace& query) {
     auto* services = TRY(monitors_of(call));
-    return One<UnreadNotices>{{TRY(services->notices.count_unread(call.caller, TRY(space_of(call, query.space))))}};
+    return One<UnreadNotices>{
+        {TRY(services->notices.count_unread(call.caller, TRY(monitor_space_of(call, query.space))))}};
 }
 
 Result<One<UnreadNotices>> mark_notices_read(const Call& call, const InSpace& query, const MarkNotices& body) {
     auto* services = TRY(monitors_of(call));
     return One<UnreadNotices>{
-        {TRY(services->notices.mark_read(call.caller, TRY(space_of(call, query.space)), body.up_to))}};
+        {TRY(services->notices.mark_read(call.caller, TRY(monitor_space_of(call, query.space)), body.up_to))}};
 }
 
 } // namespace hone::api

@@ -9,7 +9,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route monitor_table[] = {
     route<list_monitors>("GET", "/v1/monitors", need(monitor_read), "Monitors of a space."),
     route<create_monitor>("POST", "/v1/monitors", need(monitor_write), "Create a monitor."),
     route<get_monitor>("GET", "/v1/monitors/{monitor}", need(monitor_read), "A monitor and its state."),
@@ -48,7 +48,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> monitor_routes() {
-    return table;
+    return monitor_table;
 }
 
 } // namespace hone::api

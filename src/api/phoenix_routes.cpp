@@ -9,7 +9,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route phoenix_table[] = {
     route<list_spans>("GET", "/v1/projects/{project}/spans", need(project_read), "Whole spans, newest first.")
         .on(net::Lane::query)
         .like_phoenix(),
@@ -105,7 +105,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> phoenix_routes() {
-    return table;
+    return phoenix_table;
 }
 
 } // namespace hone::api

@@ -8,7 +8,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route review_table[] = {
     route<list_reviews>("GET", "/v1/reviews", need(run_read), "The inbox: artifacts and their reviews, newest first."),
     route<count_reviews>("GET", "/v1/review_counts", need(run_read), "How much waits for a person."),
     route<get_review>("GET", "/v1/reviews/{artifact}", need(run_read),
@@ -48,7 +48,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> review_routes() {
-    return table;
+    return review_table;
 }
 
 } // namespace hone::api

@@ -11,9 +11,9 @@ namespace {
 constexpr int64_t most_followers = 2000;
 constexpr int64_t events_at_once = 200;
 // Beyond this the client reads what it has first.
-constexpr size_t most_pending_bytes = 512 << 10;
+constexpr size_t most_pending_event_bytes = 512 << 10;
 // Then it comes back, and its rights are looked at again.
-constexpr Duration longest_life = std::chrono::minutes(10);
+constexpr Duration longest_follow = std::chrono::minutes(10);
 constexpr Duration poll = std::chrono::seconds(1);
 
 } // namespace
@@ -36,7 +36,7 @@ void RunFollowers::follow(const run::RunId& run, int64_t seq, std::shared_ptr<ne
     m_count += 1;
     // What was said so far, on the caller's thread: a long transcript must not keep the others waiting.
     Followers alone;
-    alone.push_back({seq, std::move(events), m_clock.steady() + longest_life});
+    alone.push_back({seq, std::move(events), m_clock.steady() + longest_follow});
     tell(run, alone);
     if (alone.empty()) return;
     const Lock lock(m_mutex);
@@ -45,7 +45,7 @@ void RunFollowers::follow(const run::RunId& run, int64_t seq, std::shared_ptr<ne
 }
 
 bool RunFollowers::tell_some(const run::RunId& run, Followers& followers) {
-    const auto has_room = [](const Follower& one) { return one.events->pending() < most_pending_bytes; };
+    const auto has_room = [](const Follower& one) { return one.events->pending() < most_pending_event_bytes; };
     std::optional<int64_t> from;
     for (const Follower& one : followers)
         if (has_room(one)) from = std::min(one.seq, from.value_or(one.seq));

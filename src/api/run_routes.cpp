@@ -10,7 +10,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route run_table[] = {
     route<list_presets>("GET", "/v1/presets", need(preset_read), "Presets of a space."),
     route<create_preset>("POST", "/v1/presets", need(preset_write), "Create a preset."),
     route<get_preset>("GET", "/v1/presets/{preset}", need(preset_read), "A preset by id or name."),
@@ -55,7 +55,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> run_routes() {
-    return table;
+    return run_table;
 }
 
 } // namespace hone::api

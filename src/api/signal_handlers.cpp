@@ -40,7 +40,7 @@ Result<Time> since(const Call& call, const std::optional<int64_t>& hours) {
     return call.services.clock.now() - std::chrono::hours(wanted);
 }
 
-Result<access::SpaceId> space_of(const Call& call, const std::optional<std::string>& space) {
+Result<access::SpaceId> signal_space_of(const Call& call, const std::optional<std::string>& space) {
     return call.access().spaces.choose(call.caller, space);
 }
 
@@ -53,23 +53,24 @@ Result<signal::Signal*> signal_of(const Call& call) {
 
 Result<One<signal::SignalView>> get_signal(const Call& call, const InSpace& query) {
     return One<signal::SignalView>{
-        TRY(TRY(signal_of(call))->view(call.caller, TRY(space_of(call, query.space)), call.at("project")))};
+        TRY(TRY(signal_of(call))->view(call.caller, TRY(signal_space_of(call, query.space)), call.at("project")))};
 }
 
 Result<One<signal::SignalView>> put_signal(const Call& call, const InSpace& query,
                                            const signal::ConfigureSignal& body) {
     return One<signal::SignalView>{
-        TRY(TRY(signal_of(call))->configure(call.caller, TRY(space_of(call, query.space)), call.at("project"), body))};
+        TRY(TRY(signal_of(call))
+                ->configure(call.caller, TRY(signal_space_of(call, query.space)), call.at("project"), body))};
 }
 
 Result<One<signal::Scan>> scan_project(const Call& call, const InSpace& query) {
     return One<signal::Scan>{
-        TRY(TRY(signal_of(call))->scan_now(call.caller, TRY(space_of(call, query.space)), call.at("project")))};
+        TRY(TRY(signal_of(call))->scan_now(call.caller, TRY(signal_space_of(call, query.space)), call.at("project")))};
 }
 
 Result<List<signal::Scan>> list_scans(const Call& call, const ListScans& query) {
     return TRY(signal_of(call))
-        ->scans(call.caller, TRY(space_of(call, query.space)), call.at("project"),
+        ->scans(call.caller, TRY(signal_space_of(call, query.space)), call.at("project"),
                 TRY(page_of(query.limit, query.cursor)));
 }
 
@@ -88,7 +89,8 @@ Result<List<signal::Issue>> list_issues(const Call& call, const ListIssues& quer
     filter.detector = query.detector;
     filter.assignee = query.assignee == "me" ? call.caller.user.text() : query.assignee;
     return TRY(signal_of(call))
-        ->issues.list(call.caller, TRY(space_of(call, query.space)), filter, TRY(page_of(query.limit, query.cursor)));
+        ->issues.list(call.caller, TRY(signal_space_of(call, query.space)), filter,
+                      TRY(page_of(query.limit, query.cursor)));
 }
 
 Result<One<signal::Issue>> report_issue(const Call& call, const InSpace& query, const ReportIssue& body) {
@@ -168,14 +170,14 @@ Result<One<signal::Issue>> unlink_forge_issue(const Call& call) {
 
 Result<List<signal::Evaluator>> list_evaluators(const Call& call, const ListEvaluators& query) {
     return TRY(signal_of(call))
-        ->evaluators.list(call.caller, TRY(space_of(call, query.space)), query.project,
+        ->evaluators.list(call.caller, TRY(signal_space_of(call, query.space)), query.project,
                           TRY(page_of(query.limit, query.cursor)));
 }
 
 Result<One<signal::Evaluator>> create_evaluator(const Call& call, const InSpace& query,
                                                 const signal::NewEvaluator& body) {
     signal::Signal& signal = *TRY(signal_of(call));
-    const auto space = TRY(space_of(call, query.space));
+    const auto space = TRY(signal_space_of(call, query.space));
     One<signal::Evaluator> made{TRY(signal.evaluators.create(call.caller, space, body))};
     signal.wake();
     return made;
@@ -183,7 +185,7 @@ Result<One<signal::Evaluator>> create_evaluator(const Call& call, const InSpace&
 
 Result<One<signal::EvaluatorPreview>> preview_evaluator(const Call& call, const InSpace& query,
                                                         const signal::NewEvaluator& body) {
-    const auto space = TRY(space_of(call, query.space));
+    const auto space = TRY(signal_space_of(call, query.space));
     return One<signal::EvaluatorPreview>{TRY(TRY(signal_of(call))->evaluators.preview(call.caller, space, body))};
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route signal_table[] = {
     route<get_signal>("GET", "/v1/projects/{project}/signal", need(issue_read),
                       "Settings of Signal, its last and its next scan."),
     route<put_signal>("PUT", "/v1/projects/{project}/signal", need(automation_write),
@@ -58,7 +58,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> signal_routes() {
-    return table;
+    return signal_table;
 }
 
 } // namespace hone::api

@@ -10,7 +10,7 @@ namespace hone::api {
 
 namespace {
 
-constexpr size_t most_bytes = 64 << 10;
+constexpr size_t most_issue_bytes = 64 << 10;
 
 // Whose rights count. The key of a run reads its project and nothing else, so what a worker may ask about the issues of
 // that project is asked for it; everybody else asks with their own rights.
@@ -66,7 +66,7 @@ Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arg
     json::Array issues;
     for (const signal::Issue& issue : page.data) issues.push_back(brief(issue));
     json::Value reply(json::Object{{"data", std::move(issues)}});
-    fit(reply, most_bytes);
+    fit(reply, most_issue_bytes);
     return reply;
 }
 
@@ -80,7 +80,7 @@ Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& argumen
     if (is_worker && issue.project_id != call.caller.bound_project) return absent;
     const auto fingerprints = TRY(signal.issues.fingerprints(issue));
     json::Value reply(json::Object{{"data", json::to_value(issue)}, {"fingerprints", json::to_value(fingerprints)}});
-    fit(reply, most_bytes);
+    fit(reply, most_issue_bytes);
     return reply;
 }
 

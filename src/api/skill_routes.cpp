@@ -10,7 +10,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route skill_table[] = {
     route<list_skill_types>("GET", "/v1/skill_types", login, "Types of skills: their variables and hosts."),
     route<list_skills>("GET", "/v1/skills", need(skill_read), "Skills of a space, its own and those shared with it."),
     route<create_skill>("POST", "/v1/skills", need(skill_write), "Create a skill; secrets need secret_write too."),
@@ -43,7 +43,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> skill_routes() {
-    return table;
+    return skill_table;
 }
 
 } // namespace hone::api

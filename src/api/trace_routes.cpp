@@ -11,7 +11,7 @@ namespace {
 
 using enum access::Permission;
 
-const Route table[] = {
+const Route trace_table[] = {
     route<take_traces>("POST", "/v1/traces", need(trace_write),
                        "Send traces: OTLP over HTTP, protobuf or JSON, plain, gzip or zstd.")
         .raw("application/x-protobuf")
@@ -99,7 +99,7 @@ const Route table[] = {
 } // namespace
 
 std::span<const Route> trace_routes() {
-    return table;
+    return trace_table;
 }
 
 } // namespace hone::api

@@ -34,7 +34,7 @@ private:
     const Time m_begin;
 };
 
-class AnySettings final : public run::SettingsCheck {
+class KillSettings final : public run::SettingsCheck {
 public:
     Result<> check(const access::Caller&, const access::SpaceId&, const run::Settings&) override { return {}; }
 };
@@ -65,7 +65,7 @@ struct Office {
     }
 
     access::Access access;
-    AnySettings any;
+    KillSettings any;
     std::unique_ptr<secret::MasterKeys> keys;
     run::Transcript transcript;
     run::Presets presets;

@@ -13,7 +13,7 @@ using telemetry::testing::TestSpan;
 
 namespace {
 
-constexpr int64_t second = 1'000'000'000;
+constexpr int64_t metric_second = 1'000'000'000;
 
 Trigger metric(Metric wanted, double threshold) {
     Trigger trigger;
@@ -28,14 +28,14 @@ Trigger metric(Metric wanted, double threshold) {
 TEST_CASE("a metric is measured over its window, and the dry run says when it would have fired") {
     const access::ProjectId project("project_dry");
     // A span a minute for two hours; in ten minutes of the second hour all of them fail and are slow.
-    const int64_t end = telemetry::testing::base_ns / (3600 * second) * (3600 * second);
+    const int64_t end = telemetry::testing::base_ns / (3600 * metric_second) * (3600 * metric_second);
     std::vector<TestSpan> spans;
     for (int minute = 0; minute < 120; ++minute) {
         const bool bad = minute >= 80 && minute < 90;
         TestSpan span;
         span.trace = span.id = static_cast<uint64_t>(minute) + 1;
-        span.start_ns = end - (120 - minute) * 60 * second + second;
-        span.duration_ns = bad ? 5 * second : second / 10;
+        span.start_ns = end - (120 - minute) * 60 * metric_second + metric_second;
+        span.duration_ns = bad ? 5 * metric_second : second / 10;
         span.status = bad ? 2 : 1;
         spans.push_back(span);
     }
@@ -43,7 +43,7 @@ TEST_CASE("a metric is measured over its window, and the dry run says when it wo
     fixture().wait();
     telemetry::SpanStore& store = fixture().store();
     const Time now = from_ns(end);
-    const auto at = [&](int minute) { return from_ns(end - (120 - minute) * 60 * second); };
+    const auto at = [&](int minute) { return from_ns(end - (120 - minute) * 60 * metric_second); };
 
     const Trigger errors = metric(Metric::errors, 3);
     const Measured measured = measure(store, project, errors, at(75), at(90)).value();

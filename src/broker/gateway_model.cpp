@@ -18,20 +18,20 @@ constexpr int64_t request_bytes_per_token = 4;
 constexpr int64_t probable_output = 4096;
 
 // What a worker might bring along to be someone else, or to be let through somewhere.
-constexpr std::string_view stripped[] = {"authorization",
-                                         "x-api-key",
-                                         "x-goog-api-key",
-                                         "api-key",
-                                         "cookie",
-                                         "expect",
-                                         "forwarded",
-                                         "via",
-                                         "x-forwarded-for",
-                                         "x-real-ip",
-                                         "content-length",
-                                         "accept-encoding",
-                                         "x-forwarded-proto",
-                                         "x-forwarded-host"};
+constexpr std::string_view stripped_headers[] = {"authorization",
+                                                 "x-api-key",
+                                                 "x-goog-api-key",
+                                                 "api-key",
+                                                 "cookie",
+                                                 "expect",
+                                                 "forwarded",
+                                                 "via",
+                                                 "x-forwarded-for",
+                                                 "x-real-ip",
+                                                 "content-length",
+                                                 "accept-encoding",
+                                                 "x-forwarded-proto",
+                                                 "x-forwarded-host"};
 
 std::string notice_text(const Admission& admission) {
     const std::string whose = admission.scope == BudgetScope::run          ? "This run"

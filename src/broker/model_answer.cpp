@@ -17,12 +17,6 @@ constexpr size_t text_bytes = 256 << 10;
 
 using View = std::optional<std::string_view>;
 
-bool is_text(const View& value) {
-    return value && value->starts_with('"');
-}
-bool is_list(const View& value) {
-    return value && value->starts_with('[');
-}
 bool is_object(const View& value) {
     return value && value->starts_with('{');
 }

@@ -213,6 +213,14 @@ bool is_true(std::optional<std::string_view> value) {
     return value && *value == "true";
 }
 
+bool is_text(std::optional<std::string_view> value) {
+    return value && value->starts_with('"');
+}
+
+bool is_list(std::optional<std::string_view> value) {
+    return value && value->starts_with('[');
+}
+
 bool is_null(std::string_view value) {
     return value == "null";
 }

@@ -37,6 +37,8 @@ std::optional<int64_t> count_of(std::optional<std::string_view> value);
 // The text of a string value, without escapes; nothing for other values.
 std::optional<std::string> text_of(std::optional<std::string_view> value);
 bool is_true(std::optional<std::string_view> value);
+bool is_text(std::optional<std::string_view> value);
+bool is_list(std::optional<std::string_view> value);
 bool is_null(std::string_view value);
 
 } // namespace hone::broker

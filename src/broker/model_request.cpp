@@ -59,13 +59,6 @@ std::optional<std::string_view> last_item(std::string_view list) {
     return is_list ? last : std::nullopt;
 }
 
-bool is_text(std::optional<std::string_view> value) {
-    return value && value->starts_with('"');
-}
-bool is_list(std::optional<std::string_view> value) {
-    return value && value->starts_with('[');
-}
-
 std::optional<Insertion> notice_in_messages(ModelApi api, std::string_view body, std::string_view notice) {
     const auto messages = member(body, "messages");
     if (!is_list(messages)) return std::nullopt;

@@ -15,7 +15,7 @@ void add_number(std::string& out, uint64_t value, int bytes) {
     for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
 }
 
-void add_text(std::string& out, std::string_view text) {
+void add_certificates(std::string& out, std::string_view text) {
     add_number(out, text.size(), 2);
     out += text;
 }
@@ -53,9 +53,9 @@ Result<std::string> make_java_trust_store(const std::string& authorities, std::s
     add_number(store, certificates.size(), 4);
     for (size_t i = 0; i < certificates.size(); ++i) {
         add_number(store, 2, 4); // a trusted certificate
-        add_text(store, "authority-" + std::to_string(i));
+        add_certificates(store, "authority-" + std::to_string(i));
         add_number(store, 0, 8); // when it was added
-        add_text(store, "X.509");
+        add_certificates(store, "X.509");
         add_number(store, certificates[i].size(), 4);
         store += certificates[i];
     }

@@ -9,16 +9,16 @@ namespace hone::broker {
 
 namespace {
 
-constexpr size_t npos = std::string_view::npos;
+constexpr size_t no_position = std::string_view::npos;
 
 // The place after the empty line that ends the first event, looking from `from` on.
 size_t end_of_event(std::string_view bytes, size_t from) {
-    for (size_t at = from; (at = bytes.find('\n', at)) != npos; ++at) {
+    for (size_t at = from; (at = bytes.find('\n', at)) != no_position; ++at) {
         size_t next = at + 1;
         if (next < bytes.size() && bytes[next] == '\r') ++next;
         if (next < bytes.size() && bytes[next] == '\n') return next + 1;
     }
-    return npos;
+    return no_position;
 }
 
 bool is_usage_chunk(std::string_view event) {
@@ -39,7 +39,7 @@ void UsageChunkFilter::feed(std::string_view bytes, std::string& out) {
     m_held += bytes;
     size_t begin = 0;
     size_t from = known > 2 ? known - 2 : 0; // the empty line may have begun before
-    for (size_t end = 0; (end = end_of_event(m_held, from)) != npos; begin = from = end) {
+    for (size_t end = 0; (end = end_of_event(m_held, from)) != no_position; begin = from = end) {
         const std::string_view event = std::string_view(m_held).substr(begin, end - begin);
         if (m_passing || !is_usage_chunk(event)) out += event;
         m_passing = false;

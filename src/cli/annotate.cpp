@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t most_in_one_request = 1000;
 constexpr size_t most_bytes_in_one_request = 4 << 20;
-constexpr size_t max_line = 1 << 20;
+constexpr size_t longest_line = 1 << 20;
 
 Result<std::optional<double>> score_of(const Context& context) {
     const auto text = context.parsed.value("--score");
@@ -65,7 +65,7 @@ public:
 
     Result<> run(Input& input) {
         for (;;) {
-            const auto line = TRY(input.read_line(max_line));
+            const auto line = TRY(input.read_line(longest_line));
             if (!line) break;
             ++m_line;
             if (trim(*line).empty()) continue;

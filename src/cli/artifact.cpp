@@ -54,7 +54,7 @@ Result<> show_artifact(Context& context) {
     return {};
 }
 
-Result<> decide(const Context& context, std::string_view decision, const std::string& sentence) {
+Result<> decide_artifact(const Context& context, std::string_view decision, const std::string& sentence) {
     json::Object body{{"decision", decision}};
     if (const auto comment = context.parsed.value("--comment")) body["comment"] = *comment;
     if (const auto comment = context.parsed.value("COMMENT")) body["comment"] = *comment;
@@ -62,16 +62,16 @@ Result<> decide(const Context& context, std::string_view decision, const std::st
     return show_done(context, decided, sentence);
 }
 
-Result<> approve(Context& context) {
-    return decide(context, "approved", "Approved.");
+Result<> approve_artifact(Context& context) {
+    return decide_artifact(context, "approved", "Approved.");
 }
 
-Result<> reject(Context& context) {
-    return decide(context, "rejected", "Rejected.");
+Result<> reject_artifact(Context& context) {
+    return decide_artifact(context, "rejected", "Rejected.");
 }
 
-Result<> request_changes(Context& context) {
-    return decide(context, "changes_requested", "The session is told.");
+Result<> request_artifact_changes(Context& context) {
+    return decide_artifact(context, "changes_requested", "The session is told.");
 }
 
 } // namespace
@@ -150,16 +150,16 @@ std::vector<Command> artifact_commands() {
          .summary = "Approve an artifact; labels are published.",
          .arguments = {artifact_argument},
          .options = {comment},
-         .run = approve},
+         .run = approve_artifact},
         {.path = "artifact reject",
          .summary = "Reject an artifact.",
          .arguments = {artifact_argument},
          .options = {comment},
-         .run = reject},
+         .run = reject_artifact},
         {.path = "artifact request-changes",
          .summary = "Ask the session that left an artifact for changes.",
          .arguments = {artifact_argument, {.name = "COMMENT", .doc = "What to change."}},
-         .run = request_changes},
+         .run = request_artifact_changes},
     };
 }
 

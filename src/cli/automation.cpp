@@ -60,7 +60,7 @@ const json::Value* member(const json::Value& value, std::string_view name) {
 }
 
 // What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
-json::Object file_form(const json::Value& automation) {
+json::Object automation_file_form(const json::Value& automation) {
     json::Object form{{"name", text_of(automation, "name")}, {"description", text_of(automation, "description")}};
     const auto name_or = [&](const char* key, const char* name, const char* id) {
         const json::Value* given = member(automation, key);
@@ -85,7 +85,7 @@ json::Object file_form(const json::Value& automation) {
 FileKind automation_file() {
     return {.name = "automation",
             .marker = "trigger",
-            .form = file_form,
+            .form = automation_file_form,
             .find =
                 [](const Context& context, const json::Object& form) {
                     return context.remote.get(automation_path(text_of(form, "name")), space_query(context));
@@ -148,7 +148,7 @@ Result<> show_automation(Context& context) {
     TRY(show_record(context, automation, automation_columns()));
     if (context.json()) return {};
     context.console.print("\n" + safe_block(text_of(automation, "prompt")) + "\n\n");
-    print_json(context, file_form(automation)["trigger"]);
+    print_json(context, automation_file_form(automation)["trigger"]);
     return {};
 }
 
@@ -209,7 +209,7 @@ Result<> run_automation(Context& context) {
                          context.value_or_empty("AUTOMATION"));
 }
 
-Result<> list_slots(Context& context) {
+Result<> list_automation_slots(Context& context) {
     return show_slots(context, context.value_or_empty("AUTOMATION"));
 }
 
@@ -224,7 +224,7 @@ Result<> preview_automation(Context& context) {
     json::Object body{{"project", context.value_or_empty("--project")}};
     if (const auto automation = context.parsed.value("AUTOMATION"); automation && !automation->empty()) {
         const json::Value saved = TRY(wanted_automation(context));
-        const json::Object form = file_form(saved);
+        const json::Object form = automation_file_form(saved);
         body["trigger"] = form.at("trigger");
         body["project"] = text_of(saved, "project_id");
         body["cool_off_seconds"] = number_of(saved, "cool_off_seconds");
@@ -370,7 +370,7 @@ std::vector<Command> automation_commands() {
          .arguments = {automation_argument},
          .options = {outcome_option()},
          .lists = true,
-         .run = list_slots},
+         .run = list_automation_slots},
         {.path = "automation preview",
          .summary = "What a trigger will do next, or would have done in the last seven days.",
          .arguments = {{.name = "AUTOMATION", .doc = "Id or name; else give a trigger.", .optional = true}},

@@ -25,6 +25,12 @@ struct Option {
     bool is_called(std::string_view word) const { return word == name || (!short_name.empty() && word == short_name); }
 };
 
+// The options and some more.
+inline std::vector<Option> with(std::vector<Option> options, std::initializer_list<Option> more) {
+    options.insert(options.end(), more);
+    return options;
+}
+
 struct Argument {
     std::string_view name; // PROJECT
     std::string_view doc;

@@ -63,7 +63,7 @@ std::string verdict_text(const Difference& difference) {
     return "";
 }
 
-void print_table(const Context& context, const std::vector<TableColumn>& columns, const std::vector<Cells>& rows) {
+void print_comparison(const Context& context, const std::vector<TableColumn>& columns, const std::vector<Cells>& rows) {
     const auto table = layout_table(columns, rows, context.console.width());
     context.console.print(context.console.paint(Style::bold, table.front()) + "\n");
     for (size_t i = 1; i < table.size(); ++i) {
@@ -85,9 +85,9 @@ void print_all(const Context& context, const json::Value& all) {
         rows.push_back({safe_line(difference.metric), value_text(difference, difference.baseline),
                         value_text(difference, difference.current),
                         change_text(difference.baseline, difference.current), verdict_text(difference)});
-    print_table(context,
-                {{"METRIC", true}, {"BEFORE", true, true}, {"NOW", true, true}, {"CHANGE", true, true}, {"", true}},
-                rows);
+    print_comparison(
+        context, {{"METRIC", true}, {"BEFORE", true, true}, {"NOW", true, true}, {"CHANGE", true, true}, {"", true}},
+        rows);
 }
 
 // What it is now, and how that differs: "34 ms +12 %".
@@ -114,7 +114,7 @@ void print_groups(const Context& context, const json::Value& comparison) {
     }
     if (rows.empty()) return;
     context.console.print("\n");
-    print_table(context, columns, rows);
+    print_comparison(context, columns, rows);
     const auto* cut = comparison.get_object().if_contains("is_cut");
     if (cut != nullptr && cut->is_bool() && cut->get_bool())
         context.console.note("There are smaller groups: --groups shows more.\n");

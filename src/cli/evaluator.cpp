@@ -137,11 +137,6 @@ Result<> delete_evaluator(Context& context) {
     return show_done(context, gone, "Deleted evaluator " + name + ".");
 }
 
-std::vector<Option> with(std::vector<Option> options, std::initializer_list<Option> more) {
-    options.insert(options.end(), more);
-    return options;
-}
-
 } // namespace
 
 std::vector<Command> evaluator_commands() {

@@ -176,7 +176,7 @@ Result<> comment_on_issue(Context& context) {
     return show_done(context, made, "Noted.");
 }
 
-Result<> list_comments(Context& context) {
+Result<> list_issue_comments(Context& context) {
     return show_list(context, issue_path(context, "comments"), {},
                      {{.title = "when", .field = "created_at", .kind = Kind::time},
                       {.title = "who", .field = "author"},
@@ -312,7 +312,7 @@ std::vector<Command> issue_commands() {
          .summary = "List what was said about an issue, newest first.",
          .arguments = {issue_argument},
          .lists = true,
-         .run = list_comments},
+         .run = list_issue_comments},
         {.path = "issue history",
          .summary = "List what happened to an issue, newest first.",
          .arguments = {issue_argument},

@@ -86,7 +86,7 @@ Result<json::Array> quiet_hours(const Context& context, const std::string& text)
 }
 
 // Options of `create` and `update` over what is there already.
-Result<json::Object> settings_of(const Context& context, json::Object settings) {
+Result<json::Object> monitor_settings_of(const Context& context, json::Object settings) {
     if (const auto file = context.parsed.value("--file")) settings = TRY(read_settings_file(context, *file));
     const auto set = [&](const char* option, const char* key) {
         if (const auto given = context.parsed.value(option)) settings[key] = *given;
@@ -162,7 +162,7 @@ std::vector<Option> settings_options() {
 // --- monitors ------------------------------------------------------------------------------------------------------
 
 // What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
-json::Object file_form(const json::Value& monitor) {
+json::Object monitor_file_form(const json::Value& monitor) {
     json::Object form{{"name", text_of(monitor, "name")},
                       {"description", text_of(monitor, "description")},
                       {"project", text_of(monitor, "project")}};
@@ -194,14 +194,14 @@ Result<> show_monitor(Context& context) {
     const json::Value monitor = TRY(context.remote.get(TRY(monitor_path(context))));
     TRY(show_record(context, monitor, monitor_columns()));
     if (context.json()) return {};
-    context.console.print("\n" + print_yaml(file_form(monitor)["settings"]));
+    context.console.print("\n" + print_yaml(monitor_file_form(monitor)["settings"]));
     return {};
 }
 
 Result<> create_monitor(Context& context) {
     json::Object body{{"name", context.value_or_empty("NAME")}};
     body["project"] = TRY(span_project(context));
-    body["settings"] = TRY(settings_of(context, {}));
+    body["settings"] = TRY(monitor_settings_of(context, {}));
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     const json::Value made = TRY(send_in_space(context, "POST", "/v1/monitors", std::move(body)));
     return show_record(context, made, monitor_columns());
@@ -213,7 +213,7 @@ Result<> update_monitor(Context& context) {
     json::Object settings;
     if (const json::Value* there = before.get_object().if_contains("settings")) settings = there->get_object();
     json::Object body;
-    body["settings"] = TRY(settings_of(context, std::move(settings)));
+    body["settings"] = TRY(monitor_settings_of(context, std::move(settings)));
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     if (const auto name = context.parsed.value("--name")) body["name"] = *name;
     if (context.parsed.has("--enable")) body["enabled"] = true;
@@ -242,7 +242,7 @@ Result<json::Value> monitor_of_form(const Context& context, const json::Object& 
 FileKind monitor_file() {
     return {.name = "monitor",
             .marker = "settings",
-            .form = file_form,
+            .form = monitor_file_form,
             .find = monitor_of_form,
             .path = [](const json::Value& monitor) { return path_of("/v1/monitors", {text_of(monitor, "id")}); },
             .create_path = "/v1/monitors",
@@ -291,13 +291,8 @@ Result<> delete_monitor(Context& context) {
     return show_done(context, gone, "Deleted monitor " + name + ".");
 }
 
-Result<> list_history(Context& context) {
+Result<> list_monitor_history(Context& context) {
     return show_list(context, TRY(monitor_path(context, "history")), {}, event_columns(), "Nothing happened yet.");
-}
-
-std::vector<Option> with(std::vector<Option> options, std::initializer_list<Option> more) {
-    options.insert(options.end(), more);
-    return options;
 }
 
 } // namespace
@@ -369,7 +364,7 @@ std::vector<Command> monitor_commands() {
          .summary = "What changed and why, newest first.",
          .arguments = {monitor_argument},
          .lists = true,
-         .run = list_history},
+         .run = list_monitor_history},
         {.path = "monitor delete",
          .summary = "Delete a monitor with its history.",
          .arguments = {monitor_argument},

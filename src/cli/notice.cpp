@@ -130,11 +130,6 @@ std::vector<Option> destination_options() {
             {.name = "--template", .value = "TEXT", .doc = "Text of the message, with {{title}}, {{body}}, {{url}}."}};
 }
 
-std::vector<Option> with(std::vector<Option> options, std::initializer_list<Option> more) {
-    options.insert(options.end(), more);
-    return options;
-}
-
 // --- notices -------------------------------------------------------------------------------------------------------
 
 Result<> list_notices(Context& context) {

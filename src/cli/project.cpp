@@ -43,7 +43,7 @@ std::vector<Option> setting_options() {
     };
 }
 
-Result<json::Object> settings_of(const Context& context) {
+Result<json::Object> project_settings_of(const Context& context) {
     json::Object body;
     if (const auto name = context.parsed.value("--name")) body["name"] = *name;
     if (const auto description = context.parsed.value("--description")) body["description"] = *description;
@@ -64,7 +64,7 @@ Result<> list_projects(Context& context) {
 }
 
 Result<> create_project(Context& context) {
-    json::Object body = TRY(settings_of(context));
+    json::Object body = TRY(project_settings_of(context));
     body["name"] = context.value_or_empty("NAME");
     const json::Value made = TRY(context.remote.post("/v1/projects", std::move(body), space_query(context)));
     return show_done(context, made, "Created project " + text_of(made, "name") + " (" + text_of(made, "id") + ").");
@@ -86,7 +86,7 @@ Result<> rename_project(Context& context) {
 }
 
 Result<> update_project(Context& context) {
-    json::Object body = TRY(settings_of(context));
+    json::Object body = TRY(project_settings_of(context));
     if (body.empty()) return context.usage("nothing to change: give at least one option");
     return change_project(context, std::move(body));
 }

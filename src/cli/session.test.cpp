@@ -19,11 +19,11 @@ std::string event(int seq, const std::string& rest) {
     return R"({"seq":)" + std::to_string(seq) + R"(,"time":"2026-11-15T11:59:01Z","turn":1,)" + rest + "}";
 }
 
-struct World {
+struct SessionWorld {
     ScriptedServer server;
     Client client;
     std::atomic<int> connections{0};
-    World() {
+    SessionWorld() {
         client.log_in_to(server);
         client.environment["HONE_PROJECT"] = "shop";
     }
@@ -59,7 +59,7 @@ const std::string waiting = event(7, R"("kind":"status","text":"Waiting.","state
 } // namespace
 
 TEST_CASE("a started session is shown as it works, across a lost connection, until its turn is over") {
-    World world;
+    SessionWorld world;
     world.server.on("POST /v1/runs", 200, run_in("queued", 0));
     world.server.on("GET /v1/runs/run_1", 200, run_in("waiting", 7));
     world.server.on("GET /v1/skills/claude", 200, R"({"data":{"id":"skill_9","name":"claude"}})");
@@ -79,7 +79,7 @@ TEST_CASE("a started session is shown as it works, across a lost connection, unt
 }
 
 TEST_CASE("a session that fails makes the command fail, and says why") {
-    World world;
+    SessionWorld world;
     world.client.input = "from a pipe\n";
     world.server.on("POST /v1/runs", 200, run_in("queued", 0));
     world.server.on("GET /v1/runs/run_1", 200, run_in("failed", 2));
@@ -92,7 +92,7 @@ TEST_CASE("a session that fails makes the command fail, and says why") {
 }
 
 TEST_CASE("a turn that failed counts, though the session waits for more") {
-    World world;
+    SessionWorld world;
     world.server.on("POST /v1/runs", 200, run_in("queued", 0));
     world.server.on("GET /v1/runs/run_1", 200, run_in("waiting", 7));
     world.stream({{event(6, R"("kind":"result","text":"no model","failed":true)"), waiting}}, {"0"});
@@ -102,7 +102,7 @@ TEST_CASE("a turn that failed counts, though the session waits for more") {
 }
 
 TEST_CASE("what to start must be clear, and a detached start only says the id") {
-    World world;
+    SessionWorld world;
     world.server.on("POST /v1/runs", 200, run_in("queued", 0));
     CHECK(world.client.run({"session", "start", "look"}).exit == 2);
     CHECK(world.client.run({"session", "start", "--preset", "a", "--model", "m", "look"}).exit == 2);
@@ -118,7 +118,7 @@ TEST_CASE("what to start must be clear, and a detached start only says the id") 
 }
 
 TEST_CASE("the end of an earlier turn does not end the watching of a follow-up") {
-    World world;
+    SessionWorld world;
     world.server.on("GET /v1/runs/run_1", 200, run_in("running", 5));
     world.server.on("POST /v1/runs/run_1/messages", 200, run_in("running", 8));
     world.stream(
@@ -133,7 +133,7 @@ TEST_CASE("the end of an earlier turn does not end the watching of a follow-up")
 }
 
 TEST_CASE("a transcript is printed page by page, and followed to its real end") {
-    World world;
+    SessionWorld world;
     world.server.on("GET /v1/runs/run_1", 200, run_in("succeeded", 4));
     world.server.on("GET /v1/runs/run_1/events/4", 200,
                     R"({"data":)" + event(4, R"("kind":"tool_result","text":"a\nb")") + "}");
@@ -158,7 +158,7 @@ TEST_CASE("a transcript is printed page by page, and followed to its real end") 
 }
 
 TEST_CASE("sessions are listed by what they are, stopped, forked and run again") {
-    World world;
+    SessionWorld world;
     world.server.on("GET /v1/runs", 200, R"({"data":[],"next_cursor":null})");
     world.server.on("GET /v1/presets/analyst", 200, R"({"data":{"id":"preset_1"}})");
     for (const char* verb : {"cancel", "interrupt", "fork", "rerun"})
@@ -178,7 +178,7 @@ TEST_CASE("sessions are listed by what they are, stopped, forked and run again")
 }
 
 TEST_CASE("artifacts are saved under names that stay in the directory") {
-    World world;
+    SessionWorld world;
     world.server.on("GET /v1/runs/run_1", 200, run_in("succeeded", 4));
     world.server.on("GET /v1/artifacts", 200,
                     R"({"data":[{"id":"artifact_1","name":"../../x"},{"id":"artifact_2","name":"../../x"},
@@ -197,7 +197,7 @@ TEST_CASE("artifacts are saved under names that stay in the directory") {
 }
 
 TEST_CASE("an artifact is shown safely and decided about") {
-    World world;
+    SessionWorld world;
     world.server.on("GET /v1/artifacts/artifact_1", 200,
                     R"({"data":{"id":"artifact_1","name":"why","kind":"investigation","media_type":"text/markdown"}})");
     world.server.on("GET /v1/artifacts/artifact_1/content",
@@ -216,7 +216,7 @@ TEST_CASE("an artifact is shown safely and decided about") {
 }
 
 TEST_CASE("a preset goes to a file and back") {
-    World world;
+    SessionWorld world;
     world.server.on("GET /v1/presets/analyst", 200,
                     R"({"data":{"id":"preset_1","name":"analyst","description":"d","version":3,
                     "settings":{"harness":"playbook"},"created_at":"2026-11-15T11:59:01Z"}})");

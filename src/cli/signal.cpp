@@ -10,7 +10,7 @@ namespace hone::cli {
 
 namespace {
 
-const Argument project_argument{.name = "PROJECT", .doc = "Id or name of the project."};
+const Argument signal_project_argument{.name = "PROJECT", .doc = "Id or name of the project."};
 
 Columns scan_columns() {
     return {
@@ -172,32 +172,35 @@ std::vector<Command> signal_commands() {
     std::vector<Command> commands{
         {.path = "signal show",
          .summary = "Show how Signal looks at a project, and what it saw last.",
-         .arguments = {project_argument},
+         .arguments = {signal_project_argument},
          .run = show_signal},
         {.path = "signal enable",
          .summary = "Switch Signal on, after its note was agreed to.",
-         .arguments = {project_argument},
+         .arguments = {signal_project_argument},
          .options = signal_options(),
          .destructive = true,
          .run = enable_signal},
         {.path = "signal disable",
          .summary = "Switch Signal off; issues stay.",
-         .arguments = {project_argument},
+         .arguments = {signal_project_argument},
          .run = disable_signal},
         {.path = "signal update",
          .summary = "Change how Signal looks at a project.",
-         .arguments = {project_argument},
+         .arguments = {signal_project_argument},
          .options = signal_options(),
          .run = update_signal},
-        {.path = "signal scan", .summary = "Look at a project now.", .arguments = {project_argument}, .run = scan},
+        {.path = "signal scan",
+         .summary = "Look at a project now.",
+         .arguments = {signal_project_argument},
+         .run = scan},
         {.path = "signal scans",
          .summary = "List what was looked at, found and read, newest first.",
-         .arguments = {project_argument},
+         .arguments = {signal_project_argument},
          .lists = true,
          .run = list_scans},
         {.path = "signal slots",
          .summary = "Every look and every worker that was due, and what became of it, newest first.",
-         .arguments = {project_argument},
+         .arguments = {signal_project_argument},
          .options = {outcome_option()},
          .lists = true,
          .run = list_slots},

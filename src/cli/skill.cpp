@@ -76,7 +76,7 @@ Result<json::Value> wanted_skill(const Context& context) {
 }
 
 // Never from the command line, where other users of the machine could read it.
-Result<std::string> read_secret(const Context& context, const std::string& name) {
+Result<std::string> read_skill_secret(const Context& context, const std::string& name) {
     std::string value = context.console.is_interactive() ? TRY(context.console.ask_secret(name + ": "))
                                                          : TRY(context.console.read_line());
     if (value.empty()) return context.usage("no value was given for " + name);
@@ -90,7 +90,7 @@ Result<> add_values(const Context& context, json::Object& body) {
         const auto [name, value] = TRY(split_pair(context, text, "--var"));
         variables[name] = value;
     }
-    for (const auto& name : context.parsed.all("--secret")) secrets[name] = TRY(read_secret(context, name));
+    for (const auto& name : context.parsed.all("--secret")) secrets[name] = TRY(read_skill_secret(context, name));
     for (const auto& text : context.parsed.all("--expose")) {
         const auto [name, how] = TRY(split_pair(context, text, "--expose"));
         exposure[name] = how;
@@ -271,7 +271,7 @@ Result<> share_skill(Context& context) {
                      context.parsed.has("--stop") ? "The space cannot use the skill any more." : "Shared.");
 }
 
-Result<> list_versions(Context& context) {
+Result<> list_skill_versions(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     return show_list(context, path_of("/v1/skills", {text_of(skill, "id"), "versions"}), {},
                      {{.title = "version", .field = "version", .kind = Kind::number},
@@ -355,7 +355,7 @@ Result<> set_secret(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     const std::string name = context.value_or_empty("NAME");
     json::Object body;
-    body["value"] = TRY(read_secret(context, name));
+    body["value"] = TRY(read_skill_secret(context, name));
     if (const auto how = context.parsed.value("--exposure")) body["exposure"] = *how;
     const json::Value changed =
         TRY(context.remote.put(path_of("/v1/skills", {text_of(skill, "id"), "secrets", name}), std::move(body)));
@@ -450,7 +450,7 @@ std::vector<Command> skill_commands() {
         {.path = "skill versions",
          .summary = "Show who changed a skill, and what.",
          .arguments = {skill_argument},
-         .run = list_versions},
+         .run = list_skill_versions},
         {.path = "skill env",
          .summary = "Set variables and secrets from a .env file, after showing which.",
          .arguments = {skill_argument, {.name = "FILE", .doc = "The .env file."}},

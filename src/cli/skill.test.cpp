@@ -12,10 +12,10 @@ constexpr const char* pager =
  "used_by":[{"kind":"preset","id":"pre_1","name":"analyst"},{"kind":"repo","id":"repo_1","name":"shop"}],
  "shared_with":[]}})";
 
-struct World {
+struct SkillWorld {
     ScriptedServer server;
     Client client;
-    World() { client.log_in_to(server); }
+    SkillWorld() { client.log_in_to(server); }
 };
 
 bool contains(const std::string& text, std::string_view part) {
@@ -25,7 +25,7 @@ bool contains(const std::string& text, std::string_view part) {
 } // namespace
 
 TEST_CASE("a custom skill is declared with its hosts, headers and variables on the command line") {
-    World world;
+    SkillWorld world;
     world.client.input = "a-secret-value\n";
     world.server.on("POST /v1/skills", 200, pager);
     const Outcome outcome =
@@ -49,20 +49,20 @@ TEST_CASE("a custom skill is declared with its hosts, headers and variables on t
 TEST_CASE("what is no address of a host is refused before anything is sent") {
     for (const char* text : {"KEY=", "KEY", "=https://x.example", "KEY=https://user@x.example/",
                              "KEY=https://x.example/?a=b", "KEY=ftp://x.example"}) {
-        World world;
+        SkillWorld world;
         const Outcome outcome = world.client.run({"skill", "create", "pager", "--bind", text});
         CHECK_MESSAGE(outcome.exit != 0, text);
         CHECK(contains(outcome.err, "--bind needs"));
         CHECK(world.server.seen().empty());
     }
-    World world;
+    SkillWorld world;
     const Outcome outcome = world.client.run({"skill", "create", "pager", "--header", "KEY=authorization: {}"});
     CHECK(outcome.exit != 0);
     CHECK(contains(outcome.err, "NAME of --bind"));
 }
 
 TEST_CASE("a secret that goes into the environment is stored with a warning") {
-    World world;
+    SkillWorld world;
     world.client.input = "a-secret-value\n";
     world.server.on("GET /v1/skills/pager", 200, pager);
     world.server.on("PUT /v1/skills/skl_1/secrets/KEY", 200, pager);

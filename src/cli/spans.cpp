@@ -36,7 +36,7 @@ Columns span_columns() {
     };
 }
 
-Columns session_columns() {
+Columns chat_session_columns() {
     return {
         {.title = "session", .field = "session_id", .kind = Kind::id},
         {.title = "user", .field = "user_id"},
@@ -66,8 +66,9 @@ Result<> list_spans(Context& context) {
     return show_list(context, TRY(span_path(context, {"span_rows"})), std::move(query), span_columns(), no_spans);
 }
 
-Result<> list_sessions(Context& context) {
-    return show_list(context, TRY(span_path(context, {"session_rows"})), TRY(span_query(context)), session_columns(),
+Result<> list_chat_sessions(Context& context) {
+    return show_list(context, TRY(span_path(context, {"session_rows"})), TRY(span_query(context)),
+                     chat_session_columns(),
                      "No chat sessions. They are the traces that share the attribute session.id.");
 }
 
@@ -96,25 +97,20 @@ Result<> list_evals(Context& context) {
                      "No evals. hone annotate writes them.");
 }
 
-std::vector<Option> with(std::vector<Option> options, Option more) {
-    options.push_back(std::move(more));
-    return options;
-}
-
 } // namespace
 
 std::vector<Command> span_commands() {
     return {
         {.path = "traces",
          .summary = "List traces, newest first.",
-         .options = with(span_options(), {.name = "--session", .value = "NAME", .doc = "Only of this chat session."}),
+         .options = with(span_options(), {{.name = "--session", .value = "NAME", .doc = "Only of this chat session."}}),
          .details = "hone traces -p shop -q 'status = error and latency > 2s' --after 24h",
          .lists = true,
          .topic = trace_topic,
          .run = list_traces},
         {.path = "spans",
          .summary = "List spans, newest first.",
-         .options = with(span_options(), {.name = "--trace", .value = "TRACE", .doc = "Only of this trace."}),
+         .options = with(span_options(), {{.name = "--trace", .value = "TRACE", .doc = "Only of this trace."}}),
          .lists = true,
          .topic = trace_topic,
          .run = list_spans},
@@ -123,7 +119,7 @@ std::vector<Command> span_commands() {
          .options = span_options(),
          .lists = true,
          .topic = trace_topic,
-         .run = list_sessions},
+         .run = list_chat_sessions},
         {.path = "fields",
          .summary = "List what filters can ask for.",
          .details = "A filter joins comparisons by and, or, not and parentheses:\n"

@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t remembered = 5000; // spans that a resumed stream may repeat
 
-class Follower {
+class TailFollower {
 public:
-    Follower(const Context& context, Call call) : m_context(context), m_call(std::move(call)) {}
+    TailFollower(const Context& context, Call call) : m_context(context), m_call(std::move(call)) {}
 
     // Until the reader leaves, --limit spans were shown, or the server refuses.
     Result<> run(std::optional<int64_t> limit) {
@@ -86,7 +86,7 @@ Result<> tail(Context& context) {
     Call call{.path = std::move(path), .query = space_query(context)};
     call.query.emplace_back("filter", context.value_or_empty("--filter"));
     call.query.emplace_back("since", TRY(moment(context, "--since")));
-    return Follower(context, std::move(call)).run(TRY(context.integer("--limit", 1)));
+    return TailFollower(context, std::move(call)).run(TRY(context.integer("--limit", 1)));
 }
 
 } // namespace

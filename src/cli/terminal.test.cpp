@@ -87,7 +87,7 @@ constexpr const char* one_project =
     R"({"data":[{"id":"project_01JAAAAAAAAAAAAAAAAAAAAAAA","name":"a name that is rather long",
  "description":"and a description that is longer still","restricted":false,"retention_days":null,"created_at":"2026-01-01T00:00:00Z"}],"next_cursor":null})";
 
-constexpr const char* shop = R"({"data":{"id":"project_1","name":"shop"}})";
+constexpr const char* terminal_shop = R"({"data":{"id":"project_1","name":"shop"}})";
 
 } // namespace
 
@@ -145,7 +145,7 @@ TEST_CASE("Ctrl-C at the password ends the program and gives the terminal its ec
 
 TEST_CASE("deleting asks for the name") {
     ScriptedServer server;
-    server.on("GET /v1/projects/shop", 200, shop);
+    server.on("GET /v1/projects/shop", 200, terminal_shop);
     server.on("DELETE /v1/projects/project_1", 200, R"({"data":{}})");
     Client client;
     client.log_in_to(server);

@@ -178,7 +178,7 @@ bool is_block(std::string_view text) {
 }
 
 // JSON's quotes are YAML's, but for a few characters.
-std::string quoted(std::string_view text) {
+std::string yaml_quoted(std::string_view text) {
     std::string made = safe_json(json::print(json::Value(text)));
     for (const Escaped& odd : escaped)
         for (size_t at = made.find(odd.raw); at != std::string::npos; at = made.find(odd.raw, at))
@@ -197,7 +197,7 @@ void print_text(std::string_view text, std::string& out, size_t indent) {
     if (is_plain(text)) {
         out += text;
     } else if (!is_block(text)) {
-        out += quoted(text);
+        out += yaml_quoted(text);
     } else {
         const bool ends = text.back() == '\n';
         out += !ends ? "|-" : text.size() > 1 && text[text.size() - 2] == '\n' ? "|+" : "|";
@@ -220,7 +220,7 @@ void print_object(const json::Object& object, std::string& out, size_t indent) {
     for (const auto& entry : object) {
         if (!std::exchange(first, false)) out += "\n" + std::string(indent, ' ');
         const std::string_view key = entry.key();
-        const std::string shown = is_plain(key) ? std::string(key) : quoted(key);
+        const std::string shown = is_plain(key) ? std::string(key) : yaml_quoted(key);
         // Readers look for the colon in the next 1,024 characters only, unless they are told.
         if (shown.size() > 1000)
             out += "? " + shown + "\n" + std::string(indent, ' ') + ":";

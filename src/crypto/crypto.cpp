@@ -1,16 +1,13 @@
 #include "crypto/crypto.h"
 
 #include "base/text.h"
+#include "crypto/bytes.h"
 
 #include <sodium.h>
 
 namespace hone::crypto {
 
 namespace {
-
-const unsigned char* bytes_of(std::string_view text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
-}
 
 struct Cost {
     unsigned long long operations;

@@ -1,5 +1,7 @@
 #include "crypto/seal.h"
 
+#include "crypto/bytes.h"
+
 #include <sodium.h>
 
 namespace hone::crypto {
@@ -10,13 +12,6 @@ constexpr char format = 1;
 constexpr std::size_t nonce_bytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t tag_bytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 static_assert(sealing_key_bytes == crypto_aead_xchacha20poly1305_ietf_KEYBYTES);
-
-const unsigned char* bytes_of(std::string_view text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
-}
-unsigned char* bytes_of(std::string& text) {
-    return reinterpret_cast<unsigned char*>(text.data());
-}
 
 } // namespace
 

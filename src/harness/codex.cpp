@@ -40,7 +40,7 @@ std::string config(const Setup& setup) {
     return text;
 }
 
-enum class Asked { initialize, thread, turn, steer, interrupt };
+enum class CodexAsked { initialize, thread, turn, steer, interrupt };
 
 class Codex final : public Driver {
 public:
@@ -62,14 +62,14 @@ public:
 
     void begin(Output& output) override {
         output.input +=
-            m_rpc.ask(Asked::initialize, "initialize",
+            m_rpc.ask(CodexAsked::initialize, "initialize",
                       {{"clientInfo", json::Object{{"name", "hone"}, {"title", "Hone"}, {"version", "1"}}}});
     }
 
     void say(std::string_view text, Output& output) override {
         if (!m_turn.empty()) {
             output.input +=
-                m_rpc.ask(Asked::steer, "turn/steer",
+                m_rpc.ask(CodexAsked::steer, "turn/steer",
                           {{"threadId", m_harness_session}, {"expectedTurnId", m_turn}, {"input", input(text)}});
             return;
         }
@@ -80,8 +80,8 @@ public:
 
     void interrupt(Output& output) override {
         if (!m_turn.empty())
-            output.input +=
-                m_rpc.ask(Asked::interrupt, "turn/interrupt", {{"threadId", m_harness_session}, {"turnId", m_turn}});
+            output.input += m_rpc.ask(CodexAsked::interrupt, "turn/interrupt",
+                                      {{"threadId", m_harness_session}, {"turnId", m_turn}});
     }
 
     void read(std::string_view bytes, Output& output) override {
@@ -111,7 +111,7 @@ private:
     void start_waiting_turn(Output& output) {
         if (!m_ready || m_starting || m_waiting.empty()) return;
         m_starting = true;
-        output.input += m_rpc.ask(Asked::turn, "turn/start",
+        output.input += m_rpc.ask(CodexAsked::turn, "turn/start",
                                   {{"threadId", m_harness_session}, {"input", input(m_waiting.front())}});
         m_waiting.pop_front();
     }
@@ -122,37 +122,37 @@ private:
         if (member(message, "error") != nullptr) return read_refusal(*asked, message, output);
         const json::Object& result = object_at(message, "result");
         switch (*asked) {
-        case Asked::initialize: {
+        case CodexAsked::initialize: {
             output.input += m_rpc.tell("initialized");
             json::Object thread{{"cwd", m_workspace}, {"approvalPolicy", "never"}, {"sandbox", "danger-full-access"}};
             if (!m_resume.empty()) thread["threadId"] = m_resume;
-            output.input += m_rpc.ask(Asked::thread, m_resume.empty() ? "thread/start" : "thread/resume", thread);
+            output.input += m_rpc.ask(CodexAsked::thread, m_resume.empty() ? "thread/start" : "thread/resume", thread);
             break;
         }
-        case Asked::thread:
+        case CodexAsked::thread:
             m_harness_session = text_at(object_at(result, "thread"), "id");
             m_ready = true;
             start_waiting_turn(output);
             break;
-        case Asked::turn:
+        case CodexAsked::turn:
             m_turn = text_at(object_at(result, "turn"), "id");
             break;
-        case Asked::steer:
-        case Asked::interrupt:
+        case CodexAsked::steer:
+        case CodexAsked::interrupt:
             break;
         }
     }
 
-    void read_refusal(Asked asked, const json::Object& message, Output& output) {
+    void read_refusal(CodexAsked asked, const json::Object& message, Output& output) {
         output.events.push_back(
             {.kind = EventKind::error, .text = text_at(object_at(message, "error"), "message"), .failed = true});
         // A steer that came too late is no failure of the turn; without a thread or a turn there is nothing to wait
         // for.
-        if (asked == Asked::steer || asked == Asked::interrupt) return;
+        if (asked == CodexAsked::steer || asked == CodexAsked::interrupt) return;
         m_starting = false;
         close_turn(false);
         output.events.push_back({.kind = EventKind::result, .text = "Codex did not start.", .failed = true});
-        if (asked != Asked::turn) output.close_input = true;
+        if (asked != CodexAsked::turn) output.close_input = true;
     }
 
     void read_notice(const std::string& method, const json::Object& params, Output& output) {
@@ -269,7 +269,7 @@ private:
         start_waiting_turn(output);
     }
 
-    Rpc<Asked> m_rpc;
+    Rpc<CodexAsked> m_rpc;
     Lines m_lines;
     std::string m_workspace;
     std::string m_resume;

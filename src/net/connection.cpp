@@ -13,7 +13,7 @@ namespace hone::net {
 
 namespace {
 
-constexpr size_t small_body = 16 << 10;       // copied behind its head and sent with it
+constexpr size_t small_piece = 16 << 10;      // copied behind its head and sent with it
 constexpr size_t swallow_bytes = 64 << 10;    // a refused body up to this is read, so that the connection lives on
 constexpr size_t pipelined_output = 64 << 10; // answers collected before they are sent
 constexpr size_t pipe_buffer = 256 << 10;
@@ -391,7 +391,7 @@ void Connection::answer(Answer&& answer) {
 
 void Connection::enqueue(std::string&& bytes) {
     if (bytes.empty()) return;
-    if (has_output() && m_output.back().borrowed.empty() && m_output.back().owned.size() + bytes.size() <= small_body)
+    if (has_output() && m_output.back().borrowed.empty() && m_output.back().owned.size() + bytes.size() <= small_piece)
         m_output.back().owned += bytes;
     else
         m_output.push_back({std::move(bytes), {}});

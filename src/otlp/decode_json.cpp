@@ -13,7 +13,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-struct SpanRefused {
+struct JsonSpanRefused {
     std::string_view reason;
 };
 
@@ -37,7 +37,7 @@ std::string decode_base64(std::string_view text) {
     for (const char letter : text) {
         if (letter == '=') break;
         const int digit = base64_digit(letter);
-        if (digit < 0) throw SpanRefused{"bytes value is not base64"};
+        if (digit < 0) throw JsonSpanRefused{"bytes value is not base64"};
         bits = bits << 6 | static_cast<uint32_t>(digit);
         count += 6;
         if (count < 8) continue;
@@ -61,7 +61,7 @@ void each(const dom::object& object, std::string_view name, Visit visit) {
     const dom::element value = field(object, name, found);
     if (!found) return;
     dom::array list;
-    if (value.get(list) != simdjson::SUCCESS) throw SpanRefused{"a list is expected"};
+    if (value.get(list) != simdjson::SUCCESS) throw JsonSpanRefused{"a list is expected"};
     for (const dom::element& entry : list)
         if (!visit(entry)) return;
 }
@@ -70,7 +70,7 @@ std::string_view text_of(const dom::object& object, std::string_view name) {
     bool found = false;
     const dom::element value = field(object, name, found);
     std::string_view text;
-    if (found && value.get(text) != simdjson::SUCCESS) throw SpanRefused{"a text is expected"};
+    if (found && value.get(text) != simdjson::SUCCESS) throw JsonSpanRefused{"a text is expected"};
     return text;
 }
 
@@ -78,7 +78,7 @@ template <class Integer>
 Integer parse_whole(std::string_view text) {
     Integer number{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) throw SpanRefused{"a whole number is expected"};
+    if (error != std::errc() || end != text.data() + text.size()) throw JsonSpanRefused{"a whole number is expected"};
     return number;
 }
 
@@ -92,7 +92,7 @@ Integer to_whole(const dom::element& value) {
     if (double number = 0; value.get(number) == simdjson::SUCCESS && number == std::floor(number) &&
                            std::abs(number) < 9e15 && (std::is_signed_v<Integer> || number >= 0))
         return static_cast<Integer>(number);
-    throw SpanRefused{"a whole number is expected"};
+    throw JsonSpanRefused{"a whole number is expected"};
 }
 
 uint64_t whole_of(const dom::object& object, std::string_view name) {
@@ -108,13 +108,13 @@ uint32_t count_of(const dom::object& object, std::string_view name) {
 double to_real(const dom::element& value) {
     if (double number = 0; value.get(number) == simdjson::SUCCESS) return number;
     std::string_view text;
-    if (value.get(text) != simdjson::SUCCESS) throw SpanRefused{"a number is expected"};
+    if (value.get(text) != simdjson::SUCCESS) throw JsonSpanRefused{"a number is expected"};
     if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
     if (text == "Infinity") return std::numeric_limits<double>::infinity();
     if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) throw SpanRefused{"a number is expected"};
+    if (error != std::errc() || end != text.data() + text.size()) throw JsonSpanRefused{"a number is expected"};
     return number;
 }
 
@@ -135,9 +135,9 @@ uint32_t enum_of(const dom::object& object, std::string_view name, std::string_v
     return static_cast<uint32_t>(std::min<uint64_t>(to_whole<uint64_t>(value), 1000));
 }
 
-class Decoder {
+class JsonDecoder {
 public:
-    explicit Decoder(const Limits& limits) : m_limits(limits) {}
+    explicit JsonDecoder(const Limits& limits) : m_limits(limits) {}
 
     Result<Batch> decode(std::string_view body) {
         auto parser = std::make_shared<dom::parser>();
@@ -156,7 +156,7 @@ public:
                 return !m_too_many;
             });
             if (m_too_many) return too_large("too many spans or resources in one request");
-        } catch (const SpanRefused& refused) {
+        } catch (const JsonSpanRefused& refused) {
             return invalid("the body is not an OTLP trace request: " + std::string(refused.reason));
         }
         return std::move(m_batch);
@@ -165,7 +165,7 @@ public:
 private:
     static dom::object object_of(const dom::element& value) {
         dom::object object;
-        if (value.get(object) != simdjson::SUCCESS) throw SpanRefused{"an object is expected"};
+        if (value.get(object) != simdjson::SUCCESS) throw JsonSpanRefused{"an object is expected"};
         return object;
     }
 
@@ -216,7 +216,7 @@ private:
         try {
             fill(object_of(entry), span, marks);
             reason = judge(span);
-        } catch (const SpanRefused& refused) {
+        } catch (const JsonSpanRefused& refused) {
             reason = refused.reason;
         }
         if (!reason.empty()) {
@@ -285,7 +285,7 @@ private:
         try {
             dropped = count_of(parent, "droppedAttributesCount");
             attributes(parent, target, dropped, marks, 0);
-        } catch (const SpanRefused&) {
+        } catch (const JsonSpanRefused&) {
             dropped++;
         }
     }
@@ -307,16 +307,16 @@ private:
     }
 
     void any_value(const dom::object& message, Value& target, std::string_view key, Marks& marks, int depth) {
-        if (depth > m_limits.value_depth) throw SpanRefused{"attribute is nested too deep"};
+        if (depth > m_limits.value_depth) throw JsonSpanRefused{"attribute is nested too deep"};
         for (const auto [kind, value] : message) {
             if (value.is_null()) continue;
             if (kind == "stringValue") {
                 std::string_view raw;
-                if (value.get(raw) != simdjson::SUCCESS) throw SpanRefused{"a text is expected"};
+                if (value.get(raw) != simdjson::SUCCESS) throw JsonSpanRefused{"a text is expected"};
                 target.data = bounded_text(m_batch, raw, m_limits.text_bytes, key, marks);
             } else if (kind == "boolValue") {
                 bool flag = false;
-                if (value.get(flag) != simdjson::SUCCESS) throw SpanRefused{"true or false is expected"};
+                if (value.get(flag) != simdjson::SUCCESS) throw JsonSpanRefused{"true or false is expected"};
                 target.data = flag;
             } else if (kind == "intValue")
                 target.data = to_whole<int64_t>(value);
@@ -356,13 +356,13 @@ private:
         const std::string_view text = text_of(message, key);
         if (text.empty()) return {};
         auto bytes = from_hex(text);
-        if (!bytes.ok()) throw SpanRefused{reason};
+        if (!bytes.ok()) throw JsonSpanRefused{reason};
         return m_batch.keep(std::move(bytes).value());
     }
 
     std::string_view bytes(const dom::element& value, std::string_view key, Marks& marks) {
         std::string_view text;
-        if (value.get(text) != simdjson::SUCCESS) throw SpanRefused{"a text is expected"};
+        if (value.get(text) != simdjson::SUCCESS) throw JsonSpanRefused{"a text is expected"};
         const std::string_view raw = m_batch.keep(decode_base64(text));
         if (raw.size() > m_limits.text_bytes) marks.truncated.push_back(key);
         return raw.substr(0, m_limits.text_bytes);
@@ -383,7 +383,7 @@ private:
 } // namespace
 
 Result<Batch> decode_json(std::string_view body, const Limits& limits) {
-    return Decoder(limits).decode(body);
+    return JsonDecoder(limits).decode(body);
 }
 
 } // namespace hone::otlp

@@ -17,7 +17,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::string_view columns =
+constexpr std::string_view artifact_columns =
     "id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, review, reviewer_name, comment, "
     "reviewed_at, applied_at, created_at";
 // A content that nobody names may be one that is being saved right now.
@@ -135,7 +135,8 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
 
 Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM artifacts WHERE id = ?", id));
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(artifact_columns) + " FROM artifacts WHERE id = ?", id));
     if (rows.empty()) return not_found("artifact " + id.text());
     Artifact artifact = artifact_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, artifact.space_id, artifact.project_id, permission,
@@ -146,7 +147,7 @@ Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Per
 Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& space, const ArtifactFilter& filter,
                                        const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
-                                                "SELECT " + std::string(columns) + " FROM artifacts"));
+                                                "SELECT " + std::string(artifact_columns) + " FROM artifacts"));
     if (filter.run) list.where("run_id = ?", *filter.run);
     if (filter.kind) list.where("kind = ?", name_of(*filter.kind));
     if (filter.review) list.where("review = ?", name_of(*filter.review));
@@ -222,7 +223,8 @@ Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, R
                                    artifact.space_id,
                                    id.text(),
                                    {{"run", artifact.run_id}, {"name", artifact.name}, {"digest", artifact.digest}}}));
-        const auto rows = TRY(transaction.query("SELECT " + std::string(columns) + " FROM artifacts WHERE id = ?", id));
+        const auto rows =
+            TRY(transaction.query("SELECT " + std::string(artifact_columns) + " FROM artifacts WHERE id = ?", id));
         return artifact_of(rows.front());
     });
 }

@@ -9,11 +9,11 @@ namespace hone::review {
 
 namespace {
 
-constexpr std::string_view columns =
+constexpr std::string_view branch_columns =
     "revision, base_commit, head_commit, state, error, title, commits, files, additions, deletions, flags, "
     "blocking_flags, verification, verification_results, pushed_at, ready_at, diff_digest, patch_digest";
 constexpr int64_t most_revisions = 200;
-constexpr int64_t most_attempts = 3;
+constexpr int64_t most_branch_attempts = 3;
 
 Result<Revision> revision_of(const sql::Row& row) {
     Revision revision;
@@ -113,9 +113,10 @@ Result<Branch> Branches::find(const ArtifactId& artifact) const {
 }
 
 Result<std::vector<Revision>> Branches::revisions(const ArtifactId& artifact) const {
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(columns) + " FROM review_revisions WHERE artifact_id = ? ORDER BY revision LIMIT 200",
-        artifact));
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(branch_columns) +
+                                 " FROM review_revisions WHERE artifact_id = ? ORDER BY revision LIMIT 200",
+                             artifact));
     std::vector<Revision> revisions;
     for (const auto& row : rows) revisions.push_back(TRY(revision_of(row)));
     return revisions;
@@ -123,7 +124,7 @@ Result<std::vector<Revision>> Branches::revisions(const ArtifactId& artifact) co
 
 Result<Revision> Branches::revision(const ArtifactId& artifact, int64_t number) const {
     const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(columns) +
+        "SELECT " + std::string(branch_columns) +
             " FROM review_revisions WHERE artifact_id = ? AND (revision = ? OR ? = 0) ORDER BY revision DESC LIMIT 1",
         artifact, number, number));
     if (rows.empty())
@@ -188,7 +189,7 @@ Result<> Branches::not_inspected(const Waiting& which, const std::string& why, b
     TRY(m_database.execute("UPDATE review_revisions SET attempts = attempts + 1, error = ?, state = CASE WHEN ? = 1 "
                            "AND attempts + 1 < ? THEN 'pending' ELSE 'failed' END WHERE artifact_id = ? AND revision "
                            "= ?",
-                           std::string(truncate_utf8(repair_utf8(why), 2000)), again ? 1 : 0, most_attempts,
+                           std::string(truncate_utf8(repair_utf8(why), 2000)), again ? 1 : 0, most_branch_attempts,
                            which.artifact, which.revision));
     return {};
 }

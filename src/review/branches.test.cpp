@@ -32,8 +32,8 @@ public:
     std::vector<std::string> notes, told;
 };
 
-struct Desk {
-    explicit Desk(World& given)
+struct BranchDesk {
+    explicit BranchDesk(World& given)
         : world(given),
           artifacts(given.database, given.clock, given.access, folder.path),
           branches(given.database, given.clock, artifacts, runs),
@@ -90,7 +90,7 @@ std::string diff_of(const std::string& path, const std::string& added) {
 
 TEST_CASE("a branch is pushed, commented, sent back, pushed again, approved by two, and waits for its pull request") {
     for_each_world([](World& world) {
-        Desk desk(world);
+        BranchDesk desk(world);
         desk.runs.known.policy.approvals = int64_t{2};
         desk.runs.known.policy.not_starter = true;
         const Caller ada = world.join(world.space, "ada@example.com", Role::member);
@@ -144,7 +144,7 @@ TEST_CASE("a branch is pushed, commented, sent back, pushed again, approved by t
 
 TEST_CASE("blocking flags need an explicit allow, a rejected branch stays rejected") {
     for_each_world([](World& world) {
-        Desk desk(world);
+        BranchDesk desk(world);
         must(desk.branches.pushed(desk.push("b1")));
         desk.inspect(diff_of(".github/workflows/ci.yml", "run: curl"));
         const ArtifactId id = desk.only();
@@ -163,7 +163,7 @@ TEST_CASE("blocking flags need an explicit allow, a rejected branch stays reject
 
 TEST_CASE("one open pull request per issue, and no more per repository than the preset allows") {
     for_each_world([](World& world) {
-        Desk desk(world);
+        BranchDesk desk(world);
         desk.runs.known.fix_of = "issue_1";
         must(desk.branches.pushed(desk.push("b1")));
         desk.inspect(diff_of("a.py", "x"));
@@ -186,7 +186,7 @@ TEST_CASE("one open pull request per issue, and no more per repository than the 
 
 TEST_CASE("a preset that wants no person still wants nothing flagged and everything green") {
     for_each_world([](World& world) {
-        Desk desk(world);
+        BranchDesk desk(world);
         desk.runs.known.approved = true;
         desk.runs.known.policy.verification = std::vector<VerificationCommand>{{"tests", "make test"}};
         must(desk.branches.pushed(desk.push("b1")));

@@ -14,7 +14,7 @@ using namespace hone::access::testing;
 
 namespace {
 
-class OneRun final : public RunSource {
+class InspectedRun final : public RunSource {
 public:
     Result<RunFacts> facts(const std::string&) override { return known; }
     Result<> note(const std::string&, const ArtifactId&, const std::string&) override { return {}; }
@@ -68,7 +68,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
         "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', '', '', '{}', 'running', '', '', '', "
         "'{}', 0, 0, 0, 0, 0, 0, 0, 0, '', '', '', 0, '', 1, 1)",
         world.space, project.id));
-    OneRun runs;
+    InspectedRun runs;
     runs.known.space = world.space;
     runs.known.project = project.id;
     runs.known.policy.commits = CommitStyle::squash;

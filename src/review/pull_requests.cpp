@@ -11,7 +11,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::string_view columns =
+constexpr std::string_view pull_request_columns =
     "id, space_id, project_id, artifact_id, run_id, repo_id, repo_name, fix_of, forge, branch, target, revision, "
     "state, number, url, title, draft, head_commit, checks, forge_review, error, attempts, next_try_at, created_at, "
     "updated_at, polled_at, merged_at, etag, told_until";
@@ -56,7 +56,7 @@ PullRequest pull_request_of(const sql::Row& row) {
 Result<Page<PullRequest>> PullRequests::list(const Caller& caller, const SpaceId& space,
                                              const PullRequestFilter& filter, const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
-                                                "SELECT " + std::string(columns) + " FROM pull_requests"));
+                                                "SELECT " + std::string(pull_request_columns) + " FROM pull_requests"));
     if (filter.repo) list.where(filter.repo->starts_with("repo_") ? "repo_id = ?" : "repo_name = ?", *filter.repo);
     if (filter.run) list.where("run_id = ?", *filter.run);
     if (filter.fix_of) list.where("fix_of = ?", *filter.fix_of);
@@ -69,7 +69,8 @@ Result<Page<PullRequest>> PullRequests::list(const Caller& caller, const SpaceId
 
 Result<PullRequest> PullRequests::find(const Caller& caller, const PullRequestId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM pull_requests WHERE id = ?", id));
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(pull_request_columns) + " FROM pull_requests WHERE id = ?", id));
     if (rows.empty()) return not_found("pull request " + id.text());
     PullRequest found = pull_request_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
@@ -78,8 +79,8 @@ Result<PullRequest> PullRequests::find(const Caller& caller, const PullRequestId
 }
 
 Result<std::optional<PullRequest>> PullRequests::of_artifact(const ArtifactId& artifact) const {
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(columns) + " FROM pull_requests WHERE artifact_id = ?", artifact));
+    const auto rows = TRY(m_database.query(
+        "SELECT " + std::string(pull_request_columns) + " FROM pull_requests WHERE artifact_id = ?", artifact));
     if (rows.empty()) return std::optional<PullRequest>();
     return std::optional(pull_request_of(rows.front()));
 }
@@ -140,7 +141,7 @@ Result<> PullRequests::enqueue(sql::Transaction& transaction, const Clock& clock
 
 Result<std::optional<PullRequest>> PullRequests::next_due() const {
     const auto rows =
-        TRY(m_database.query("SELECT " + std::string(columns) + " FROM pull_requests WHERE state IN " +
+        TRY(m_database.query("SELECT " + std::string(pull_request_columns) + " FROM pull_requests WHERE state IN " +
                                  std::string(unfinished) + " AND next_try_at <= ? ORDER BY next_try_at LIMIT 1",
                              m_clock.now()));
     if (rows.empty()) return std::optional<PullRequest>();

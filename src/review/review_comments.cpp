@@ -11,7 +11,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission;
 
 namespace {
 
-constexpr std::string_view columns =
+constexpr std::string_view comment_columns =
     "id, artifact_id, reply_to, revision, path, side, line, body, author_name, resolved_by, resolved_at, told_at, "
     "created_at, edited_at, author";
 constexpr size_t longest_comment = 10'000;
@@ -63,9 +63,10 @@ const FileDiff* find_file(const Diff& diff, const std::string& path) {
 Result<Page<Comment>> Reviews::comments(const Caller& caller, const ArtifactId& id, const PageRequest& page) const {
     TRY(m_artifacts.find(caller, id));
     const std::string after = TRY(page.after());
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(columns) + " FROM review_comments WHERE artifact_id = ? AND id > ? ORDER BY id LIMIT ?",
-        id, after, page.limit + 1));
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(comment_columns) +
+                                 " FROM review_comments WHERE artifact_id = ? AND id > ? ORDER BY id LIMIT ?",
+                             id, after, page.limit + 1));
     std::vector<Comment> found;
     for (const auto& row : rows) found.push_back(comment_of(row, caller));
     return access::make_page(std::move(found), page, [](const Comment& comment) { return comment.id.text(); });
@@ -118,15 +119,16 @@ Result<Comment> Reviews::comment(const Caller& caller, const ArtifactId& id, con
                                      {"review_comment", artifact.space_id, id.text(), {{"comment", made.id.text()}}});
     }));
     const auto rows =
-        TRY(m_database.query("SELECT " + std::string(columns) + " FROM review_comments WHERE id = ?", made.id));
+        TRY(m_database.query("SELECT " + std::string(comment_columns) + " FROM review_comments WHERE id = ?", made.id));
     return comment_of(rows.front(), caller);
 }
 
 Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& id, const CommentId& comment,
                                         const std::optional<std::string>& body, std::optional<bool> resolved) {
     TRY(m_artifacts.find(caller, id, Permission::artifact_review));
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(columns) + " FROM review_comments WHERE artifact_id = ? AND id = ?", id, comment));
+    const auto rows = TRY(m_database.query("SELECT " + std::string(comment_columns) +
+                                               " FROM review_comments WHERE artifact_id = ? AND id = ?",
+                                           id, comment));
     if (rows.empty()) return not_found("comment " + comment.text());
     const Comment before = comment_of(rows.front(), caller);
     if (!body && !resolved) return invalid("nothing to change: give body or resolved");
@@ -143,13 +145,13 @@ Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& 
                                before.reply_to.value_or(comment)));
     }
     const auto after =
-        TRY(m_database.query("SELECT " + std::string(columns) + " FROM review_comments WHERE id = ?", comment));
+        TRY(m_database.query("SELECT " + std::string(comment_columns) + " FROM review_comments WHERE id = ?", comment));
     return comment_of(after.front(), caller);
 }
 
 // Open threads that the session has not heard of; oldest first.
 Result<std::vector<Comment>> Reviews::untold(const ArtifactId& id) const {
-    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) +
+    const auto rows = TRY(m_database.query("SELECT " + std::string(comment_columns) +
                                                " FROM review_comments WHERE artifact_id = ? AND told_at IS NULL AND "
                                                "resolved_at IS NULL ORDER BY id LIMIT 500",
                                            id));

@@ -18,7 +18,7 @@ constexpr size_t most_waiting_bytes = 8 << 20;
 constexpr size_t kept_errors = 8 << 10;
 constexpr Duration closing_time = std::chrono::seconds(10);
 
-RunEvent event_of(const harness::Event& from) {
+RunEvent worker_event_of(const harness::Event& from) {
     RunEvent event;
     event.kind = from.kind;
     event.text = from.text;
@@ -148,7 +148,7 @@ Result<> Worker::hear(std::vector<Piece> pieces) {
 Result<> Worker::carry_out(harness::Output output, int64_t offset) {
     std::vector<RunEvent> events;
     for (const harness::Event& happened : output.events) {
-        events.push_back(event_of(happened));
+        events.push_back(worker_event_of(happened));
         m_spans->happened(events.back());
         // Once its model has answered, the harness has written the conversation down: it can be resumed from here on,
         // however it ends.

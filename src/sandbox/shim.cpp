@@ -322,7 +322,7 @@ void Shim::forget_connections() {
 namespace {
 
 // Keeps 0-2 (on nothing, nothing and a log) and the given ones; everything else belonged to the spawner.
-void close_others(std::vector<int> kept) {
+void close_other_descriptors(std::vector<int> kept) {
     const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
     const Fd notes(::open("shim.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     ::dup2(null.get(), 0);
@@ -350,7 +350,7 @@ void run_shim(ShimBirth birth) {
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     if (::chdir(birth.store->live(birth.journal.id).c_str()) != 0) ::_exit(1);
-    close_others(
+    close_other_descriptors(
         {birth.lock.get(), birth.creator.descriptor(), birth.machine->init_program.get(), birth.lifeline.get()});
     {
         std::optional<Slot> slot;

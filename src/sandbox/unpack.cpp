@@ -27,7 +27,7 @@ Fd open_in_root(int root, const std::string& path, uint64_t flags) {
     return Fd(static_cast<int>(::syscall(SYS_openat2, root, path.empty() ? "." : path.c_str(), &how, sizeof how)));
 }
 
-std::string describe(const TarEntry& entry) {
+std::string describe_unpacking(const TarEntry& entry) {
     return quote_json(truncate_utf8(entry.path, 80));
 }
 
@@ -102,7 +102,7 @@ Result<> Unpacker::make(const Place& place, const TarEntry& entry) {
         ++m_report.skipped;
         return {};
     }
-    if (!good) return system_error("create " + describe(entry), errno);
+    if (!good) return system_error("create " + describe_unpacking(entry), errno);
     ++m_report.entries;
     return {};
 }

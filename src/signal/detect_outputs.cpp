@@ -49,8 +49,8 @@ Result<std::vector<Ending>> endings(Survey& survey, std::string_view condition, 
     return all;
 }
 
-Candidate candidate_of(const Ending& ending, Detector detector, std::string title, std::string explanation,
-                       std::string_view filter) {
+Candidate output_candidate_of(const Ending& ending, Detector detector, std::string title, std::string explanation,
+                              std::string_view filter) {
     Candidate candidate;
     candidate.detector = detector;
     candidate.subject = ending.name + "\n" + ending.model;
@@ -73,12 +73,12 @@ Result<> detect_cut_outputs(Survey& survey, std::vector<Candidate>& found) {
     for (const Ending& ending : TRY(endings(survey, cut_reasons))) {
         if (!ending.recurs(0.01)) continue;
         const std::string name = plain_line(ending.name, 80), model = plain_line(ending.model, 60);
-        found.push_back(
-            candidate_of(ending, Detector::truncated_output,
-                         fmt::format("Answers of {} are cut off in {}", model.empty() ? "the model" : model, name),
-                         fmt::format("{} of {} answers end because the limit of output tokens was reached.",
-                                     ending.hits, ending.calls),
-                         "kind = llm and " + std::string(cut_filter)));
+        found.push_back(output_candidate_of(
+            ending, Detector::truncated_output,
+            fmt::format("Answers of {} are cut off in {}", model.empty() ? "the model" : model, name),
+            fmt::format("{} of {} answers end because the limit of output tokens was reached.", ending.hits,
+                        ending.calls),
+            "kind = llm and " + std::string(cut_filter)));
     }
     return {};
 }
@@ -122,12 +122,12 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
             }));
         if (!ending.recurs(0.02)) continue;
         const std::string name = plain_line(ending.name, 80), model = plain_line(ending.model, 60);
-        found.push_back(
-            candidate_of(ending, Detector::refused_output,
-                         fmt::format("{} refuses to answer in {}", model.empty() ? "The model" : model, name),
-                         fmt::format("{} of {} answers were filtered, or say in usual words that they will not help.",
-                                     ending.hits, ending.calls),
-                         refusal_filter));
+        found.push_back(output_candidate_of(
+            ending, Detector::refused_output,
+            fmt::format("{} refuses to answer in {}", model.empty() ? "The model" : model, name),
+            fmt::format("{} of {} answers were filtered, or say in usual words that they will not help.", ending.hits,
+                        ending.calls),
+            refusal_filter));
     }
     return {};
 }
@@ -142,7 +142,7 @@ Result<> detect_unparsable(Survey& survey, std::vector<Candidate>& found) {
                              "isValidJSON(if(output_mime = 'application/json', output, ''))"))) {
         if (!ending.recurs(0.02)) continue;
         const std::string name = plain_line(ending.name, 80);
-        Candidate candidate = candidate_of(
+        Candidate candidate = output_candidate_of(
             ending, Detector::unparsable_output, fmt::format("Answers of {} are not the JSON they claim to be", name),
             fmt::format("{} of {} answers are marked as application/json and cannot be parsed.", ending.hits,
                         ending.calls),

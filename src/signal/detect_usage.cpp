@@ -10,7 +10,7 @@ namespace hone::signal {
 
 namespace {
 
-constexpr double least_ratio = 1.5;
+constexpr double least_usage_ratio = 1.5;
 constexpr double least_tokens = 150;
 constexpr double spike = 2; // times the dearest hour of the baseline
 constexpr size_t least_hours = 12;
@@ -27,7 +27,7 @@ Result<> detect_tokens(Survey& survey, std::vector<Candidate>& found) {
                                        "start_ns < {from:Int64}", "start_ns >= {from:Int64}"));
     for (const Compared& compared : all) {
         const Shift shift = compare(compared.before, compared.after);
-        if (!is_clearly_greater(shift, compared, least_ratio, least_tokens)) continue;
+        if (!is_clearly_greater(shift, compared, least_usage_ratio, least_tokens)) continue;
         const std::string shown = plain_line(compared.name, 80);
         Candidate candidate;
         candidate.detector = Detector::token_spike;

@@ -30,8 +30,8 @@ Candidate candidate(const std::string& subject = "lookup_order", int64_t traces 
     return made;
 }
 
-struct Shop {
-    explicit Shop(World& given) : world(given), issues(given.database, given.clock, given.access) {
+struct IssueShop {
+    explicit IssueShop(World& given) : world(given), issues(given.database, given.clock, given.access) {
         for (const char* table : {"issue_history", "issue_comments", "issue_volume", "issue_fingerprints", "issues"})
             must(world.database.execute("DELETE FROM " + std::string(table)));
         project = world.add_project(world.admin, world.space, "shop");
@@ -56,7 +56,7 @@ struct Shop {
 
 TEST_CASE("a finding makes one issue, and the next scan finds it again") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto first = shop.take(candidate());
         CHECK(first.outcome == Outcome::found);
         CHECK(first.is_told);
@@ -81,7 +81,7 @@ TEST_CASE("a finding makes one issue, and the next scan finds it again") {
 
 TEST_CASE("the score is the sum of its terms, and each says where it comes from") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const Issue issue = shop.issue(shop.take(candidate()).id);
         double sum = 0;
         for (const ScoreTerm& term : issue.score_terms) {
@@ -100,7 +100,7 @@ TEST_CASE("the score is the sum of its terms, and each says where it comes from"
 
 TEST_CASE("what was dismissed stays quiet and is counted; what was resolved comes back only when it does") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto id = shop.take(candidate()).id;
         CHECK(outcome(shop.issues.update(world.admin, id, {.status = Status::dismissed})) == "invalid");
         shop.set(id, Status::dismissed, "known, harmless");
@@ -128,7 +128,7 @@ TEST_CASE("what was dismissed stays quiet and is counted; what was resolved come
 
 TEST_CASE("a mute with an end ends by itself") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto id = shop.take(candidate()).id;
         const Time until = world.clock.now() + std::chrono::hours(2);
         CHECK(outcome(shop.issues.update(world.admin, id,
@@ -147,7 +147,7 @@ TEST_CASE("a mute with an end ends by itself") {
 
 TEST_CASE("merged issues are found as one, and can be split again") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto one = shop.take(candidate("one", 50)).id, two = shop.take(candidate("two", 30)).id;
         must(shop.issues.comment(world.admin, two, "seen at night"));
         CHECK(outcome(shop.issues.merge(world.admin, one, one)) == "invalid");
@@ -171,7 +171,7 @@ TEST_CASE("merged issues are found as one, and can be split again") {
 
 TEST_CASE("people's words stay: title and severity, assignee, comments") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto id = shop.take(candidate()).id;
         must(shop.issues.update(world.admin, id,
                                 {.severity = Severity::low,
@@ -192,7 +192,7 @@ TEST_CASE("people's words stay: title and severity, assignee, comments") {
 
 TEST_CASE("an issue is as visible as its project") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto id = shop.take(candidate()).id;
         const Caller viewer = world.join(world.space, "viewer@example.com", Role::viewer);
         CHECK(outcome(shop.issues.find(viewer, id)) == "ok");
@@ -208,7 +208,7 @@ TEST_CASE("an issue is as visible as its project") {
 
 TEST_CASE("an issue follows its pull request: merged is resolved, closed is open again") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto id = shop.take(candidate()).id;
         CHECK(must(shop.issues.settle_fixes()) == 0);
         shop.set(id, Status::fix_proposed);
@@ -252,7 +252,7 @@ TEST_CASE("an issue follows its pull request: merged is resolved, closed is open
 
 TEST_CASE("a reported problem that is told of again is the same issue") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         const auto report = [&](const std::string& title) {
             return shop.issues.report(world.admin, world.space, shop.project.id, "run_1",
                                       {title, "seen", {}, "status = error", std::vector{std::string(32, 'c')}, {}});
@@ -274,7 +274,7 @@ TEST_CASE("a reported problem that is told of again is the same issue") {
 
 TEST_CASE("pages of issues follow the ranking") {
     for_each_world([](World& world) {
-        Shop shop(world);
+        IssueShop shop(world);
         for (int i = 0; i < 7; ++i) shop.take(candidate("tool" + std::to_string(i), 5 + i % 3 * 40));
         std::vector<Issue> all;
         std::optional<std::string> cursor;

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sql/connection.h"
+#include "sql/libpq.h"
 #include "sql/postgres_error.h"
 #include "sql/statement.h"
 #include "sql/statement_cache.h"
@@ -247,6 +248,7 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Connection>> connect_postgres(const Options& options, Role role) {
+    TRY(load_libpq());
     // A malformed URL is not repeated in the message: it may hold a password.
     char* complaint = nullptr;
     const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> parsed(

@@ -41,7 +41,7 @@ std::vector<double> nothing() {
     return values;
 }
 
-std::vector<double> take(Values& values, const std::string& group) {
+std::vector<double> take_side(Values& values, const std::string& group) {
     const auto found = values.find(group);
     return found == values.end() ? nothing() : found->second;
 }
@@ -58,7 +58,7 @@ Result<Comparison> compare(SpanStore& store, const CompareWindows& request) {
     Comparison comparison;
     Values before = TRY(ask(store, request, request.baseline, false));
     Values after = TRY(ask(store, request, request.current, false));
-    comparison.all = {"", take(before, ""), take(after, "")};
+    comparison.all = {"", take_side(before, ""), take_side(after, "")};
     if (request.group_by.empty()) return comparison;
     before = TRY(ask(store, request, request.baseline, true));
     after = TRY(ask(store, request, request.current, true));
@@ -71,7 +71,7 @@ Result<Comparison> compare(SpanStore& store, const CompareWindows& request) {
     };
     for (const std::string& group : groups)
         if (is_known(before, group) && is_known(after, group))
-            comparison.groups.push_back({group, take(before, group), take(after, group)});
+            comparison.groups.push_back({group, take_side(before, group), take_side(after, group)});
     const size_t wanted = std::clamp<size_t>(request.groups, 1, most_groups);
     comparison.is_cut =
         comparison.groups.size() > wanted || before.size() >= most_groups || after.size() >= most_groups;

@@ -13,7 +13,7 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr std::string_view columns =
+constexpr std::string_view eval_columns =
     "project, target, target_id, name, annotator, identifier, id, kind, label, score, explanation, metadata, "
     "created_ns, updated_ns, is_deleted";
 
@@ -159,7 +159,7 @@ Result<std::vector<Eval>> Evals::upsert(std::vector<Eval> evals) {
 
 Result<EvalPage> Evals::list(const ListEvals& request) {
     const size_t limit = std::clamp<size_t>(request.limit, 1, 10'000);
-    ClickHouseQuery query("SELECT " + std::string(columns) +
+    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
                           " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
     query.project = request.project;
     query.bind("project", request.project).bind("target", name_of(request.target));
@@ -214,7 +214,7 @@ Result<std::vector<EvalName>> Evals::names(const std::string& project) {
 }
 
 Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget target, const std::string& target_id) {
-    ClickHouseQuery query("SELECT " + std::string(columns) +
+    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
                           " FROM hone.eval_history WHERE project = {project:String} AND target = {target:String} AND "
                           "target_id = {id:String} ORDER BY version LIMIT 10000 FORMAT RowBinary");
     query.project = project;
@@ -225,7 +225,7 @@ Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget 
 Result<int64_t> Evals::remove(const DeleteEvals& request) {
     const bool is_narrow = request.name || request.identifier || request.kind || request.from_ns || request.to_ns;
     if (!is_narrow && !request.all) return invalid("say what to delete, or that all shall go");
-    ClickHouseQuery query("SELECT " + std::string(columns) +
+    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
                           " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
     query.project = request.project;
     query.bind("project", request.project).bind("target", name_of(request.target));

@@ -9,7 +9,7 @@ namespace hone::telemetry {
 
 namespace {
 
-bool is_word_letter(char letter) {
+bool is_sql_word_letter(char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
 }
 
@@ -145,7 +145,8 @@ private:
         std::string token;
         bool has_separator = false;
         for (const char letter : wanted) {
-            const bool belongs = is_word_letter(letter) ? letter != '_' : static_cast<unsigned char>(letter) >= 0x80;
+            const bool belongs =
+                is_sql_word_letter(letter) ? letter != '_' : static_cast<unsigned char>(letter) >= 0x80;
             if (belongs)
                 token += letter;
             else {

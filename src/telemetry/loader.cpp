@@ -22,7 +22,7 @@ std::string identity(const SpanRowHead& head) {
 }
 
 // Ids are hexadecimal digits by construction; projects are ids of ours. Still quoted with care.
-std::string quote(std::string_view text) {
+std::string quote_token(std::string_view text) {
     std::string out = "'";
     for (const char letter : text) {
         if (letter == '\'' || letter == '\\') out += '\\';
@@ -177,12 +177,13 @@ Result<> Loader::compare_with_engine(Block& block) {
         first = std::min(first, row.head.start_ns);
         last = std::max(last, row.head.start_ns);
         projects.insert(row.head.project);
-        spans += (spans.empty() ? "" : ",") + quote(row.head.span_id);
+        spans += (spans.empty() ? "" : ",") + quote_token(row.head.span_id);
         wanted.emplace(std::move(key), i);
     }
     if (wanted.empty()) return {};
     std::string project_list;
-    for (const std::string_view project : projects) project_list += (project_list.empty() ? "" : ",") + quote(project);
+    for (const std::string_view project : projects)
+        project_list += (project_list.empty() ? "" : ",") + quote_token(project);
     const int64_t window = m_options.same_span_window.count();
     ClickHouseQuery query(
         "SELECT project, start_ns, trace_id, span_id, content_hash, received_ns FROM hone.spans WHERE project IN (" +
@@ -222,8 +223,8 @@ Result<> Loader::delete_replaced(const Block& block) {
     std::string condition;
     for (const size_t index : block.replaced) {
         const SpanRowHead& head = block.rows[index].head;
-        condition += (condition.empty() ? "(" : " OR (") + ("project = " + quote(head.project)) +
-                     " AND trace_id = " + quote(head.trace_id) + " AND span_id = " + quote(head.span_id) +
+        condition += (condition.empty() ? "(" : " OR (") + ("project = " + quote_token(head.project)) +
+                     " AND trace_id = " + quote_token(head.trace_id) + " AND span_id = " + quote_token(head.span_id) +
                      " AND start_ns BETWEEN " + std::to_string(head.start_ns - window) + " AND " +
                      std::to_string(head.start_ns + window) +
                      " AND content_hash != " + std::to_string(head.content_hash) + ")";

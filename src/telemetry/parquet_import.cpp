@@ -15,7 +15,7 @@ namespace hone::telemetry {
 namespace {
 
 constexpr int64_t largest_file = int64_t{16} << 30;
-constexpr Duration file_deadline = std::chrono::hours(2);
+constexpr Duration import_deadline = std::chrono::hours(2);
 
 // A directory that goes away with everything in it.
 class ScratchDirectory {
@@ -89,7 +89,7 @@ Result<> read_parquet(const std::string& directory, const EngineProcessOptions& 
                        "context.trace_id and context.span_id (a data frame of Phoenix)");
     TRY(begin({!is_ours}));
     ClickHouseQuery rows("SELECT * FROM " + source + " FORMAT JSONEachRow");
-    rows.deadline = file_deadline;
+    rows.deadline = import_deadline;
     rows.set("output_format_json_quote_64bit_integers", "0");
     rows.set("output_format_json_named_tuples_as_objects", "1");
     rows.set("date_time_output_format", "iso");

@@ -9,7 +9,7 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr int64_t day_ns = 86'400'000'000'000;
+constexpr int64_t quota_day_ns = 86'400'000'000'000;
 constexpr std::string_view magic = "HONEQUOTA1";
 constexpr std::string_view reason_begin = "over the ";
 constexpr std::string_view reason_middle = "'s quota of ";
@@ -34,7 +34,7 @@ Quotas::~Quotas() {
 }
 
 int64_t Quotas::today() const {
-    return to_ns(m_clock.now()) / day_ns;
+    return to_ns(m_clock.now()) / quota_day_ns;
 }
 
 std::string_view Quotas::take(std::string_view owner, const Quota& quota, int64_t spans, int64_t bytes) {

@@ -11,8 +11,8 @@ namespace hone::telemetry {
 namespace {
 
 constexpr int64_t hour_ns = 3'600'000'000'000;
-constexpr int64_t day_ns = 24 * hour_ns;
-constexpr Duration patience = std::chrono::minutes(5);
+constexpr int64_t retention_day_ns = 24 * hour_ns;
+constexpr Duration retention_patience = std::chrono::minutes(5);
 // Bound values go in the URL, which the engine takes up to a megabyte of.
 constexpr size_t most_ids_at_once = 10'000;
 
@@ -34,15 +34,15 @@ std::string expired_on(int64_t day, const std::set<std::string>& projects, const
     size_t number = 0;
     for (const std::string& project : projects) {
         const auto cut = cuts.find(project);
-        if (cut == cuts.end() || cut->second <= day * day_ns) continue;
+        if (cut == cuts.end() || cut->second <= day * retention_day_ns) continue;
         const std::string name = "project" + std::to_string(number++);
         rows.bind(name, project);
         condition += (condition.empty() ? "((" : " OR (") + ("project = {" + name) + ":String} AND start_ns < " +
-                     std::to_string(std::min(cut->second, (day + 1) * day_ns)) + ")";
+                     std::to_string(std::min(cut->second, (day + 1) * retention_day_ns)) + ")";
     }
     if (condition.empty()) return condition;
-    return condition + ") AND start_ns >= " + std::to_string(day * day_ns) + " AND start_ns < " +
-           std::to_string((day + 1) * day_ns);
+    return condition + ") AND start_ns >= " + std::to_string(day * retention_day_ns) + " AND start_ns < " +
+           std::to_string((day + 1) * retention_day_ns);
 }
 
 } // namespace
@@ -55,7 +55,7 @@ Result<int64_t> Retention::bytes_on_disk() {
 
 // Rewrites the parts concerned, so that the rows are gone from the disk when it returns.
 Result<int64_t> Retention::delete_where(ClickHouseQuery query, const std::string& condition) {
-    query.deadline = patience;
+    query.deadline = retention_patience;
     query.sql = "SELECT count() FROM hone.spans WHERE " + condition + " FORMAT RowBinary";
     const auto count = static_cast<int64_t>(read_count(TRY(m_engine.query(query))));
     if (count == 0) return 0;
@@ -66,7 +66,7 @@ Result<int64_t> Retention::delete_where(ClickHouseQuery query, const std::string
 }
 
 Result<> Retention::delete_evals(ClickHouseQuery query, const std::string& condition) {
-    query.deadline = patience;
+    query.deadline = retention_patience;
     query.set("mutations_sync", "1").set("max_query_size", "100000000").set("max_ast_elements", "10000000");
     for (const std::string table : {"hone.evals", "hone.eval_history"}) {
         const std::string which = " WHERE project = {project:String} AND " + condition;
@@ -81,7 +81,7 @@ Result<> Retention::delete_evals(ClickHouseQuery query, const std::string& condi
 // Which spans have evals is asked before they go; the evals go last, because the condition may ask for them.
 Result<int64_t> Retention::delete_with_evals(const ClickHouseQuery& query, const std::string& condition) {
     ClickHouseQuery evaluated = query;
-    evaluated.deadline = patience;
+    evaluated.deadline = retention_patience;
     evaluated.sql = "SELECT DISTINCT toString(span_id) FROM hone.spans WHERE " + condition +
                     " AND span_id IN (SELECT toFixedString(target_id, 16) FROM hone.eval_history WHERE project = "
                     "{project:String} AND target = 'span') FORMAT RowBinary";
@@ -110,7 +110,7 @@ Result<std::map<std::string, int64_t>> Retention::cuts_by_bytes(const RetentionP
         "AND active GROUP BY day) AS parts ON intDiv(rows.hour, 24) = parts.day ORDER BY rows.hour DESC FORMAT "
         "RowBinary");
     query.bind("projects", names);
-    query.deadline = patience;
+    query.deadline = retention_patience;
     const std::string bytes = TRY(m_engine.query(query));
     std::map<std::string, uint64_t> sums;
     for (BinaryReader reader(bytes); !reader.at_end();) {
@@ -130,7 +130,7 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
     const int64_t now = to_ns(m_clock.now());
     ClickHouseQuery query("SELECT intDiv(start_ns, 86400000000000) AS day, toString(project) AS name FROM hone.spans "
                           "GROUP BY day, name FORMAT RowBinary");
-    query.deadline = patience;
+    query.deadline = retention_patience;
     const std::string bytes = TRY(m_engine.query(query));
     std::map<int64_t, std::set<std::string>> days;
     for (BinaryReader reader(bytes); !reader.at_end();) {
@@ -142,7 +142,9 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
         for (const std::string& project : projects) {
             const auto own = policy.days.find(project);
             const int64_t keep = own == policy.days.end() ? policy.default_days : own->second;
-            if (keep > 0) cuts[project] = std::max(cuts[project], (now - keep * day_ns) / day_ns * day_ns);
+            if (keep > 0)
+                cuts[project] =
+                    std::max(cuts[project], (now - keep * retention_day_ns) / retention_day_ns * retention_day_ns);
         }
     for (const auto& [day, projects] : days) {
         ClickHouseQuery rows("");
@@ -155,13 +157,13 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
         if (!kept.empty()) rows.bind("kept", kept), condition += " AND trace_id NOT IN {kept:Array(String)}";
         if (policy.keep_evaluated) condition += kept_by_evals;
         // When nothing of the day stays, the whole partition goes: at once, and the disk with it.
-        rows.sql = "SELECT count() FROM hone.spans WHERE start_ns >= " + std::to_string(day * day_ns) +
-                   " AND start_ns < " + std::to_string((day + 1) * day_ns) + " AND NOT (" + condition +
+        rows.sql = "SELECT count() FROM hone.spans WHERE start_ns >= " + std::to_string(day * retention_day_ns) +
+                   " AND start_ns < " + std::to_string((day + 1) * retention_day_ns) + " AND NOT (" + condition +
                    ") FORMAT RowBinary";
-        rows.deadline = patience;
+        rows.deadline = retention_patience;
         if (read_count(TRY(m_engine.query(rows))) == 0) {
             ClickHouseQuery drop("ALTER TABLE hone.spans DROP PARTITION " + std::to_string(day));
-            drop.deadline = patience;
+            drop.deadline = retention_patience;
             TRY(m_engine.query(drop));
             report.dropped_days++;
         } else
@@ -213,7 +215,7 @@ Result<> Retention::delete_project(const std::string& project) {
     for (const char* table : {"spans", "trace_times", "evals", "eval_history"}) {
         ClickHouseQuery query(std::string("ALTER TABLE hone.") + table + " DELETE WHERE project = {project:String}");
         query.bind("project", project).set("mutations_sync", "1");
-        query.deadline = patience;
+        query.deadline = retention_patience;
         TRY(m_engine.query(query));
     }
     return {};

@@ -6,9 +6,9 @@ namespace hone::telemetry {
 
 namespace {
 
-class Compiler {
+class ConditionCompiler {
 public:
-    explicit Compiler(ClickHouseQuery& query) : m_query(query) {}
+    explicit ConditionCompiler(ClickHouseQuery& query) : m_query(query) {}
 
     std::string text(std::string_view value) { return bound("String", value); }
     std::string number(double value) { return bound("Float64", value); }
@@ -67,7 +67,7 @@ std::vector<std::string> names_of(const std::vector<Enum>& values) {
 } // namespace
 
 std::string compile_conditions(const SpanConditions& conditions, ClickHouseQuery& query) {
-    Compiler compiler(query);
+    ConditionCompiler compiler(query);
     std::string sql;
     if (!conditions.trace_ids.empty()) sql += " AND trace_id IN " + compiler.texts(conditions.trace_ids);
     if (conditions.parent_id) sql += " AND parent_id = " + compiler.text(*conditions.parent_id);

@@ -116,7 +116,7 @@ private:
     ImportReport m_report;
 };
 
-ElementSplitter::Kind kind_of(ImportFormat format) {
+ElementSplitter::Kind imported_kind_of(ImportFormat format) {
     switch (format) {
     case ImportFormat::phoenix:
         return ElementSplitter::Kind::json_values;
@@ -130,7 +130,8 @@ ElementSplitter::Kind kind_of(ImportFormat format) {
 Result<> read_all(Telemetry& telemetry, const ImportRequest& request, const PieceSource& next, Import& import) {
     const bool is_parquet = request.format == ImportFormat::parquet;
     ElementSplitter splitter(
-        kind_of(request.format), [&](std::string_view element, int64_t number) { return import.take(element, number); },
+        imported_kind_of(request.format),
+        [&](std::string_view element, int64_t number) { return import.take(element, number); },
         [&](int64_t number, std::string reason) { import.refuse(number, std::move(reason)); });
     const auto add = [&](std::string_view bytes) { return splitter.add(bytes); };
     if (is_parquet) {

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // In this order: an entry of the history is written before the eval it belongs to.
-constexpr const char* tables[] = {"trace_times", "spans", "evals", "eval_history"};
+constexpr const char* snapshot_tables[] = {"trace_times", "spans", "evals", "eval_history"};
 
 // Where a table's parts lie, with a slash at the end.
 Result<std::string> table_directory(ClickHouse& engine, const std::string& table) {
@@ -77,7 +77,8 @@ bool is_snapshot_file_name(std::string_view name) {
     if (parts.size() == 1) return name == "loader.state";
     if (parts.size() == 2) return parts[0] == "wal" && parts[1].ends_with(".wal");
     return parts.size() >= 5 && parts.size() <= 7 && parts[0] == "engine" && parts[1] == "restore" &&
-           std::any_of(std::begin(tables), std::end(tables), [&](const char* table) { return parts[2] == table; });
+           std::any_of(std::begin(snapshot_tables), std::end(snapshot_tables),
+                       [&](const char* table) { return parts[2] == table; });
 }
 
 SpanSnapshot::~SpanSnapshot() {
@@ -101,7 +102,7 @@ Result<> SpanSnapshot::add_parts(const std::string& table, const std::string& di
 Result<> SpanSnapshot::freeze_tables(Telemetry& telemetry, const std::string& name) {
     const std::string data = telemetry.engine_process()->directory() + "/data";
     m_directories.push_back(data + "/shadow/" + name);
-    for (const char* table : tables) {
+    for (const char* table : snapshot_tables) {
         ClickHouseQuery freeze("ALTER TABLE hone." + std::string(table) + " FREEZE WITH NAME '" + name + "'");
         freeze.deadline = std::chrono::minutes(2);
         TRY(telemetry.engine().query(freeze));
@@ -137,7 +138,7 @@ Result<> attach_restored_parts(ClickHouse& engine, const std::string& engine_dir
     const std::string restore = engine_directory + "/restore";
     if (!file_exists(restore)) return {};
     size_t attached = 0;
-    for (const std::string table : tables) {
+    for (const std::string table : snapshot_tables) {
         const std::string detached = TRY(table_directory(engine, table)) + "detached/";
         if (file_exists(restore + "/" + table)) TRY(move_parts(restore + "/" + table, detached));
         for (const std::string& part : TRY(detached_parts(engine, table))) {

@@ -14,7 +14,7 @@ constexpr Duration query_deadline = std::chrono::seconds(5);
 // Requests are acknowledged in about the order in which they came; this is far more than they are apart.
 constexpr int64_t overlap_ns = 2'000'000'000;
 
-std::string identity(std::string_view trace_id, std::string_view span_id) {
+std::string tail_identity(std::string_view trace_id, std::string_view span_id) {
     std::string id(trace_id);
     id += span_id;
     return id;
@@ -79,7 +79,7 @@ void Tail::loaded(std::span<const SpanRowHead> rows) {
         part.last_start_ns = std::max(part.last_start_ns, row.start_ns);
         part.first_received_ns = std::min(part.first_received_ns, row.received_ns);
         part.last_received_ns = std::max(part.last_received_ns, row.received_ns);
-        part.ids.insert(identity(row.trace_id, row.span_id));
+        part.ids.insert(tail_identity(row.trace_id, row.span_id));
     }
     const Lock lock(m_mutex);
     for (auto& [project, part] : parts) {
@@ -146,8 +146,9 @@ Result<TailBatch> Tail::matching(const Watcher& watcher, const Scope& scope) {
         const auto all = points.empty() ? 0 : static_cast<int64_t>(points.front().values.front());
         batch.dropped = std::max<int64_t>(0, all - static_cast<int64_t>(batch.spans.size()));
     }
-    std::erase_if(batch.spans,
-                  [&](const SpanRow& row) { return watcher.first_ids.contains(identity(row.trace_id, row.span_id)); });
+    std::erase_if(batch.spans, [&](const SpanRow& row) {
+        return watcher.first_ids.contains(tail_identity(row.trace_id, row.span_id));
+    });
     std::reverse(batch.spans.begin(), batch.spans.end());
     return batch;
 }
@@ -167,7 +168,7 @@ void Tail::hand_first(uint64_t id, Watcher& watcher) {
         log(Level::warning, "a live tail begins without its past", {{"why", batch.error().message}});
         return;
     }
-    for (const SpanRow& row : batch.value().spans) watcher.first_ids.insert(identity(row.trace_id, row.span_id));
+    for (const SpanRow& row : batch.value().spans) watcher.first_ids.insert(tail_identity(row.trace_id, row.span_id));
     batch.value().position_ns = *watcher.watch.after_ns;
     deliver(id, watcher, std::move(batch).value());
 }
@@ -189,7 +190,7 @@ void Tail::hand_part(uint64_t id, Watcher& watcher, const Part& part) {
         batch.dropped = static_cast<int64_t>(part.ids.size());
     // Times of blocks overlap; what belongs to another block comes with that one.
     std::erase_if(batch.spans,
-                  [&](const SpanRow& row) { return !part.ids.contains(identity(row.trace_id, row.span_id)); });
+                  [&](const SpanRow& row) { return !part.ids.contains(tail_identity(row.trace_id, row.span_id)); });
     batch.position_ns = part.last_received_ns;
     deliver(id, watcher, std::move(batch));
 }

@@ -71,32 +71,32 @@ private:
     uint64_t m_id = 0;
 };
 
-void send(const std::string& project, std::vector<TestSpan> spans) {
+void send_span(const std::string& project, std::vector<TestSpan> spans) {
     REQUIRE(fixture().send_json(project, request(spans)).status == 200);
     fixture().wait();
 }
 
-using Names = std::vector<std::string>;
+using TailNames = std::vector<std::string>;
 
 } // namespace
 
 TEST_CASE("a watcher sees the spans of its project that fit its filter, each once, when they can be asked for") {
     fixture().store(); // the engine is up
     Seen all("tail"), failed("tail", "status = error"), other("quiet");
-    send("tail", {{71, 1, 0, base_ns, 5, "one", "", 0}, {71, 2, 1, base_ns + 1, 5, "two", "", 2}});
+    send_span("tail", {{71, 1, 0, base_ns, 5, "one", "", 0}, {71, 2, 1, base_ns + 1, 5, "two", "", 2}});
     REQUIRE(all.wait_for(2));
-    send("tail", {{72, 3, 0, base_ns, 5, "three", "", 0}});
+    send_span("tail", {{72, 3, 0, base_ns, 5, "three", "", 0}});
     REQUIRE(all.wait_for(3));
-    send("tail", {{72, 3, 0, base_ns, 5, "three", "", 0}}); // sent again: not stored, not shown
-    send("tail", {{73, 4, 0, base_ns + 2, 5, "four", "", 2}});
+    send_span("tail", {{72, 3, 0, base_ns, 5, "three", "", 0}}); // sent again: not stored, not shown
+    send_span("tail", {{73, 4, 0, base_ns + 2, 5, "four", "", 2}});
     REQUIRE(all.wait_for(4));
     REQUIRE(failed.wait_for(2));
-    CHECK(all.names() == Names{"one", "two", "three", "four"});
-    CHECK(failed.names() == Names{"two", "four"});
+    CHECK(all.names() == TailNames{"one", "two", "three", "four"});
+    CHECK(failed.names() == TailNames{"two", "four"});
     CHECK(other.names().empty());
     CHECK(all.dropped() == 0);
     all.leave();
-    send("tail", {{74, 5, 0, base_ns, 5, "five", "", 2}});
+    send_span("tail", {{74, 5, 0, base_ns, 5, "five", "", 2}});
     REQUIRE(failed.wait_for(3));
     CHECK(all.names().size() == 4);
 }
@@ -104,23 +104,23 @@ TEST_CASE("a watcher sees the spans of its project that fit its filter, each onc
 TEST_CASE("who comes back gets what came in between") {
     Fixture& f = fixture();
     Seen before("resume");
-    send("resume", {{75, 1, 0, base_ns, 5, "seen", "", 0}});
+    send_span("resume", {{75, 1, 0, base_ns, 5, "seen", "", 0}});
     REQUIRE(before.wait_for(1));
     before.leave();
     f.clock.advance(10s);
-    send("resume", {{75, 2, 0, base_ns + 1, 5, "between", "", 0}});
+    send_span("resume", {{75, 2, 0, base_ns + 1, 5, "between", "", 0}});
     Seen after("resume", "", before.position() + 5'000'000'000);
     REQUIRE(after.wait_for(1));
-    send("resume", {{75, 3, 0, base_ns + 2, 5, "live", "", 0}});
+    send_span("resume", {{75, 3, 0, base_ns + 2, 5, "live", "", 0}});
     REQUIRE(after.wait_for(2));
-    CHECK(after.names() == Names{"between", "live"});
+    CHECK(after.names() == TailNames{"between", "live"});
 }
 
 TEST_CASE("a flood is counted where it does not fit") {
     Seen seen("flood");
     std::vector<TestSpan> many;
     for (uint64_t i = 0; i < 700; ++i) many.push_back({76, i + 1, 0, base_ns + static_cast<int64_t>(i), 5, "n", "", 0});
-    send("flood", many);
+    send_span("flood", many);
     REQUIRE(seen.wait_for(Tail::most_in_batch));
     CHECK(seen.names().size() == Tail::most_in_batch);
     CHECK(seen.dropped() == 200);

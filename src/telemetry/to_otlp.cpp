@@ -17,7 +17,7 @@ Result<std::string_view> raw_id(const std::string& hex, otlp::Batch& batch) {
     return batch.keep(TRY(from_hex(hex)));
 }
 
-std::string_view text_of(const dom::element& object, const char* name, otlp::Batch& batch) {
+std::string_view otlp_text_of(const dom::element& object, const char* name, otlp::Batch& batch) {
     std::string_view text;
     return object[name].get(text) == simdjson::SUCCESS ? batch.keep(std::string(text)) : std::string_view();
 }
@@ -38,14 +38,14 @@ Result<otlp::Attributes> attributes_of(const dom::element& object, otlp::Batch& 
     return otlp::read_attribute_text(batch.keep(simdjson::minify(attributes)), batch);
 }
 
-Result<> add_events(const std::string& json, otlp::Span& span, otlp::Batch& batch) {
+Result<> add_otlp_events(const std::string& json, otlp::Span& span, otlp::Batch& batch) {
     dom::parser parser;
     dom::array list;
     if (parser.parse(json).get(list) != simdjson::SUCCESS) return corrupt("stored events are damaged");
     for (const dom::element& entry : list) {
         otlp::Event event;
         event.time_ns = number_of(entry, "time_ns");
-        event.name = text_of(entry, "name", batch);
+        event.name = otlp_text_of(entry, "name", batch);
         event.dropped_attributes = count_of(entry, "dropped_attributes");
         event.attributes = TRY(attributes_of(entry, batch));
         span.events.push_back(std::move(event));
@@ -59,9 +59,9 @@ Result<> add_links(const std::string& json, otlp::Span& span, otlp::Batch& batch
     if (parser.parse(json).get(list) != simdjson::SUCCESS) return corrupt("stored links are damaged");
     for (const dom::element& entry : list) {
         otlp::Link link;
-        link.trace_id = TRY(raw_id(std::string(text_of(entry, "trace_id", batch)), batch));
-        link.span_id = TRY(raw_id(std::string(text_of(entry, "span_id", batch)), batch));
-        link.trace_state = text_of(entry, "trace_state", batch);
+        link.trace_id = TRY(raw_id(std::string(otlp_text_of(entry, "trace_id", batch)), batch));
+        link.span_id = TRY(raw_id(std::string(otlp_text_of(entry, "span_id", batch)), batch));
+        link.trace_state = otlp_text_of(entry, "trace_state", batch);
         link.flags = count_of(entry, "flags");
         link.dropped_attributes = count_of(entry, "dropped_attributes");
         link.attributes = TRY(attributes_of(entry, batch));
@@ -79,7 +79,7 @@ Result<> add_wire(const std::string& json, otlp::Span& span, otlp::Batch& batch)
     span.dropped_events = count_of(wire, "dropped_events");
     span.dropped_links = count_of(wire, "dropped_links");
     if (const uint64_t end = number_of(wire, "end_ns"); end > 0) span.end_ns = end; // before the start
-    span.trace_state = text_of(wire, "trace_state", batch);
+    span.trace_state = otlp_text_of(wire, "trace_state", batch);
     return {};
 }
 
@@ -87,9 +87,9 @@ Result<> add_scope(const std::string& json, otlp::Scope& scope, otlp::Batch& bat
     dom::parser parser;
     dom::element stored;
     if (parser.parse(json).get(stored) != simdjson::SUCCESS) return corrupt("a stored scope is damaged");
-    scope.name = text_of(stored, "name", batch);
-    scope.version = text_of(stored, "version", batch);
-    scope.schema_url = text_of(stored, "schema_url", batch);
+    scope.name = otlp_text_of(stored, "name", batch);
+    scope.version = otlp_text_of(stored, "version", batch);
+    scope.schema_url = otlp_text_of(stored, "schema_url", batch);
     scope.attributes = TRY(attributes_of(stored, batch));
     return {};
 }
@@ -103,7 +103,7 @@ Result<> add_origin(const SpanPayload& payload, otlp::Span& span, otlp::Batch& b
         return corrupt("stored fields of a span are damaged");
     otlp::Resource resource;
     resource.dropped_attributes = count_of(wire, "resource_dropped_attributes");
-    resource.schema_url = text_of(wire, "resource_schema_url", batch);
+    resource.schema_url = otlp_text_of(wire, "resource_schema_url", batch);
     const std::string key = payload.resource + '\0' + payload.scope + '\0' +
                             std::to_string(resource.dropped_attributes) + '\0' + std::string(resource.schema_url);
     const auto [place, is_new] = known.try_emplace(key, static_cast<uint32_t>(batch.resources.size()));
@@ -150,7 +150,7 @@ Result<otlp::Batch> to_otlp(const std::vector<SpanPayload>& spans) {
         span.status = payload.row.status;
         span.status_message = batch.keep(payload.row.status_message);
         span.attributes = TRY(otlp::read_attribute_text(batch.keep(attributes_in_full(payload)), batch));
-        TRY(add_events(payload.events, span, batch));
+        TRY(add_otlp_events(payload.events, span, batch));
         TRY(add_links(payload.links, span, batch));
         TRY(add_wire(payload.wire, span, batch));
         batch.spans.push_back(std::move(span));

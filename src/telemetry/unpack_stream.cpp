@@ -9,7 +9,7 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr size_t piece_bytes = 256 << 10;
+constexpr size_t unpacked_piece_bytes = 256 << 10;
 
 class Plain final : public UnpackStream {
 public:
@@ -47,7 +47,7 @@ public:
 
 private:
     z_stream m_stream{};
-    std::string m_piece = std::string(piece_bytes, '\0');
+    std::string m_piece = std::string(unpacked_piece_bytes, '\0');
     bool m_is_whole = false;
 };
 
@@ -72,7 +72,7 @@ public:
 
 private:
     std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> m_stream;
-    std::string m_piece = std::string(piece_bytes, '\0');
+    std::string m_piece = std::string(unpacked_piece_bytes, '\0');
     size_t m_state = 1;
 };
 

@@ -1,0 +1,12 @@
+// libpq, loaded when the first PostgreSQL connection is opened: it brings twenty libraries (Kerberos, LDAP, …) that no
+// other command has to load. Used by postgres_connection.cpp, before any function of <libpq-fe.h>. Any thread.
+#pragma once
+
+#include "base/result.h"
+
+namespace hone::sql {
+
+// Says which package is missing where the library is.
+Result<> load_libpq();
+
+} // namespace hone::sql
