@@ -44,10 +44,6 @@ struct SessionWorld {
     }
 };
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 const std::string preparing = event(1, R"("kind":"status","text":"Preparing.","state":"preparing")");
 const std::string step = event(2, R"("kind":"status","text":"Made the sandbox.","step":"provision")");
 const std::string call = event(3, R"("kind":"tool_call","text":"","tool":"Bash","input":"{\"command\":\"ls\"}")");

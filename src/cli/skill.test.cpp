@@ -18,10 +18,6 @@ struct SkillWorld {
     SkillWorld() { client.log_in_to(server); }
 };
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 } // namespace
 
 TEST_CASE("a custom skill is declared with its hosts, headers and variables on the command line") {

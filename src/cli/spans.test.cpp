@@ -19,23 +19,19 @@ constexpr const char* skeleton = R"({"data":{"is_cut":false,"spans":[
  {"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","span_id":"00000000000000a2","parent_id":"00000000000000a1","name":"answer","kind":"llm","status":"error",
   "start_time":"2026-11-15T11:59:01.000000000Z","duration_ns":1000000000,"model":"gpt-4o","tokens":{"total":1500},"cost_micro_usd":4200}]}})";
 
-struct World {
+struct SpanWorld {
     ScriptedServer server;
     Client client;
-    World() {
+    SpanWorld() {
         client.log_in_to(server);
         client.environment["HONE_PROJECT"] = "shop";
     }
 };
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 } // namespace
 
 TEST_CASE("traces are listed with readable durations, tokens and costs") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/trace_rows", 200, one_trace);
     const Outcome outcome = world.client.run({"traces", "-q", "status = error", "--after", "2h", "--session", "s 1"});
     CHECK(outcome.exit == 0);
@@ -51,7 +47,7 @@ TEST_CASE("traces are listed with readable durations, tokens and costs") {
 }
 
 TEST_CASE("the project is the option, the variable, or the only one there is") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/desk/span_rows", 200, R"({"data":[],"next_cursor":null})");
     world.server.on("GET /v1/projects/project_1/span_rows", 200, R"({"data":[],"next_cursor":null})");
     CHECK(world.client.run({"spans", "-p", "desk"}).exit == 0);
@@ -65,7 +61,7 @@ TEST_CASE("the project is the option, the variable, or the only one there is") {
 }
 
 TEST_CASE("a trace is drawn as a tree with bars") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/traces/" + std::string(trace_id) + "/skeleton", 200, skeleton);
     const Outcome outcome = world.client.run({"trace", trace_id});
     CHECK(outcome.exit == 0);
@@ -78,7 +74,7 @@ TEST_CASE("a trace is drawn as a tree with bars") {
 }
 
 TEST_CASE("one span shows what went in and came out") {
-    World world;
+    SpanWorld world;
     world.server.on(
         "GET /v1/projects/shop/traces/" + std::string(trace_id) + "/spans/00000000000000a2", 200,
         R"({"data":{"span":{"name":"answer","kind":"llm","status":"ok","duration_ns":5000000,"tokens":{"total":3}},
@@ -92,7 +88,7 @@ TEST_CASE("one span shows what went in and came out") {
 }
 
 TEST_CASE("a series is a line of bars per group and metric") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/series", 200,
                     R"({"data":{"metrics":["count","latency_p95"],"bucket_ns":3600000000000,"buckets":[
                     {"time":"2026-11-15T09:00:00Z","group":"a","values":[4,1500000000.0]},
@@ -110,7 +106,7 @@ TEST_CASE("a series is a line of bars per group and metric") {
 }
 
 TEST_CASE("a comparison says what changed, and for the worse") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/compare", 200,
                     R"({"data":{"baseline_after":"2026-11-07T12:00:00Z","baseline_before":"2026-11-08T12:00:00Z",
                     "after":"2026-11-14T12:00:00Z","before":"2026-11-15T12:00:00Z",
@@ -140,14 +136,14 @@ TEST_CASE("a comparison says what changed, and for the worse") {
 }
 
 TEST_CASE("a comparison of nothing with nothing says so") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/compare", 200,
                     R"({"data":{"all":{"metrics":[{"metric":"count","baseline":0,"current":0}]},"groups":[]}})");
     CHECK(contains(world.client.run({"compare"}).out, "No spans in either time."));
 }
 
 TEST_CASE("SQL is a table for people, and as it is for programs") {
-    World world;
+    SpanWorld world;
     world.server.on("POST /v1/sql", [](const net::Request& request) {
         if (contains(request.body, "\"csv\"")) {
             net::Response response;
@@ -176,7 +172,7 @@ TEST_CASE("SQL is a table for people, and as it is for programs") {
 }
 
 TEST_CASE("one eval is written by options") {
-    World world;
+    SpanWorld world;
     world.server.on("POST /v1/projects/shop/evals", 200, R"({"data":[{"id":"eval_1"}],"next_cursor":null})");
     const Outcome outcome = world.client.run(
         {"annotate", "--span", "00000000000000a2", "--name", "correct", "--label", "no", "--score", "0.5"});
@@ -190,7 +186,7 @@ TEST_CASE("one eval is written by options") {
 }
 
 TEST_CASE("many evals go in batches, and a bad line is named") {
-    World world;
+    SpanWorld world;
     world.server.on("POST /v1/projects/shop/evals", 200, R"({"data":[],"next_cursor":null})");
     for (int i = 0; i < 2500; ++i)
         world.client.input += R"({"target_id":"00000000000000a2","name":"n)" + std::to_string(i) +
@@ -213,7 +209,7 @@ TEST_CASE("many evals go in batches, and a bad line is named") {
 }
 
 TEST_CASE("an export goes to its file and an import comes from one") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/export", [](const net::Request&) {
         net::Response response;
         response.content_type = "application/x-ndjson";
@@ -237,7 +233,7 @@ TEST_CASE("an export goes to its file and an import comes from one") {
 }
 
 TEST_CASE("the tail shows spans as they come, and takes up again where it ended") {
-    World world;
+    SpanWorld world;
     std::atomic<int> connections{0};
     world.server.on("GET /v1/projects/shop/tail", [&](const net::Request& request) {
         const int connection = ++connections;
@@ -268,7 +264,7 @@ TEST_CASE("the tail shows spans as they come, and takes up again where it ended"
 }
 
 TEST_CASE("a tail that cannot start says why") {
-    World world;
+    SpanWorld world;
     world.server.on("GET /v1/projects/shop/tail", 400,
                     R"({"error":{"code":"invalid","message":"column 3: what is that"}})");
     const Outcome outcome = world.client.run({"tail", "-q", "st"});

@@ -21,6 +21,10 @@
 
 namespace hone::cli::testing {
 
+inline bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
 // A directory of its own that goes away with the test.
 class TemporaryDirectory {
 public:
