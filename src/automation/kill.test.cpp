@@ -3,6 +3,7 @@
 #include "automation/scheduler.h"
 
 #include "access/testing.h"
+#include "base/testing.h"
 #include "sql/migrate.h"
 
 #include <csignal>
@@ -117,7 +118,7 @@ pid_t start_scheduling(const std::string& folder, Duration steady, Time begin) {
 
 } // namespace
 
-TEST_CASE("scheduling until the process is killed" * doctest::skip()) {
+TEST_CASE("scheduling until the process is killed" * doctest::test_suite("child") * doctest::skip()) {
     const char* folder = std::getenv("HONE_TEST_FOLDER");
     REQUIRE_MESSAGE(folder != nullptr, "started by the test below only");
     crypto::start();
@@ -144,7 +145,7 @@ TEST_CASE("no due moment is lost or doubled when the process is killed at random
         must(sql::migrate(*database, clock));
         automation = first_automation(*database, clock);
     }
-    std::mt19937 luck(20261115);
+    std::mt19937 luck(test_seed());
     for (int kill = 0; kill < kills; ++kill) {
         const pid_t child = start_scheduling(folder, steady, begin);
         REQUIRE(child >= 0);

@@ -4,9 +4,11 @@
 tests/e2e/run.py [--binary build/release/hone] [--list] [names…]   a name is part of a test's name
 
 Two files run side by side, since many tests only wait for a clock; the tests of one file follow one another.
+A test that fails is red, except for those that tests/flaky.txt names: they get a second try, and the suite says so.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import contextlib
 import importlib
@@ -21,7 +23,11 @@ import traceback
 
 here = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(here))
+sys.path[:0] = [str(here), str(here.parent)]
+
+import flaky  # noqa: E402
+from server import Skipped  # noqa: E402
+
 FILES = [path.stem for path in sorted(here.glob("*.py")) if path.stem not in ("run", "server")]
 
 LONGEST = ["agents", "monitors", "automations", "span_faults", "wall_clock"]  # begun first, so that none is left alone at the end
@@ -35,33 +41,43 @@ def tests():
                 yield f"{file}: {name[5:].replace('_', ' ')}", function
 
 
-def passes(name, function, binary):
+def outcome_of(name, function, binary):
     """Runs one test and prints its line whole, so that two files do not mix theirs."""
     start, said = time.monotonic(), io.StringIO()
     try:
         with contextlib.ExitStack() as stack, contextlib.redirect_stdout(said):
             function(binary, stack)
-        result = "ok  "
+        result = "ok"
+    except Skipped as why:
+        result = "skip"
+        print(f"      {why}", file=said)
     except Exception:
         result = "FAIL"
         traceback.print_exc(file=said)
-    print(f"{result}  {time.monotonic() - start:6.1f} s  {name}\n{said.getvalue()}", end="", flush=True)
-    return result != "FAIL"
+    print(f"{result:4}  {time.monotonic() - start:6.1f} s  {name}\n{said.getvalue()}", end="", flush=True)
+    return result
 
 
-def failures_of_file(chosen, binary):
-    return [name for name, function in chosen if not passes(name, function, binary)]
+def outcomes_of_file(chosen, binary, listed):
+    """The outcome of each test; "again" for one that tests/flaky.txt names and that passed its second try."""
+    outcomes = {}
+    for name, function in chosen:
+        outcomes[name] = outcome_of(name, function, binary)
+        if outcomes[name] == "FAIL" and name in listed and outcome_of(name, function, binary) == "ok":
+            outcomes[name] = "again"
+    return outcomes
 
 
-def run(chosen, binary):
-    """The names of the tests that failed."""
+def run(chosen, binary, listed):
     files = {}
     for name, function in chosen:
         files.setdefault(name.split(":")[0], []).append((name, function))
     ordered = sorted(files, key=lambda file: LONGEST.index(file) if file in LONGEST else len(LONGEST))
+    outcomes = {}
     with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
-        running = [pool.submit(failures_of_file, files[file], binary) for file in ordered]
-        return [name for each in running for name in each.result()]
+        for each in [pool.submit(outcomes_of_file, files[file], binary, listed) for file in ordered]:
+            outcomes |= each.result()
+    return outcomes
 
 
 def main():
@@ -83,12 +99,19 @@ def main():
         return 2
     # Debian's Node.js 18 has Web Crypto behind a flag; LangChain wants it there. Later versions take the flag as well.
     os.environ.setdefault("NODE_OPTIONS", "--experimental-global-webcrypto")
-    failed = run(chosen, wanted.binary)
-    if 0 < len(failed) <= 3:
-        # A machine that stands still for a moment fails a test; a fault fails it twice. Which ones is said either way.
-        print(f"once more: {', '.join(failed)}", flush=True)
-        failed = failures_of_file([test for test in chosen if test[0] in failed], wanted.binary)
-    print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
+    listed = flaky.entries("e2e")
+    wrong = flaky.problems("e2e", {name for name, _ in tests()})
+    outcomes = run(chosen, wanted.binary, {entry.name for entry in listed})
+    for entry in listed:
+        print(f"flaky  {entry.name}: {outcomes.get(entry.name, 'not run')} ({entry.reason}, {entry.date})")
+    for name in (name for name, outcome in outcomes.items() if outcome == "skip"):
+        print(f"skipped  {name}")
+    for name in (name for name, outcome in outcomes.items() if outcome == "FAIL"):
+        print(f"failed  {name}")
+    print("".join(f"FAIL  {problem}\n" for problem in wrong), end="")
+    count = collections.Counter(outcomes.values())
+    failed = count["FAIL"] + len(wrong)
+    print(f"{count['ok'] + count['again']} passed, {failed} failed, {count['skip']} skipped")
     return 1 if failed or not chosen else 0
 
 

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import signal
 import ssl
 import subprocess
@@ -14,6 +15,26 @@ import urllib.parse
 PASSWORD = "correct horse battery"
 ADMIN = "admin@localhost"
 PATIENCE = 120  # seconds; the machine may be busy, nothing waits this long when it works
+
+
+class Skipped(Exception):
+    """Raised by a test that this machine cannot run; the suite names it and counts it."""
+
+
+def needs(feature, is_there):
+    """Skips a test for what an ordinary user's machine lacks. Root and CI can provide all of it: there it fails."""
+    if is_there:
+        return
+    if os.geteuid() == 0 or os.environ.get("CI") == "true":
+        raise AssertionError(f"this machine lacks {feature}")
+    raise Skipped(f"needs {feature}")
+
+
+def seeded():
+    """Random numbers that decide what is tested. The seed is printed; HONE_TEST_SEED repeats a run."""
+    seed = int(os.environ.get("HONE_TEST_SEED") or random.SystemRandom().getrandbits(32))
+    print(f"      HONE_TEST_SEED={seed}")
+    return random.Random(seed)
 
 
 def wait_until(condition, what, patience=PATIENCE):
