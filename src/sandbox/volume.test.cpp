@@ -1,4 +1,5 @@
 #include "sandbox/volume.h"
+#include "base/testing.h"
 
 #include "base/file.h"
 #include "sandbox/store.h"
@@ -34,7 +35,7 @@ bool has(const Volume& volume, const char* name) {
 } // namespace
 
 TEST_CASE("a new thread is empty and of its own size, whatever others of the same size hold") {
-    if (!can_mount_images()) return; // an ordinary user's threads are directories
+    if (!can_mount_images()) return skip_test("needs root and loop mounts; an ordinary user's threads are directories");
     Folder folder;
     const Store store = Store::open(folder.path).value();
     const Volumes volumes(store, true);
@@ -59,7 +60,7 @@ TEST_CASE("a new thread is empty and of its own size, whatever others of the sam
 }
 
 TEST_CASE("a spare volume becomes the first thread of its size, and is gone when it is not wanted") {
-    if (!can_mount_images()) return;
+    if (!can_mount_images()) return skip_test("needs root and loop mounts");
     Folder folder;
     const Store store = Store::open(folder.path).value();
     const Volumes volumes(store, true);

@@ -1,6 +1,7 @@
 // kill -9 at random moments while a child writes to the control-plane database: it opens again, is sound, and every
 // acknowledged transaction is there as a whole.
 #include "base/file.h"
+#include "base/testing.h"
 #include "sql/testing.h"
 
 #include <csignal>
@@ -79,9 +80,7 @@ TEST_CASE("forty kills: the database opens, is sound, and has everything that wa
         REQUIRE(
             database->execute("CREATE TABLE entry (id BIGINT, side BIGINT, body TEXT, PRIMARY KEY (id, side))").ok());
     }
-    const auto seed = static_cast<unsigned>(::getpid());
-    INFO("seed ", seed);
-    std::minstd_rand random(seed);
+    std::minstd_rand random(test_seed());
     int64_t acknowledged = 0;
     for (int round = 0; round < 40; ++round) {
         INFO("round ", round);

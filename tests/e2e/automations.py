@@ -5,13 +5,12 @@ import hashlib
 import hmac
 import json
 import os
-import random
 import re
 import time
 
 from models import CALLS, Provider
 from postgres import Postgres
-from server import Server, run, wait_until
+from server import Server, run, seeded, wait_until
 from telemetry import otlp_json
 
 # A worker whose labels wait for a person.
@@ -105,7 +104,7 @@ def test_a_schedule_of_seconds_starts_runs_that_know_their_trigger(binary, stack
 
 
 def test_no_moment_is_lost_or_doubled_over_kills(binary, stack):
-    luck = random.Random(20261115)
+    luck = seeded()
     shop = Shop(stack.enter_context(Server(binary, None, "--requests-per-minute", "0")))
     made = shop.create("often", {"type": "cron", "schedule": "* * * * * *"})
     shop.fired(made)

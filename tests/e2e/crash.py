@@ -2,12 +2,11 @@
 
 import http.client
 import json
-import random
 import sqlite3
 import subprocess
 import threading
 
-from server import Server, wait_until
+from server import Server, seeded, wait_until
 
 ROUNDS = 30
 CLIENTS = 4
@@ -49,7 +48,7 @@ class Writer(threading.Thread):
 
 
 def test_nothing_acknowledged_is_lost_over_thirty_kills(binary, stack):
-    luck = random.Random(20261115)
+    luck = seeded()
     server = stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))
     key = server.admin().must("POST", "/v1/keys", {"name": "writer"}).data["key"]
     projects, keys = [], []
@@ -98,7 +97,7 @@ def everything(client, path):
 
 
 def test_a_kill_during_the_first_start_leaves_a_directory_that_starts(binary, stack):
-    luck = random.Random(7)
+    luck = seeded()
     for attempt in range(8):
         server = Server(binary)
         with server.spawn():

@@ -13,7 +13,7 @@ import time
 import urllib.parse
 
 from disk import on_small_disk
-from server import Server, wait_until
+from server import Server, seeded, wait_until
 from telemetry import TESTS, engine_of, key_of, otlp_json, rows
 
 
@@ -141,7 +141,7 @@ def test_a_torn_log_after_a_kill_loses_nothing_that_was_acknowledged(binary, sta
     server = stack.enter_context(Server(binary))
     key = key_of(server)
     client = server.client(key)
-    acknowledged = set()
+    acknowledged, luck = set(), seeded()
     for turn in range(3):
         engine = engine_of(server)
         if engine:
@@ -154,7 +154,7 @@ def test_a_torn_log_after_a_kill_loses_nothing_that_was_acknowledged(binary, sta
             os.kill(engine, signal.SIGKILL)
         segments = sorted((server.data_dir / "telemetry/wal").glob("*.wal"))
         with open(segments[-1], "ab") as file:  # half a frame, or what was on the disk before
-            file.write([b"HFRM\xff\x00\x00\x00", b"\x00" * 5000, os.urandom(777)][turn])
+            file.write([b"HFRM\xff\x00\x00\x00", b"\x00" * 5000, luck.randbytes(777)][turn])
         server.start()
         client = server.client(key)
     all_stored(client, acknowledged)

@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import pathlib
-import random
 import re
 import signal
 import struct
@@ -14,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from server import Server, wait_until
+from server import Server, seeded, wait_until
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 KILLS = int(os.environ.get("HONE_TEST_KILLS", "20"))  # 200 now and then
@@ -278,7 +277,7 @@ def engine_of(server):
 
 
 def test_no_acknowledged_span_is_lost_or_doubled_by_kills(binary, stack):
-    luck = random.Random(20261115)
+    luck = seeded()
     server = stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))
     key = key_of(server)
     acknowledged = set()
