@@ -10,10 +10,11 @@ import xml.etree.ElementTree
 passed, failed, skipped = 0, 0, []
 for program in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
     name, status, output = program.get("name"), program.get("status"), program.findtext("system-out") or ""
-    if status in ("disabled", "notrun"):
-        why = program.find("skipped")
-        skipped.append(f"{name}: all of its cases ({status if why is None else why.get('message') or status})")
+    if status == "disabled":
+        skipped.append(f"{name}: all of its cases are disabled")
         continue
+    if status == "notrun":
+        output = program.find("skipped").get("message")
     # ASan and others end a program after its sum was printed: then the program itself is one failure more.
     sums = re.findall(r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+) failed", output, re.M)
     of_program = [int(each) for each in sums[-1]] if sums else [0, 0, 0]

@@ -26,7 +26,7 @@ TEST_CASE("an invite works once, also when two accept at the same moment") {
         }
         CHECK(((outcomes[0] == "ok") != (outcomes[1] == "ok")));
         const std::string lost = outcomes[0] == "ok" ? outcomes[1] : outcomes[0];
-        // Too late to see it, too late to take it, or a wrong password for the account that exists by now.
+        // either: too late to see it, too late to take it, or a wrong password for the account that exists by now
         CHECK((lost == "not_found" || lost == "conflict" || lost == "unauthorized"));
         CHECK(world.count("users") == 2);
         CHECK(world.count("members") == 2);

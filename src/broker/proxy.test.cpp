@@ -466,6 +466,7 @@ TEST_CASE("caps: request, answer, whole run, and connections at once") {
         std::string body;
         frame(Framing::chunked, std::string(5000, 'x'), true, body);
         const int status = run.plain(start + "Transfer-Encoding: chunked\r\n\r\n" + body);
+        // either: 0 when the connection was reset, since part of the body was still unread
         CHECK((status == 413 || status == 0));
     }
     CHECK(run.plain(start + "Content-Length: 900\r\n\r\n" + std::string(900, 'x')) == 200);

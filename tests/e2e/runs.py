@@ -80,7 +80,7 @@ def test_a_command_that_fails_says_so(binary, stack):
 
 
 def test_a_run_is_cancelled_within_moments_in_each_phase(binary, stack):
-    shop = Shop(binary, stack)
+    shop = Shop(binary, stack, "--run-places", "4", "--run-places-per-space", "4")
     id = shop.start(*shell("echo started; trap '' TERM INT; while :; do sleep 1; done"))["id"]
     shop.until(id, "running")
     wait_until(lambda: "started" in shop.texts(id, "message"), "it started")
@@ -102,7 +102,7 @@ def test_a_run_is_cancelled_within_moments_in_each_phase(binary, stack):
     # Queued behind others: over at once.
     slow = [shop.start(*shell("sleep 600"))["id"] for _ in range(6)]
     answer = shop.client.must("POST", f"/v1/runs/{slow[-1]}/cancel").data
-    assert answer["state"] in ("cancelled", "preparing", "running"), answer
+    assert answer["state"] == "cancelled", answer
     for id in slow[:-1]:
         shop.client.must("POST", f"/v1/runs/{id}/cancel")
     for id in slow:
@@ -300,7 +300,7 @@ def test_a_playbook_investigates_and_everything_is_traced(binary, stack):
     assert labels["review"] == "pending", labels
     shop.client.must("POST", f"/v1/artifacts/{labels['id']}/review", {"decision": "approved"})
     evals = shop.client.must("GET", "/v1/projects/shop/evals").data
-    assert evals and evals[0]["kind"] == "agent" if "kind" in evals[0] else evals, evals
+    assert evals and {each["kind"] for each in evals} == {"agent"}, evals
 
     def traced():
         rows = shop.client.call("GET", "/v1/projects/hone-runs/span_rows?limit=1000").json.get("data") or []

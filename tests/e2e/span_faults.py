@@ -13,7 +13,7 @@ import time
 import urllib.parse
 
 from disk import on_small_disk
-from server import Server, seeded, wait_until
+from server import PATIENCE, Server, seeded, wait_until
 from telemetry import TESTS, engine_of, key_of, otlp_json, rows
 
 
@@ -106,7 +106,7 @@ def test_an_engine_that_is_killed_while_it_answers_gives_503_and_comes_back(bina
             return answer.status == 200 and len(answer.data) == 49
 
         wait_until(answered, "it answers again")
-        assert set(statuses) <= {200, 429, 503}, statuses  # 429: many wait for the engine at once
+        assert set(statuses) <= {200, 429, 503}, statuses  # either: 200 once it is back; 429: many wait for the engine
 
 
 def test_a_full_disk_refuses_spans_and_keeps_what_it_took(binary, stack):
@@ -182,9 +182,10 @@ def test_a_thousand_clients_at_once_are_all_served(binary, stack):
     async def storm():
         bodies = {n: json.dumps(otlp_json([(n, n, 0, "storm", {})])).encode() for n in range(1, 1001)}
         waiting = dict(bodies)
-        for _ in range(20):  # a full queue says 503: the client comes again, as exporters do
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:  # a full queue says 503: the client comes again, as exporters do
             answers = await asyncio.gather(*(one_request(address, body, key) for body in waiting.values()))
-            assert set(answers) <= {200, 429, 503}, set(answers)
+            assert set(answers) <= {200, 429, 503}, set(answers)  # either: the last two ask to come again
             waiting = {n: body for (n, body), status in zip(waiting.items(), answers) if status != 200}
             if not waiting:
                 return

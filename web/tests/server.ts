@@ -29,7 +29,7 @@ function read_url(directory: string): string | null {
 
 /** The addresses file appears once the server is ready. */
 async function wait_for_url(directory: string, child: ChildProcess, output: () => string): Promise<string> {
-  const deadline = Date.now() + 60_000; // the machine may be busy
+  const deadline = Date.now() + 120_000; // the machine may be busy
   for (;;) {
     const url = read_url(directory);
     if (url) return url;
