@@ -88,9 +88,8 @@ def test_spans_trigger_a_monitor_and_a_webhook_hears_of_it_once(binary, stack):
     assert len(receiver.of("test")) == 1
 
     send(client, good=9, bad=1)
-    loaded(client)
     made = monitor(client)
-    assert evaluate(client, made)["state"] == "healthy"
+    wait_until(lambda: evaluate(client, made)["state"] == "healthy", "the monitor has seen the spans")
     send(client, good=0, bad=20, first=100)
     triggered(client, made)
     wait_until(lambda: receiver.of("monitor_triggered"), "the webhook hears of it")
@@ -108,7 +107,8 @@ def test_spans_trigger_a_monitor_and_a_webhook_hears_of_it_once(binary, stack):
     assert len(notices) == 1 and notices[0]["unread"], notices
     assert client.must("POST", "/v1/notices/read", {}).data["unread"] == 0
     kinds = [event["kind"] for event in client.must("GET", f"/v1/monitors/{made['id']}/history").data]
-    assert kinds == ["triggered", "healthy", "created"], kinds
+    # either: no_data is in it when the window ended before the spans at the first evaluation
+    assert [kind for kind in kinds if kind != "no_data"] == ["triggered", "healthy", "created"], kinds
     chart = client.must("GET", f"/v1/monitors/{made['id']}/chart").data
     assert chart["triggered"] == 1 and chart["points"][-1]["upper"] == 0.2, chart
     preview = client.must("POST", "/v1/monitor_preview", {"project": "shop", "settings": made["settings"]}).data

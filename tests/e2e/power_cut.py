@@ -21,7 +21,7 @@ import threading
 
 from crash import everything
 from repos import Forge, add, diff_of, settled, skill_for
-from runs import Shop, shell
+from runs import OVER, Shop, shell
 from sandbox import small_root
 from server import PASSWORD, Server, needs, run, seeded, wait_until
 from telemetry import Sender, key_of
@@ -95,7 +95,7 @@ class Machine:
     def __init__(self, binary, stack, *flags, environment=None, disk=None, data="data"):
         self.disk = disk or Disk(stack)
         self.server = Server(binary, self.disk.mount / data, "--requests-per-minute", "0", *flags,
-                             command=self.disk.enter, environment=environment)
+                             command=list(self.disk.enter), environment=environment)
         stack.callback(self.server.__exit__)
 
     @property
@@ -353,15 +353,6 @@ def test_backups_and_restores_that_returned_survive_a_power_cut(binary, stack):
     assert second.server.admin().must("GET", "/v1/audit/verify").data["ok"]
 
 
-WORKER = """
-cat > /dev/null
-if [ -e kept ]; then sha256sum < kept; exit; fi
-head -c 3000000 /dev/urandom > kept; sha256sum < kept
-hone save_file --name note.txt --text 'a note that is kept'
-cd shop && echo 'def total(): return 7' > services/cart/cart.py && git commit -qam 'Count to seven' && git push -q && echo pushed
-"""
-
-
 class CutShop(Shop):
     """A shop on a disk whose power can be cut."""
 
@@ -376,29 +367,100 @@ class CutShop(Shop):
         self.client = self.server.admin()
 
 
+WORKER = """
+cat > /dev/null
+if [ -e kept ]; then sha256sum < kept; exit; fi
+head -c 3000000 /dev/urandom > kept; sha256sum < kept
+hone save_file --name note.txt --text 'a note that is kept' > /dev/null; echo saved
+"""
+
+
+def follow_up(shop, id, turns):
+    """What a further turn says."""
+    before = len(shop.texts(id, "message"))
+    shop.client.must("POST", f"/v1/runs/{id}/messages", {"text": "again"})
+    wait_until(lambda: shop.run(id)["turns"] == turns and shop.run(id)["state"] in OVER, "the follow-up is done")
+    assert shop.run(id)["state"] == "succeeded", (shop.run(id), shop.texts(id))
+    return shop.texts(id, "message")[before:]
+
+
+USER = 54321
+
+
+def of_a_user(binary, stack):
+    """A server that runs as an ordinary user, whose threads are directories and not images."""
+    disk = Disk(stack)
+    programs, data = disk.image.parent / "bin", disk.seen / "data"
+    disk.image.parent.chmod(0o755)
+    programs.mkdir()
+    for program in pathlib.Path(binary).resolve().parent.glob("hone*"):  # the checkout may be closed to this user
+        shutil.copy(program, programs)
+    data.mkdir()
+    os.chown(data, USER, USER)
+    machine = Machine(programs / "hone", stack, disk=disk)
+    machine.server.command += ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all"]
+    return machine
+
+
 def test_a_finished_run_keeps_all_it_left_over_a_power_cut(binary, stack):
-    forge = Forge(stack)
-    shop = CutShop(Machine(binary, stack, "--egress-ca-file", str(forge.certificate)))
-    repo = add(shop, forge, skill=skill_for(shop, forge))
-    assert repo["state"] == "ready", repo
-    shop.cut()
-    assert settled(shop, repo["id"])["state"] == "ready"
-    id = shop.start(*shell(WORKER), repos=[{"url": forge.url}])["id"]
+    keeps_all(CutShop(Machine(binary, stack)))
+
+
+def test_a_finished_run_of_an_ordinary_user_keeps_all_it_left_over_a_power_cut(binary, stack):
+    keeps_all(CutShop(of_a_user(binary, stack)))
+
+
+def keeps_all(shop):
+    """Transcript, artifacts, workspace; and the workspace of a fork."""
+    id = shop.start(*shell(WORKER))["id"]
     run = shop.until(id)
     told = shop.texts(id, "message")
     shop.cut()
-    assert run["state"] == "succeeded" and told[-1] == "pushed", (run, told)
-    again = shop.run(id)
-    assert (again["state"], shop.texts(id, "message")) == ("succeeded", told), again
+    assert run["state"] == "succeeded" and told[-1] == "saved", (run, told)
+    assert (shop.run(id)["state"], shop.texts(id, "message")) == ("succeeded", told), shop.run(id)
     artifacts = {one["name"]: one["id"] for one in shop.client.must("GET", f"/v1/artifacts?run={id}").data}
     assert shop.client.must("GET", f"/v1/artifacts/{artifacts['note.txt']}/content").text == "a note that is kept"
+    assert follow_up(shop, id, 2) == told[:1]
+    fork = shop.client.must("POST", f"/v1/runs/{id}/fork", {"prompt": "and you?"}).data["id"]
+    assert shop.until(fork)["state"] == "succeeded"
+    shop.cut()
+    assert shop.texts(fork, "message") == told[:1]
+    assert follow_up(shop, fork, 2) == told[:1]
+
+
+def test_a_run_that_a_power_cut_ended_takes_a_follow_up(binary, stack):
+    shop = CutShop(Machine(binary, stack))
+    luck = seeded()
+    for _ in range(3):
+        id = shop.start(*shell("read line; echo begun; [ \"$line\" = again ] || sleep 600"), prompt="wait\n")["id"]
+        wanted = luck.choice(["skills", "provision", "harness", "begun"])
+        wait_until(lambda: wanted in [event["step"] or event["text"] for event in shop.events(id)], f"it is at {wanted}")
+        shop.cut()
+        run = wait_until(lambda: (now := shop.run(id))["state"] in (*OVER, "running") and now, "it is lost, or begins again")
+        if run["state"] == "running":  # it had not begun
+            shop.client.must("POST", f"/v1/runs/{id}/cancel")
+            continue
+        assert run["state"] == "lost", (wanted, run)
+        assert follow_up(shop, id, run["turns"] + 1)[-1] == "begun", (wanted, run)
+
+
+PUSHER = "cd shop && echo 'def total(): return 7' > services/cart/cart.py && git commit -qam 'Count to seven' && git push -q && echo pushed"
+
+
+def test_repositories_and_pushed_branches_survive_a_power_cut(binary, stack):
+    forge = Forge(stack)
+    shop = CutShop(Machine(binary, stack, "--egress-ca-file", str(forge.certificate)))
+    repo = add(shop, forge, skill=skill_for(shop, forge))
+    shop.cut()
+    assert repo["state"] == "ready" and settled(shop, repo["id"])["state"] == "ready", repo
+    id = shop.start(*shell(PUSHER), repos=[{"url": forge.url}])["id"]
+    run = shop.until(id)
+    told = shop.texts(id)
+    shop.cut()
+    assert run["state"] == "succeeded", (run, told)
     review = diff_of(shop, id)
     file = shop.client.must("GET", f"/v1/reviews/{review}/diff/file?path=services/cart/cart.py").data
     assert file["hunks"][0]["lines"][-1]["content"] == "def total(): return 7", file
-    # The next turn finds the workspace, and another run the repository.
-    shop.client.must("POST", f"/v1/runs/{id}/messages", {"text": "again"})
-    wait_until(lambda: shop.run(id)["turns"] == 2 and shop.run(id)["state"] == "succeeded", "the follow-up is done")
-    assert shop.texts(id, "message")[len(told):] == [told[0]], shop.texts(id, "message")
 
 
 def test_an_image_and_a_harness_that_were_added_survive_a_power_cut(binary, stack):

@@ -184,9 +184,9 @@ def test_a_skill_comes_from_a_repository_and_stays_at_its_commit(binary, stack):
     assert client.must("GET", path).data["git"]["commit"] == first
     again = client.must("POST", f"{path}/fetch", {}).data
     assert again["git"]["commit"] == second and again["version"] == fetched["version"] + 1, again
-    for git, advice in (({"path": "nowhere"}, "folder nowhere"), ({"ref": "nope"}, "commit nope"),
-                        ({"path": "services"}, "SKILL.md")):
+    for git, status, advice in (({"path": "nowhere"}, 404, "folder nowhere"), ({"ref": "nope"}, 404, "commit nope"),
+                                ({"path": "services"}, 400, "SKILL.md")):
         client.must("PATCH", path, {"git": {"url": forge.url} | git})
         answer = client.call("POST", f"{path}/fetch", {})
-        assert answer.status in (400, 404) and advice in answer.message, (git, answer.text)
+        assert answer.status == status and advice in answer.message, (git, answer.text)
     assert client.must("GET", path).data["folder"]["hash"] == again["folder"]["hash"]

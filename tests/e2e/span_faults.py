@@ -48,10 +48,10 @@ def test_a_hung_engine_does_not_stop_acknowledgements_and_is_replaced(binary, st
             else:
                 refusal = answer
         assert len(acknowledged) > 100, "the log takes spans while the engine hangs"
-        assert refusal is not None and refusal.status in (429, 503), refusal
+        assert refusal is not None and refusal.status == 429, refusal and refusal.text
         assert "retry-after" in refusal.headers and "log is full" in refusal.text, refusal.text
         asked = client.get("/v1/projects/shop/span_rows")
-        assert asked.status in (200, 503), asked.text  # 200: it was replaced meanwhile
+        assert asked.status in (200, 503), asked.text  # either: 200 when it was replaced meanwhile
         if asked.status == 503:
             assert "retry-after" in asked.headers
         assert client.get("/healthz").status == 200
@@ -129,7 +129,7 @@ def test_a_full_disk_refuses_spans_and_keeps_what_it_took(binary, stack):
             acknowledged.add(number)
         else:
             refusal = answer
-    assert refusal is not None and refusal.status in (429, 503) and "retry-after" in refusal.headers, refusal
+    assert refusal is not None and refusal.status == 503 and "retry-after" in refusal.headers, refusal and refusal.text
     filler.unlink()
     wait_until(
         lambda: client.post("/v1/traces", otlp_json([(9000, 9000, 0, "again", {})])).status == 200, "there is room again"

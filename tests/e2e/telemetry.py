@@ -120,7 +120,7 @@ def test_traces_go_in_by_json_protobuf_and_gzip_and_come_out_of_the_api(binary, 
     assert (ledger["received"], ledger["stored"], ledger["rejected"]) == (3, 3, 0), ledger
     assert client.must("GET", "/v1/projects/shop/disk").data["spans"] == 3
     found = client.must("POST", "/v1/sql", {"project": "shop", "sql": "SELECT count() AS n FROM spans"}).json
-    assert found["data"] == [{"n": "3"}] or found["data"] == [{"n": 3}], found
+    assert found["data"] == [{"n": 3}], found
     refused = client.post("/v1/sql", {"project": "shop", "sql": "DROP TABLE spans"})
     assert refused.status == 400, refused.text
     wrong = client.get("/v1/projects/shop/trace_rows?filter=status%20%3D")

@@ -77,7 +77,7 @@ def test_a_certificate_that_does_not_fit_its_key_is_refused_at_start(binary, sta
     first, second = make_certificate(folder, "first"), make_certificate(folder, "second")
     server.flags += ["--tls-certificate-file", str(first[0]), "--tls-key-file", str(second[1])]
     stack.enter_context(server.spawn())
-    assert server.process.wait(60) in (1, 2)
+    assert server.process.wait(60) == 2
     assert "error:" in server.output(), server.output()
 
 
@@ -90,9 +90,10 @@ def test_plain_http_and_old_tls_get_nowhere_on_a_tls_port(binary, stack):
     with socket.create_connection((host, int(port)), timeout=30) as plain:
         plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: hone\r\n\r\n")
         try:
-            assert b"200" not in plain.recv(100)
+            said = plain.recv(100)
         except ConnectionResetError:
-            pass
+            said = b""
+        assert not said.startswith(b"HTTP/"), said
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
     old.set_ciphers("ALL:@SECLEVEL=0")
