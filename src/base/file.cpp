@@ -52,9 +52,24 @@ Result<> write_file(const std::string& path, std::string_view content, mode_t mo
         ::unlink(beside.c_str());
         return written;
     }
-    const std::string parent = std::filesystem::path(path).parent_path().string();
-    const Fd directory(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory.is_open() || ::fsync(directory.get()) != 0) return system_error("sync " + parent, errno);
+    return sync_directory(std::filesystem::path(path).parent_path().string());
+}
+
+Result<> sync_directory(const std::string& path) {
+    const Fd directory(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory.is_open() || ::fsync(directory.get()) != 0) return system_error("sync " + path, errno);
+    return {};
+}
+
+Result<> sync_file(const std::string& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open() || ::fsync(file.get()) != 0) return system_error("sync " + path, errno);
+    return {};
+}
+
+Result<> sync_file_system(const std::string& path) {
+    const Fd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened.is_open() || ::syncfs(opened.get()) != 0) return system_error("sync " + path, errno);
     return {};
 }
 

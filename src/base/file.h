@@ -40,6 +40,12 @@ private:
 Result<std::string> read_file(const std::string& path, size_t limit = 64 << 20);
 // Writes beside, syncs, renames, syncs the directory: after a crash the old or the new content is there, never a mix.
 Result<> write_file(const std::string& path, std::string_view content, mode_t mode = 0600);
+// Makes the names in a directory durable: those that were created, renamed or removed in it.
+Result<> sync_directory(const std::string& path);
+// Makes a file's content durable.
+Result<> sync_file(const std::string& path);
+// Makes all files of the file system durable on which the path is: for trees of many files.
+Result<> sync_file_system(const std::string& path);
 // Writes all bytes to the descriptor, through interruptions and short writes.
 Result<> write_all(int descriptor, std::string_view content);
 // Creates the directory and its parents; existing ones are fine.

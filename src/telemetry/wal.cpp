@@ -54,13 +54,6 @@ private:
     size_t m_bytes = 0;
 };
 
-Result<> sync_directory(const std::string& path) {
-    const Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory.is_open()) return system_error("open " + path, errno);
-    if (::fsync(directory.get()) != 0) return system_error("sync " + path, errno);
-    return {};
-}
-
 Result<> write_vector(int file, std::vector<iovec> pieces, off_t offset) {
     size_t done = 0;
     while (done < pieces.size()) {
