@@ -143,9 +143,11 @@ Result<int64_t> take_packs(const std::string& from, const std::string& repositor
     for (const auto& file : files) {
         bytes += static_cast<int64_t>(std::filesystem::file_size(file, failed));
         if (::chmod(file.c_str(), 0444) != 0) return system_error("chmod " + file.string(), errno);
+        TRY(sync_file(file)); // refs that name its objects are written next
         const std::string target = repository + "/objects/pack/" + file.filename().string();
         if (::rename(file.c_str(), target.c_str()) != 0) return system_error("rename to " + target, errno);
     }
+    if (!files.empty()) TRY(sync_directory(repository + "/objects/pack"));
     return bytes;
 }
 
