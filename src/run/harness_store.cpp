@@ -197,7 +197,9 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
         return undo(done.error());
     const std::string place = directory(made);
     if (file_exists(place)) (void)sandbox::remove_tree(place);
+    if (auto done = sync_file_system(making); !done.ok()) return undo(done.error()); // what is listed is whole
     if (::rename(making.c_str(), place.c_str()) != 0) return undo(system_error("rename to " + place, errno));
+    TRY(sync_directory(parent));
     note(fmt::format("{} {} is ready", made.name, made.version));
     return made;
 }

@@ -250,7 +250,9 @@ Result<ImageView> add_image(Provider& provider, const Store& store, const std::s
     ImageView view{name, source, digest_of(source, size), size.bytes, size.files, SystemClock().now()};
     TRY(write_file(beside + "/digest", view.digest));
     TRY(write_file(beside + "/image.json", json::write(view)));
+    TRY(sync_file_system(beside)); // what is listed is whole
     if (::rename(beside.c_str(), place.c_str()) != 0) return system_error("publish the image", errno);
+    TRY(sync_directory(store.images()));
     return view;
 }
 

@@ -152,8 +152,7 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     }
     TRY(remove_tree(directory + "/work"));
     TRY(write_file(directory + "/log", outcome.log));
-    const Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (::syncfs(opened.get()) != 0) return system_error("sync the layer", errno);
+    TRY(sync_file_system(directory));
     if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
     prepared.built = true;
     return prepared;

@@ -255,6 +255,14 @@ void Shim::remove_groups() {
 void Shim::release() {
     m_held.clear();
     if (m_volume) {
+        // A run that is reported as done keeps its workspace also when the power fails. Behind an image this reaches
+        // its file system alone, and the loop device syncs the file that it is in.
+        if (m_volume->files.is_open()) {
+            if (::syncfs(m_volume->files.get()) != 0)
+                log(Level::error, "thread volume not synced", {{"error", system_error("sync", errno).message}});
+            if (const auto named = sync_directory(m_birth.store->threads()); !named.ok())
+                log(Level::error, "thread volume not synced", {{"error", named.error().message}});
+        }
         m_volume->mount.reset();
         m_volume->files.reset();
         m_volume->lock.reset();

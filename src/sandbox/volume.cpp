@@ -110,6 +110,7 @@ Result<> make_image(const std::string& path, const ImageShape& shape) {
         const Fd mount = TRY(mount_image(beside, false));
         ::unlinkat(mount.get(), "lost+found", AT_REMOVEDIR);
     } // all of it is in the file when the mount has gone
+    TRY(sync_file(beside));
     if (::rename(beside.c_str(), path.c_str()) != 0) return system_error("create " + path, errno);
     return {};
 }
@@ -127,6 +128,7 @@ Result<> copy_empty_image(const Store& store, const std::string& path, const Ima
     const std::string beside = path + ".new";
     ::unlink(beside.c_str());
     TRY(copy_file(empty + ".ext4", beside));
+    TRY(sync_file(beside)); // a name without its content would be a thread that can never be mounted
     if (::rename(beside.c_str(), path.c_str()) != 0) return system_error("create " + path, errno);
     return {};
 }
@@ -213,12 +215,15 @@ Result<> Volumes::fork(const std::string& from, const std::string& to) const {
     if (!file_exists(source + kind)) return not_found("thread");
     const std::string beside = target + ".new";
     TRY(remove_tree(beside));
-    if (image)
+    if (image) {
         TRY(copy_file(source + kind, beside));
-    else
+        TRY(sync_file(beside));
+    } else {
         TRY(copy_tree(source + kind, beside));
+        TRY(sync_file_system(beside));
+    }
     if (::rename(beside.c_str(), (target + kind).c_str()) != 0) return system_error("publish the forked thread", errno);
-    return {};
+    return sync_directory(m_store.threads());
 }
 
 Result<> Volumes::remove(const std::string& thread) const {
