@@ -103,7 +103,7 @@ class Agents(Shop):
         version = json.loads((ROOT / "tests/package.json").read_text())["devDependencies"][package]
         done = subprocess.run(
             [str(binary), "harness", "install", f"{harness}@{version}", "--data-dir", str(self.server.data_dir)],
-            capture_output=True, text=True, timeout=300)
+            capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, done.stderr
 
     def session(self, play, prompt="go", **more):
