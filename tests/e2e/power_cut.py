@@ -461,6 +461,9 @@ def test_repositories_and_pushed_branches_survive_a_power_cut(binary, stack):
     review = diff_of(shop, id)
     file = shop.client.must("GET", f"/v1/reviews/{review}/diff/file?path=services/cart/cart.py").data
     assert file["hunks"][0]["lines"][-1]["content"] == "def total(): return 7", file
+    # The diff was kept; what is delivered comes from the quarantine itself.
+    [index] = (shop.machine.data / "quarantine" / id).rglob("*.idx")
+    shop.machine.disk.inside("git", "verify-pack", shop.machine.disk.mount / index.relative_to(shop.machine.disk.seen))
 
 
 def test_an_image_and_a_harness_that_were_added_survive_a_power_cut(binary, stack):
