@@ -101,6 +101,10 @@ void Connection::start_stream(Answer&& answer, bool keep) {
         if (response.header("Cache-Control").empty()) response.set_header("Cache-Control", "no-cache, no-transform");
         response.set_header("X-Accel-Buffering", "no"); // proxies that hold back would make live silent
     }
+    current.ends_itself = answer.events_end;
+    // Only the end of the connection will tell where such a response ends, so until all of it is sent there must be
+    // none that looks proper. See linger().
+    if (!current.chunked) m_socket.set_reset_on_close(true);
     enqueue(make_head(response, current.chunked ? "Transfer-Encoding: chunked\r\n" : "", current.keep_alive, 0));
     m_outlet = std::move(answer.outlet);
     m_producer = std::move(answer.producer);
@@ -109,13 +113,14 @@ void Connection::start_stream(Answer&& answer, bool keep) {
     if (answer.events) {
         ++m_edge.shared().tally.event_streams;
         set_deadline(m_edge.limits().heartbeat);
-        if (m_edge.is_draining()) m_outlet->finish();
+        if (m_edge.is_draining() && !current.ends_itself) m_outlet->finish();
     } else {
         await_lane();
     }
 }
 
 void Connection::append_chunk(std::string_view bytes) {
+    if (bytes.empty()) return; // as a chunk it would be the last one
     if (!m_current->chunked) return enqueue(std::string(bytes));
     std::string chunk;
     chunk.reserve(bytes.size() + 24);
@@ -126,6 +131,13 @@ void Connection::append_chunk(std::string_view bytes) {
     enqueue(std::move(chunk));
 }
 
+// The one place that marks a streamed response as complete: by its last chunk, or by letting the connection end
+// properly. Reached only when the producer said that it is.
+void Connection::complete_stream() {
+    if (m_current->chunked) enqueue("0\r\n\r\n");
+    finish_exchange(m_current->keep_alive && !m_edge.is_draining());
+}
+
 // Called only when all output before is on its way: so a slow client holds at most one outlet's worth.
 void Connection::take_outlet() {
     Outlet::Taken taken = m_outlet->take();
@@ -133,13 +145,11 @@ void Connection::take_outlet() {
         ++m_edge.shared().tally.events_cut;
         log(Level::info, "event follower cut", {{"peer", m_peer}, {"request", m_current->id}});
     }
-    if (taken.failed) return close();
-    if (!taken.bytes.empty()) append_chunk(taken.bytes);
+    if (taken.end == Outlet::End::failed) return close();
+    append_chunk(taken.bytes);
     if (taken.wants_more && m_producer)
         m_edge.shared().lane(m_current->plan.lane).submit_next(make_produce_task(m_producer));
-    if (!taken.finished) return;
-    if (m_current->chunked) enqueue("0\r\n\r\n");
-    finish_exchange(m_current->keep_alive && !m_edge.is_draining());
+    if (taken.end == Outlet::End::complete) complete_stream();
 }
 
 // A producer that had paused runs once more, to drop its source on a thread where that may block.

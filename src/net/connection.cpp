@@ -377,7 +377,7 @@ void Connection::drain() {
     m_read_dry = false;
     pump(); // what has arrived is answered
     if (m_phase == Phase::handshake || (m_phase == Phase::idle && !has_output() && m_input.empty())) return close();
-    if (m_phase == Phase::events) m_outlet->finish();
+    if (m_phase == Phase::events && !m_current->ends_itself) m_outlet->finish();
 }
 
 void Connection::answer(Answer&& answer) {
@@ -472,6 +472,7 @@ void Connection::await_lane() {
 // Half closes and lets the client finish talking: closing at once would reset the connection under its bytes, and the
 // client might lose our answer.
 void Connection::linger() {
+    m_socket.set_reset_on_close(false); // all is sent: the end of the connection may now be the end of the response
     m_socket.shut_down_writing();
     m_phase = Phase::lingering;
     m_input = {};
@@ -480,6 +481,7 @@ void Connection::linger() {
 
 void Connection::close() {
     if (m_phase == Phase::closed) return;
+    if (is_response_incomplete()) m_socket.set_reset_on_close(true);
     drop_outlet();
     if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
     if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the connection ended"));

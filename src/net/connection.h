@@ -74,7 +74,8 @@ private:
         bool is_head = false;
         bool http_1_0 = false;
         bool keep_alive = true;
-        bool chunked = false; // framing of a streamed answer
+        bool chunked = false;     // framing of a streamed answer; else it ends with the connection
+        bool ends_itself = false; // an event stream that drain waits for
     };
 
     // Input.
@@ -105,10 +106,14 @@ private:
     std::string make_head(const Response& response, std::string_view framing, bool keep, size_t room);
     void take_outlet();
     void append_chunk(std::string_view bytes);
+    void complete_stream();
     void drop_outlet();
     void finish_exchange(bool keep);
 
     // Output and time.
+    bool is_response_incomplete() const {
+        return has_output() || m_phase == Phase::streaming || m_phase == Phase::events;
+    }
     bool has_output() const { return m_output_first < m_output.size(); }
     void enqueue(std::string&& bytes);
     bool flush();

@@ -68,13 +68,13 @@ private:
         auto outlet = make_outlet(m_edge.limits().event_buffer);
         answer.outlet = outlet;
         answer.events = true;
+        answer.events_end = answer.response.events_end;
         m_edge.answer(m_connection, std::move(answer));
-        try {
-            on_events(make_event_stream(outlet));
-        } catch (const std::exception& thrown) {
-            log(Level::error, "event handler threw", {{"request", id}, {"what", thrown.what()}});
-            outlet->fail();
-        }
+        guarded([&] { on_events(make_event_stream(outlet)); },
+                [&](std::string_view thrown) {
+                    log(Level::error, "event handler threw", {{"request", id}, {"what", thrown}});
+                    outlet->fail();
+                });
     }
     void start_stream(Answer&& answer) {
         auto outlet = make_outlet(stream_buffer);
@@ -97,12 +97,11 @@ private:
 void Producer::run() {
     while (m_outlet->is_open()) {
         if (m_outlet->pause()) return;
-        Result<std::string> piece = internal("the source of the body threw");
-        try {
-            piece = m_source->next();
-        } catch (const std::exception& thrown) {
-            piece.error().trail = thrown.what();
-        }
+        const Result<std::string> piece =
+            guarded([&] { return m_source->next(); },
+                    [](std::string_view thrown) -> Result<std::string> {
+                        return internal("the source of the body threw", std::string(thrown));
+                    });
         if (!piece.ok()) {
             log(Level::warning, "response body broke off",
                 {{"error", piece.error().message}, {"trail", piece.error().trail}});

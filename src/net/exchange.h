@@ -64,6 +64,7 @@ struct Answer {
     std::shared_ptr<Outlet> outlet; // of a stream or of events
     std::shared_ptr<Producer> producer;
     bool events = false;
+    bool events_end = false; // by themselves; see Response
 };
 
 // Calls the handler with the request and answers connection `connection` of `edge`.

@@ -70,7 +70,8 @@ public:
 };
 
 // The sending end of one live Server-Sent Events connection. All calls from any thread, none blocks. Dropping the
-// last reference closes the connection. A follower that does not keep up is cut and resumes with Last-Event-ID.
+// last reference without close() cuts the connection. A follower that does not keep up is cut and resumes with
+// Last-Event-ID.
 class EventStream {
 public:
     virtual ~EventStream() = default;
@@ -82,8 +83,10 @@ public:
     virtual size_t pending() const = 0;
     // Called once when the connection ends for any reason, on an edge thread (keep it short), or at once if it is over.
     virtual void on_close(std::function<void()> callback) = 0;
-    // Lets what was sent before reach the client, then ends the response.
+    // Lets what was sent before reach the client, then ends the response as complete.
     virtual void close() = 0;
+    // Ends the connection so that the client sees the response as incomplete.
+    virtual void cut() = 0;
 };
 
 // Exactly one of body, borrowed_body, stream and on_events is used, in that order of precedence from the last.
@@ -96,6 +99,9 @@ struct Response {
     std::unique_ptr<BodySource> stream; // sent chunked
     // Makes this a text/event-stream; called on the lane's thread right after handle() returned.
     std::function<void(std::shared_ptr<EventStream>)> on_events;
+    // Of on_events: the events are the answer to one request and end by themselves. Drain waits for it; streams that
+    // would go on for ever it ends.
+    bool events_end = false;
     bool close = false; // end the connection after this response
 
     void set_header(std::string_view name, std::string value); // replaces

@@ -102,9 +102,16 @@ void Socket::shut_down_writing() {
 }
 
 void Socket::close() {
-    if (m_tls && m_descriptor.is_open()) m_tls->close();
+    if (m_tls && m_descriptor.is_open() && !m_resets) m_tls->close();
     m_tls.reset();
     m_descriptor.reset();
+}
+
+void Socket::set_reset_on_close(bool reset) {
+    if (!m_descriptor.is_open() || m_resets == reset) return;
+    m_resets = reset;
+    const linger at_once{reset ? 1 : 0, 0}; // to linger for no time is to reset
+    ::setsockopt(m_descriptor.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
 Result<BoundSocket> listen_on(const std::string& address) {

@@ -32,6 +32,9 @@ public:
     // The other side will send nothing more: it has closed, or half closed. What it sent before may still lie unread.
     bool has_peer_closed() const;
     void close();
+    // While set, the connection can end by a reset only, also when this process dies: without TLS' close_notify, and
+    // without a FIN that a peer who reads to the end would take for the end of the message.
+    void set_reset_on_close(bool reset);
     std::string problem() const { return m_tls ? m_tls->problem() : m_problem; }
     void start_tls(std::unique_ptr<TlsSession> session) { m_tls = std::move(session); }
 
@@ -39,6 +42,7 @@ private:
     Fd m_descriptor;
     std::unique_ptr<TlsSession> m_tls;
     std::string m_problem;
+    bool m_resets = false;
 };
 
 struct BoundSocket {

@@ -71,7 +71,7 @@ private:
 class EventHandle final : public EventStream {
 public:
     explicit EventHandle(std::shared_ptr<Outlet> outlet) : m_outlet(std::move(outlet)) {}
-    ~EventHandle() override { m_outlet->finish(); }
+    ~EventHandle() override { m_outlet->fail(); }
     bool send(std::string_view event, std::string_view id, std::string_view data) override {
         return m_outlet->add_event(format_event(event, id, data));
     }
@@ -79,6 +79,7 @@ public:
     size_t pending() const override { return m_outlet->pending(); }
     void on_close(std::function<void()> callback) override { m_outlet->on_close(std::move(callback)); }
     void close() override { m_outlet->finish(); }
+    void cut() override { m_outlet->fail(); }
 
 private:
     std::shared_ptr<Outlet> m_outlet;
@@ -103,7 +104,7 @@ void Outlet::notify_once() {
 
 bool Outlet::push(std::string_view piece) {
     const Lock lock(m_mutex);
-    if (m_closed || m_finished || m_failed) return false;
+    if (is_over()) return false;
     m_pending += piece;
     notify_once();
     return true;
@@ -111,16 +112,17 @@ bool Outlet::push(std::string_view piece) {
 
 bool Outlet::add_event(std::string_view event) {
     const Lock lock(m_mutex);
-    if (m_closed || m_finished || m_failed) return false;
+    if (is_over()) return false;
     if (m_pending.size() + event.size() > m_capacity) {
-        m_failed = m_overflowed = true;
+        m_end = End::failed;
+        m_overflowed = true;
         m_pending = {};
         m_notified = false; // what was told before may wait for a client that does not read
     } else {
         m_pending += event;
     }
     notify_once();
-    return !m_failed;
+    return !m_overflowed;
 }
 
 bool Outlet::pause() {
@@ -131,14 +133,15 @@ bool Outlet::pause() {
 
 void Outlet::finish() {
     const Lock lock(m_mutex);
-    if (m_finished || m_failed) return;
-    m_finished = true;
+    if (is_over()) return;
+    m_end = End::complete;
     notify_once();
 }
 
 void Outlet::fail() {
     const Lock lock(m_mutex);
-    m_failed = true;
+    if (is_over()) return;
+    m_end = End::failed;
     notify_once();
 }
 
@@ -149,7 +152,7 @@ size_t Outlet::pending() const {
 
 bool Outlet::is_open() const {
     const Lock lock(m_mutex);
-    return !m_closed && !m_finished && !m_failed;
+    return !is_over();
 }
 
 bool Outlet::has_overflowed() const {
@@ -172,8 +175,7 @@ Outlet::Taken Outlet::take() {
     const Lock lock(m_mutex);
     Taken taken;
     taken.bytes.swap(m_pending);
-    taken.finished = m_finished;
-    taken.failed = m_failed;
+    taken.end = m_end;
     taken.overflowed = m_overflowed;
     taken.wants_more = std::exchange(m_paused, false);
     m_notified = false;

@@ -52,6 +52,7 @@ public:
 
     // Producer. push: false when the connection is over. add_event: also false, and the stream is cut, when the
     // event does not fit. pause: true when enough is waiting; the edge will ask for more.
+    // finish: the body is complete; fail: it is not, and the client must see that. Only the first of the two counts.
     bool push(std::string_view piece);
     bool add_event(std::string_view event);
     bool pause();
@@ -63,10 +64,10 @@ public:
     void on_close(std::function<void()> callback);
 
     // Edge.
+    enum class End { none, complete, failed };
     struct Taken {
         std::string bytes;
-        bool finished = false;
-        bool failed = false;
+        End end = End::none;
         bool overflowed = false;
         bool wants_more = false; // the producer paused; submit its next step
     };
@@ -76,6 +77,7 @@ public:
     bool close();
 
 private:
+    bool is_over() const REQUIRES_LOCK(m_mutex) { return m_closed || m_end != End::none; }
     void notify_once() REQUIRES_LOCK(m_mutex);
 
     const size_t m_capacity;
@@ -83,15 +85,14 @@ private:
     Notify m_notify GUARDED_BY(m_mutex);
     std::string m_pending GUARDED_BY(m_mutex);
     std::function<void()> m_on_close GUARDED_BY(m_mutex);
-    bool m_finished GUARDED_BY(m_mutex) = false;
-    bool m_failed GUARDED_BY(m_mutex) = false;
+    End m_end GUARDED_BY(m_mutex) = End::none;
     bool m_overflowed GUARDED_BY(m_mutex) = false;
     bool m_closed GUARDED_BY(m_mutex) = false;
     bool m_paused GUARDED_BY(m_mutex) = false;
     bool m_notified GUARDED_BY(m_mutex) = false;
 };
 
-// The handle that a handler gets; dropping the last one closes the stream.
+// The handle that a handler gets; dropping the last one without close() cuts the stream.
 std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<Outlet> outlet);
 
 } // namespace hone::net

@@ -94,11 +94,13 @@ TEST_CASE("a streamed response is chunked and complete, and the connection lives
     RawClient client(server->addresses()[0]);
     RawResponse response = client.get("/stream");
     CHECK(response.headers["transfer-encoding"] == "chunked");
+    CHECK(response.complete);
     CHECK(response.body.size() == 1'000'000);
     CHECK(client.get("/").body == "plain");
     client.send("GET /stream HTTP/1.0\r\n\r\n");
     response = client.read_response();
     CHECK_FALSE(response.headers.contains("transfer-encoding"));
+    CHECK(response.complete);
     CHECK(response.body.size() == 1'000'000);
 }
 
@@ -142,7 +144,11 @@ TEST_CASE("a source that fails cuts the response so that it cannot pass for comp
     auto server = start_server(handler);
     RawClient client(server->addresses()[0]);
     client.send("GET / HTTP/1.1\r\nHost: t\r\n\r\n");
-    CHECK(client.read_to_end().find("0\r\n\r\n") == std::string::npos);
+    // The body is taken apart: a search for the last chunk would also find a request id that ends with 0.
+    const RawResponse response = client.read_response();
+    CHECK(response.status == 200);
+    CHECK_FALSE(response.complete);
+    CHECK(client.was_reset());
 }
 
 TEST_CASE("a streamed request body reaches the handler piece by piece") {
@@ -341,18 +347,6 @@ TEST_CASE("a follower that leaves is noticed without anything being sent") {
     bool at_once = false;
     stream->on_close([&] { at_once = true; });
     CHECK(at_once);
-}
-
-TEST_CASE("dropping the last reference of an event stream ends the response") {
-    EventServer events;
-    RawClient client(events.server->addresses()[0]);
-    client.send(follow);
-    events.stream(0)->send("", "1", "x");
-    {
-        const std::lock_guard lock(events.mutex);
-        events.streams.clear();
-    }
-    CHECK(client.read_response().body == "id: 1\ndata: x\n\n");
 }
 
 TEST_CASE("many threads may send events at once and none is torn") {

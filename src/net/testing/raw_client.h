@@ -29,6 +29,7 @@ struct RawResponse {
     int status = 0;
     std::map<std::string, std::string> headers; // lower case names
     std::string body;
+    bool complete = false; // as its framing says; without one, that the connection ended and was not reset
 };
 
 class RawClient {
@@ -85,14 +86,17 @@ public:
         for (const std::string_view line : split(head, '\n'))
             if (const size_t colon = line.find(':'); colon != std::string_view::npos)
                 response.headers[lowercase_ascii(line.substr(0, colon))] = std::string(trim(line.substr(colon + 1)));
+        response.complete = true;
         if (to_head || response.status / 100 == 1 || response.status == 204 || response.status == 304) return response;
         if (response.headers.contains("transfer-encoding")) {
-            response.body = read_chunks();
+            response.complete = read_chunks(response.body);
         } else if (response.headers.contains("content-length")) {
-            response.body =
-                read_exactly(static_cast<size_t>(parse_integer(response.headers["content-length"]).value()));
+            const auto length = static_cast<size_t>(parse_integer(response.headers["content-length"]).value());
+            response.body = read_exactly(length);
+            response.complete = response.body.size() == length;
         } else {
             response.body = read_to_end();
+            response.complete = !m_was_reset;
         }
         return response;
     }
@@ -100,28 +104,42 @@ public:
         send("GET " + target + " HTTP/1.1\r\nHost: test\r\n" + more_headers + "\r\n");
         return read_response();
     }
-    // The content of one chunk; empty at the last.
+    // The content of one chunk; empty at the last, and when the connection ends before it.
     std::string read_chunk() {
-        const std::string line = read_until("\r\n");
-        if (line.empty()) return {};
-        const size_t size = std::stoul(line, nullptr, 16);
-        const std::string data = read_exactly(size + 2);
-        return data.substr(0, size);
+        std::string chunk;
+        read_chunk(chunk);
+        return chunk;
     }
     // True when the server ends the connection and has nothing more to say.
     bool is_ended() { return read_to_end().empty(); }
+    // The connection ended with an error instead of an end of the stream.
+    bool was_reset() const { return m_was_reset; }
 
 private:
-    std::string read_chunks() {
-        std::string body;
-        for (std::string chunk = read_chunk(); !chunk.empty(); chunk = read_chunk()) body += chunk;
-        return body;
+    // True when it came whole.
+    bool read_chunk(std::string& chunk) {
+        const std::string line = read_until("\r\n");
+        if (line.empty()) return false;
+        const size_t size = std::stoul(line, nullptr, 16);
+        const std::string data = read_exactly(size + 2);
+        chunk = data.substr(0, size);
+        return data.size() == size + 2 && data.ends_with("\r\n");
+    }
+    // True when the last chunk came.
+    bool read_chunks(std::string& body) {
+        for (;;) {
+            std::string chunk;
+            const bool whole = read_chunk(chunk);
+            body += chunk;
+            if (!whole || chunk.empty()) return whole;
+        }
     }
     bool fill() {
         pollfd poll{m_socket.get(), POLLIN, 0};
         REQUIRE_MESSAGE(::poll(&poll, 1, 30'000) == 1, "the server kept silent; so far: ", m_buffer.substr(0, 200));
         std::array<char, 65536> bytes;
         const ssize_t received = ::recv(m_socket.get(), bytes.data(), bytes.size(), 0);
+        m_was_reset = received < 0;
         if (received <= 0) return false;
         m_buffer.append(bytes.data(), static_cast<size_t>(received));
         return true;
@@ -134,6 +152,7 @@ private:
 
     Fd m_socket;
     std::string m_buffer;
+    bool m_was_reset = false;
 };
 
 class LambdaHandler final : public Handler {
