@@ -111,12 +111,15 @@ public:
             return *this;
         }
         ~Entry();
+        // It was ended from here: what looks like the end of its stream is none.
+        bool was_cut() const;
 
     private:
         LiveSockets* m_sockets = nullptr;
         uint64_t m_key = 0;
     };
-    // Ends all, and everything that is added later.
+    // Ends all, and everything that is added later. A client's connection is only made deaf: its thread ends it by a
+    // reset if it is in the middle of a response, while a FIN from here might look like the end of one.
     void cut_all();
     // Ends those that lead to a place for which `gone` says true.
     void cut_if(const std::function<bool(const HostPort&)>& gone);
@@ -125,8 +128,10 @@ private:
     struct Socket {
         int descriptor;
         std::optional<HostPort> target;
+        bool cut = false;
+        void end();
     };
-    Mutex m_mutex;
+    mutable Mutex m_mutex;
     std::map<uint64_t, Socket> m_sockets GUARDED_BY(m_mutex);
     uint64_t m_next GUARDED_BY(m_mutex) = 1;
     bool m_cut GUARDED_BY(m_mutex) = false;

@@ -153,10 +153,6 @@ net::IoStep Channel::try_write(std::string_view bytes) {
     return m_socket.write({&bytes, 1});
 }
 
-void Channel::break_off() {
-    ::shutdown(m_socket.descriptor(), SHUT_RDWR);
-}
-
 bool Channel::is_stale() {
     if (!m_buffer.empty() || !m_socket.is_open()) return true;
     char byte = 0;

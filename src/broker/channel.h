@@ -79,8 +79,9 @@ public:
     // No more bytes from us; the other direction goes on.
     void shut_down_writing() { m_socket.shut_down_writing(); }
     void close() { m_socket.close(); }
-    // Ends it without TLS' goodbye, so that the peer can tell a broken stream from a whole one.
-    void break_off();
+    // From here on it can end by a reset only, so that the peer can tell a broken stream from a whole one, also where
+    // only the end of the connection marks the end of a body. Nothing may be written afterwards.
+    void break_off() { m_socket.set_reset_on_close(true); }
 
 private:
     Result<> settle(net::Io state, Deadline deadline, std::string_view what) const;

@@ -145,7 +145,8 @@ private:
 
     Result<> end_response(bool proper) {
         if (!m_head_done) return unavailable("the server ended the connection without an answer");
-        if (!proper || !m_response_body.finish_at_end()) {
+        const bool cut = m_session.cancel().fired() || (m_options.was_cut && m_options.was_cut());
+        if (!proper || cut || !m_response_body.finish_at_end()) {
             flush_held(false);
             drain_down();
             return unavailable("the server broke off its answer");
@@ -157,8 +158,8 @@ private:
 
     // What has come of a broken answer still belongs to the client.
     void drain_down() {
-        const Deadline deadline = Deadline::after(std::chrono::seconds(5));
-        if (m_client.write(m_down, deadline).ok()) m_result.answered |= !m_down.empty();
+        m_result.answered |= !m_down.empty(); // also when only a part of it gets through
+        static_cast<void>(m_client.write(m_down, Deadline::after(std::chrono::seconds(5))));
         m_down.clear();
     }
 

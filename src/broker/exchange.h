@@ -25,6 +25,8 @@ struct ExchangeOptions {
     std::shared_ptr<const Redactor> redactor; // null: answers pass as they are
     // Of the answer's head, after the hop headers went; an error refuses the answer with 502.
     std::function<Result<>(ResponseHead&)> on_response;
+    // True when the upstream connection was ended from our side, so that its end is not the end of an answer.
+    std::function<bool()> was_cut;
 };
 
 // `request` is rewritten already; its head's bytes are wiped after they were sent.

@@ -301,6 +301,34 @@ TEST_CASE("every format is metered to the token, whole, streamed and cut") {
     }
 }
 
+TEST_CASE("an answer of a model that broke off looks broken, also to a client of HTTP/1.0") {
+    const std::string event = "data: {\"type\":\"ping\"}\n\n";
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n";
+    const std::string chunk = chunk_start(event.size()) + event + "\r\n";
+    struct Play {
+        std::string answer;
+        bool complete;
+    };
+    for (const Play& play : {Play{head + "Transfer-Encoding: chunked\r\n\r\n" + chunk + "0\r\n\r\n", true},
+                             Play{head + "Transfer-Encoding: chunked\r\n\r\n" + chunk, false},
+                             Play{head + "Content-Length: 1000\r\n\r\n" + event, false}})
+        for (const char* version : {"1.1", "1.0"}) {
+            CAPTURE(play.answer);
+            CAPTURE(version);
+            CannedServer server(play.answer);
+            Stage stage("http://" + server.address);
+            net::testing::RawClient client(stage.url.substr(7));
+            const std::string body = shots[1].body;
+            client.send("POST /anthropic/v1/messages HTTP/" + std::string(version) +
+                        "\r\nHost: gateway\r\nContent-Type: application/json\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
+            const auto response = client.read_response();
+            CHECK(response.status == 200);
+            CHECK(response.complete == play.complete);
+            if (play.complete) CHECK(response.body == event);
+        }
+}
+
 TEST_CASE("the provider gets the real key, and nothing the worker brought to be somebody") {
     ScriptedModel model;
     Stage stage(model.url + "/play/text");

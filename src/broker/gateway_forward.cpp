@@ -108,7 +108,7 @@ bool ForwardExchange::answer(RequestHead& head) {
         return refuse(403, "forbidden", "this run has no key for Hone's own API");
     if (!head.upgrade.empty()) return refuse(400, "invalid", "the gateway does not switch protocols");
     if (head.method == "TRACE" || head.method == "CONNECT")
-        return refuse(405, "invalid", "not a method of the gateway");
+        return refuse(405, "not_allowed", "not a method of the gateway");
     if (is_ambiguous_path(head.path_without_query())) return refuse(400, "invalid", "the path is ambiguous");
 
     auto reached = reach(head);

@@ -54,6 +54,12 @@ bool GitGate::refuse(int status, const std::string& message) {
     return false;
 }
 
+// The client must not take a broken pack for a whole one.
+bool GitGate::break_off() {
+    m_client.break_off();
+    return false;
+}
+
 // Passes the request's body on as it comes.
 Result<> GitGate::take_body(const RequestHead& head, GitAnswer& answer) {
     const Duration idle = m_gateway.m_options.idle_timeout;
@@ -115,17 +121,14 @@ bool GitGate::answer(const RequestHead& head) {
     while (piece.ok() && !piece.value().empty()) {
         const bool chunked = passed.framing == Framing::chunked;
         if (chunked) before += chunk_start(piece.value().size());
-        if (!m_session.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return false;
+        if (!m_session.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return break_off();
         // Packs are large: no copy only to put their frame around them.
         std::array<std::string_view, 3> parts{before, piece.value(), chunked ? "\r\n" : ""};
-        if (!m_client.write_all(parts, Deadline::after(idle)).ok()) return false;
+        if (!m_client.write_all(parts, Deadline::after(idle)).ok()) return break_off();
         before.clear();
         piece = answer.read();
     }
-    if (!piece.ok()) { // the client must not take a broken pack for a whole one
-        m_client.break_off();
-        return false;
-    }
+    if (!piece.ok()) return break_off();
     frame(passed.framing, {}, true, before);
     return m_client.write(before, Deadline::after(idle)).ok() && keep;
 }

@@ -40,6 +40,42 @@ size_t read_more(Channel& other, std::span<char> into, net::IoStep& last) {
     return filled;
 }
 
+PipeEnd pass_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
+                  const TakePiece& take) {
+    net::BodyDecoder decoder(head.framing, head.length);
+    std::vector<char> buffer(least_piece);
+    std::string content;
+    const auto pass = [&](bool last) {
+        if (!take(content, last)) return PipeEnd::refused;
+        const bool sent = write_framed(client, to_client, content, last, Deadline::after(idle)).ok();
+        return sent ? PipeEnd::whole : PipeEnd::client_gone;
+    };
+    while (!decoder.is_done()) {
+        net::IoStep step;
+        const std::string_view read(buffer.data(), read_more(other, buffer, step));
+        if (!read.empty()) {
+            content.clear();
+            const size_t used = decoder.feed(read, content);
+            if (used < read.size()) other.buffer().insert(0, read.substr(used)); // makes the connection stale
+            if (decoder.is_done()) return pass(true);
+            if (!content.empty())
+                if (const PipeEnd end = pass(false); end != PipeEnd::whole) return end;
+            if (decoder.is_failed()) return PipeEnd::cut;
+            if (read.size() == buffer.size() && buffer.size() < most_piece) buffer.resize(buffer.size() * 2);
+        }
+        if (step.state == net::Io::want_read || step.state == net::Io::want_write) {
+            const auto waited = wait_for_other(other, client, Deadline::after(idle));
+            if (!waited.ok()) return waited.error().code == Code::conflict ? PipeEnd::client_gone : PipeEnd::cut;
+        } else if (step.state == net::Io::closed && decoder.finish_at_end()) {
+            break;
+        } else if (step.state != net::Io::done) {
+            return PipeEnd::cut;
+        }
+    }
+    content.clear();
+    return pass(true);
+}
+
 } // namespace
 
 Result<std::string> read_whole_body(Channel& client, const RequestHead& head, size_t limit, Duration idle) {
@@ -125,38 +161,9 @@ std::string read_some_body(Channel& other, const ResponseHead& head, size_t limi
 
 PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
                   const TakePiece& take) {
-    net::BodyDecoder decoder(head.framing, head.length);
-    std::vector<char> buffer(least_piece);
-    std::string content;
-    const auto pass = [&](bool last) {
-        if (!take(content, last)) return PipeEnd::refused;
-        const bool sent = write_framed(client, to_client, content, last, Deadline::after(idle)).ok();
-        return sent ? PipeEnd::whole : PipeEnd::client_gone;
-    };
-    while (!decoder.is_done()) {
-        net::IoStep step;
-        const std::string_view read(buffer.data(), read_more(other, buffer, step));
-        if (!read.empty()) {
-            content.clear();
-            const size_t used = decoder.feed(read, content);
-            if (used < read.size()) other.buffer().insert(0, read.substr(used)); // makes the connection stale
-            if (decoder.is_done()) return pass(true);
-            if (!content.empty())
-                if (const PipeEnd end = pass(false); end != PipeEnd::whole) return end;
-            if (decoder.is_failed()) return PipeEnd::cut;
-            if (read.size() == buffer.size() && buffer.size() < most_piece) buffer.resize(buffer.size() * 2);
-        }
-        if (step.state == net::Io::want_read || step.state == net::Io::want_write) {
-            const auto waited = wait_for_other(other, client, Deadline::after(idle));
-            if (!waited.ok()) return waited.error().code == Code::conflict ? PipeEnd::client_gone : PipeEnd::cut;
-        } else if (step.state == net::Io::closed && decoder.finish_at_end()) {
-            break;
-        } else if (step.state != net::Io::done) {
-            return PipeEnd::cut;
-        }
-    }
-    content.clear();
-    return pass(true);
+    const PipeEnd end = pass_body(other, client, head, to_client, idle, take);
+    if (end != PipeEnd::whole) client.break_off();
+    return end;
 }
 
 } // namespace hone::broker

@@ -129,6 +129,7 @@ public:
 
 private:
     bool refuse(int status, const std::string& message);
+    bool break_off();
     Result<> take_body(const RequestHead& head, GitAnswer& answer);
 
     Gateway& m_gateway;

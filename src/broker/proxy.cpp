@@ -130,6 +130,7 @@ private:
         outcome.sent_bytes = bytes.sent;
         outcome.received_bytes = bytes.received;
         finish(ran.ok() ? Error{} : ran.error());
+        if (!ran.ok()) m_client.break_off();
         return false;
     }
 
@@ -264,7 +265,7 @@ private:
         m_upstream.reset();
     }
 
-    bool send(const Decision& made, const RequestHead& request, bool websocket, const ExchangeOptions& options) {
+    bool send(const Decision& made, const RequestHead& request, bool websocket, ExchangeOptions& options) {
         const Duration start = m_session.clock().steady();
         ExchangeResult result;
         for (int attempt = 0; attempt < 2; ++attempt) {
@@ -272,6 +273,7 @@ private:
                 result.error = dialed.error();
                 break;
             }
+            options.was_cut = [&] { return m_upstream_entry.was_cut(); };
             result = run_exchange(m_session, m_client, *m_upstream, request, options);
             // A kept connection may have been closed just when we used it; a request without a body can go again.
             const bool again = m_reused && result.status == 0 && !result.answered && request.framing == Framing::none &&

@@ -529,6 +529,70 @@ TEST_CASE("faults of the other side arrive as they are, and nothing hangs") {
     CHECK(old.complete);
 }
 
+TEST_CASE("an answer that broke off looks broken, also where only the end of the connection ends it") {
+    Run run;
+    const auto begin = [](const char* version, const std::string& host, const std::string& path) {
+        return "GET " + path + " HTTP/" + version + "\r\nHost: " + host + "\r\n\r\n";
+    };
+    struct Fault {
+        const char* raw;
+        bool reset;
+        bool complete; // where the framing cannot tell, a proper end is one
+    };
+    for (const Fault& fault :
+         {Fault{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", false, true},
+          Fault{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", false, false},
+          Fault{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", false, false},
+          Fault{"HTTP/1.1 200 OK\r\n\r\nhello", false, true}, Fault{"HTTP/1.1 200 OK\r\n\r\nhello", true, false}})
+        for (const bool tls : {false, true})
+            for (const char* version : {"1.1", "1.0"}) {
+                CAPTURE(fault.raw);
+                CAPTURE(fault.reset);
+                CAPTURE(tls);
+                CAPTURE(version);
+                Origin origin(
+                    [&](Channel& channel) {
+                        if (!read_request(channel, soon()).ok()) return;
+                        (void)channel.write(fault.raw, soon());
+                        if (fault.reset) channel.break_off();
+                    },
+                    tls ? &run.certificate : nullptr);
+                run.resolver->lead(tls ? "api.test" : "web.test", {origin.address()});
+                TunnelClient client = tls ? run.inside("api.test") : TunnelClient(run.proxy);
+                client.send(tls ? begin(version, "api.test", "/api/x")
+                                : begin(version, "web.test", "http://web.test/x"));
+                const auto answer = client.answer();
+                CHECK(answer.complete == fault.complete);
+                if (fault.complete) CHECK(answer.body == "hello");
+            }
+}
+
+TEST_CASE("an answer that a change of policy or the end of the run cuts looks broken") {
+    for (const bool detaches : {false, true})
+        for (const char* version : {"1.1", "1.0"}) {
+            CAPTURE(detaches);
+            CAPTURE(version);
+            Run run;
+            Origin origin([&](Channel& channel) {
+                if (!read_request(channel, soon()).ok()) return;
+                (void)channel.write("HTTP/1.1 200 OK\r\n\r\nhello", soon());
+                (void)channel.wait(POLLIN, soon()); // until the other side ends it
+            });
+            run.resolver->lead("web.test", {origin.address()});
+            TunnelClient client(run.proxy);
+            client.send("GET http://web.test/x HTTP/" + std::string(version) + "\r\nHost: web.test\r\n\r\n");
+            while (client.channel().buffer().find("hello") == std::string::npos)
+                REQUIRE(client.channel().fill(soon()).value());
+            if (detaches) {
+                run.broker->detach("run_1");
+            } else {
+                run.access.grant.allow.clear();
+                REQUIRE(run.broker->update(run.access).ok());
+            }
+            CHECK_FALSE(client.answer().complete);
+        }
+}
+
 TEST_CASE("certificates of the other side are verified") {
     Run run;
     const auto status = [&](const net::testing::CertificateFiles& files) {

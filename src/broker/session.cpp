@@ -9,8 +9,20 @@ namespace hone::broker {
 LiveSockets::Entry::Entry(LiveSockets& sockets, int descriptor, std::optional<HostPort> target) : m_sockets(&sockets) {
     const Lock lock(sockets.m_mutex);
     m_key = sockets.m_next++;
-    sockets.m_sockets[m_key] = {descriptor, std::move(target)};
-    if (sockets.m_cut) ::shutdown(descriptor, SHUT_RDWR);
+    Socket& socket = sockets.m_sockets[m_key] = {descriptor, std::move(target)};
+    if (sockets.m_cut) socket.end();
+}
+
+bool LiveSockets::Entry::was_cut() const {
+    if (m_sockets == nullptr) return false;
+    const Lock lock(m_sockets->m_mutex);
+    const auto found = m_sockets->m_sockets.find(m_key);
+    return found != m_sockets->m_sockets.end() && found->second.cut;
+}
+
+void LiveSockets::Socket::end() {
+    cut = true;
+    ::shutdown(descriptor, target ? SHUT_RDWR : SHUT_RD);
 }
 
 LiveSockets::Entry::~Entry() {
@@ -22,13 +34,13 @@ LiveSockets::Entry::~Entry() {
 void LiveSockets::cut_all() {
     const Lock lock(m_mutex);
     m_cut = true;
-    for (const auto& [key, socket] : m_sockets) ::shutdown(socket.descriptor, SHUT_RDWR);
+    for (auto& [key, socket] : m_sockets) socket.end();
 }
 
 void LiveSockets::cut_if(const std::function<bool(const HostPort&)>& gone) {
     const Lock lock(m_mutex);
-    for (const auto& [key, socket] : m_sockets)
-        if (socket.target && gone(*socket.target)) ::shutdown(socket.descriptor, SHUT_RDWR);
+    for (auto& [key, socket] : m_sockets)
+        if (socket.target && gone(*socket.target)) socket.end();
 }
 
 Session::Session(const RunAccess& access, std::shared_ptr<const Policy> policy, std::unique_ptr<Authority> authority,
