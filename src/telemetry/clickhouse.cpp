@@ -147,6 +147,8 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     // The engine gives up first and says so; when it does not, it hangs.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(query.deadline).count();
     if (!has_limit) arguments += "&max_execution_time=" + std::to_string(std::max<int64_t>(1, seconds));
+    // A server that streams its response has said 200 long before it fails; one that waits says what went wrong.
+    if (!m_options.engine) arguments += "&wait_end_of_query=1";
     request.url = (m_options.engine ? "unix:" + m_options.engine->socket() + ":" : m_options.url) + "/?" + arguments;
     if (!m_options.engine && !m_options.user.empty()) {
         request.headers.push_back({"X-ClickHouse-User", m_options.user});

@@ -26,6 +26,11 @@ public:
         // A server takes the format in the statement; the engine takes it as an argument.
         std::string target = request.target;
         if (const size_t at = target.find("%20FORMAT%20RowBinary"); at != std::string::npos) target.erase(at, 21);
+        // Without it a failure in the middle of a response would look like a short one. The engine always waits.
+        const std::string_view waits = "&wait_end_of_query=1";
+        const size_t at = target.find(waits);
+        if (at == std::string::npos) return refused(62, "this server would stream: " + target);
+        target.erase(at, waits.size());
         forward.url = "unix:" + m_socket + ":" + target;
         forward.body = std::move(request.body);
         auto sent = m_client.send(forward);

@@ -49,12 +49,14 @@ public:
     }
 
     Result<std::string> next() override {
-        if (m_is_over) return std::string();
-        const PayloadPage page = TRY(next_page());
-        m_request.cursor = page.next_cursor;
-        m_is_over = page.next_cursor.empty();
-        if (page.spans.empty()) return std::string();
-        return encode(page.spans);
+        std::string out;
+        while (out.empty() && !m_is_over) { // nothing but the last page may end the file
+            const PayloadPage page = TRY(next_page());
+            m_request.cursor = page.next_cursor;
+            m_is_over = page.next_cursor.empty();
+            if (!page.spans.empty()) out = TRY(encode(page.spans));
+        }
+        return out;
     }
 
 private:
@@ -141,9 +143,10 @@ Result<std::unique_ptr<net::BodySource>> open_parquet(Telemetry& telemetry, Span
     query.sql += " INTO OUTFILE '" + path + "' FORMAT Parquet";
     auto made = telemetry.engine().query(query);
     Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const bool is_open = file.is_open();
     auto source = std::make_unique<FileSource>(path, std::move(file)); // from here on it deletes the file
     if (!made.ok()) return std::move(made).error();
-    if (!file_exists(path)) return internal("the engine wrote no file");
+    if (!is_open) return internal("the engine wrote no file");
     return std::unique_ptr<net::BodySource>(std::move(source));
 }
 

@@ -216,7 +216,9 @@ Result<PayloadPage> SpanStore::list_payloads(const ListSpans& request, size_t mo
     query.most_bytes = most_bytes;
     const std::string bytes = TRY(m_engine.query(query));
     PayloadPage page;
-    for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_payload(reader));
+    BinaryReader reader(bytes);
+    while (!reader.at_end()) page.spans.push_back(read_payload(reader));
+    if (reader.failed()) return corrupt("the span store's response ends in the middle of a span");
     page.next_cursor =
         cut_page(page.spans, request.limit, [](const SpanPayload& payload) -> const SpanRow& { return payload.row; });
     return page;
