@@ -73,6 +73,13 @@ TEST_CASE("a backup that breaks off leaves the older file as it was and nothing 
         server.on("GET /v1/backup", streaming(5, true));
         CHECK(client.run({"backup", file}).exit == 7);
     }
+    SUBCASE("an export is cut") {
+        server.on("GET /v1/projects/shop/export", streaming(5, true, "application/x-ndjson"));
+        const Outcome outcome = client.run({"export", "-p", "shop", "-o", file});
+        CHECK(outcome.exit == 7);
+        CHECK(outcome.err.find("broke") != std::string::npos);
+        CHECK(client.run({"export", "-p", "shop"}).exit == 7); // to standard output
+    }
     SUBCASE("the server refuses") {
         server.on("GET /v1/backup", 403, R"({"error":{"code":"forbidden","message":"owners only"}})");
         const Outcome outcome = client.run({"backup", file});
