@@ -44,8 +44,10 @@ Result<std::optional<net::Response>> Idempotency::begin(const access::Caller& ca
             return conflict(
                 "a request with this Idempotency-Key is running, or was cut off: check its effect, then use a new key");
         if (row.integer(1) == not_kept)
-            return conflict("this request was carried out already; its answer held a secret and is not kept");
+            return conflict(
+                "this request was carried out already; its answer held a secret, or was not JSON, and is not kept");
         net::Response response = net::json_response(static_cast<int>(row.integer(1)), row.text(2));
+        if (response.body.empty()) response.content_type.clear();
         response.set_header("Idempotency-Replayed", "true");
         return std::optional(std::move(response));
     });
@@ -59,8 +61,10 @@ Result<> Idempotency::finish(const access::Caller& caller, const std::string& ke
                                caller.actor(), key));
         return {};
     }
-    const bool keep =
-        (!secret || response.status >= 400) && response.stream == nullptr && response.body.size() <= largest_answer;
+    // Only what can be given again byte by byte: a stream is gone, and of other types the type is not kept.
+    const bool is_repeatable = response.stream == nullptr && !response.on_events &&
+                               (response.body.empty() || response.content_type == "application/json");
+    const bool keep = (!secret || response.status >= 400) && is_repeatable && response.body.size() <= largest_answer;
     TRY(m_database.execute(
         "UPDATE idempotent_answers SET status = ?, answer = ? WHERE caller = ? AND idempotency_key = ?",
         keep ? int64_t{response.status} : not_kept, keep ? response.body : "", caller.actor(), key));

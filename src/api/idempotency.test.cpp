@@ -53,6 +53,23 @@ TEST_CASE("a refusal is replayed as well, and frees nothing") {
     });
 }
 
+TEST_CASE("an answer that was a stream is not replayed as an empty one") {
+    for_each_desk([](Desk& desk) {
+        auto headers = plus(desk.as_admin(), {"Idempotency-Key", "k1"});
+        headers.push_back({"Accept", "application/json, text/event-stream"});
+        const Ask call{"POST", "/mcp",
+                       R"({"jsonrpc":"2.0","id":1,"method":"tools/call",)"
+                       R"("params":{"name":"none","_meta":{"progressToken":1}}})",
+                       headers};
+        const auto first = desk.send(call);
+        CHECK(first.status == 200);
+        CHECK(first.on_events);
+        const auto again = desk.send(call);
+        CHECK(again.status == 409);
+        CHECK(again.body.find("carried out already") != std::string::npos);
+    });
+}
+
 TEST_CASE("one Idempotency-Key means one request: another body, address or method is a conflict") {
     for_each_desk([](Desk& desk) {
         const auto admin = desk.as_admin();
