@@ -53,7 +53,7 @@ bool RunFollowers::tell_some(const run::RunId& run, Followers& followers) {
     const auto events = m_transcript.after(run, *from, events_at_once);
     if (!events.ok()) {
         log(Level::warning, "transcript cannot be read", {{"why", events.error().message}});
-        for (const Follower& one : followers) one.events->close();
+        for (const Follower& one : followers) one.events->cut();
         return true;
     }
     int64_t before = *from;

@@ -34,6 +34,7 @@ public:
         const Lock lock(m_mutex);
         m_open = false;
     }
+    void cut() override { close(); }
 
     void read() {
         const Lock lock(m_mutex);
