@@ -1,5 +1,6 @@
 #include "api/api.h"
 
+#include "api/mcp.h"
 #include "base/log.h"
 #include "crypto/crypto.h"
 #include "net/url.h"
@@ -36,7 +37,7 @@ net::Response dressed(net::Response response) {
 }
 
 net::Response reading_only(std::string_view why) {
-    net::Response response = net::error_response(405, "invalid", why);
+    net::Response response = net::error_response(405, "not_allowed", why);
     response.set_header("Allow", "GET, HEAD");
     return response;
 }
@@ -75,22 +76,35 @@ bool is_json(std::string_view content_type) {
     return equals_ignoring_case(type, "application/json");
 }
 
-// Senders of traces read a refusal as google.rpc.Status in the encoding they send in. What ingest itself refuses is
-// one already.
-net::Response as_rpc_status(net::Response response, otlp::Encoding encoding) {
-    if (response.status < 400 || !is_json(response.content_type)) return response;
+// The message of our own error envelope; none in any other body.
+std::optional<std::string> message_in(const net::Response& response) {
+    if (response.status < 400 || !is_json(response.content_type)) return std::nullopt;
     const auto body = json::parse(response.body);
-    const json::Value* error =
-        body.ok() && body.value().is_object() ? body.value().get_object().if_contains("error") : nullptr;
-    const json::Value* message = error && error->is_object() ? error->get_object().if_contains("message") : nullptr;
-    if (message == nullptr || !message->is_string()) return response;
-    response.content_type = encoding == otlp::Encoding::json ? "application/json" : "application/x-protobuf";
-    response.body = otlp::encode_status(encoding, rpc_code(response.status), std::string(message->get_string()));
-    return response;
+    if (!body.ok() || !body.value().is_object()) return std::nullopt;
+    const json::Value* error = body.value().get_object().if_contains("error");
+    if (error == nullptr || !error->is_object()) return std::nullopt;
+    const json::Value* code = error->get_object().if_contains("code");
+    const json::Value* message = error->get_object().if_contains("message");
+    if (code == nullptr || !code->is_string() || message == nullptr || !message->is_string()) return std::nullopt;
+    return std::string(message->get_string());
 }
 
 otlp::Encoding encoding_of(const net::RequestHead& head) {
     return is_json(head.header("Content-Type")) ? otlp::Encoding::json : otlp::Encoding::protobuf;
+}
+
+// Gives an error the form that the route's protocol asks for. What a handler itself refuses has it already.
+net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding encoding) {
+    if (form == ErrorForm::ours) return response;
+    const auto message = message_in(response);
+    if (!message) return response;
+    if (form == ErrorForm::json_rpc) {
+        response.body = json::print(json_rpc_failure(response.status < 500 ? -32600 : -32603, *message));
+        return response;
+    }
+    response.content_type = encoding == otlp::Encoding::json ? "application/json" : "application/x-protobuf";
+    response.body = otlp::encode_status(encoding, rpc_code(response.status), *message);
+    return response;
 }
 
 // Senders who say beforehand how much is to come need not send it.
@@ -98,7 +112,7 @@ std::optional<net::Response> refuse_large_traces(const net::RequestHead& head, s
     const auto length = parse_integer(head.header("Content-Length"));
     if (!length.ok() || length.value() < 0 || static_cast<uint64_t>(length.value()) <= limit) return std::nullopt;
     const Error large = too_large("the body is larger than " + std::to_string(limit) + " bytes; send smaller batches");
-    return as_rpc_status(net::error_response(large), encoding_of(head));
+    return in_form(net::error_response(large), ErrorForm::rpc_status, encoding_of(head));
 }
 
 } // namespace
@@ -135,12 +149,12 @@ net::Plan Api::plan(const net::RequestHead& head) {
         plan.lane = route.lane;
         plan.stream_body = route.streams_body;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
-        if (route.is_otlp) {
+        if (route.errors == ErrorForm::rpc_status)
             if (auto refused = refuse_large_traces(head, *plan.body_limit)) plan.answer = dressed(std::move(*refused));
-            plan.refusal = [encoding = encoding_of(head)](net::Response response) {
-                return dressed(as_rpc_status(std::move(response), encoding));
+        if (route.errors != ErrorForm::ours)
+            plan.refusal = [form = route.errors, encoding = encoding_of(head)](net::Response response) {
+                return dressed(in_form(std::move(response), form, encoding));
             };
-        }
     }
     return plan;
 }
@@ -160,7 +174,7 @@ net::Response Api::handle(net::Request&& request) {
     const Match& match = std::get<Match>(found);
     const Duration start = m_services.clock.steady();
     net::Response response = answer(request, match);
-    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), encoding_of(request));
+    response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return dressed(std::move(response));
 }
@@ -172,7 +186,7 @@ net::Response Api::handle_as(net::Request&& request, const access::Caller& calle
     const Duration start = m_services.clock.steady();
     const auto allowed = authorize(caller, request, m_routes[match.route].need);
     net::Response response = allowed.ok() ? call(request, match, caller) : refusal(allowed.error(), request);
-    if (m_routes[match.route].is_otlp) response = as_rpc_status(std::move(response), encoding_of(request));
+    response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return dressed(std::move(response));
 }
@@ -219,7 +233,7 @@ std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) 
     if (allowed.empty())
         return net::error_response(404, "not_found", "no such address; GET /openapi.json lists them all");
     net::Response response =
-        net::error_response(405, "invalid", head.method + " is not possible here; possible: " + allowed);
+        net::error_response(405, "not_allowed", head.method + " is not possible here; possible: " + allowed);
     response.set_header("Allow", allowed);
     return response;
 }

@@ -40,6 +40,7 @@ const Route automation_table[] = {
                                  "Variables that prompts of automations can use."),
     route<deliver_webhook>("POST", "/v1/hooks/{automation}", guest,
                            "Deliver a webhook, signed by X-Hone-Signature; the same X-Hone-Delivery counts once.")
+        .takes("*/*")
         .with_body_limit(automation::largest_delivery),
     route<get_scheduler>("GET", "/v1/scheduler", login,
                          "Whether automations are looked after: the scheduler's heartbeat."),

@@ -69,13 +69,20 @@ Object json_content(Value schema) {
     return Object{{"application/json", Object{{"schema", std::move(schema)}}}};
 }
 
+// "application/json, text/event-stream": each without a schema.
+Object media_types(std::string_view types) {
+    Object content;
+    for (const auto type : split(types, ',')) content[trim(type)] = Object{};
+    return content;
+}
+
 Object success_schema(const Route& route, Schemas& schemas) {
     Object response{{"description", "Done."}};
     switch (route.answer_kind) {
     case AnswerKind::no_content:
         return response;
     case AnswerKind::raw:
-        response["content"] = Object{{route.content_type, Object{}}};
+        response["content"] = media_types(route.content_type);
         return response;
     case AnswerKind::nothing:
         response["content"] = json_content(Object{{"type", "object"},
@@ -100,6 +107,18 @@ Object success_schema(const Route& route, Schemas& schemas) {
     return response;
 }
 
+std::string_view failure_name(ErrorForm form) {
+    switch (form) {
+    case ErrorForm::ours:
+        return "Failure";
+    case ErrorForm::rpc_status:
+        return "RpcStatus";
+    case ErrorForm::json_rpc:
+        return "JsonRpcFailure";
+    }
+    return "Failure";
+}
+
 Object operation(const Route& route, Schemas& schemas) {
     Object made{{"operationId", operation_id(route)},
                 {"summary", route.summary},
@@ -108,25 +127,69 @@ Object operation(const Route& route, Schemas& schemas) {
     if (route.body_schema != nullptr)
         made["requestBody"] = Object{{"required", true}, {"content", json_content(route.body_schema(schemas))}};
     if (route.takes_raw_body)
-        made["requestBody"] =
-            Object{{"required", true},
-                   {"content", Object{{"application/x-protobuf", Object{}}, {"application/json", Object{}}}}};
-    const Object failure{{"$ref", "#/components/responses/Failure"}};
+        made["requestBody"] = Object{{"required", true}, {"content", media_types(route.body_types)}};
+    const Object failure{{"$ref", "#/components/responses/" + std::string(failure_name(route.errors))}};
     const int status = route.answer_kind == AnswerKind::no_content ? 204 : route.good_status;
-    made["responses"] = Object{{std::to_string(status), success_schema(route, schemas)}, {"default", failure}};
+    Object responses{{std::to_string(status), success_schema(route, schemas)}};
+    if (route.empty_status != 0)
+        responses[std::to_string(route.empty_status)] = Object{{"description", "Done; there is nothing to answer."}};
+    responses["default"] = failure;
+    made["responses"] = std::move(responses);
     if (route.need.kind == Need::Kind::guest) made["security"] = Array{};
     return made;
 }
 
 Object failure_schema() {
-    Object codes{{"type", "string"},
-                 {"enum", Array{"invalid", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "busy",
-                                "unavailable", "corrupt", "internal"}}};
+    Array names{"not_allowed", "timeout"}; // only of HTTP: 405 and 408
+    for (const Code code : {Code::invalid, Code::unauthorized, Code::forbidden, Code::not_found, Code::conflict,
+                            Code::too_large, Code::busy, Code::unavailable, Code::corrupt, Code::internal})
+        names.push_back(Value(code_name(code)));
+    Object codes{{"type", "string"}, {"enum", std::move(names)}};
     Object error{{"type", "object"},
                  {"properties", Object{{"code", std::move(codes)}, {"message", Object{{"type", "string"}}}}},
                  {"required", Array{"code", "message"}}};
     return Object{
         {"type", "object"}, {"properties", Object{{"error", std::move(error)}}}, {"required", Array{"error"}}};
+}
+
+// google.rpc.Status, as the OTLP specification has it.
+Object rpc_status_schema() {
+    return Object{{"type", "object"},
+                  {"properties", Object{{"code", Object{{"type", "integer"}}},
+                                        {"message", Object{{"type", "string"}}},
+                                        {"details", Object{{"type", "array"}, {"items", Object{{"type", "object"}}}}}}},
+                  {"required", Array{"code", "message"}}};
+}
+
+Object json_rpc_failure_schema() {
+    Object error{{"type", "object"},
+                 {"properties", Object{{"code", Object{{"type", "integer"}}}, {"message", Object{{"type", "string"}}}}},
+                 {"required", Array{"code", "message"}}};
+    return Object{{"type", "object"},
+                  {"properties", Object{{"jsonrpc", Object{{"const", "2.0"}}},
+                                        {"id", Object{{"type", Array{"string", "number", "null"}}}},
+                                        {"error", std::move(error)}}},
+                  {"required", Array{"jsonrpc", "id", "error"}}};
+}
+
+Object reference(std::string_view name) {
+    return Object{{"$ref", "#/components/schemas/" + std::string(name)}};
+}
+
+// One for each ErrorForm.
+Object failure_responses() {
+    Object status = json_content(reference("RpcStatus"));
+    status["application/x-protobuf"] = Object{};
+    return Object{
+        {"Failure", Object{{"description", "What went wrong: a code for programs, a message for people."},
+                           {"content", json_content(reference("Failure"))}}},
+        {"RpcStatus",
+         Object{{"description", "What went wrong, as OTLP says it: google.rpc.Status, in the encoding of the request."},
+                {"content", std::move(status)}}},
+        {"JsonRpcFailure",
+         Object{{"description", "What went wrong, as an error of JSON-RPC. Errors of a method have the status 200."},
+                {"content", json_content(reference("JsonRpcFailure"))}}},
+    };
 }
 
 } // namespace
@@ -141,6 +204,8 @@ Value openapi(std::string_view version) {
     Object components;
     for (auto& [name, schema] : schemas.named) components[name] = std::move(schema);
     components["Failure"] = failure_schema();
+    components["RpcStatus"] = rpc_status_schema();
+    components["JsonRpcFailure"] = json_rpc_failure_schema();
     Object key{{"type", "http"}, {"scheme", "bearer"}, {"description", "An API key (hone_…)."}};
     Object cookie{{"type", "apiKey"},
                   {"in", "cookie"},
@@ -155,13 +220,9 @@ Value openapi(std::string_view version) {
         {"servers", Array{Object{{"url", "/"}}}},
         {"security", Array{Object{{"key", Array{}}}, Object{{"cookie", Array{}}}}},
         {"paths", std::move(paths)},
-        {"components",
-         Object{
-             {"schemas", std::move(components)},
-             {"responses",
-              Object{{"Failure", Object{{"description", "What went wrong: a code for programs, a message for people."},
-                                        {"content", json_content(Object{{"$ref", "#/components/schemas/Failure"}})}}}}},
-             {"securitySchemes", Object{{"key", std::move(key)}, {"cookie", std::move(cookie)}}}}},
+        {"components", Object{{"schemas", std::move(components)},
+                              {"responses", failure_responses()},
+                              {"securitySchemes", Object{{"key", std::move(key)}, {"cookie", std::move(cookie)}}}}},
     };
 }
 

@@ -136,7 +136,7 @@ net::Response accepted() {
 // Several at once, which 2025-03-26 alone has; answered in one piece.
 net::Response talk_batch(const Call& call, const json::Array& requests) {
     if (requests.empty() || requests.size() > most_in_batch)
-        return net::json_response(400, json::print(failure(nullptr, -32600, "a batch has 1 to 50 requests")));
+        return net::json_response(400, json::print(json_rpc_failure(-32600, "a batch has 1 to 50 requests")));
     json::Array answers;
     for (const json::Value& each : requests) {
         if (!each.is_object()) {
@@ -156,28 +156,32 @@ net::Response talk_batch(const Call& call, const json::Array& requests) {
 
 } // namespace
 
+json::Object json_rpc_failure(int code, std::string_view message) {
+    return failure(nullptr, code, message);
+}
+
 Result<net::Response> talk_mcp(const Call& call, const RawBody& body) {
     const auto parsed = json::parse(body.bytes);
-    if (!parsed.ok()) return net::json_response(400, json::print(failure(nullptr, -32700, parsed.error().message)));
+    if (!parsed.ok()) return net::json_response(400, json::print(json_rpc_failure(-32700, parsed.error().message)));
     // After the first exchange clients name the version they speak. Newer ones first ask for something that we do not
     // know, in a version that we do not know: "no such method" tells them to try an older one, 400 ends some of them.
     const std::string_view version = call.head.header("MCP-Protocol-Version");
     const std::string asked = parsed.value().is_object() ? text_in(parsed.value().get_object(), "method") : "";
     if (!version.empty() && std::find(versions.begin(), versions.end(), version) == versions.end() &&
         (asked.empty() || is_method(asked)))
-        return net::json_response(400, json::print(failure(nullptr, -32600,
-                                                           "MCP-Protocol-Version: this server speaks 2024-11-05, "
-                                                           "2025-03-26, 2025-06-18 and 2025-11-25")));
+        return net::json_response(
+            400, json::print(json_rpc_failure(-32600, "MCP-Protocol-Version: this server speaks 2024-11-05, "
+                                                      "2025-03-26, 2025-06-18 and 2025-11-25")));
     if (parsed.value().is_array()) return talk_batch(call, parsed.value().get_array());
     if (!parsed.value().is_object())
-        return net::json_response(400, json::print(failure(nullptr, -32600, "a request is an object")));
+        return net::json_response(400, json::print(json_rpc_failure(-32600, "a request is an object")));
     const json::Object& request = parsed.value().get_object();
     const std::string& method = asked;
     const json::Value* id = request.if_contains("id");
-    if (is_nothing(request)) return net::json_response(400, json::print(failure(nullptr, -32600, "method is missing")));
+    if (is_nothing(request)) return net::json_response(400, json::print(json_rpc_failure(-32600, "method is missing")));
     if (id == nullptr || method.empty()) return accepted(); // a notification, or an answer to nothing we asked
     if (!id->is_string() && !id->is_number())
-        return net::json_response(400, json::print(failure(nullptr, -32600, "id must be a text or a number")));
+        return net::json_response(400, json::print(json_rpc_failure(-32600, "id must be a text or a number")));
     const json::Object& params = object_in(request, "params");
     const json::Value* token = object_in(params, "_meta").if_contains("progressToken");
     const bool streams = method == "tools/call" && token != nullptr &&
@@ -185,6 +189,7 @@ Result<net::Response> talk_mcp(const Call& call, const RawBody& body) {
     if (!streams) return net::json_response(200, json::print(answer(call, *id, method, params)));
     // The request's head and caller are gone when the stream begins: it keeps its own.
     net::Response response;
+    response.events_end = true;
     response.on_events = [head = call.head, caller = call.caller, &services = call.services, params, id = *id,
                           token = *token](const std::shared_ptr<net::EventStream>& events) {
         const Call again{head, caller, services, {}};

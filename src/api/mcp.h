@@ -18,6 +18,9 @@ Result<net::Response> refuse_mcp_stream(const Call&);
 // DELETE /mcp: there is no session to end.
 Result<NoContent> end_mcp(const Call&);
 
+// An error of JSON-RPC that answers no request in particular.
+json::Object json_rpc_failure(int code, std::string_view message);
+
 // One tool: its arguments are a declared struct, its work is a plain function.
 struct McpTool {
     std::string_view name;

@@ -42,7 +42,8 @@ const Route review_table[] = {
                            "Make the secret of the repository's webhook, or another one.")
         .secret(),
     route<deliver_forge_hook>("POST", "/v1/forge_hooks/{repo}", guest,
-                              "For forges: something about a pull request changed."),
+                              "For forges: something about a pull request changed.")
+        .takes("application/json, application/x-www-form-urlencoded"),
 };
 
 } // namespace

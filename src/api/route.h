@@ -23,6 +23,13 @@ constexpr Need need(access::Permission permission) {
 // What the handler's answer is, for documents.
 enum class AnswerKind { one, list, nothing, no_content, raw };
 
+// What an error looks like: our envelope, or what the protocol of the route asks for.
+enum class ErrorForm {
+    ours,
+    rpc_status, // OTLP: google.rpc.Status, in the encoding of the request
+    json_rpc,   // MCP
+};
+
 struct Route {
     std::string_view method;
     std::string_view path; // "/v1/projects/{project}"
@@ -37,13 +44,15 @@ struct Route {
     // Chained refinements of the row.
     net::Lane lane = net::Lane::control;
     bool secret_answer = false;         // never kept for idempotent replay
-    std::string_view content_type = ""; // of a raw answer
+    std::string_view content_type = ""; // of a raw answer; several are separated by ", "
+    std::string_view body_types = "";   // of a raw body, in the same form
+    int empty_status = 0;               // another good one, of an answer without a body
     bool takes_raw_body = false;
     bool streams_body = false; // the handler pulls it; no idempotency key, because the body is not known before
     size_t body_limit = 0;     // 0: the usual one
     int good_status = 200;     // of an answer; 204 where there is none
     int invalid_status = 400;  // of a request that is not understood
-    bool is_otlp = false;      // refusals are google.rpc.Status, as senders of traces expect
+    ErrorForm errors = ErrorForm::ours;
 
     constexpr Route secret() const {
         return with([](Route& row) { row.secret_answer = true; });
@@ -61,8 +70,14 @@ struct Route {
     constexpr Route like_phoenix() const {
         return with([](Route& row) { row.invalid_status = 422; });
     }
-    constexpr Route otlp() const {
-        return with([](Route& row) { row.is_otlp = true; });
+    constexpr Route or_empty(int status) const {
+        return with([&](Route& row) { row.empty_status = status; });
+    }
+    constexpr Route takes(std::string_view types) const {
+        return with([&](Route& row) { row.body_types = types; });
+    }
+    constexpr Route fails_as(ErrorForm form) const {
+        return with([&](Route& row) { row.errors = form; });
     }
     constexpr Route on(net::Lane wanted) const {
         return with([&](Route& row) { row.lane = wanted; });

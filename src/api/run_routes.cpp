@@ -26,7 +26,7 @@ const Route run_table[] = {
     route<get_run_manifest>("GET", "/v1/runs/{run}/manifest", need(run_read), "Everything a run was made of."),
     route<get_run_events>("GET", "/v1/runs/{run}/events", need(run_read),
                           "The transcript: JSON, or live with Accept: text/event-stream.")
-        .raw("application/json"),
+        .raw("application/json, text/event-stream"),
     route<get_run_event>("GET", "/v1/runs/{run}/events/{seq}", need(run_read), "One event with its whole text."),
     route<list_run_egress>("GET", "/v1/runs/{run}/egress", need(run_read),
                            "What the run asked to send, and what became of it."),
@@ -40,13 +40,15 @@ const Route run_table[] = {
                     "A new session from the end of a finished one, on a copy of its workspace."),
     route<list_artifacts>("GET", "/v1/artifacts", need(run_read), "What runs left, newest first."),
     route<get_artifact>("GET", "/v1/artifacts/{artifact}", need(run_read), "An artifact and its review."),
-    route<get_artifact_content>("GET", "/v1/artifacts/{artifact}/content", need(run_read), "Its content.")
-        .raw("application/octet-stream"),
+    route<get_artifact_content>("GET", "/v1/artifacts/{artifact}/content", need(run_read), "Its content.").raw("*/*"),
     route<review_artifact>("POST", "/v1/artifacts/{artifact}/review", need(artifact_review),
                            "Approve, reject, or ask for changes."),
     route<talk_mcp>("POST", "/mcp", login, "Model Context Protocol over streamable HTTP.")
-        .raw("application/json")
-        .on(net::Lane::query),
+        .takes("application/json")
+        .raw("application/json, text/event-stream")
+        .or_empty(202)
+        .on(net::Lane::query)
+        .fails_as(ErrorForm::json_rpc),
     route<refuse_mcp_stream>("GET", "/mcp", login, "Answers 405: the server sends nothing unasked.")
         .raw("application/json"),
     route<end_mcp>("DELETE", "/mcp", login, "Nothing to end: there are no sessions."),

@@ -23,6 +23,7 @@ const Route skill_table[] = {
     route<list_skill_files>("GET", "/v1/skills/{skill}/folder", need(skill_read), "Files of a custom skill."),
     route<put_skill_folder>("PUT", "/v1/skills/{skill}/folder", need(skill_write),
                             "Upload a custom skill's folder: tar.gz, or JSON with files.")
+        .takes("application/json, application/gzip")
         .with_body_limit(8 << 20),
     route<set_skill_secret>("PUT", "/v1/skills/{skill}/secrets/{name}", need(secret_write),
                             "Set or replace a secret; it is never shown."),

@@ -14,10 +14,11 @@ using enum access::Permission;
 const Route trace_table[] = {
     route<take_traces>("POST", "/v1/traces", need(trace_write),
                        "Send traces: OTLP over HTTP, protobuf or JSON, plain, gzip or zstd.")
-        .raw("application/x-protobuf")
+        .takes("application/x-protobuf, application/json")
+        .raw("application/x-protobuf, application/json")
         .with_body_limit(telemetry::Ingest::body_limit)
         .on(net::Lane::ingest)
-        .otlp(),
+        .fails_as(ErrorForm::rpc_status),
     route<list_trace_rows>("GET", "/v1/projects/{project}/trace_rows", need(project_read), "Traces, newest first.")
         .on(net::Lane::query),
     route<list_span_rows>("GET", "/v1/projects/{project}/span_rows", need(project_read), "Spans, newest first.")
@@ -35,10 +36,11 @@ const Route trace_table[] = {
         .on(net::Lane::query),
     route<export_spans>("GET", "/v1/projects/{project}/export", need(project_read),
                         "Spans as a file: JSON lines, Parquet or OTLP, oldest first.")
-        .raw("application/x-ndjson")
+        .raw("application/x-ndjson, application/vnd.apache.parquet, application/x-protobuf")
         .on(net::Lane::query),
     route<import_spans>("POST", "/v1/projects/{project}/import", need(trace_write),
                         "Spans from a file: of Hone, of Phoenix, or OTLP; plain, gzip or zstd.")
+        .takes("application/octet-stream")
         .with_body_limit(size_t{64} << 30)
         .on(net::Lane::query),
     route<follow_spans>("GET", "/v1/projects/{project}/tail", need(project_read),
@@ -64,7 +66,8 @@ const Route trace_table[] = {
         .on(net::Lane::query),
     route<get_filter_fields>("GET", "/v1/filter_fields", login, "What filters can ask for."),
     route<run_sql>("POST", "/v1/sql", need(project_read), "Ask in SQL, inside one project.")
-        .raw("application/json")
+        .raw("application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.file, "
+             "application/vnd.apache.parquet")
         .on(net::Lane::query),
     route<get_ledger>("GET", "/v1/projects/{project}/ledger", need(project_read),
                       "What happened to every span that was received."),
