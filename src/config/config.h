@@ -66,7 +66,10 @@ struct Config {
     std::string clickhouse_user;
     std::string clickhouse_password;
     std::string clickhouse_ca_file;
+    std::string clickhouse_reader_user;
+    std::string clickhouse_reader_password;
     std::string engine_library;
+    std::string engine_unconfined = "false";
     Bytes engine_memory{int64_t{2} << 30};
     Duration engine_idle_stop = std::chrono::minutes(10);
     Bytes span_log_limit{int64_t{4} << 30};

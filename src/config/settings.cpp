@@ -202,9 +202,20 @@ constexpr Setting list[] = {
     secret(text<&Config::clickhouse_password>("clickhouse_password", "Password at clickhouse_url.", "TEXT")),
     text<&Config::clickhouse_ca_file>("clickhouse_ca_file",
                                       "Certificates (PEM) that vouch for clickhouse_url. Empty: the system's.", "FILE"),
+    text<&Config::clickhouse_reader_user>(
+        "clickhouse_reader_user",
+        "User at clickhouse_url that asks the SQL people write. It may read the databases hone_project_* and nothing "
+        "else (docs/ask-traces.md). Empty: SQL cannot be asked.",
+        "NAME"),
+    secret(text<&Config::clickhouse_reader_password>("clickhouse_reader_password", "Password of that user.", "TEXT")),
     text<&Config::engine_library>(
         "engine_library", "The span engine's library. Empty: HONE_CHDB_LIBRARY, or libchdb.so beside the program.",
         "FILE"),
+    text<&Config::engine_unconfined>(
+        "engine_unconfined",
+        "true: the span engine starts even where the kernel cannot confine it to its directory (no Landlock or "
+        "seccomp). A fault in the engine then reaches what the server's user can reach.",
+        "BOOLEAN", booleans),
     bytes<&Config::engine_memory>("engine_memory", "Memory that the span engine's queries may use together.", 256 << 20,
                                   1LL << 40),
     duration<&Config::engine_idle_stop>(

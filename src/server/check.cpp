@@ -7,6 +7,7 @@
 #include "server/local_failure.h"
 #include "server/server.h"
 #include "telemetry/chdb.h"
+#include "telemetry/engine_confinement.h"
 #include "json/json.h"
 
 #include <arpa/inet.h>
@@ -94,6 +95,9 @@ CheckLine check_engine(const config::Config& config) {
     if (!library.ok())
         return {"span engine", "warning", library.error().message,
                 "put libchdb.so beside the program, or name it with engine_library; without it no traces are kept"};
+    if (!telemetry::can_confine_files() && config.engine_unconfined != "true")
+        return {"span engine", "warning", "this kernel has no Landlock, so the engine does not start",
+                "start the kernel with lsm=landlock, or read about engine_unconfined in docs/config.md"};
     return {"span engine", "ok", library.value(), ""};
 }
 

@@ -229,7 +229,10 @@ Result<> Server::open_spans() {
     options.clickhouse_user = m_config.clickhouse_user;
     options.clickhouse_password = m_config.clickhouse_password;
     options.clickhouse_ca_file = m_config.clickhouse_ca_file;
+    options.clickhouse_reader_user = m_config.clickhouse_reader_user;
+    options.clickhouse_reader_password = m_config.clickhouse_reader_password;
     options.engine.library = m_config.engine_library;
+    options.engine.unconfined = m_config.engine_unconfined == "true";
     options.engine.memory_bytes = m_config.engine_memory.count;
     options.engine.idle_stop = m_config.engine_idle_stop;
     options.wal.cap_bytes = static_cast<size_t>(m_config.span_log_limit.count);

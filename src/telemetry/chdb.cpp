@@ -28,6 +28,7 @@ struct ChdbFunctions {
     void* (*insert_done)(void*);
     const char* (*insert_error)(void*);
     void (*insert_destroy)(void*);
+    int (*classify)(void*, const char*, size_t, const char*, size_t, void*);
     void (*set_signal_handlers)(int);
     const char* (*version)();
 };
@@ -121,6 +122,7 @@ Result<std::unique_ptr<Chdb>> Chdb::load(const std::string& library_path) {
     bind(functions->insert_done, "chdb_stream_done");
     bind(functions->insert_error, "chdb_stream_insert_error");
     bind(functions->insert_destroy, "chdb_destroy_insert_stream");
+    bind(functions->classify, "chdb_classify_query_n");
     bind(functions->set_signal_handlers, "chdb_set_signal_handlers_enabled");
     bind(functions->version, "chdb_version");
     if (!missing.empty()) return unavailable("the span engine's library lacks " + missing + ": it is another version");
@@ -151,6 +153,21 @@ Result<std::string> ChdbConnection::query(std::string_view sql, const std::strin
     if (!answer) return engine_error(nullptr);
     if (const char* error = answer.error()) return engine_error(error);
     return std::string(answer.bytes());
+}
+
+bool ChdbConnection::is_one_question(std::string_view sql) {
+    struct {
+        uint32_t size;
+        uint32_t statements;
+        uint32_t unused;
+        uint32_t kind;
+        uint32_t more[12];
+    } found{};
+    found.size = sizeof found;
+    constexpr uint32_t question = 0; // the others: insert, definition, everything else
+    void* connection = *static_cast<void**>(m_handle);
+    return m_functions->classify(connection, sql.data(), sql.size(), "", 0, &found) == 0 && found.statements == 1 &&
+           found.kind == question;
 }
 
 Result<> ChdbConnection::stream(std::string_view sql, const std::string& format,

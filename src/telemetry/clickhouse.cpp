@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/engine_config.h"
 
 #include <algorithm>
 #include <charconv>
@@ -132,11 +133,14 @@ ClickHouse::ClickHouse(ClickHouseOptions options)
 
 Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
                                              const std::function<Result<>(std::string_view)>& take) {
+    if (query.as_reader && !m_options.engine && m_options.reader_user.empty())
+        return unavailable("SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
     std::optional<EngineProcess::Use> use;
     if (m_options.engine) use.emplace(TRY(m_options.engine->use()));
     net::ClientRequest request;
     request.method = "POST";
-    std::string arguments = "log_comment=" + percent_encode(query.project);
+    std::string arguments = query.as_reader ? "readonly=1" : "log_comment=" + percent_encode(query.project);
+    if (!query.database.empty()) arguments += "&database=" + percent_encode(query.database);
     if (is_insert) arguments += "&query=" + percent_encode(query.sql) + "&default_format=RowBinary";
     for (const auto& [name, value] : query.parameters) arguments += "&param_" + name + "=" + percent_encode(value);
     bool has_limit = false;
@@ -150,9 +154,12 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     // A server that streams its response has said 200 long before it fails; one that waits says what went wrong.
     if (!m_options.engine) arguments += "&wait_end_of_query=1";
     request.url = (m_options.engine ? "unix:" + m_options.engine->socket() + ":" : m_options.url) + "/?" + arguments;
-    if (!m_options.engine && !m_options.user.empty()) {
-        request.headers.push_back({"X-ClickHouse-User", m_options.user});
-        request.headers.push_back({"X-ClickHouse-Key", m_options.password});
+    if (m_options.engine)
+        request.headers.push_back({"X-ClickHouse-User", std::string(query.as_reader ? reader_user : owner_user)});
+    else if (query.as_reader || !m_options.user.empty()) {
+        request.headers.push_back({"X-ClickHouse-User", query.as_reader ? m_options.reader_user : m_options.user});
+        request.headers.push_back(
+            {"X-ClickHouse-Key", query.as_reader ? m_options.reader_password : m_options.password});
     }
     if (is_insert)
         request.body = std::move(insert_rows); // a conditional expression would copy them

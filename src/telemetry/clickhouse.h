@@ -22,6 +22,8 @@ struct ClickHouseOptions {
     std::string password;
     EngineProcess* engine = nullptr; // the embedded one
     std::string ca_file{};           // PEM; who vouches for the URL's certificate; empty: the system's store
+    std::string reader_user{};       // for a URL: who asks what people wrote; empty: nobody may
+    std::string reader_password{};
 };
 
 // One statement with its values. `{name:Type}` in the SQL stands for a bound value.
@@ -44,7 +46,9 @@ public:
     std::string sql;
     std::vector<std::pair<std::string, std::string>> parameters; // already escaped
     std::vector<std::pair<std::string, std::string>> settings;
-    std::string project = "*"; // rows of other projects are invisible to it; "*": our own, all rows
+    std::string project = "*";     // rows of other projects are invisible to it; "*": our own, all rows
+    std::string database = "hone"; // where it stands; "": nowhere
+    bool as_reader = false;        // asked by the user that may read the views of project databases and nothing else
     Duration deadline{10'000'000'000};
     size_t most_bytes = 256 << 20; // of the result
     net::Cancel* cancel = nullptr;

@@ -2,6 +2,7 @@
 // so our own engine stands behind a small gate that speaks TLS and asks for them.
 #include "net/server.h"
 #include "net/testing/certificates.h"
+#include "telemetry/sql_guard.h"
 #include "telemetry/store_fixture.h"
 
 namespace hone::telemetry::testing {
@@ -19,10 +20,13 @@ public:
     }
     net::Response handle(net::Request&& request) override {
         if (is_away) return net::text_response(503, "away");
-        if (request.header("X-ClickHouse-User") != "hone" || request.header("X-ClickHouse-Key") != "pass word")
+        const std::string_view user = request.header("X-ClickHouse-User");
+        if ((user != "hone" && user != "asker" && user != "mighty") ||
+            request.header("X-ClickHouse-Key") != "pass word")
             return refused(516, "hone: Authentication failed");
         net::ClientRequest forward;
         forward.method = "POST";
+        forward.headers.push_back({"X-ClickHouse-User", user == "asker" ? "hone_reader" : "hone"});
         // A server takes the format in the statement; the engine takes it as an argument.
         std::string target = request.target;
         if (const size_t at = target.find("%20FORMAT%20RowBinary"); at != std::string::npos) target.erase(at, 21);
@@ -103,6 +107,28 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
     gate.is_away = false;
     REQUIRE(wait());
     CHECK(count_spans("remote") == 30);
+
+    // SQL of people needs a user that sees nothing but views, and this is verified.
+    SqlRequest asked;
+    asked.project = "project_remote";
+    asked.sql = "SELECT count() AS n FROM spans";
+    asked.format = "CSVWithNames";
+    CHECK(SqlGuard(remote.engine()).run(asked).error().message ==
+          "SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
+    TemporaryDirectory third;
+    for (const char* user : {"asker", "mighty"}) {
+        TelemetryOptions with_reader = options_for(third / user, url, authority.ca_file());
+        with_reader.clickhouse_reader_user = user;
+        with_reader.clickhouse_reader_password = "pass word";
+        auto reading = Telemetry::open(with_reader, f.projects, f.clock);
+        REQUIRE(reading.ok());
+        const auto answer = SqlGuard(reading.value()->engine()).run(asked);
+        if (user == std::string_view("asker"))
+            CHECK(answer.value() == "\"n\"\n30\n");
+        else
+            CHECK(answer.error().message == "SQL cannot be asked: the engine would not keep projects apart: its reader "
+                                            "may read hone.spans");
+    }
 
     // A certificate that nobody vouches for, and a wrong password.
     TemporaryDirectory other;

@@ -5,6 +5,7 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "telemetry/chdb.h"
+#include "telemetry/engine_config.h"
 #include "telemetry/engine_confinement.h"
 #include "telemetry/engine_request.h"
 
@@ -26,15 +27,6 @@ namespace hone::telemetry {
 
 namespace {
 
-struct EngineOptions {
-    std::string directory;
-    std::string socket;
-    std::string library;
-    int64_t memory_bytes = int64_t{2} << 30;
-    int64_t threads = 2;
-    bool reads_files = false;
-};
-
 Result<EngineOptions> read_options(int argc, char** argv) {
     EngineOptions options;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -52,6 +44,8 @@ Result<EngineOptions> read_options(int argc, char** argv) {
             options.threads = TRY(parse_integer(value));
         else if (name == "--reads-files")
             options.reads_files = value == "1";
+        else if (name == "--unconfined")
+            options.unconfined = value == "1";
         else
             return invalid("unknown option " + std::string(name));
     }
@@ -59,70 +53,6 @@ Result<EngineOptions> read_options(int argc, char** argv) {
     if (options.directory.find_first_of("<>&\"'") != std::string::npos)
         return invalid("the directory's name has unusual characters");
     return options;
-}
-
-// The only user may touch the database `hone` and nothing outside; rows of other projects than the one in log_comment
-// are invisible, and all are when it is not set. "*" is what our own queries say.
-std::string users_config(const EngineOptions& options) {
-    std::string policies;
-    for (const char* table : {"spans", "evals", "eval_history", "trace_times"})
-        policies += std::string("<") + table +
-                    "><filter>getSetting('log_comment') = '*' OR project = getSetting('log_comment')</filter></" +
-                    table + ">";
-    return R"(<clickhouse>
-<profiles><default>
-  <max_threads>2</max_threads><log_queries>0</log_queries><async_insert>0</async_insert>
-  <use_query_condition_cache>0</use_query_condition_cache>
-</default></profiles>
-<users><default>
-  <password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>
-  <grants>
-    <query>GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE, SHOW, SYSTEM MERGES, SYSTEM SYNC REPLICA ON hone.*</query>
-    <query>GRANT TABLE ENGINE ON MergeTree</query>
-    <query>GRANT TABLE ENGINE ON ReplacingMergeTree</query>
-    <query>GRANT TABLE ENGINE ON AggregatingMergeTree</query>
-    <query>GRANT SELECT ON system.*</query>
-    <query>GRANT CREATE DATABASE, KILL QUERY, BACKUP ON *.*</query>)" +
-           std::string(options.reads_files ? "<query>GRANT READ, WRITE ON FILE</query>"
-                                             "<query>GRANT CREATE TEMPORARY TABLE ON *.*</query>"
-                                           : "") +
-           R"(
-  </grants>
-  <databases><hone>)" +
-           policies + R"(</hone></databases>
-</default></users>
-<quotas><default></default></quotas>
-</clickhouse>
-)";
-}
-
-// Small pools and caches: the engine shares the machine with the server and the sandboxes.
-std::string server_config(const EngineOptions& options) {
-    const std::string& directory = options.directory;
-    return "<clickhouse>\n<logger><level>none</level><console>0</console></logger>\n<users_config>" + directory +
-           "/users.xml</users_config>\n<path>" + directory + "/data/</path>\n<tmp_path>" + directory +
-           "/data/tmp/</tmp_path>\n<max_server_memory_usage>" + std::to_string(options.memory_bytes) +
-           "</max_server_memory_usage>\n"
-           "<mark_cache_size>67108864</mark_cache_size>\n<uncompressed_cache_size>0</uncompressed_cache_size>\n"
-           "<index_mark_cache_size>33554432</index_mark_cache_size>\n<mmap_cache_size>100</mmap_cache_size>\n"
-           "<background_pool_size>2</background_pool_size>\n<background_move_pool_size>1</background_move_pool_size>\n"
-           "<background_fetches_pool_size>1</background_fetches_pool_size>\n<background_common_pool_size>2</"
-           "background_common_pool_size>\n"
-           "<background_schedule_pool_size>4</background_schedule_pool_size>\n"
-           "<background_message_broker_schedule_pool_size>1</background_message_broker_schedule_pool_size>\n"
-           "<background_distributed_schedule_pool_size>1</background_distributed_schedule_pool_size>\n"
-           "<asynchronous_metrics_update_period_s>60</asynchronous_metrics_update_period_s>\n"
-           "<asynchronous_heavy_metrics_update_period_s>3600</asynchronous_heavy_metrics_update_period_s>\n"
-           "<backups><allowed_path>" +
-           directory +
-           "/backups/</allowed_path></backups>\n"
-           "<merge_tree><number_of_free_entries_in_pool_to_execute_mutation>1</"
-           "number_of_free_entries_in_pool_to_execute_mutation>"
-           "<number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</"
-           "number_of_free_entries_in_pool_to_lower_max_size_of_merge>"
-           "<number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</"
-           "number_of_free_entries_in_pool_to_execute_optimize_entire_partition>"
-           "</merge_tree>\n</clickhouse>\n";
 }
 
 std::string quote_sql(std::string_view text) {
@@ -157,9 +87,8 @@ private:
     Result<> execute(EngineConnection& connection, const EngineRequest& request, int socket);
     Result<> run(EngineConnection& connection, const EngineRequest& request, int socket, ChdbConnection& engine,
                  const std::string& sql);
-    Result<ChdbConnection> take_idle(const std::string& names);
+    Result<ChdbConnection> take_idle(const EngineRequest& request, const std::string& names);
     void keep_idle(const std::string& names, ChdbConnection engine);
-    Result<> apply(ChdbConnection& engine, const EngineRequest& request);
     Result<> stream(EngineConnection& connection, ChdbConnection& engine, const std::string& sql);
 
     EngineOptions m_options;
@@ -195,45 +124,70 @@ Result<> Engine::answer(EngineConnection& connection, const EngineRequest& reque
     return connection.answer(500, header, failure.message);
 }
 
-Result<> Engine::apply(ChdbConnection& engine, const EngineRequest& request) {
+bool is_reader(const EngineRequest& request) {
+    return request.user == reader_user;
+}
+
+std::string_view database_of(const EngineRequest& request) {
+    for (const auto& [name, value] : request.settings)
+        if (name == "database") return value;
+    return {};
+}
+
+// The library's own words for a request that never reaches it.
+Error refused_request(int code, const std::string& why) {
+    return internal("the request is refused", "Code: " + std::to_string(code) + ". DB::Exception: " + why);
+}
+
+// Who asks, and where the connection stands. A request that does not say who it is gets nothing.
+Result<> enter(ChdbConnection& engine, const EngineRequest& request) {
+    const std::string_view database = database_of(request);
+    const bool is_plain = database.size() <= 128 && database.find_first_not_of(database_letters) == database.npos;
+    if (!is_plain) return refused_request(81, "no such database");
+    if (!is_reader(request) && request.user != owner_user) return refused_request(516, "who asks?");
+    if (is_reader(request) && !database.starts_with("hone_project_"))
+        return refused_request(81, "a reader needs a database");
+    if (!database.empty()) TRY(engine.query("USE `" + std::string(database) + "`", "TSV"));
+    if (is_reader(request)) TRY(engine.query("SET ROLE NONE", "TSV"));
+    return {};
+}
+
+Result<> apply(ChdbConnection& engine, const EngineRequest& request) {
     std::string assignments, last;
     for (const auto& [name, value] : request.parameters)
         assignments += (assignments.empty() ? "" : ", ") + ("param_" + name) + " = " + quote_sql(value);
     for (const auto& [name, value] : request.settings) {
-        if (name == "default_format") continue;
-        if (name == "database") { // a plain name: the request's reader saw to it that settings are words or texts
-            const bool is_plain =
-                value.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos && !value.empty();
-            if (is_plain) TRY(engine.query("USE " + value, "TSV"));
-            continue;
-        }
+        if (name == "default_format" || name == "database") continue;
         if (name == "readonly")
             last = value; // it forbids further changes
         else
             assignments += (assignments.empty() ? "" : ", ") + name + " = " + quote_sql(value);
     }
     if (!assignments.empty()) TRY(engine.query("SET " + assignments, "TSV"));
+    if (is_reader(request)) last = "1";
     if (!last.empty()) TRY(engine.query("SET readonly = " + quote_sql(last), "TSV"));
     return {};
 }
 
-// A connection is used again only by a request that sets the same settings: nothing of the one before is left. Never
-// one that was made read-only, which cannot be set again.
+// A connection is used again only by a request of ours for the same database that sets the same settings: nothing of
+// the one before is left. Never one that was made read-only, which cannot be set again.
 std::string reusable_names(const EngineRequest& request) {
     std::set<std::string> names;
     for (const auto& [name, value] : request.settings) names.insert(name);
-    if (names.contains("readonly") || names.contains("database")) return {};
-    std::string all;
+    if (names.contains("readonly") || is_reader(request)) return {};
+    std::string all = std::string(database_of(request)) + ":";
     for (const std::string& name : names) all += name + ",";
     return all;
 }
 
-Result<ChdbConnection> Engine::take_idle(const std::string& names) {
+Result<ChdbConnection> Engine::take_idle(const EngineRequest& request, const std::string& names) {
     {
         Lock lock(m_mutex);
         if (auto node = m_idle.extract(names)) return std::move(node.mapped());
     }
-    return connect();
+    auto engine = connect();
+    if (engine.ok()) TRY(enter(engine.value(), request));
+    return engine;
 }
 
 void Engine::keep_idle(const std::string& names, ChdbConnection engine) {
@@ -249,9 +203,12 @@ Result<> Engine::execute(EngineConnection& connection, const EngineRequest& requ
             sql += piece;
             if (sql.size() > 16 << 20) return internal("the query is too large", "Code: 62. the query is too large");
         }
+    if (request.user != owner_user && !is_reader(request)) return refused_request(516, "who asks?");
     const std::string names = reusable_names(request);
-    ChdbConnection engine = TRY(take_idle(names));
+    ChdbConnection engine = TRY(take_idle(request, names));
     TRY(apply(engine, request));
+    if (is_reader(request) && !engine.is_one_question(sql))
+        return refused_request(164, "a reader may ask one question");
     TRY(run(connection, request, socket, engine, sql));
     keep_idle(names, std::move(engine));
     return {};
@@ -328,7 +285,7 @@ void Engine::watch() {
                 marker = running->second.marker;
             }
             auto engine = connect();
-            if (engine.ok())
+            if (engine.ok() && (m_options.reads_files || engine.value().query("USE hone", "TSV").ok()))
                 (void)engine.value()
                     .query("KILL QUERY WHERE startsWith(query, " + quote_sql(marker) + ") ASYNC", "TSV")
                     .ok();
@@ -367,9 +324,10 @@ Result<> run(int argc, char** argv) {
     TRY(write_file(options.directory + "/config.xml", server_config(options)));
     const auto chdb = TRY(Chdb::load(library));
     const Fd listener = TRY(listen_on(options.socket));
-    TRY(confine_engine(options.directory,
-                       {"/proc/self", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/sys/fs/cgroup",
-                        "/sys/devices/system", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom"}));
+    TRY(confine_engine({options.directory,
+                        {"/proc/self", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/sys/fs/cgroup",
+                         "/sys/devices/system", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom"},
+                        options.unconfined}));
     Engine engine(options, *chdb);
     const ChdbConnection first = TRY(engine.connect()); // opens the directory; kept, so that it stays open
     std::thread(end_with_the_server).detach();

@@ -1,5 +1,6 @@
-// Takes away from the engine process what it does not need: every file but its own directory (Landlock), networks,
-// new programs, other processes (seccomp). Called once, before threads start. What cannot be applied is named.
+// Takes away from the engine process what it does not need: every file but its own directory (Landlock), and every
+// system call but those that computing and reading and writing files take (seccomp). Called once, before threads start.
+// Without both it is an error, unless the installation's owner said that it may be.
 #pragma once
 
 #include "base/result.h"
@@ -9,11 +10,20 @@
 
 namespace hone::telemetry {
 
+struct ConfinementOptions {
+    std::string directory;             // all of it may be read and written
+    std::vector<std::string> readable; // files and directories
+    bool may_fail = false;             // the owner said so: warn, and go on with what this kernel has
+};
+
 struct Confinement {
     bool files = false;        // Landlock is on
     bool system_calls = false; // seccomp is on
 };
 
-Result<Confinement> confine_engine(const std::string& directory, const std::vector<std::string>& readable);
+// Whether this kernel has Landlock.
+bool can_confine_files();
+
+Result<Confinement> confine_engine(const ConfinementOptions& options);
 
 } // namespace hone::telemetry

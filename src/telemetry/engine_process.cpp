@@ -79,6 +79,7 @@ Result<> EngineProcess::start() {
                              std::string("--memory-bytes"), std::to_string(m_options.memory_bytes)})
         words.push_back(word);
     if (m_options.reads_files) words.insert(words.end(), {"--reads-files", "1"});
+    if (m_options.unconfined) words.insert(words.end(), {"--unconfined", "1"});
     if (!m_options.library.empty()) words.insert(words.end(), {"--library", m_options.library});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

@@ -22,6 +22,7 @@ struct EngineProcessOptions {
     std::string library; // empty: found by the engine
     int64_t memory_bytes = int64_t{2} << 30;
     bool reads_files = false; // queries may read files of its directory; for one that holds no spans of others
+    bool unconfined = false;  // start even where the kernel cannot confine it
     Duration idle_stop{600'000'000'000}; // zero: never
     Duration start_timeout{30'000'000'000};
     Duration ping_interval{5'000'000'000};

@@ -50,6 +50,8 @@ Result<> read_field(std::string_view line, EngineRequest& request) {
         request.chunked = true;
     } else if (name == "connection") {
         if (equals_ignoring_case(value, "close")) request.keep_alive = false;
+    } else if (name == "x-clickhouse-user") {
+        request.user = value;
     } else if (name == "x-hone-stream") {
         request.stream = value == "1";
     }

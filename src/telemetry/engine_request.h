@@ -15,6 +15,7 @@ namespace hone::telemetry {
 struct EngineRequest {
     std::string method;
     std::string path;
+    std::string user;                                            // X-ClickHouse-User
     std::string query;                                           // SQL from the URL; empty: the body is the SQL
     std::vector<std::pair<std::string, std::string>> parameters; // param_x=… without the prefix
     std::vector<std::pair<std::string, std::string>> settings;   // every other argument of the URL

@@ -71,6 +71,7 @@ Result<> read_parquet(const std::string& directory, const EngineProcessOptions& 
     ClickHouse reader({"", "", "", &process});
     const std::string source = "file('" + path + "', Parquet)";
     ClickHouseQuery describe("DESCRIBE TABLE " + source + " FORMAT RowBinary");
+    describe.database.clear(); // this engine has none
     describe.deadline = std::chrono::minutes(1);
     auto described = reader.query(describe);
     if (!described.ok()) {
@@ -89,6 +90,7 @@ Result<> read_parquet(const std::string& directory, const EngineProcessOptions& 
                        "context.trace_id and context.span_id (a data frame of Phoenix)");
     TRY(begin({!is_ours}));
     ClickHouseQuery rows("SELECT * FROM " + source + " FORMAT JSONEachRow");
+    rows.database.clear();
     rows.deadline = import_deadline;
     rows.set("output_format_json_quote_64bit_integers", "0");
     rows.set("output_format_json_named_tuples_as_objects", "1");

@@ -1,9 +1,8 @@
-// Evals, retention and untrusted SQL on the real engine; and the pure parts of filters and the SQL guard.
+// Evals and retention on the real engine, and the pure parts of filters.
 #include "telemetry/evals.h"
 #include "telemetry/filter.h"
 #include "telemetry/retention.h"
 #include "telemetry/sql_guard.h"
-#include "telemetry/sql_text.h"
 #include "telemetry/store_fixture.h"
 
 #include <doctest/doctest.h>
@@ -40,21 +39,12 @@ size_t count_matching(const std::string& project, const std::string& filter) {
     return page.value().spans.size();
 }
 
-Result<std::string> ask(const std::string& project, const std::string& sql, Duration deadline = 20s,
-                        size_t most_rows = 10'000) {
+Result<std::string> ask(const std::string& project, const std::string& sql) {
     SqlRequest request;
-    request.most_rows = most_rows;
     request.project = "project_" + project;
     request.sql = sql;
     request.format = "CSVWithNames";
-    request.deadline = deadline;
     return SqlGuard(fixture().telemetry->engine()).run(request);
-}
-
-// The answer, or why there is none.
-std::string answer_of(const std::string& project, const std::string& sql) {
-    auto answer = ask(project, sql);
-    return answer.ok() ? answer.value() : "error: " + answer.error().message;
 }
 
 } // namespace
@@ -86,28 +76,6 @@ TEST_CASE("values of a filter never become part of the SQL") {
     CHECK(sql.find("1=1") == std::string::npos);
     CHECK(sql.find("OR (1") == std::string::npos);
     CHECK(query.parameters.size() == 5);
-}
-
-TEST_CASE("SQL text is one SELECT that cannot leave its brackets") {
-    CHECK(check_sql_text("SELECT 1").ok());
-    CHECK(check_sql_text("WITH x AS (SELECT 1) SELECT ';)' FROM x").ok());
-    for (const char* sql : {"", "DROP TABLE spans", "SELECT 1; SELECT 2", "SELECT 1) UNION ALL (SELECT 2", "SELECT (1",
-                            "SELECT 'x", "SELECT 1 -- x", "SELECT 1 /* x */", "SELECT 1 # x", "SELECT $$x$$",
-                            "INSERT INTO spans SELECT 1", "SELECT \xe2\x80\x98x\xe2\x80\x99", "SET readonly=0"}) {
-        CAPTURE(sql);
-        CHECK(!check_sql_text(sql).ok());
-    }
-}
-
-TEST_CASE("comments and a last semicolon of SQL become blanks") {
-    CHECK(plain_sql("SELECT 1 ; \n") == "SELECT 1   \n");
-    CHECK(plain_sql("-- a\nSELECT '--' /* b\n*/, 1") == "    \nSELECT '--'     \n  , 1");
-    CHECK(plain_sql("SELECT 1; SELECT 2;") == "SELECT 1; SELECT 2 ");
-    CHECK(check_sql_text(plain_sql("SELECT 1 -- no line follows")).ok());
-    for (const char* sql : {"SELECT 1;;", "SELECT 1 /* open", "SELECT '1 -- quoted", "SELECT 1 */", ";"}) {
-        CAPTURE(sql);
-        CHECK(!check_sql_text(plain_sql(sql)).ok());
-    }
 }
 
 TEST_CASE("evals are upserted, listed, filtered by, kept in history and removed") {
@@ -246,94 +214,6 @@ TEST_CASE("a hundred thousand evals go in at once") {
     auto answer = ask("bulk", "SELECT label, count() AS n FROM evals GROUP BY label ORDER BY label");
     REQUIRE_MESSAGE(answer.ok(), (answer.ok() ? "" : answer.error().message));
     CHECK(answer.value() == "\"label\",\"n\"\n\"no\",50000\n\"yes\",50000\n");
-}
-
-TEST_CASE("people may ask in SQL about their own project only") {
-    Fixture& f = fixture();
-    f.send_json("sql", request({{1, 1, 0, base_ns, 5, "root", text_attribute("session.id", "s"), 0},
-                                {1, 2, 1, base_ns + 1, 5, "child", "", 2}}));
-    f.send_json("sql-other", request({{1, 1, 0, base_ns, 5, "root", "", 0}}));
-    f.wait();
-    f.store();
-    CHECK(answer_of("sql", "SELECT count() AS n FROM spans") == "\"n\"\n2\n");
-    CHECK(answer_of("sql", "SELECT root_name, spans, errors FROM traces") ==
-          "\"root_name\",\"spans\",\"errors\"\n\"root\",2,1\n");
-    CHECK(answer_of("sql", "SELECT chat_session, traces FROM chat_sessions") ==
-          "\"chat_session\",\"traces\"\n\"s\",1\n");
-    CHECK(answer_of("sql", "WITH x AS (SELECT name FROM hone.spans WHERE status = 'error') SELECT name FROM x") ==
-          "\"name\"\n\"child\"\n");
-    CHECK(answer_of("sql", "WITH x AS (SELECT 'child') SELECT count() AS n FROM spans WHERE name IN x; -- a CTE\n") ==
-          "\"n\"\n1\n");
-    CHECK(answer_of("sql", "SELECT count() AS n FROM spans WHERE name IN ('child', 'x') AND name IN (SELECT name FROM "
-                           "spans)") == "\"n\"\n1\n");
-    CHECK(ask("sql", "SELECT countIf(status = 'error') AS e, quantile(0.5)(duration_ns) AS q, avgOrNull(duration_ns) "
-                     "AS a FROM spans")
-              .ok());
-}
-
-TEST_CASE("an answer in SQL is cut at its limit, whatever was read for it; one of too many bytes is refused") {
-    fixture().store();
-    CHECK(ask("sql", "SELECT arrayJoin(range(100000)) AS a", 20s, 3).value() == "\"a\"\n0\n1\n2\n");
-    CHECK(answer_of("sql", "SELECT count() AS n FROM (SELECT arrayJoin(range(100000)) AS a)") == "\"n\"\n100000\n");
-    const auto heavy = ask("sql", "SELECT repeat('x', 10000) AS x FROM (SELECT arrayJoin(range(10000)) AS a)");
-    REQUIRE(!heavy.ok());
-    CHECK(heavy.error().code == Code::too_large);
-    CHECK(answer_of("sql", "SELECT 1 AS n") == "\"n\"\n1\n"); // the engine is well
-}
-
-TEST_CASE("SQL that reaches for more is refused or sees nothing") {
-    Fixture& f = fixture();
-    f.send_json("sql", request({{1, 1, 0, base_ns, 5, "root", "", 0}}));
-    f.wait();
-    f.store();
-    for (const char* sql : {"SELECT file('/etc/passwd')",
-                            "SELECT * FROM file('/etc/passwd', 'CSV', 'a String')",
-                            "SELECT * FROM url('http://127.0.0.1/', 'CSV', 'a String')",
-                            "SELECT * FROM system.tables",
-                            "SELECT * FROM system.processes",
-                            "SELECT * FROM merge('hone', 'spans')",
-                            "SELECT * FROM hone.trace_times",
-                            "SELECT * FROM remote('127.0.0.1', 'hone.spans')",
-                            "SELECT * FROM numbers(10)",
-                            "SELECT * FROM spans SETTINGS log_comment = '*'",
-                            "SELECT sleep(3)",
-                            "SELECT getSetting('log_comment')",
-                            "SELECT * FROM spans INTO OUTFILE '/tmp/x'",
-                            "SELECT dictGet('d', 'a', 1)",
-                            "SELECT * FROM mergeTreeIndex('hone', 'spans')",
-                            "SELECT currentUser()",
-                            "SELECT hostName()",
-                            "SELECT joinGet('a', 'b', 1)",
-                            "SELECT * FROM (SELECT * FROM system.parts)",
-                            "SELECT (SELECT count() FROM system.tables)",
-                            "SELECT name FROM spans FORMAT Null",
-                            "SELECT * FROM clusterAllReplicas('x', system.one)",
-                            "SELECT * FROM view(SELECT * FROM system.tables)",
-                            "SELECT 0 IN system.one",
-                            "SELECT notIn(0, `system`.`one`)",
-                            "SELECT 0 GLOBAL IN (system.one)",
-                            "WITH system.one AS x SELECT 0 IN x",
-                            "WITH hone.trace_times AS x SELECT 0 IN x",
-                            "SELECT name IN trace_times FROM spans",
-                            "SELECT count() FROM executable('x', 'CSV', 'a String')"}) {
-        CAPTURE(sql);
-        auto answer = ask("sql", sql);
-        CHECK_MESSAGE(!answer.ok(), (answer.ok() ? answer.value() : ""));
-    }
-    const auto missing = ask("sql", "SELECT count() FROM span");
-    REQUIRE(!missing.ok());
-    CHECK(missing.error().code == Code::invalid);
-    CHECK(missing.error().message == "there is no table \"span\"; there are spans, evals, traces and chat_sessions");
-    auto endless = ask("sql",
-                       "SELECT count() AS n FROM (SELECT arrayJoin(range(1000000)) AS a) AS x, (SELECT "
-                       "arrayJoin(range(1000000)) AS b) AS y WHERE sipHash64(a, b) = 1",
-                       1s);
-    REQUIRE(!endless.ok());
-    auto hungry =
-        ask("sql",
-            "SELECT length(groupArray(repeat(toString(a), 1000))) AS n FROM (SELECT arrayJoin(range(10000000)) AS a)");
-    REQUIRE(!hungry.ok());
-    CHECK(ask("sql", "SELECT count() AS n FROM spans").ok()); // the engine is well
 }
 
 TEST_CASE("retention drops whole days and frees the disk, keeps what is evaluated or named, and leaves others alone") {

@@ -2,6 +2,7 @@
 
 #include "telemetry/binary.h"
 #include "telemetry/filter.h"
+#include "telemetry/project_views.h"
 
 #include <algorithm>
 #include <set>
@@ -218,7 +219,7 @@ Result<> Retention::delete_project(const std::string& project) {
         query.deadline = retention_patience;
         TRY(m_engine.query(query));
     }
-    return {};
+    return drop_project_database(m_engine, project);
 }
 
 Result<std::vector<DiskUse>> Retention::disk_use() {

@@ -138,6 +138,7 @@ Result<> create_schema(ClickHouse& engine) {
                                       std::string(create_chat_sessions)};
     for (const std::string& statement : statements) {
         ClickHouseQuery query(statement);
+        if (statement.starts_with("CREATE DATABASE")) query.database.clear(); // it may not be there yet
         query.deadline = std::chrono::seconds(30);
         TRY(engine.query(query));
     }

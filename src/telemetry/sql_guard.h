@@ -1,12 +1,13 @@
-// Lets people and workers ask in SQL, reading only, inside one project. Three fences, each enough by itself for the
-// common case: this guard (lexer, then an allowlist over the engine's own syntax tree), the engine's row policy with
-// readonly = 1, and the engine process, which can reach nothing but its directory. Pure parts are fuzzed.
+// Lets people and workers ask in SQL, reading only, inside one project (ADR 0028). Fences that each hold by themselves:
+// this guard, which runs the engine's own rendering of a query after judging its words and its tree; the engine's
+// access control, which shows the asking user nothing but the views of the project whose database the connection stands
+// in; and the engine process, which can reach nothing but its directory.
 #pragma once
 
 #include "base/result.h"
 #include "telemetry/clickhouse.h"
+#include "telemetry/project_views.h"
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,24 +25,26 @@ struct SqlRequest {
     std::shared_ptr<net::Cancel> cancel{};
 };
 
+// A query that was judged, as the engine renders it, and where it may run.
+struct JudgedSql {
+    std::string text;
+    std::string database;
+};
+
+// Thread-safe.
 class SqlGuard {
 public:
-    explicit SqlGuard(ClickHouse& engine) : m_engine(engine) {}
+    explicit SqlGuard(ClickHouse& engine) : m_engine(engine), m_views(engine) {}
 
     // The result in the format asked for. invalid and forbidden say what is wrong with the query.
     Result<std::string> run(const SqlRequest& request);
+    // Only judges: nothing of the query has been run when this refuses.
+    Result<JudgedSql> judge(const SqlRequest& request);
 
 private:
     ClickHouse& m_engine;
+    ProjectViews m_views;
 };
-
-// One SELECT without separators, unbalanced brackets or open quotes, so that it can be put between brackets.
-Result<> check_sql_text(std::string_view sql);
-// Reads the engine's EXPLAIN AST: only our tables and the query's own names (WITH name AS …), only known functions, no
-// table functions, no settings.
-Result<> check_sql_tree(std::string_view tree, const std::set<std::string, std::less<>>& own_names);
-// The names that a checked query gives to subqueries: WITH name AS (…).
-std::set<std::string, std::less<>> names_in_sql(std::string_view sql);
 
 // What people may read: the names and columns of the tables, for the SQL page.
 std::vector<std::string> sql_tables();

@@ -29,8 +29,9 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
     telemetry->m_directory = options.directory;
     telemetry->m_limits = options.limits;
     telemetry->m_engine_options = options.engine;
-    ClickHouseOptions connection{options.clickhouse_url, options.clickhouse_user, options.clickhouse_password, nullptr,
-                                 options.clickhouse_ca_file};
+    ClickHouseOptions connection{
+        options.clickhouse_url,     options.clickhouse_user,        options.clickhouse_password,       nullptr,
+        options.clickhouse_ca_file, options.clickhouse_reader_user, options.clickhouse_reader_password};
     if (options.clickhouse_url.empty()) {
         options.engine.directory = options.directory + "/engine";
         options.engine.socket = options.directory + "/engine.sock";

@@ -24,6 +24,8 @@ struct TelemetryOptions {
     std::string clickhouse_user;
     std::string clickhouse_password;
     std::string clickhouse_ca_file;
+    std::string clickhouse_reader_user; // who asks SQL that people wrote; empty: it cannot be asked
+    std::string clickhouse_reader_password;
     EngineProcessOptions engine; // directory and socket are filled in
     WalOptions wal;              // directory is filled in
     LoaderOptions loader;        // state_file is filled in

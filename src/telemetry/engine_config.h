@@ -1,0 +1,32 @@
+// What the engine process is told when it starts: its options, and the two files that the library reads. Here stands
+// who may see what inside the engine. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hone::telemetry {
+
+struct EngineOptions {
+    std::string directory;
+    std::string socket;
+    std::string library;
+    int64_t memory_bytes = int64_t{2} << 30;
+    int64_t threads = 2;
+    bool reads_files = false; // queries may read files of the directory, which then holds no spans of others
+    bool unconfined = false;  // start even when this kernel cannot take anything away from the process
+};
+
+// The engine's two users, as its HTTP clients name them. The library knows only one user; the reader is that user
+// without its role.
+inline constexpr std::string_view owner_user = "hone";
+inline constexpr std::string_view reader_user = "hone_reader";
+
+// The databases that a request may stand in are named with these.
+inline constexpr std::string_view database_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+std::string users_config(const EngineOptions& options);
+std::string server_config(const EngineOptions& options);
+
+} // namespace hone::telemetry
