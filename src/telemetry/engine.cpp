@@ -209,7 +209,7 @@ Result<> Engine::execute(EngineConnection& connection, const EngineRequest& requ
     TRY(apply(engine, request));
     if (is_reader(request) && !engine.is_one_question(sql))
         return refused_request(164, "a reader may ask one question");
-    TRY(run(connection, request, socket, engine, sql));
+    TRY(run(connection, request, socket, engine, sql)); // one that failed still holds half an answer: it is dropped
     keep_idle(names, std::move(engine));
     return {};
 }

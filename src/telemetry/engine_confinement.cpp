@@ -242,6 +242,8 @@ Result<> confine_system_calls() {
     // Threads by clone are fine, processes and namespaces are not. clone3's flags cannot be seen: glibc falls back.
     failed |= ::seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | namespaces, CLONE_THREAD));
+    failed |= ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(setpriority), 0); // as for ordinary users
+    failed |= ::seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_setaffinity), 1, SCMP_A0(SCMP_CMP_EQ, 0));
     // Only this process: its threads, its limits.
     const auto self = static_cast<scmp_datum_t>(::getpid());
     for (const int call : {SCMP_SYS(tgkill), SCMP_SYS(rt_tgsigqueueinfo)})

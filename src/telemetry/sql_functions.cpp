@@ -21,7 +21,7 @@ plus minus multiply divide intDiv intDivOrZero modulo moduloOrZero negate abs gc
 log2 log10 log1p sqrt cbrt pow power sin cos tan asin acos atan sign least greatest bitAnd bitOr bitXor bitNot bitShiftLeft bitShiftRight isNaN
 isFinite isInfinite
 equals notEquals less lessOrEquals greater greaterOrEquals and or not xor in notIn globalIn globalNotIn if multiIf ifNull nullIf coalesce isNull
-isNotNull assumeNotNull toNullable isZeroOrNull caseWithExpression caseWithoutExpression between
+isNotNull isDistinctFrom isNotDistinctFrom assumeNotNull toNullable isZeroOrNull caseWithExpression caseWithoutExpression between
 toInt8 toInt16 toInt32 toInt64 toInt128 toUInt8 toUInt16 toUInt32 toUInt64 toFloat32 toFloat64 toDecimal32 toDecimal64 toDecimal128 toString
 toFixedString toBool toInt32OrNull toInt64OrNull toInt64OrZero toInt32OrZero toUInt32OrNull toUInt64OrNull toUInt64OrZero toFloat64OrNull toFloat64OrZero toUUID
 toTypeName CAST _CAST accurateCastOrNull toDate toDate32 toDateTime toDateTime64 parseDateTimeBestEffort parseDateTimeBestEffortOrNull

@@ -104,8 +104,11 @@ Result<JudgedSql> SqlGuard::judge(const SqlRequest& request) {
         return invalid("the engine reads this query in two ways; write it in simpler words");
 
     const auto tree = [&](const char* kind) -> Result<std::string> {
-        auto shown =
-            m_engine.query(ask("EXPLAIN QUERY TREE " + std::string(kind) + " " + rendered.limited + " FORMAT TSVRaw"));
+        ClickHouseQuery query =
+            ask("EXPLAIN QUERY TREE " + std::string(kind) + " " + rendered.limited + " FORMAT TSVRaw");
+        query.set("enable_scalar_subquery_optimization", "0"); // else the tree hides subqueries that give an array
+        query.most_bytes = 64 << 20;                           // values of scalar subqueries are in it
+        auto shown = m_engine.query(query);
         if (!shown.ok()) return in_peoples_terms(std::move(shown).error(), database);
         return shown;
     };

@@ -172,13 +172,17 @@ SqlWords names_given(const std::vector<SqlToken>& tokens) {
     return names;
 }
 
-// WITH (x -> (x + 1)) AS next
+// WITH (x -> x + 1) AS next, or without the brackets: an arrow between AS and the comma or WITH before it.
 SqlWords lambdas_named(const std::vector<SqlToken>& tokens) {
     SqlWords names;
     for (size_t i = 2; i < tokens.size(); ++i) {
-        if (!tokens[i - 1].is("AS") || !tokens[i - 2].is(")")) continue;
-        for (size_t j = i - 2; j > 0 && tokens[j - 1].depth > tokens[i - 2].depth; --j)
-            if (tokens[j - 1].is("->") && tokens[j - 1].depth == tokens[i - 2].depth + 1) names.emplace(tokens[i].text);
+        if (!tokens[i - 1].is("AS")) continue;
+        const int depth = tokens[i - 1].depth;
+        for (size_t j = i - 1; j > 0 && tokens[j - 1].depth >= depth; --j) {
+            const SqlToken& before = tokens[j - 1];
+            if (before.depth == depth && (before.is(",") || before.is("WITH") || before.is("SELECT"))) break;
+            if (before.is("->") && before.depth <= depth + 1) names.emplace(tokens[i].text);
+        }
     }
     return names;
 }

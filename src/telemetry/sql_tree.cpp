@@ -13,9 +13,10 @@ namespace hone::telemetry {
 
 namespace {
 
-// What the engine itself puts into a resolved tree.
+// What the engine itself puts into a resolved tree; nothingNull and the like are aggregates over NULL.
 bool is_engines_function(std::string_view name) {
-    for (const std::string_view own : {"getSubcolumn", "__getScalar", "__actionName", "nullIn", "notNullIn"})
+    for (const std::string_view own :
+         {"getSubcolumn", "nullIn", "notNullIn", "nothing", "nothingNull", "nothingUInt64"})
         if (name == own) return true;
     return false;
 }
@@ -131,7 +132,7 @@ private:
               "WINDOW", "MATCHER", "EXCEPT COLUMN TRANSFORMER", "REPLACE COLUMN TRANSFORMER"})
             if (line.kind == plain) return {};
         if (line.kind == "FUNCTION") return judge_function(i);
-        if (line.kind == "COLUMN" && is_resolved()) return {};
+        if (line.kind == "COLUMN" && is_resolved()) return judge_column(line);
         if (line.kind == "TABLE" && is_resolved()) return judge_table(line);
         if (line.kind == "IDENTIFIER") return is_resolved() ? std::nullopt : judge_identifier(i);
         if (line.kind == "TABLE_FUNCTION") {
@@ -158,6 +159,14 @@ private:
         return std::any_of(m_lines.begin(), m_lines.end(), [&](const TreeLine& line) {
             return line.kind == "LAMBDA" && value_of(line.text, "alias") == name;
         });
+    }
+
+    // What the engine adds to every table of its own accord.
+    static std::optional<Refusal> judge_column(const TreeLine& line) {
+        for (const std::string_view own : {"_table", "_database"})
+            if (value_of(line.text, "column_name") == own)
+                return Refusal{std::string(own), "there is no column \"" + std::string(own) + "\""};
+        return {};
     }
 
     std::optional<Refusal> judge_table(const TreeLine& line) const {

@@ -21,7 +21,7 @@ attack("a transformer's lambda with settings", "SELECT * APPLY(x -> (SELECT grou
 attack("a transformer's lambda over all text tokens", "SELECT * APPLY(x -> (SELECT groupArray(token) FROM mergeTreeTextIndex(hone, spans, input_index))) FROM (SELECT 1 AS a)")
 attack("a transformer's lambda over running queries", "SELECT * APPLY(x -> (SELECT groupArray(query) FROM system.processes)) FROM (SELECT 1 AS a)")
 attack("three statements behind a comment of two slashes", "SELECT 1 // '\n); SELECT 'x' INTO OUTFILE '{outfile}' FORMAT TSV; SELECT * FROM (SELECT 2 // '\n")
-attack("two slashes hide the rest", "SELECT 1 // '\n, (SELECT groupArray(input) FROM hone.spans)")
+attack("two slashes hide the rest", "SELECT 1 // '\n, (SELECT groupArray(input) FROM hone.spans)", "answered")
 attack("names inside a text", "SELECT 'WITH processes AS (SELECT 1)', count() FROM system.processes")
 attack("names inside a text, unqualified", "SELECT 'trace_times AS (' AS x, count() FROM trace_times")
 # statements
@@ -40,7 +40,7 @@ attack("a separator in a hint", "SELECT 1 -- { serverError 1 }\n; SELECT 2")
 attack("a client's backslash command", "SELECT 1\\G")
 attack("empty", "")
 attack("only a comment", "-- nothing")
-attack("only brackets", "((()))")
+attack("only brackets", "((()))", "fails or answers")
 # clauses
 attack("settings", "SELECT * FROM spans SETTINGS log_comment = '*'")
 attack("settings in a subquery", "SELECT * FROM (SELECT * FROM spans SETTINGS max_memory_usage = 0)")
@@ -67,7 +67,7 @@ attack("a table of another project in a join", "SELECT * FROM spans AS a JOIN {o
 attack("a table of another project in a subquery", "SELECT (SELECT groupArray(input) FROM {other}.spans)")
 attack("a column of another project", "SELECT {other}.spans.input FROM spans")
 for s in ["SELECT 0 IN system.one", "SELECT notIn(0, `system`.`one`)", "SELECT 0 GLOBAL IN (system.one)", "WITH system.one AS x SELECT 0 IN x", "WITH hone.trace_times AS x SELECT 0 IN x", "SELECT name IN trace_times FROM spans",
-          "SELECT 'x' IN {other}.spans", "SELECT ('a', 1) IN hone.eval_history", "SELECT input IN hone.spans FROM spans", "SELECT has(groupArray(1), 1) FROM spans WHERE 1 IN (system.numbers)", "SELECT in(1, system.one)", "SELECT nullIn(1, system.one)"]:
+          "SELECT 'x' IN {other}.spans", "SELECT ('a', 1) IN hone.eval_history", "SELECT has(groupArray(1), 1) FROM spans WHERE 1 IN (system.numbers)", "SELECT in(1, system.one)", "SELECT nullIn(1, system.one)"]:
     attack("right of IN: " + s[:50], s)
 attack("a name for a foreign table", "WITH x AS (SELECT * FROM {other}.spans) SELECT * FROM x")
 attack("a CTE inside a CTE", "WITH a AS (WITH b AS (SELECT * FROM system.processes) SELECT * FROM b) SELECT * FROM a")
@@ -142,6 +142,7 @@ attack("an error that shows another project's table", "SELECT nothing FROM {othe
 attack("a misspelled name close to another's table", "SELECT * FROM trace_time")
 attack("a cast that fails on one's own rows", "SELECT toUInt8(input) FROM spans", "fails")
 # what must not be refused by mistake
+attack("the own table right of IN", "SELECT input IN hone.spans FROM spans", "fails or answers")
 attack("words in a text", "SELECT 'SETTINGS FORMAT INTO OUTFILE system.processes ; -- {x} // file(' AS t", "answered")
 attack("words in backticks", "SELECT 1 AS `system.processes`, 2 AS `file(`", "answered")
 attack("the own database in front", "SELECT count() FROM {own}.spans", "fails or answers")
