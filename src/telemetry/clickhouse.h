@@ -58,6 +58,7 @@ class ClickHouse {
 public:
     explicit ClickHouse(ClickHouseOptions options);
 
+    bool is_embedded() const { return m_options.engine != nullptr; }
     // The result in the format that the SQL names.
     Result<std::string> query(const ClickHouseQuery& query);
     // Piece by piece as it comes; only for formats whose rows stand alone.

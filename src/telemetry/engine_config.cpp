@@ -32,14 +32,9 @@ void add_policy(std::string& policies, std::string_view table, std::string_view 
     policies += "<" + name + "><filter>" + std::string(filter) + "</filter></" + name + ">";
 }
 
-// Our own statements stand in the database `hone` and name the project in log_comment ("*": all; not set: none).
-// Anybody else sees the rows of the project whose database the connection stands in: no SELECT can change that.
 std::string policies() {
     std::string ours, systems;
-    for (const char* table : {"spans", "evals", "eval_history", "trace_times"})
-        add_policy(ours, table,
-                   "(currentDatabase() = 'hone' AND (getSetting('log_comment') = '*' OR project = "
-                   "getSetting('log_comment'))) OR project = substring(currentDatabase(), 6)");
+    for (const std::string_view table : policy_tables) add_policy(ours, table, row_policy);
     for (const std::string_view line : split(system_tables, '\n'))
         for (const std::string_view name : split(line, ' '))
             if (!name.empty()) add_policy(systems, name, "currentDatabase() = 'hone'");

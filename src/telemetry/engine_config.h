@@ -23,6 +23,14 @@ struct EngineOptions {
 inline constexpr std::string_view owner_user = "hone";
 inline constexpr std::string_view reader_user = "hone_reader";
 
+// Which rows of `hone` a statement sees. Our own statements stand in the database `hone` and name the project in
+// log_comment ("*": all; not set: none). Anybody else sees the project whose database the connection stands in: no
+// SELECT can change that. The engine applies it before anything else looks at a row.
+inline constexpr std::string_view row_policy =
+    "(currentDatabase() = 'hone' AND (getSetting('log_comment') = '*' OR project = getSetting('log_comment'))) OR "
+    "project = substring(currentDatabase(), 6)";
+inline constexpr std::string_view policy_tables[] = {"spans", "evals", "eval_history", "trace_times"};
+
 // The databases that a request may stand in are named with these.
 inline constexpr std::string_view database_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 

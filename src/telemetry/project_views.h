@@ -32,12 +32,13 @@ public:
 
 private:
     Result<> create(const std::string& project, const std::string& database);
-    Result<> verify(const std::string& database);
+    Result<> create_policies();
+    Result<> verify(const std::string& project, const std::string& database);
 
     ClickHouse& m_engine;
     Mutex m_mutex;
     std::set<std::string> m_open GUARDED_BY(m_mutex); // projects
-    bool m_is_verified GUARDED_BY(m_mutex) = false;
+    bool m_has_policies GUARDED_BY(m_mutex) = false;
 };
 
 } // namespace hone::telemetry
