@@ -6,8 +6,8 @@
 
 namespace {
 
-// Prints what doctest only counts, for tools/unit_report.py: cases that are skipped by a decorator, and cases that ended
-// without an assertion. Cases of the test suite "child" are programs that another case starts.
+// Prints what doctest only counts, for tools/unit_report.py: cases that are skipped by a decorator, and cases that
+// ended without an assertion. Cases of the test suite "child" are programs that another case starts.
 struct CaseListener : doctest::IReporter {
     explicit CaseListener(const doctest::ContextOptions&) {}
 

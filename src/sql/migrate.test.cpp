@@ -45,11 +45,11 @@ std::string schema_of(Database& database) {
 
 // tests/migrations/NNNN.sql: rows as that version would have written them.
 void insert_fixture(Database& database, size_t version) {
+    if (version == 0) return; // nothing yet
     std::string number = std::to_string(version);
     number.insert(0, 4 - number.size(), '0');
     const std::string path = std::string(HONE_SOURCE_DIR) + "/tests/migrations/" + number + ".sql";
-    if (!file_exists(path)) return;
-    const std::string script = read_file(path).value();
+    const std::string script = read_file(path).value(); // every version has one
     const auto statements = split_script(script).value();
     for (const std::string& statement : statements) {
         const auto inserted = database.execute(statement);

@@ -141,8 +141,7 @@ def test_images_are_added_run_and_removed(binary, stack):
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
     layout = hone.folder / "layout"
-    write_layout(layout, [gzip.compress((hone.folder / "root.tar").read_bytes()), subprocess.run(["zstd", "-c"], input=upper.getvalue(), capture_output=True, check=True).stdout
-                          if shutil.which("zstd") else upper.getvalue()])
+    write_layout(layout, [gzip.compress((hone.folder / "root.tar").read_bytes()), subprocess.run(["zstd", "-c"], input=upper.getvalue(), capture_output=True, check=True).stdout])
     for name, source in (("from-tar", hone.folder / "root.tar"), ("from-layout", layout), ("from-folder", root)):
         done = hone("image", "add", name, str(source))
         assert done.returncode == 0, done
