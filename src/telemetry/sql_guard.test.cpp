@@ -149,7 +149,11 @@ TEST_CASE("a rendered query is read strictly: what is not known is refused") {
                             "SELECT * FROM `System`.`one`",
                             "SELECT x\xc2\xa0y",
                             "SELECT @@x",
-                            "SELECT a ? b : c"}) {
+                            "SELECT a ? b : c",
+                            "SELECT arrayReduce('flameGraph', [1])",
+                            "SELECT arrayReduce(concat('s', 'um'), [1])",
+                            "SELECT arrayReduce('x)', [1])",
+                            "SELECT CAST(x, 'Array(AggregateFunction(uniq, String))')"}) {
         CAPTURE(sql);
         CHECK(reason_of(judge_sql_text(sql)) != "");
     }

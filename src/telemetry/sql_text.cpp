@@ -202,6 +202,24 @@ std::optional<Refusal> judge_call(const std::vector<SqlToken>& tokens, size_t i,
     return Refusal{std::string(token.text), "the function \"" + std::string(token.text) + "\" is not available"};
 }
 
+// Texts that the engine takes for more: the aggregate that arrayReduce calls, and types that read states of aggregates
+// from bytes which nobody checked.
+std::optional<Refusal> judge_text(const std::vector<SqlToken>& tokens, size_t i) {
+    const auto is_sign = [&](size_t at, std::string_view sign) { return at < tokens.size() && tokens[at].is(sign); };
+    if (equals_ignoring_case(tokens[i].text, "arrayReduce") && is_sign(i + 1, "(")) {
+        const bool is_plain = is_sign(i + 3, ",") && tokens[i + 2].kind == SqlToken::Kind::text;
+        const std::string_view text = is_plain ? tokens[i + 2].text.substr(1) : std::string_view();
+        const std::string_view name = text.substr(0, text.find_first_of("('"));
+        if (!is_known_function(name))
+            return Refusal{"arrayReduce", "arrayReduce does not know the function \"" + std::string(name) + "\""};
+    }
+    const bool is_type =
+        tokens[i].kind == SqlToken::Kind::text && i > 0 && tokens[i - 1].is(",") && is_sign(i + 1, ")");
+    if (is_type && lowercase_ascii(tokens[i].text).find("aggregatefunction") != std::string::npos)
+        return Refusal{"AggregateFunction", "states of aggregates are not available"};
+    return {};
+}
+
 std::optional<Refusal> judge_word(const std::vector<SqlToken>& tokens, size_t i, const SqlWords& given) {
     const std::string word(tokens[i].text);
     const bool is_call = i + 1 < tokens.size() && tokens[i + 1].is("(");
@@ -236,6 +254,7 @@ std::optional<Refusal> judge_sql_text(std::string_view rendered) {
     const SqlWords given = names_given(tokens), lambdas = lambdas_named(tokens);
     for (size_t i = 0; i < tokens.size(); ++i) {
         const SqlToken& token = tokens[i];
+        if (auto refusal = judge_text(tokens, i)) return refusal;
         if (token.kind == SqlToken::Kind::word)
             if (auto refusal = judge_word(tokens, i, given)) return refusal;
         const bool is_name = token.kind == SqlToken::Kind::word || token.kind == SqlToken::Kind::name;

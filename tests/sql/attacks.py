@@ -104,6 +104,9 @@ for s in ["SELECT arrayMap(x -> file(x), ['/etc/passwd'])", "SELECT arrayMap(x -
           "SELECT sum(sleep(1)) OVER (ORDER BY 1)", "SELECT count() FROM spans ORDER BY sleep(1)", "SELECT 1 LIMIT (SELECT count() FROM system.processes)", "SELECT name FROM spans QUALIFY currentUser() = 'x'", "SELECT name FROM spans PREWHERE file('x') = ''", "SELECT name FROM spans ARRAY JOIN [file('x')] AS f", "SELECT 1 FROM spans GROUP BY hostName()", "SELECT n FROM (SELECT 1 AS n) ORDER BY n WITH FILL FROM 1 TO toInt32(filesystemFree())",
           "SELECT n FROM (SELECT 1 AS n, 2 AS m) ORDER BY n WITH FILL INTERPOLATE (m AS file('x'))", "SELECT 1 HAVING sleep(1)", "SELECT name FROM spans LIMIT 1 BY currentUser()", "SELECT row_number() OVER (PARTITION BY hostName())", "SELECT count() FROM spans AS a JOIN spans AS b ON file('x') = a.name", "SELECT if(1, 2, file('/etc/passwd'))", "SELECT CASE WHEN 0 THEN file('x') ELSE '' END", "SELECT file('/etc/passwd') AS x WHERE 0", "SELECT ifNull(NULL, currentUser())", "SELECT @@version", "SELECT @@max_allowed_packet"]:
     attack("hidden: " + s[7:50], s)
+for s in ["SELECT arrayReduce('estimateCompressionRatio', ['a'])", "SELECT arrayReduce('flameGraph', [[toUInt64(1)]])", "SELECT arrayReduce(concat('su', 'm'), [1])", "SELECT arrayReduce('groupArrayState', [1])",
+          "SELECT CAST(unhex('01'), 'AggregateFunction(uniq, String)')", "SELECT CAST('x' AS Array(AggregateFunction(groupArray, String)))", "SELECT '\\x01'::AggregateFunction(quantileTDigest, Float64)"]:
+    attack("a text that is more: " + s[7:50], s)
 # virtual columns, parts of the store
 for c in ["_table", "_part", "_partition_id", "_part_offset", "_sample_factor", "_database", "_part_uuid", "_partition_value", "_block_number", "_row_exists", "_part_data_version"]:
     attack("virtual column: " + c, f"SELECT {c} FROM spans")
