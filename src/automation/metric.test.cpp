@@ -35,7 +35,7 @@ TEST_CASE("a metric is measured over its window, and the dry run says when it wo
         TestSpan span;
         span.trace = span.id = static_cast<uint64_t>(minute) + 1;
         span.start_ns = end - (120 - minute) * 60 * metric_second + metric_second;
-        span.duration_ns = bad ? 5 * metric_second : second / 10;
+        span.duration_ns = bad ? 5 * metric_second : metric_second / 10;
         span.status = bad ? 2 : 1;
         spans.push_back(span);
     }
