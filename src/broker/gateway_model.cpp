@@ -179,7 +179,7 @@ Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const s
     sent.method = head.method;
     sent.headers = head.headers;
     remove_hop_headers(sent.headers);
-    for (const std::string_view name : stripped) remove_header(sent.headers, name);
+    for (const std::string_view name : stripped_headers) remove_header(sent.headers, name);
     if (!endpoint.header.empty()) remove_header(sent.headers, endpoint.header);
     set_header(sent.headers, "host", m_address.host.header(m_address.tls ? 443 : 80));
     set_header(sent.headers, "accept-encoding", "identity"); // else there is nothing to meter
