@@ -1,5 +1,6 @@
 """The HTTP edge under rude clients: floods, slow senders, thousands of idle connections, broken requests."""
 
+import os
 import resource
 import select
 import socket
@@ -222,3 +223,35 @@ def test_many_clients_at_once_all_get_their_answers(binary, stack):
         thread.join()
     assert not wrong, wrong[:5]
     assert len(server.client(key).get("/v1/projects?limit=1000").data) == 16 * 15
+
+
+def test_a_download_without_chunks_is_reset_when_its_server_is_killed(binary, stack):
+    """To HTTP/1.0 only the end of the connection ends a body: it must not look proper before all of it is sent."""
+    server = stack.enter_context(Server(binary))
+    key = server.admin().must("POST", "/v1/keys", {"name": "k"}).data["key"]
+    attributes = [{"key": "openinference.project.name", "value": {"stringValue": "large"}}]
+    for number in range(16):  # more than all socket buffers hold, and not to be compressed
+        span = {
+            "traceId": f"{number + 1:032x}",
+            "spanId": f"{number + 1:016x}",
+            "name": "large",
+            "startTimeUnixNano": str(time.time_ns()),
+            "endTimeUnixNano": str(time.time_ns()),
+            "attributes": [{"key": "input.value", "value": {"stringValue": os.urandom(1 << 20).hex()}}],
+        }
+        body = {"resourceSpans": [{"resource": {"attributes": attributes}, "scopeSpans": [{"spans": [span]}]}]}
+        server.client(key).must("POST", "/v1/traces", body)
+    with socket.socket() as download:
+        download.settimeout(60)
+        download.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+        download.connect(address(server))
+        download.sendall(f"GET /v1/backup HTTP/1.0\r\nAuthorization: Bearer {key}\r\n\r\n".encode())
+        received = download.recv(16)
+        assert received.startswith(b"HTTP/1.1 200"), received
+        server.kill()
+        try:
+            while piece := download.recv(65536):
+                received += piece
+            raise AssertionError(f"{len(received)} bytes of a broken backup looked like all of it")
+        except ConnectionResetError:
+            pass
