@@ -305,7 +305,7 @@ TEST_CASE_FIXTURE(Fixture, "pages hold at most what was asked for, and together 
     }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused or harmless, on every list") {
+TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused, on every list") {
     desk.world.add_project(desk.world.admin, desk.world.space, "one");
     const std::string garbage[] = {"",
                                    "x",
@@ -314,7 +314,6 @@ TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused or harmles
                                    "AAAA",
                                    "%00",
                                    "bm9wZQ==",
-                                   "JyBPUiAxPTEgLS0",
                                    "-1",
                                    std::string(5'000, 'A'),
                                    to_base64url(std::string(300, 'z')),
@@ -333,11 +332,15 @@ TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused or harmles
         for (const auto& cursor : garbage) {
             const auto response = get(path + "?cursor=" + cursor);
             INFO(path, " cursor=", cursor.substr(0, 40), " -> ", response.body.substr(0, 200));
-            CHECK((response.status == 400 || response.status == 200));
+            CHECK(response.status == 400);
         }
-        CHECK(get(path + "?cursor=!!!!").status == 400);
-        CHECK(get(path + "?cursor=").status == 400);
     }
+    // A text may be a place, also one that nobody has: only what comes after it is listed.
+    const auto listed = [&](std::string_view place) {
+        return body_of(get("/v1/projects?cursor=" + to_base64url(place))).at("data").as_array().size();
+    };
+    CHECK(listed("' OR 1=1 --") == 1);
+    CHECK(listed("z' OR 1=1 --") == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the Authorization header is read to the letter") {
