@@ -360,13 +360,13 @@ TEST_CASE("loading the log again after the loader's state is lost doubles nothin
 
 TEST_CASE("one project cannot see another's rows, whatever the query says") {
     Fixture& f = fixture();
-    f.send_json("mine", request({{1, 1}}));
-    f.send_json("yours", request({{1, 1}}));
+    f.send_json("one", request({{1, 1}}));
+    f.send_json("another", request({{1, 1}}));
     f.wait();
     for (const char* sql : {"SELECT count() FROM hone.spans", "SELECT count() FROM merge('hone', 'spans')",
                             "SELECT count() FROM hone.trace_times"}) {
         ClickHouseQuery query(std::string(sql) + " FORMAT TSV");
-        query.project = "project_mine";
+        query.project = "project_one";
         query.set("readonly", "1");
         auto answer = f.telemetry->engine().query(query);
         REQUIRE_MESSAGE(answer.ok(), (answer.ok() ? "" : answer.error().message));
