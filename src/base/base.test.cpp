@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/time.h"
 
@@ -92,6 +93,13 @@ TEST_CASE("encodings survive a round trip and refuse garbage") {
     CHECK(!percent_decode("%zz").ok());
 }
 
+TEST_CASE("a text is one word of a shell") {
+    CHECK(quote_shell("/srv/hone-data") == "/srv/hone-data");
+    CHECK(quote_shell("/srv/my data") == "'/srv/my data'");
+    CHECK(quote_shell("it's") == "'it'\\''s'");
+    CHECK(quote_shell("") == "''");
+}
+
 TEST_CASE("sizes and durations read as people write them") {
     CHECK(parse_bytes("512m").value() == 512LL << 20);
     CHECK(parse_bytes("1.5GiB").value() == 3LL << 29);
@@ -144,5 +152,40 @@ TEST_CASE("who writes the same file at the same time publishes a whole one") {
     CHECK(content == std::string(100'000, content.at(0)));
     const auto files = std::filesystem::directory_iterator(folder);
     CHECK(std::distance(begin(files), end(files)) == 1);
+    REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
+}
+
+TEST_CASE("a path is absolute from the working directory, and keeps its links") {
+    const std::string folder = "/tmp/hone-base-test-" + std::to_string(getpid());
+    REQUIRE(make_directories(folder + "/old").ok());
+    REQUIRE(write_file(folder + "/old/cert", "x").ok());
+    REQUIRE(::symlink("old", (folder + "/live").c_str()) == 0);
+    const std::string here = std::filesystem::relative(folder).string();
+    CHECK(here.starts_with("../"));
+    CHECK(absolute_path(folder + "/live/cert").value() == folder + "/live/cert");
+    const std::string absolute = absolute_path(here + "/live/cert").value();
+    CHECK(absolute.front() == '/');
+    CHECK(absolute.ends_with("/live/cert"));
+    CHECK(read_file(absolute).value() == "x");
+    CHECK(absolute_path("").error().code == Code::invalid);
+    REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
+}
+
+TEST_CASE("a directory has one name, whether it exists or not") {
+    const std::string folder = "/tmp/hone-base-test-" + std::to_string(getpid());
+    REQUIRE(make_directories(folder + "/real one").ok());
+    REQUIRE(::symlink("real one", (folder + "/link").c_str()) == 0);
+    const std::string real = folder + "/real one";
+    for (const std::string& name :
+         {real, real + "/", real + "//", folder + "/./real one/.", folder + "/link", folder + "/link/",
+          folder + "/link/../real one", std::filesystem::relative(folder).string() + "/link"})
+        CHECK_MESSAGE(resolve_directory(name).value() == real, name);
+    CHECK(resolve_directory(folder + "/link/new/deeper/").value() == real + "/new/deeper");
+    CHECK(resolve_directory(folder + "/link/new/../other").value() == real + "/other");
+    CHECK(resolve_directory("/").value() == "/");
+    CHECK(resolve_directory("hone-data").value() == std::filesystem::current_path().string() + "/hone-data");
+    for (const std::string& wrong : {std::string(), std::string("a\nb"), std::string("a\x7f"), std::string("\xff"),
+                                     "/tmp/" + std::string(200, 'a') + "/" + std::string(200, 'b')})
+        CHECK(resolve_directory(wrong).error().code == Code::invalid);
     REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
 }

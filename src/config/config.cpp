@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include "base/file.h"
+#include "base/path.h"
 #include "base/text.h"
 
 namespace {
@@ -43,7 +44,9 @@ const Setting* find(std::string_view name) {
 
 Result<> apply(Loaded& loaded, const Setting& setting, std::string_view value, Source source,
                const std::string& where) {
-    auto outcome = setting.set(loaded.config, setting, value);
+    std::string text(value);
+    if (setting.is_path() && !text.empty()) text = TRY(absolute_path(text));
+    auto outcome = setting.set(loaded.config, setting, text);
     if (!outcome.ok()) return invalid(where + ": " + outcome.error().message);
     loaded.sources[std::string(setting.name)] = source;
     return {};
@@ -113,6 +116,8 @@ Result<Loaded> load(const std::map<std::string, std::string>& flags, const Looku
         TRY(apply(loaded, *data_dir, *value, Source::environment, data_dir->variable()));
     if (const auto value = flags.find("data_dir"); value != flags.end())
         TRY(apply(loaded, *data_dir, value->second, Source::flag, "--data-dir"));
+    if (loaded.config.data_dir.empty()) return invalid("data_dir must not be empty: give --data-dir DIR");
+    loaded.config.data_dir = TRY(resolve_directory(loaded.config.data_dir));
 
     const std::string path = loaded.config.data_dir + "/hone.toml";
     if (file_exists(path)) {
@@ -125,7 +130,7 @@ Result<Loaded> load(const std::map<std::string, std::string>& flags, const Looku
     for (const auto& [name, value] : flags) {
         const Setting* setting = find(name);
         CHECK_OR_ABORT(setting != nullptr);
-        TRY(apply(loaded, *setting, value, Source::flag, setting->flag()));
+        if (setting != data_dir) TRY(apply(loaded, *setting, value, Source::flag, setting->flag()));
     }
     if (loaded.config.tls_certificate_file.empty() != loaded.config.tls_key_file.empty())
         return invalid("tls_certificate_file and tls_key_file belong together: set both or neither");
@@ -166,7 +171,10 @@ std::string print_markdown() {
     std::string out =
         "# Settings of `hone serve`\n\n"
         "Printed by `hone print config`. A flag wins over the environment variable, the variable over the key in\n"
-        "`hone.toml` in the data directory. Durations: `90s`, `10m`, `1h30m`, `7d`. Sizes: `512k`, `64m`, `4g`.\n\n"
+        "`hone.toml` in the data directory. Durations: `90s`, `10m`, `1h30m`, `7d`. Sizes: `512k`, `64m`, `4g`.\n"
+        "Relative paths, also those in `hone.toml`, start at the working directory of the command and are made "
+        "absolute\n"
+        "when it starts.\n\n"
         "| key in `hone.toml` | flag | variable | default | meaning |\n|---|---|---|---|---|\n";
     const Config defaults;
     for (const Setting& setting : settings()) {

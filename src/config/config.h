@@ -1,6 +1,7 @@
 // The settings of `hone serve`. One line in settings.cpp declares a setting: flag --retention-days, variable
 // HONE_RETENTION_DAYS, key retention_days in DIR/hone.toml, `hone serve --help` and docs/config.md all come from it.
-// A flag wins over the environment, the environment over the file. Read once at start; immutable afterwards.
+// A flag wins over the environment, the environment over the file. Read once at start; immutable afterwards. Paths are
+// absolute once they are read: relative ones are looked for from the working directory of that moment.
 #pragma once
 
 #include "base/result.h"
@@ -73,6 +74,7 @@ struct Config {
     Bytes engine_memory{int64_t{2} << 30};
     Duration engine_idle_stop = std::chrono::minutes(10);
     Bytes span_log_limit{int64_t{4} << 30};
+    Duration span_wait_limit = std::chrono::minutes(1);
     int64_t ingest_threads = 4;
     int64_t query_threads = 4;
     int64_t sandbox_ready = 2;
@@ -98,6 +100,7 @@ struct Setting {
     Result<> (*set)(Config&, const Setting&, std::string_view text) = nullptr;
     std::string (*get)(const Config&) = nullptr;
 
+    bool is_path() const { return value_hint == "FILE" || value_hint == "DIR"; }
     std::string flag() const;     // --retention-days
     std::string variable() const; // HONE_RETENTION_DAYS
 };

@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <unistd.h>
 
 using namespace hone;
@@ -53,6 +54,36 @@ TEST_CASE("a wrong value says where and what") {
     CHECK(error_of("[\v\n\b") == "hone.toml: not valid TOML");
     CHECK(error_of("data_dir = \"/x\"").find("unknown setting data_dir") != std::string::npos);
     CHECK(config::load({{"tls_key_file", "k"}}, nothing).error().message.find("belong together") != std::string::npos);
+}
+
+TEST_CASE("paths are absolute once they are read, wherever they come from") {
+    const std::string folder = "/tmp/hone-config-test-" + std::to_string(getpid());
+    REQUIRE(make_directories(folder + "/data").ok());
+    REQUIRE(::symlink("data", (folder + "/link").c_str()) == 0);
+    REQUIRE(write_file(folder + "/data/hone.toml", "prices_file = \"prices\"\nui_dir = \"\"\n").ok());
+    const std::string here = std::filesystem::current_path().string();
+    const config::Lookup environment = [](const std::string& name) -> std::optional<std::string> {
+        return name == "HONE_MASTER_KEY_FILE" ? std::optional<std::string>("keys/master") : std::nullopt;
+    };
+    const auto loaded = config::load({{"data_dir", std::filesystem::relative(folder + "/link").string() + "/"},
+                                      {"engine_library", "./libchdb.so"},
+                                      {"egress_ca_file", folder + "/link/ca.pem"}},
+                                     environment)
+                            .value()
+                            .config;
+    CHECK(loaded.data_dir == folder + "/data");
+    CHECK(loaded.prices_file == here + "/prices");
+    CHECK(loaded.master_key_file == here + "/keys/master");
+    CHECK(loaded.engine_library.starts_with(here + "/"));
+    CHECK(loaded.egress_ca_file == folder + "/link/ca.pem"); // a link may be changed to renew what it names
+    CHECK(loaded.ui_dir.empty());
+    CHECK(config::load({}, nothing).value().config.data_dir == here + "/hone-data");
+    CHECK(config::load({{"data_dir", ""}}, nothing).error().message.find("must not be empty") != std::string::npos);
+    for (const auto& setting : config::settings())
+        CHECK_MESSAGE((setting.is_path() == (setting.name.ends_with("_file") || setting.name.ends_with("_dir") ||
+                                             setting.name == "engine_library")),
+                      setting.name);
+    REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
 }
 
 TEST_CASE("every setting shows a default that it accepts itself") {

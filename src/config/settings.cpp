@@ -223,6 +223,10 @@ constexpr Setting list[] = {
     bytes<&Config::span_log_limit>(
         "span_log_limit", "Disk for spans that are accepted and not yet in the engine; over it senders must wait.",
         64 << 20, 1LL << 44),
+    duration<&Config::span_wait_limit>("span_wait_limit",
+                                       "Time that accepted spans may wait to be stored before `/readyz`, `hone check`, "
+                                       "the web UI and a notice say so.",
+                                       1, day),
     number<&Config::ingest_threads>("ingest_threads", "Threads that take traces in.", 1, 64),
     number<&Config::query_threads>("query_threads", "Threads that answer questions about spans.", 1, 64),
     number<&Config::sandbox_ready>(

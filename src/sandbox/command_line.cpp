@@ -1,5 +1,6 @@
 #include "sandbox/command_line.h"
 
+#include "base/path.h"
 #include "crypto/crypto.h"
 #include "sandbox/check.h"
 #include "sandbox/commands.h"
@@ -31,6 +32,16 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     } catch (const CLI::ParseError& stopped) {
         return app.exit(stopped) == 0 ? 0 : 2;
     }
+    return std::nullopt;
+}
+
+// Once, before anything uses it: the spawner and the shims work in directories of their own.
+std::optional<int> resolve_data_directory(std::string& data_directory) {
+    if (data_directory.empty())
+        return refuse(invalid("no data directory: give --data-dir, or set HONE_DATA_DIR or HOME"));
+    auto resolved = resolve_directory(data_directory);
+    if (!resolved.ok()) return refuse(resolved.error());
+    data_directory = std::move(resolved).value();
     return std::nullopt;
 }
 
@@ -93,6 +104,7 @@ int image_main(int argc, char** argv) {
         command->add_option("--data-dir", data_directory, data_directory_help);
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     if (*unpack) return unpack_command(layer, unpack_bytes, unpack_files);
+    if (const auto exit = resolve_data_directory(data_directory)) return *exit;
     if (*add) return add_image_command(data_directory, name, source, most_bytes);
     if (*list) return list_images_command(data_directory, json);
     return remove_image_command(data_directory, name);
@@ -107,6 +119,7 @@ int spawner_main(int argc, char** argv) {
     app.add_option("--data-dir", data_directory)->required();
     app.add_option("--socket", socket)->required();
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
+    if (const auto exit = resolve_data_directory(data_directory)) return *exit;
     crypto::start();
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);
     run_spawner(data_directory, Channel(Fd(socket)));
@@ -118,6 +131,7 @@ int shim_main(int argc, char** argv) {
     CLI::App app("Keeps one sandbox without a server; the spec is read from stdin as JSON.");
     app.add_option("--data-dir", data_directory);
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
+    if (const auto exit = resolve_data_directory(data_directory)) return *exit;
     crypto::start();
     const std::string text(std::istreambuf_iterator<char>(std::cin), {});
     auto spec = json::read<SandboxSpec>(text);
@@ -188,6 +202,7 @@ int sandbox_cli_main(int argc, char** argv) {
     for (CLI::App* command : app.get_subcommands({}))
         command->add_option("--data-dir", options.data_directory, data_directory_help);
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
+    if (const auto exit = resolve_data_directory(options.data_directory)) return *exit;
     garbage.data_directory = options.data_directory;
     if (*run) return run_in_sandbox(options);
     if (*execute) return execute_in_sandbox(options, id);

@@ -261,7 +261,8 @@ std::string default_data_directory() {
     if (const std::string given = variable("HONE_DATA_DIR"); !given.empty()) return given;
     if (::geteuid() == 0) return "/var/lib/hone";
     if (const std::string base = variable("XDG_DATA_HOME"); !base.empty()) return base + "/hone";
-    return variable("HOME") + "/.local/share/hone";
+    if (const std::string home = variable("HOME"); !home.empty()) return home + "/.local/share/hone";
+    return {};
 }
 
 int run_in_sandbox(const RunOptions& options) {

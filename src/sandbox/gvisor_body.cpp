@@ -45,6 +45,16 @@ Object memory_mount(const std::string& target, int64_t bytes) {
             {"options", strings({"nosuid", "nodev", "mode=1777", "size=" + std::to_string(bytes)})}};
 }
 
+// Colons part the directories of an overlay and commas its options.
+std::string escape_overlay(const std::string& path) {
+    std::string out;
+    for (const char letter : path) {
+        if (letter == ':' || letter == ',' || letter == '\\') out += '\\';
+        out += letter;
+    }
+    return out;
+}
+
 class GvisorBody final : public Body {
 public:
     GvisorBody(const BodyPlan& plan, BodyListener& listener) : m_plan(plan), m_listener(listener) {}
@@ -143,7 +153,8 @@ private:
             if (::stat(mount.source.c_str(), &status) != 0) return system_error("mount " + mount.source, errno);
             TRY(open_mount_point(points.get(), mount.target.substr(1), !S_ISDIR(status.st_mode)));
         }
-        for (const std::string& directory : m_layers.directories) lower += ":" + directory;
+        lower = escape_overlay(lower);
+        for (const std::string& directory : m_layers.directories) lower += ":" + escape_overlay(directory);
         const std::string target = m_folder + "/bundle/rootfs";
         if (::mount("root", target.c_str(), "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV,
                     ("lowerdir=" + lower + ",userxattr").c_str()) != 0)

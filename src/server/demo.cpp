@@ -1,6 +1,7 @@
 // `hone demo`: the main job on the embedded default, without a key and without a network.
 #include "demo/demo_traces.h"
 
+#include "base/path.h"
 #include "run/harness_store.h"
 #include "server/demo_repository.h"
 #include "server/server.h"
@@ -47,7 +48,7 @@ run::Settings demo_worker(skill::Skills& skills, const access::SpaceId& space, c
         say(fmt::format(
             "A model is there (skill claude), but no Claude Code: hone harness install claude-code --data-dir "
             "{}. Until then a playbook investigates.",
-            data_dir));
+            quote_shell(data_dir)));
         return worker;
     }
     const char* model = std::getenv("ANTHROPIC_MODEL");

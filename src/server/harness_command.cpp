@@ -1,5 +1,6 @@
 // `hone harness install|list|rm`: programs of coding agents on this machine, for workers. Works without a server.
 #include "base/file.h"
+#include "base/path.h"
 #include "config/config.h"
 #include "harness/catalog.h"
 #include "run/harness_store.h"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
 
 namespace hone::server {
@@ -86,8 +86,7 @@ Result<> carry_out(Wanted wanted) {
     if (wanted.data_dir.empty() && file_exists(config::Config().data_dir)) wanted.data_dir = config::Config().data_dir;
     if (wanted.data_dir.empty())
         return invalid("of which server? Give --data-dir as `hone serve` has it (or HONE_DATA_DIR)");
-    std::error_code failed;
-    const run::HarnessStore store(std::filesystem::absolute(wanted.data_dir, failed)); // npm works in another directory
+    const run::HarnessStore store(TRY(resolve_directory(wanted.data_dir))); // npm works in another directory
     if (wanted.verb == "list") return list(store, wanted.as_json);
     if (wanted.verb == "rm") {
         TRY(store.remove(wanted.name, wanted.version));

@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/path.h"
 #include "crypto/crypto.h"
 #include "server/backup.h"
 #include "server/local_failure.h"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <malloc.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -133,9 +133,7 @@ int demo_main(int argc, char** argv) {
             "(hone harness install\nclaude-code --data-dir DIR) that is the analyst.\n");
         return 0;
     }
-    std::error_code failed;
-    const std::string folder = std::filesystem::absolute("hone-demo", failed);
-    ::setenv("HONE_DATA_DIR", folder.c_str(), 0); // a flag wins over it
+    ::setenv("HONE_DATA_DIR", "hone-demo", 0); // a flag wins over it
     return run_server(argc, argv, true);
 }
 
@@ -164,6 +162,9 @@ int restore_main(int argc, char** argv) {
         return 0;
     }
     crypto::start();
+    auto resolved = resolve_directory(data_dir);
+    if (!resolved.ok()) return report_failure(resolved.error(), json_wanted);
+    data_dir = std::move(resolved).value();
     auto restored = restore_backup(file, data_dir);
     if (!restored.ok()) return report_failure(restored.error(), json_wanted);
     if (json_wanted)
@@ -176,7 +177,7 @@ int restore_main(int argc, char** argv) {
             "Restored the backup of %s (Hone %s) into %s.\nIf it has secrets, put your copy of master.key there; "
             "then start it with: hone serve --data-dir %s\n",
             restored.value().created_at.c_str(), restored.value().hone_version.c_str(), data_dir.c_str(),
-            data_dir.c_str());
+            quote_shell(data_dir).c_str());
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "telemetry/chdb.h"
 #include "telemetry/engine_config.h"
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <map>
 #include <poll.h>
 #include <set>
@@ -50,8 +52,9 @@ Result<EngineOptions> read_options(int argc, char** argv) {
             return invalid("unknown option " + std::string(name));
     }
     if (options.directory.empty() || options.socket.empty()) return invalid("--directory and --socket are required");
-    if (options.directory.find_first_of("<>&\"'") != std::string::npos)
-        return invalid("the directory's name has unusual characters");
+    // ClickHouse joins a relative path with itself, and then finds nothing.
+    options.directory = TRY(resolve_directory(options.directory));
+    options.socket = TRY(absolute_path(options.socket));
     return options;
 }
 
@@ -294,10 +297,15 @@ void Engine::watch() {
 }
 
 Result<Fd> listen_on(const std::string& path) {
+    // An address holds 107 bytes and a folder's name may be longer: by its descriptor it is short.
+    const size_t slash = path.rfind('/');
+    const Fd folder(::open(path.substr(0, slash + 1).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.is_open()) return system_error("open the folder of " + path, errno);
+    const std::string place = "/proc/self/fd/" + std::to_string(folder.get()) + path.substr(slash);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) return invalid("the engine's socket path is too long: " + path);
-    path.copy(address.sun_path, path.size());
+    if (place.size() >= sizeof address.sun_path) return invalid("the name of the engine's socket is too long: " + path);
+    place.copy(address.sun_path, place.size());
     ::unlink(path.c_str());
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const mode_t mask = ::umask(0177); // for the server's user only
@@ -315,11 +323,21 @@ void end_with_the_server() {
     ::_exit(0); // parts are atomic on disk; a graceful close would only delay the next start
 }
 
-Result<> run(int argc, char** argv) {
+// What the server reads when we end before we are ready. Nothing else may write there: the library prints at times.
+Fd take_standard_output() {
+    Fd report(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) log(Level::warning, "engine keeps its standard output");
+    return report;
+}
+
+Result<> run(int argc, char** argv, Fd& report) {
     EngineOptions options = TRY(read_options(argc, argv));
-    const std::string library = TRY(find_chdb_library(options.library));
+    const std::string found = TRY(find_chdb_library(options.library));
+    const std::string library = TRY(absolute_path(found));
     TRY(make_directories(options.directory + "/data/tmp"));
     TRY(make_directories(options.directory + "/backups"));
+    // The server's working directory may be removed, or be one that we may not enter.
+    if (::chdir(options.directory.c_str()) != 0) return system_error("enter " + options.directory, errno);
     TRY(write_file(options.directory + "/users.xml", users_config(options)));
     TRY(write_file(options.directory + "/config.xml", server_config(options)));
     const auto chdb = TRY(Chdb::load(library));
@@ -333,6 +351,7 @@ Result<> run(int argc, char** argv) {
     std::thread(end_with_the_server).detach();
     std::thread([&engine] { engine.watch(); }).detach();
     log(Level::info, "engine ready", {{"version", chdb->version()}});
+    report.reset();
     for (;;) {
         Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (!socket.is_open()) {
@@ -348,8 +367,11 @@ Result<> run(int argc, char** argv) {
 int engine_main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGINT, SIG_IGN); // Ctrl-C is for the server, which ends us in order
-    const auto done = run(argc, argv);
+    Fd report = take_standard_output();
+    const auto done = run(argc, argv, report);
     log(Level::error, "engine cannot run", {{"why", done.error().message}});
+    if (report.is_open() && !write_all(report.get(), done.error().message).ok())
+        log(Level::debug, "nobody reads why the engine ended");
     ::_exit(1); // never through destructors of the library: it crashes at exit with open connections
 }
 

@@ -27,6 +27,26 @@ table_functions tables time_zones tokenizers unicode user_defined_functions user
 view_refreshes warnings workloads zeros zeros_mt
 )";
 
+std::string escape_xml(std::string_view text) {
+    std::string out;
+    for (const char letter : text) {
+        switch (letter) {
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '&':
+            out += "&amp;";
+            break;
+        default:
+            out += letter;
+        }
+    }
+    return out;
+}
+
 void add_policy(std::string& policies, std::string_view table, std::string_view filter) {
     const std::string name(table);
     policies += "<" + name + "><filter>" + std::string(filter) + "</filter></" + name + ">";
@@ -77,7 +97,7 @@ std::string users_config(const EngineOptions& options) {
 
 // Small pools and caches: the engine shares the machine with the server and the sandboxes.
 std::string server_config(const EngineOptions& options) {
-    const std::string& directory = options.directory;
+    const std::string directory = escape_xml(options.directory);
     return "<clickhouse>\n<logger><level>none</level><console>0</console></logger>\n<users_config>" + directory +
            "/users.xml</users_config>\n<path>" + directory + "/data/</path>\n<tmp_path>" + directory +
            "/data/tmp/</tmp_path>\n<max_server_memory_usage>" + std::to_string(options.memory_bytes) +

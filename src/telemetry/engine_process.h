@@ -50,7 +50,8 @@ public:
     // Starts it if need be and waits until it answers. unavailable: it does not start; tried again after a pause.
     Result<Use> use();
 
-    const std::string& socket() const { return m_options.socket; }
+    // Its address for this process; short, whatever the directory is called.
+    const std::string& socket() const { return m_address; }
     const std::string& directory() const { return m_options.directory; }
     int pid() const;
     uint64_t starts() const;
@@ -62,10 +63,13 @@ private:
     Result<> start() REQUIRES_LOCK(m_mutex);
     void reap(bool kill) REQUIRES_LOCK(m_mutex);
     bool ping(Duration timeout);
-    Result<> wait_until_ready() REQUIRES_LOCK(m_mutex);
+    Result<> wait_until_ready(int report) REQUIRES_LOCK(m_mutex);
+    Error not_started(std::string why) REQUIRES_LOCK(m_mutex);
     void watch(std::stop_token stop);
 
     EngineProcessOptions m_options;
+    Fd m_folder; // of the socket
+    std::string m_address;
     net::HttpClient m_client;
     mutable Mutex m_mutex;
     Condition m_changed;
@@ -75,6 +79,7 @@ private:
     uint64_t m_starts GUARDED_BY(m_mutex) = 0;
     std::chrono::steady_clock::time_point m_last_use GUARDED_BY(m_mutex){};
     std::chrono::steady_clock::time_point m_not_before GUARDED_BY(m_mutex){}; // after a failed start
+    std::string m_why_not GUARDED_BY(m_mutex);                                // why that start failed
     std::jthread m_watcher;                                                   // last
 };
 
