@@ -1,10 +1,13 @@
 #include "api/api.h"
 
 #include "api/mcp.h"
+#include "api/spans.h"
 #include "base/log.h"
 #include "crypto/crypto.h"
 #include "net/url.h"
 #include "otlp/encode.h"
+
+#include <algorithm>
 
 namespace hone::api {
 
@@ -198,13 +201,27 @@ net::Response Api::health(const net::RequestHead& head) {
     } else if (head.path == "/healthz") {
         response = net::text_response(200, "ok\n");
     } else if (head.path == "/readyz") {
-        const std::string why = m_services.installation.not_ready();
-        response = why.empty() ? net::text_response(200, "ready\n") : net::text_response(503, why + "\n");
+        response = readiness(head);
     } else {
         response = net::text_response(200, m_metrics.print(m_routes) + m_services.installation.metrics());
         response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     }
     return dressed(std::move(response));
+}
+
+// docs/health.md says why spans that cannot be stored make it 503, and spans that are only late do not.
+net::Response Api::readiness(const net::RequestHead& head) const {
+    const std::string why = m_services.installation.not_ready();
+    if (!why.empty()) return net::text_response(503, why + "\n");
+    const auto pairs = net::parse_query(head.query);
+    const bool without_spans =
+        pairs.ok() && std::any_of(pairs.value().begin(), pairs.value().end(),
+                                  [](const auto& pair) { return pair.first == "exclude" && pair.second == "spans"; });
+    if (m_services.spans == nullptr || without_spans) return net::text_response(200, "ready\n");
+    const telemetry::Backlog backlog = m_services.spans->telemetry.backlog();
+    if (!backlog.is_late) return net::text_response(200, "ready\n");
+    const std::string text = backlog.problem() + "\n" + telemetry::backlog_advice() + "\n";
+    return backlog.is_failing() ? net::text_response(503, text) : net::text_response(200, "ready\nwarning: " + text);
 }
 
 std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) const {

@@ -39,6 +39,7 @@ private:
     // The route, or the answer that says why there is none (404, 405).
     std::variant<Match, net::Response> find(const net::RequestHead& head) const;
     net::Response health(const net::RequestHead& head);
+    net::Response readiness(const net::RequestHead& head) const;
     net::Response answer(const net::Request& request, const Match& match);
     Result<access::Caller> authenticate(const net::RequestHead& head, Need need) const;
     Result<> authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const;

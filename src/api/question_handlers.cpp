@@ -125,6 +125,10 @@ Result<One<LedgerView>> get_ledger(const Call& call, const InSpace& query) {
     return One<LedgerView>{found == ledger.end() ? LedgerView{} : view_of(found->second)};
 }
 
+Result<One<telemetry::BacklogView>> get_span_backlog(const Call& call) {
+    return One<telemetry::BacklogView>{telemetry::view_of(TRY(spans_of(call))->telemetry.backlog())};
+}
+
 Result<One<DiskView>> get_disk(const Call& call, const InSpace& query) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
     TRY(store_of(call));

@@ -54,6 +54,7 @@ Result<List<AttributeKeyCount>> get_attribute_keys(const Call&, const AskAttribu
 Result<List<FilterFieldInfo>> get_filter_fields(const Call&);
 Result<net::Response> run_sql(const Call&, const InSpace&, const RunSql&);
 Result<One<LedgerView>> get_ledger(const Call&, const InSpace&);
+Result<One<telemetry::BacklogView>> get_span_backlog(const Call&);
 Result<One<DiskView>> get_disk(const Call&, const InSpace&);
 
 // compare_handlers.cpp

@@ -71,6 +71,8 @@ const Route trace_table[] = {
         .on(net::Lane::query),
     route<get_ledger>("GET", "/v1/projects/{project}/ledger", need(project_read),
                       "What happened to every span that was received."),
+    route<get_span_backlog>("GET", "/v1/span_backlog", login,
+                            "Spans that were accepted and are not stored yet, and why."),
     route<get_project_trace_settings>("GET", "/v1/projects/{project}/trace_settings", need(project_read),
                                       "Quotas, retention by bytes, sampling and redaction of a project."),
     route<put_project_trace_settings>("PUT", "/v1/projects/{project}/trace_settings", need(project_update),

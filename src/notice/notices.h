@@ -19,6 +19,8 @@ enum class Kind {
     automation_paused,
     budget_near,
     budget_spent,
+    spans_late,
+    spans_caught_up,
 };
 constexpr auto enum_names(Kind) {
     return std::array{EnumName{Kind::monitor_triggered, "monitor_triggered"},
@@ -28,7 +30,9 @@ constexpr auto enum_names(Kind) {
                       EnumName{Kind::review_waiting, "review_waiting"},
                       EnumName{Kind::automation_paused, "automation_paused"},
                       EnumName{Kind::budget_near, "budget_near"},
-                      EnumName{Kind::budget_spent, "budget_spent"}};
+                      EnumName{Kind::budget_spent, "budget_spent"},
+                      EnumName{Kind::spans_late, "spans_late"},
+                      EnumName{Kind::spans_caught_up, "spans_caught_up"}};
 }
 
 struct NoticeTag {

@@ -1,7 +1,9 @@
 // `hone check`: what this machine offers, one line each, with advice where something is missing.
 #include "sandbox/check.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "net/client.h"
 #include "run/harness_store.h"
 #include "server/beside_program.h"
 #include "server/local_failure.h"
@@ -101,6 +103,32 @@ CheckLine check_engine(const config::Config& config) {
     return {"span engine", "ok", library.value(), ""};
 }
 
+// Asks the server of this data directory, when one runs, whether it can store what it accepts.
+std::optional<CheckLine> check_spans(const std::string& data_dir) {
+    const auto text = read_file(data_dir + "/addresses.json", 1 << 16);
+    const auto addresses = text.ok() ? json::parse(text.value()) : Result<json::Value>(text.error());
+    if (!addresses.ok() || !addresses.value().is_object()) return std::nullopt;
+    const json::Object& found = addresses.value().as_object();
+    const auto* url = found.if_contains("http_local") ? found.if_contains("http_local") : found.if_contains("http");
+    if (url == nullptr || !url->is_string()) return std::nullopt;
+    net::ClientRequest request;
+    request.url = std::string(url->as_string()) + "/readyz";
+    request.total_timeout = std::chrono::seconds(10);
+    net::HttpClient client;
+    const auto answer = client.send(request);
+    if (!answer.ok())
+        return CheckLine{"running server", "warning", answer.error().message,
+                         "addresses.json names a server that does not respond: see its log, or start it again"};
+    const std::string& body = answer.value().body;
+    const std::string_view rest = std::string_view(body).substr(body.starts_with("ready\nwarning: ") ? 15 : 0);
+    const size_t end = rest.find('\n');
+    if (answer.value().status == 200 && rest == "ready\n")
+        return CheckLine{"running server", "ok", std::string(url->as_string()) + " is ready and stores spans", ""};
+    return CheckLine{"running server", answer.value().status == 200 ? "warning" : "missing",
+                     std::string(rest.substr(0, end)),
+                     std::string(trim(end == rest.npos ? std::string_view() : rest.substr(end)))};
+}
+
 CheckLine check_worker_files() {
     for (const char* name : {"hone-inside", "playbooks"})
         if (beside_program(name).empty())
@@ -117,7 +145,7 @@ CheckLine check_harnesses(const std::string& data_dir) {
             found += (found.empty() ? "" : ", ") + one.name + " " + one.version;
     if (!found.empty()) return {"harnesses", "ok", found + ", playbook", ""};
     return {"harnesses", "warning", "only playbook",
-            "for a coding agent: hone harness install claude-code --data-dir " + data_dir};
+            "for a coding agent: hone harness install claude-code --data-dir " + quote_shell(data_dir)};
 }
 
 // Model skills of any space. They are in the database; no server is needed to count them.
@@ -186,6 +214,7 @@ int check_main(int argc, char** argv) {
                                  check_models(config),
                                  check_tls(config),
                                  check_descriptors()};
+    if (const auto spans = check_spans(config.data_dir)) lines.push_back(*spans);
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
     for (auto& line : sandbox::check())
         lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,

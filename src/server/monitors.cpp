@@ -64,7 +64,8 @@ MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access
       m_notices(notices),
       m_automations(automations),
       m_monitors(database, clock, access, *this, notices.notices()),
-      m_news(database, clock, ledger, notices.notices()),
+      m_news(database, clock, ledger, notices.notices(),
+             {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}),
       m_services{m_monitors, notices.notices(), notices.destinations(), notices.sender()} {
     m_monitors.set_listener(*this);
     signal.set_monitor_maker(*this);

@@ -12,6 +12,8 @@ constexpr auto look_every = std::chrono::seconds(5);
 // A row may become visible a little after its time stamp.
 constexpr Duration overlap = std::chrono::minutes(1);
 constexpr int64_t most_per_look = 500;
+// Below this spans count as stored again; well below what is late, so that it is not told again and again.
+constexpr Duration settled_wait = std::chrono::seconds(30);
 
 int64_t percent_of(int64_t used, const std::optional<int64_t>& limit) {
     if (!limit) return 0;
@@ -36,6 +38,7 @@ Result<> News::step() {
     TRY(tell_ended_runs(since));
     TRY(tell_waiting_reviews(since));
     TRY(tell_budgets());
+    TRY(tell_backlog());
     m_seen = now;
     return {};
 }
@@ -127,6 +130,43 @@ Result<> News::tell_budgets() {
         TRY(tell_budget(notice, row.text(6), {row.optional_integer(1), row.optional_integer(2), row.integer(3)}, spent,
                         "Its runs are stopped and due moments are skipped until tomorrow, or until the budget is "
                         "raised."));
+    }
+    return {};
+}
+
+Result<> News::tell_backlog() {
+    if (!m_backlog.read) return {};
+    const telemetry::Backlog backlog = m_backlog.read();
+    notice::Notice notice;
+    if (backlog.is_late) {
+        // The same after a restart, so that it is not told again.
+        if (m_late.empty()) m_late = fmt::format("{} {}", m_backlog.name, backlog.first_sequence);
+        notice.kind = notice::Kind::spans_late;
+        notice.title = backlog.is_failing() ? "Spans are accepted but cannot be stored" : "Spans are stored late";
+        notice.body = backlog.problem() + " " + telemetry::backlog_advice();
+        notice.key = m_late;
+        return tell_owners(std::move(notice));
+    }
+    if (m_late.empty() || !backlog.why.empty() || backlog.oldest_wait >= settled_wait) return {};
+    notice.kind = notice::Kind::spans_caught_up;
+    notice.title = "Spans are stored again";
+    notice.body = "The spans that waited are in the engine. No accepted span was lost.";
+    notice.key = m_late;
+    TRY(tell_owners(std::move(notice)));
+    m_late.clear();
+    return {};
+}
+
+// Notices belong to spaces: those in which an owner of the installation is a member, else the first one.
+Result<> News::tell_owners(notice::Notice notice) {
+    auto spaces = TRY(
+        m_database.query("SELECT DISTINCT members.space_id FROM members JOIN users ON users.id = members.user_id WHERE "
+                         "users.installation_owner = 1 AND users.disabled = 0 ORDER BY members.space_id LIMIT ?",
+                         most_per_look));
+    if (spaces.empty()) spaces = TRY(m_database.query("SELECT id FROM spaces ORDER BY created_at, id LIMIT 1"));
+    for (const auto& row : spaces) {
+        notice.space = row.id<access::SpaceTag>(0);
+        TRY(m_notices.say(notice));
     }
     return {};
 }

@@ -1,23 +1,34 @@
 // Finds what people should hear of and nobody else tells: runs that ended, artifacts that wait for a review, budgets of
-// spaces and automations that are nearly or wholly spent. Looks every few seconds; a notice's key makes what is seen
-// twice one notice, so that several servers may look. step() is what tests call.
+// spaces and automations that are nearly or wholly spent, spans that are accepted and not stored. Looks every few
+// seconds; a notice's key makes what is seen twice one notice, so that several servers may look. step() is what tests
+// call.
 #pragma once
 
 #include "base/mutex.h"
 #include "broker/usage_ledger.h"
 #include "notice/notices.h"
+#include "telemetry/backlog.h"
 
+#include <functional>
 #include <thread>
 
 namespace hone::server {
 
+// Where this server's spans wait. The name tells it from other servers of the same database.
+struct BacklogSource {
+    std::string name;
+    std::function<telemetry::Backlog()> read;
+};
+
 class News {
 public:
-    News(sql::Database& database, const Clock& clock, const broker::UsageLedger& ledger, notice::Notices& notices)
+    News(sql::Database& database, const Clock& clock, const broker::UsageLedger& ledger, notice::Notices& notices,
+         BacklogSource backlog = {})
         : m_database(database),
           m_clock(clock),
           m_ledger(ledger),
           m_notices(notices),
+          m_backlog(std::move(backlog)),
           m_seen(clock.now() - look_back) {}
     ~News();
 
@@ -38,12 +49,17 @@ private:
     // Told once a day when the soft limit is reached, and once when nothing is left.
     Result<> tell_budget(notice::Notice notice, std::string_view whose, const DayLimits& limits,
                          const broker::Spending& spent, std::string_view consequence);
+    // Once when spans have waited too long, and once when they are stored again.
+    Result<> tell_backlog();
+    Result<> tell_owners(notice::Notice notice);
     void run();
 
     sql::Database& m_database;
     const Clock& m_clock;
     const broker::UsageLedger& m_ledger;
     notice::Notices& m_notices;
+    const BacklogSource m_backlog;
+    std::string m_late; // the key of what was told of spans that wait; empty: they are stored
     Time m_seen;
     Mutex m_mutex;
     Condition m_changed;

@@ -67,6 +67,46 @@ TEST_CASE("ended runs and waiting reviews are told once") {
     });
 }
 
+TEST_CASE("owners are told once when spans are not stored, and once when they are again") {
+    access::testing::for_each_world([](World& world) {
+        must(world.database.execute("DELETE FROM notices"));
+        notice::Notices notices(world.database, world.clock);
+        broker::UsageLedger ledger(world.database);
+        telemetry::Backlog backlog;
+        const BacklogSource source{"/data/telemetry", [&] { return backlog; }};
+        const auto told_by = [&](News& news) {
+            must(news.step());
+            must(news.step());
+            return kinds(world, notices);
+        };
+        News news(world.database, world.clock, ledger, notices, source);
+        CHECK(told_by(news).empty());
+        backlog = {12'345, 1 << 20, 59s, 7, 3, "the disk is full", false};
+        CHECK(told_by(news).empty());
+        backlog.oldest_wait = 185s;
+        backlog.is_late = true;
+        CHECK(told_by(news) == std::vector<std::string>{"spans_late"});
+        const auto told = must(notices.list(world.admin, world.space, {}, {})).data.at(0);
+        CHECK(told.title == "Spans are accepted but cannot be stored");
+        CHECK(told.body.starts_with("12,345 spans have waited 3 min to be stored: the disk is full. They are safe"));
+        // A server that starts again finds the same span at the front, and does not repeat itself.
+        News restarted(world.database, world.clock, ledger, notices, source);
+        CHECK(told_by(restarted) == std::vector<std::string>{"spans_late"});
+        // Another server of the same database has its own.
+        News other(world.database, world.clock, ledger, notices, {"/elsewhere", source.read});
+        CHECK(told_by(other) == std::vector<std::string>{"spans_late", "spans_late"});
+        // Not over while it is still far behind.
+        backlog = {100, 1 << 10, 45s, 9, 3, "", false};
+        CHECK(told_by(restarted).size() == 2);
+        backlog = {};
+        CHECK(told_by(restarted) == std::vector<std::string>{"spans_late", "spans_late", "spans_caught_up"});
+        // The next time is told again.
+        backlog = {1, 100, 61s, 20, 3, "", true};
+        CHECK(told_by(restarted).size() == 4);
+        CHECK(must(notices.list(world.admin, world.space, {}, {})).data.at(0).title == "Spans are stored late");
+    });
+}
+
 TEST_CASE("a space and an automation are told of once a day when a budget is nearly used, and once when it is gone") {
     access::testing::for_each_world([](World& world) {
         for (const char* table : {"notices", "model_usage", "space_budgets", "automations"})

@@ -236,6 +236,7 @@ Result<> Server::open_spans() {
     options.engine.memory_bytes = m_config.engine_memory.count;
     options.engine.idle_stop = m_config.engine_idle_stop;
     options.wal.cap_bytes = static_cast<size_t>(m_config.span_log_limit.count);
+    options.loader.wait_limit = m_config.span_wait_limit;
     if (!m_config.prices_file.empty()) options.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     const bool embedded = m_config.clickhouse_url.empty();
     const std::string engine_directory = embedded ? options.directory + "/engine" : "";
@@ -354,6 +355,8 @@ Result<> Server::open_otlp_grpc() {
 
 Result<> Server::write_addresses() const {
     json::Object addresses{{"http", m_url}, {"pid", int64_t{::getpid()}}};
+    // For commands on this machine, which cannot know whose name the certificate has.
+    if (!m_config.tls_key_file.empty()) addresses["http_local"] = "http://" + m_edge->addresses().back();
     if (!m_otlp_url.empty()) addresses["otlp_http"] = m_otlp_url;
     if (!m_otlp_grpc_url.empty()) addresses["otlp_grpc"] = m_otlp_grpc_url;
     // And under the names of the settings, as those are written: what port 0 became.

@@ -67,7 +67,12 @@ std::string SpanDuties::metrics() const {
     add("counter", "spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
     add("gauge", "spans_pending", "Spans on disk, on their way to the engine.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
-    add("gauge", "span_log_bytes", "Disk used by spans on their way to the engine.", log_stats.disk_bytes);
+    add("gauge", "span_log_bytes", "Disk used by the log of spans on their way to the engine.", log_stats.disk_bytes);
+    const auto backlog = m_spans.telemetry.backlog();
+    add("gauge", "spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
+    add("gauge", "spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",
+        static_cast<double>(backlog.oldest_wait.count()) / 1e9);
+    add("counter", "span_load_failures_total", "Attempts to put spans into the engine that failed.", backlog.failures);
     add("counter", "span_log_commits_total", "Times the span log was flushed to the disk.", log_stats.commits);
     add("gauge", "span_log_damaged_bytes", "Damaged bytes found in the span log at start.", log_stats.damaged_bytes);
     if (const auto* engine = m_spans.telemetry.engine_process()) {

@@ -210,7 +210,7 @@ Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::s
         return std::move(appended).error();
     }
     accepted.sequence = appended.value();
-    m_loader.accepted(intake.ledger());
+    m_loader.accepted(accepted.sequence, intake.ledger());
     m_quotas.save_soon();
     return accepted;
 }

@@ -31,6 +31,14 @@ std::string quote_token(std::string_view text) {
     return out + "'";
 }
 
+// When a frame of an earlier server was acknowledged, by the steady clock of this one. Its rows have the wall clock's
+// time; one that was set back meanwhile does not make them wait longer than for ever.
+Duration acknowledged_since(const IngestFrame& frame, const Clock& clock) {
+    SpanRowHead head;
+    if (frame.rows.empty() || !read_span_row_head(frame.rows.front(), head)) return clock.steady();
+    return clock.steady() - std::max(Duration(0), clock.now() - from_ns(head.received_ns));
+}
+
 } // namespace
 
 Result<LoaderState> Loader::read_state(const std::string& state_file) {
@@ -42,10 +50,11 @@ Result<LoaderState> Loader::read_state(const std::string& state_file) {
     return LoaderState{};
 }
 
-Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state)
+Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state, const Clock& clock)
     : m_options(std::move(options)),
       m_wal(wal),
       m_engine(engine),
+      m_clock(clock),
       m_state(std::move(state)),
       m_known(m_options.same_span_window.count()),
       m_next(m_state.next_sequence),
@@ -54,8 +63,10 @@ Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState 
     for (uint64_t from = m_next;;) {
         auto frames = m_wal.read(from, m_options.block_bytes);
         if (!frames.ok() || frames.value().empty()) return;
+        const Lock lock(m_mutex);
         for (const auto& frame : frames.value())
-            if (auto decoded = decode_frame(frame.payload); decoded.ok()) accepted(decoded.value().ledger);
+            if (auto decoded = decode_frame(frame.payload); decoded.ok())
+                count_waiting(frame.sequence, decoded.value().ledger, acknowledged_since(decoded.value(), m_clock));
         from = frames.value().back().sequence + 1;
     }
 }
@@ -101,6 +112,18 @@ void Loader::rest() {
 }
 
 Result<bool> Loader::step() {
+    auto loaded = load_block();
+    note(loaded);
+    return loaded;
+}
+
+void Loader::note(const Result<bool>& loaded) {
+    Lock lock(m_mutex);
+    m_failures += loaded.ok() ? 0 : 1;
+    m_why = loaded.ok() ? std::string() : loaded.error().message;
+}
+
+Result<bool> Loader::load_block() {
     const std::scoped_lock step(m_step_mutex);
     Block block = TRY(read_block());
     if (block.frames.empty()) return false;
@@ -282,6 +305,9 @@ Result<> Loader::finish(Block& block) {
         Lock lock(m_mutex);
         for (const auto& [project, counts] : block.outcome) m_ledger[project].add(counts);
         m_next = m_state.next_sequence;
+        // What the front stands for ends where the second entry begins.
+        while (m_waiting.size() > 1 && m_waiting[1].sequence <= m_next) m_waiting.pop_front();
+        if (m_next >= m_after_last) m_waiting.clear();
         m_loaded.notify_all();
     }
     if (m_options.loaded) {
@@ -293,9 +319,33 @@ Result<> Loader::finish(Block& block) {
     return m_wal.release(m_state.next_sequence);
 }
 
-void Loader::accepted(const Ledger& ledger) {
+void Loader::accepted(uint64_t sequence, const Ledger& ledger) {
     Lock lock(m_mutex);
+    count_waiting(sequence, ledger, m_clock.steady());
+}
+
+void Loader::count_waiting(uint64_t sequence, const Ledger& ledger, Duration since) {
     for (const auto& [project, counts] : ledger) m_ledger[project].add(counts);
+    if (sequence < m_next) return; // loaded before we came here
+    m_after_last = std::max(m_after_last, sequence + 1);
+    if (m_waiting.empty() || since - m_waiting.back().since >= std::chrono::seconds(1))
+        m_waiting.push_back({sequence, since});
+}
+
+Backlog Loader::backlog() const {
+    Backlog backlog;
+    {
+        Lock lock(m_mutex);
+        for (const auto& [project, counts] : m_ledger) backlog.spans += counts.pending();
+        backlog.spans = std::max<int64_t>(backlog.spans, 0); // a frame may be loaded before it is counted as received
+        backlog.failures = m_failures;
+        backlog.why = m_why;
+        if (!m_waiting.empty()) backlog.oldest_wait = m_clock.steady() - m_waiting.front().since;
+    }
+    backlog.first_sequence = m_next;
+    backlog.bytes = static_cast<int64_t>(m_wal.bytes_from(backlog.first_sequence));
+    backlog.is_late = backlog.spans > 0 && backlog.oldest_wait >= m_options.wait_limit;
+    return backlog;
 }
 
 Ledger Loader::ledger() const {

@@ -1,10 +1,11 @@
 // Moves frames from the write-ahead log into the engine, in blocks, with exactly-once effect: before a block goes in,
 // the engine is asked which of its spans it has. Equal ones are left out, changed ones replace the old row. So a retry
-// of a client and a replay after a crash are the same case. One thread; counts may be read from any.
+// of a client and a replay after a crash are the same case. One thread; counts and the backlog may be read from any.
 #pragma once
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "telemetry/backlog.h"
 #include "telemetry/clickhouse.h"
 #include "telemetry/ingest_frame.h"
 #include "telemetry/known_spans.h"
@@ -12,6 +13,7 @@
 #include "telemetry/wal.h"
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -31,6 +33,7 @@ struct LoaderOptions {
     Duration insert_deadline{60'000'000'000};
     Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
     bool is_only_writer = true;                 // of the engine: then what we put in need not be asked for
+    Duration wait_limit{60'000'000'000};        // spans that wait longer are late
 };
 
 class Loader {
@@ -38,7 +41,7 @@ public:
     // Reads the state file; an unreadable one means loading the whole log again, which is harmless.
     static Result<LoaderState> read_state(const std::string& state_file);
 
-    Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state);
+    Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state, const Clock& clock);
     ~Loader();
     void start();
 
@@ -55,7 +58,9 @@ public:
     // Up to date with what was acknowledged: loaded frames and those still in the log.
     Ledger ledger() const;
     // A frame was acknowledged.
-    void accepted(const Ledger& ledger);
+    void accepted(uint64_t sequence, const Ledger& ledger);
+    // What is acknowledged and not loaded. Never waits for the engine.
+    Backlog backlog() const;
     uint64_t next_sequence() const { return m_next; }
     // Until all frames below `sequence` are in the engine; false when the time is over.
     bool wait_loaded(uint64_t sequence, Duration most);
@@ -80,11 +85,21 @@ private:
     Result<> delete_replaced(const Block& block);
     Result<> insert(const Block& block);
     Result<> finish(Block& block);
+    Result<bool> load_block();
+    void note(const Result<bool>& loaded);
+    void count_waiting(uint64_t sequence, const Ledger& ledger, Duration since) REQUIRES_LOCK(m_mutex);
     void run(std::stop_token stop);
+
+    // The first frame of each second in which frames came that wait; the front is the oldest.
+    struct Waiting {
+        uint64_t sequence;
+        Duration since; // by the steady clock
+    };
 
     LoaderOptions m_options;
     Wal& m_wal;
     ClickHouse& m_engine;
+    const Clock& m_clock;
     std::mutex m_step_mutex;  // held while a block is on its way
     LoaderState m_state;      // with m_step_mutex
     KnownSpans m_known;       // with m_step_mutex
@@ -93,7 +108,11 @@ private:
     mutable Mutex m_mutex;
     Condition m_loaded;
     Ledger m_ledger GUARDED_BY(m_mutex);
-    std::jthread m_thread; // last
+    std::deque<Waiting> m_waiting GUARDED_BY(m_mutex);
+    uint64_t m_after_last GUARDED_BY(m_mutex) = 0; // the sequence after the last frame that was counted
+    int64_t m_failures GUARDED_BY(m_mutex) = 0;
+    std::string m_why GUARDED_BY(m_mutex); // the last attempt failed
+    std::jthread m_thread;                 // last
 };
 
 } // namespace hone::telemetry

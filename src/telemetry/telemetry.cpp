@@ -54,7 +54,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
     };
     telemetry->m_tail.emplace([raw = telemetry.get()] { return raw->store(); });
     options.loader.loaded = [raw = telemetry.get()](std::span<const SpanRowHead> rows) { raw->m_tail->loaded(rows); };
-    telemetry->m_loader.emplace(options.loader, *telemetry->m_wal, *telemetry->m_clickhouse, std::move(state));
+    telemetry->m_loader.emplace(options.loader, *telemetry->m_wal, *telemetry->m_clickhouse, std::move(state), clock);
     Prices prices = Prices::built_in();
     TRY(prices.add(options.price_lines));
     telemetry->m_quotas.emplace(options.directory + "/quotas.state", clock);

@@ -46,6 +46,7 @@ public:
     Result<SpanStore*> store();
     Ledger ledger() const { return m_loader->ledger(); }
     WalStats log_stats() const { return m_wal->stats(); }
+    Backlog backlog() const { return m_loader->backlog(); }
     Loader& loader() { return *m_loader; }
     Wal& log() { return *m_wal; }
     const Quotas& quotas() const { return *m_quotas; }

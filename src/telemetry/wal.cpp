@@ -362,6 +362,19 @@ WalStats Wal::stats() const {
     return stats;
 }
 
+size_t Wal::bytes_from(uint64_t from) const {
+    Lock lock(m_mutex);
+    size_t bytes = 0;
+    for (auto segment = m_segments.rbegin(); segment != m_segments.rend(); ++segment) {
+        const auto first =
+            std::lower_bound(segment->places.begin(), segment->places.end(), from,
+                             [](const auto& place, uint64_t sequence) { return place.sequence < sequence; });
+        if (first == segment->places.end()) continue;
+        bytes += segment->bytes - first->offset;
+    }
+    return bytes;
+}
+
 Result<std::vector<std::pair<std::string, size_t>>> Wal::link_to(const std::string& directory) const {
     std::vector<std::pair<std::string, size_t>> links;
     Lock lock(m_mutex); // nothing is released meanwhile

@@ -60,6 +60,8 @@ public:
     Result<> release(uint64_t upto);
 
     WalStats stats() const;
+    // Of the frames from `from` on, as they lie on the disk. Any thread.
+    size_t bytes_from(uint64_t from) const;
 
     // Links every segment into the directory (of the same file system); each with how much of it is durable now.
     Result<std::vector<std::pair<std::string, size_t>>> link_to(const std::string& directory) const;

@@ -49,7 +49,7 @@ async function wait_for_words(words: string, child: ChildProcess, output: () => 
 }
 
 /** `demo` has loaded its project, and its first workers are done. */
-export async function start_server(command: "serve" | "demo" = "serve"): Promise<Server> {
+export async function start_server(command: "serve" | "demo" = "serve", flags: string[] = []): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), "hone-web-"));
   const args = [command, "--data-dir", directory, "--listen", "127.0.0.1:0"];
   // Several servers run at once; spans come over the API's own address.
@@ -59,6 +59,7 @@ export async function start_server(command: "serve" | "demo" = "serve"): Promise
   // The binary carries the UI inside; a directory can stand in for it while working on the UI.
   if (process.env.HONE_UI_DIR) args.push("--ui-dir", resolve(process.env.HONE_UI_DIR));
   if (process.env.HONE_SERVE_FLAGS) args.push(...process.env.HONE_SERVE_FLAGS.split(" "));
+  args.push(...flags);
   const child = spawn(binary, args, {
     env: { ...process.env, HONE_ADMIN_PASSWORD: admin_password },
     stdio: ["ignore", "pipe", "pipe"],

@@ -16,6 +16,8 @@ export const notice_kinds: [string, string][] = [
   ["automation_paused", "An automation pauses itself"],
   ["budget_near", "A budget is nearly used up"],
   ["budget_spent", "A budget is used up"],
+  ["spans_late", "Accepted spans are not stored"],
+  ["spans_caught_up", "Spans are stored again"],
 ];
 
 export const notice_kind_text = (kind: string) => notice_kinds.find(([name]) => name === kind)?.[1] ?? kind;

@@ -25,6 +25,8 @@ const icons: Record<string, IconName> = {
   automation_paused: "history",
   budget_near: "clock",
   budget_spent: "stop",
+  spans_late: "warning",
+  spans_caught_up: "check",
 };
 
 function NoticeRow({ notice }: { notice: NoticeView }) {

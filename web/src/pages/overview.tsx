@@ -15,6 +15,7 @@ import { query } from "../router";
 import { Chart, choose_range, type Line } from "./chart";
 import { project_route, traces_address } from "./project_scope";
 import { SendTrace } from "./send_languages";
+import { SpanBacklog } from "./span_backlog";
 
 const default_range = "24h";
 
@@ -204,6 +205,7 @@ export function Overview({ project, children }: { project: Project; children?: C
   const with_range = (filter: string) => traces_address(name, filter, query.value.get("range") ?? "");
   return (
     <>
+      <SpanBacklog />
       <Data load={load} retry={() => void reload(key)}>
         {(data) =>
           number_of(data.total, "count") === 0 || !data.total ? (

@@ -13,6 +13,18 @@ import { type Column, Table } from "../parts/table";
 import { Time } from "../parts/time";
 import { query } from "../router";
 import { can_install } from "../session";
+import { SpanBacklog, use_span_backlog } from "./span_backlog";
+
+function WaitingSpans() {
+  const backlog = use_span_backlog();
+  if (!backlog) return <span class="faint">–</span>;
+  if (backlog.spans === 0) return <>none</>;
+  return (
+    <>
+      {exact_count(backlog.spans)} ({byte_size(backlog.bytes)}), the oldest for {backlog.oldest_wait_seconds} s
+    </>
+  );
+}
 
 type SettingInfo = ServerInfo["settings"][number];
 
@@ -62,6 +74,7 @@ export function Server() {
           </a>
         )}
       </PageHeader>
+      <SpanBacklog />
       <Data load={load} retry={() => void reload("server")}>
         {(server) => (
           <>
@@ -76,6 +89,7 @@ export function Server() {
                     {byte_size(server.data_dir_bytes)}
                   </span>,
                 ],
+                ["Spans waiting to be stored", <WaitingSpans key="waiting" />],
                 [
                   "API",
                   <a key="api" href="/openapi.json" target="_blank" rel="noreferrer">

@@ -13,6 +13,7 @@ import { Data, Empty, ErrorNote } from "../parts/state";
 import { current_range } from "../parts/time_range";
 import { query, set_query } from "../router";
 import { project_route, use_project } from "./project_scope";
+import { SpanBacklog } from "./span_backlog";
 import { SpanFilterBar } from "./span_filter_bar";
 
 export const filter_text = () => query.value.get("filter") ?? "";
@@ -91,6 +92,7 @@ export function SpanListPage<Row>({ list, title, text, actions, above, aside, ch
       <PageHeader title={title} text={text}>
         {actions}
       </PageHeader>
+      <SpanBacklog />
       {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
       {load.error && !filter_error && <ErrorNote error={load.error} retry={retry} />}
       {above}

@@ -1,0 +1,51 @@
+// Spans that were acknowledged and are not in the engine yet, and why: what readiness, metrics, `hone check`, the web
+// UI and notices report when it lasts. Plain data; Telemetry::backlog() makes it.
+#pragma once
+
+#include "base/fields.h"
+#include "base/time.h"
+
+#include <string>
+
+namespace hone::telemetry {
+
+struct Backlog {
+    int64_t spans = 0;
+    int64_t bytes = 0;           // of the log that holds them
+    Duration oldest_wait{};      // how long the oldest of them has waited
+    uint64_t first_sequence = 0; // of the oldest in the log
+    int64_t failures = 0;        // attempts to store that failed since the start of this server
+    std::string why;             // the last attempt failed for this reason; empty: it did not fail
+    bool is_late = false;        // the oldest has waited as long as span_wait_limit
+
+    bool is_failing() const { return is_late && !why.empty(); }
+    // "12,345 spans have waited 3 min to be stored: …"; empty when they are not late.
+    std::string problem() const;
+};
+
+// What a person can do about it.
+std::string backlog_advice();
+
+// The same for the API.
+struct BacklogView {
+    int64_t spans = 0;
+    int64_t bytes = 0;
+    int64_t oldest_wait_seconds = 0;
+    int64_t failures = 0;
+    bool is_late = false;
+    std::string problem;
+    std::string advice;
+    static constexpr std::tuple fields{
+        Field{"spans", &BacklogView::spans, "Acknowledged spans that are not stored yet."},
+        Field{"bytes", &BacklogView::bytes, "What they take in the span log."},
+        Field{"oldest_wait_seconds", &BacklogView::oldest_wait_seconds, "How long the oldest of them has waited."},
+        Field{"failures", &BacklogView::failures, "Failed attempts to store spans since the server started."},
+        Field{"is_late", &BacklogView::is_late, "The oldest has waited longer than `span_wait_limit`."},
+        Field{"problem", &BacklogView::problem, "How many wait, how long and why; empty when they are not late."},
+        Field{"advice", &BacklogView::advice, "What to do about it; empty when they are not late."},
+    };
+};
+
+BacklogView view_of(const Backlog& backlog);
+
+} // namespace hone::telemetry
