@@ -144,6 +144,23 @@ export interface Automation {
   hook_secret: string | null;
 }
 
+export interface BacklogView {
+  /** Acknowledged spans that are not stored yet. */
+  spans: number;
+  /** What they take in the span log. */
+  bytes: number;
+  /** How long the oldest of them has waited. */
+  oldest_wait_seconds: number;
+  /** Failed attempts to store spans since the server started. */
+  failures: number;
+  /** The oldest has waited longer than `span_wait_limit`. */
+  is_late: boolean;
+  /** How many wait, how long and why; empty when they are not late. */
+  problem: string;
+  /** What to do about it; empty when they are not late. */
+  advice: string;
+}
+
 export interface Binding {
   /** A user id or the id of a service key. */
   principal: string;
@@ -1053,7 +1070,7 @@ export type KeyKind = "personal" | "service";
 
 export type KeyState = "active" | "expired" | "revoked";
 
-export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent";
+export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up";
 
 export interface LedgerView {
   /** stored + repeated + pending + rejected, always. */
