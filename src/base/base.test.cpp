@@ -184,8 +184,9 @@ TEST_CASE("a directory has one name, whether it exists or not") {
     CHECK(resolve_directory(folder + "/link/new/../other").value() == real + "/other");
     CHECK(resolve_directory("/").value() == "/");
     CHECK(resolve_directory("hone-data").value() == std::filesystem::current_path().string() + "/hone-data");
-    for (const std::string& wrong : {std::string(), std::string("a\nb"), std::string("a\x7f"), std::string("\xff"),
-                                     "/tmp/" + std::string(200, 'a') + "/" + std::string(200, 'b')})
+    for (const std::string& wrong :
+         {std::string(), std::string("a\nb"), std::string("a\x7f"), std::string("a\\b"), std::string("\xff"),
+          "/tmp/" + std::string(200, 'a') + "/" + std::string(200, 'b')})
         CHECK(resolve_directory(wrong).error().code == Code::invalid);
     REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
 }

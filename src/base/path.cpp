@@ -12,10 +12,12 @@ namespace {
 // SQLite opens no file whose whole name has more than 512 bytes.
 constexpr size_t longest_directory = 400;
 
-bool has_control_character(std::string_view text) {
+// JSON and XML cannot hold control characters, and the library that reads the span engine's settings takes a backslash
+// for a slash.
+bool has_unusable_character(std::string_view text) {
     return std::any_of(text.begin(), text.end(), [](char letter) {
         const auto byte = static_cast<unsigned char>(letter);
-        return byte < 0x20 || byte == 0x7f;
+        return byte < 0x20 || byte == 0x7f || letter == '\\';
     });
 }
 
@@ -30,9 +32,9 @@ Result<std::string> absolute_path(const std::string& path) {
 }
 
 Result<std::string> resolve_directory(const std::string& path) {
-    if (!is_valid_utf8(path) || has_control_character(path))
-        return invalid("the name of a directory must be UTF-8 without control characters");
     const std::string absolute = TRY(absolute_path(path));
+    if (!is_valid_utf8(absolute) || has_unusable_character(absolute))
+        return invalid("the name of a directory must be UTF-8, without backslashes and control characters");
     if (absolute.size() > longest_directory)
         return invalid("the name of the directory is too long: " + std::to_string(absolute.size()) +
                        " bytes, at most " + std::to_string(longest_directory));

@@ -98,7 +98,7 @@ TEST_CASE("the engine stores spans in a directory of any name") {
     const std::string relative = std::filesystem::relative(place.path()).string();
     REQUIRE(relative.starts_with("../"));
     const std::vector<std::string> names{
-        relative + "/relative", place / "with 'quotes\" and <tags> & spaces", place / "gemüse:/a,b\\c{*}?#%20",
+        relative + "/relative", place / "with 'quotes\" and <tags> & spaces", place / "gemüse:/a,b{*}?#%20",
         place / (std::string(120, 'l') + "/" + std::string(120, 'o') + "/" + std::string(120, 'n'))};
     for (const std::string& name : names) {
         INFO(name);

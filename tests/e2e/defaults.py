@@ -124,9 +124,7 @@ def test_hone_serve_in_an_empty_folder_stores_what_it_acknowledges(binary, stack
     with server:
         said = wait_until(lambda: "Password" in server.output() and server.output(), "it says how to log in")
         password = re.search(r"Password +(\S+)", said).group(1)
-        admin = server.client().login(ADMIN, password)
-        admin.must("POST", "/v1/password", {"current": password, "new": PASSWORD})
-        key = server.admin().must("POST", "/v1/keys", {"name": "mine"}).data["key"]
+        key = server.client().login(ADMIN, password).must("POST", "/v1/keys", {"name": "mine"}).data["key"]
         # Over all three doors.
         send(server, key, 1)
         assert server.client(key).post("/v1/traces", otlp_json([(2, 2, 0, "by json", {})])).status == 200
@@ -163,9 +161,20 @@ def test_relative_folders_store_spans_and_come_back_from_a_backup(binary, stack)
 
 def test_folders_of_any_name_store_spans(binary, stack):
     long = "/".join(letter * 100 for letter in "abc")
-    for name in ("with spaces", "quo'te\"s", "<tag> & \\back", "Gemüse 蔬菜 ☃", "co:lon/com,ma", "{glob}*?#%20$HOME", long):
+    for name in ("with spaces", "quo'te\"s", "<tag> & more", "Gemüse 蔬菜 ☃", "co:lon/com,ma", "{glob}*?#%20$HOME", long):
         folder = empty_folder(stack, name)
         stored_and_still_there(Typed(binary, folder, ["serve", *PORTS]))
+        if "'" in name or "*" in name:  # a name that SQL or a pattern could misread
+            with Typed(binary, folder, ["serve", *PORTS]) as server:
+                parquet_goes_out_and_in(server)
+
+
+def parquet_goes_out_and_in(server):
+    client = server.client(key_of(server))
+    exported = client.must("GET", "/v1/projects/shop/export?format=parquet").bytes
+    report = client.post("/v1/projects/copied/import?format=parquet", exported, {"Content-Type": "application/octet-stream"})
+    assert report.status == 200 and report.data["accepted"] == 2, report.text
+    rows(client, "/v1/projects/copied/span_rows", 2)
 
 
 def test_names_that_cannot_work_are_refused_with_the_reason(binary, stack):
@@ -173,6 +182,7 @@ def test_names_that_cannot_work_are_refused_with_the_reason(binary, stack):
     for data, reason in (
         ("", "must not be empty"),
         ("line\nbreak", "control characters"),
+        ("back\\slash", "backslashes"),
         (b"\xff\xfe", "UTF-8"),
         ("n" * 300, "too long"),
         ("/".join(["d" * 200] * 4), "too long"),
