@@ -42,12 +42,12 @@ Result<std::string> ask_engine(const std::string& project, const std::string& sq
 // Two projects with a span each, and their views.
 void fill_projects() {
     Fixture& f = fixture();
-    f.send_json("mine", request({{1, 1, 0, base_ns, 5, "root", text_attribute("input.value", "my own words"), 0}}));
-    f.send_json("theirs", request({{1, 1, 0, base_ns, 5, "canary", text_attribute("input.value", "canary"), 0}}));
+    f.send_json("asks", request({{1, 1, 0, base_ns, 5, "root", text_attribute("input.value", "my own words"), 0}}));
+    f.send_json("hides", request({{1, 1, 0, base_ns, 5, "canary", text_attribute("input.value", "canary"), 0}}));
     f.wait();
     f.store();
-    REQUIRE(ask_sql("mine", "SELECT 1").ok());
-    REQUIRE(ask_sql("theirs", "SELECT 1").ok());
+    REQUIRE(ask_sql("asks", "SELECT 1").ok());
+    REQUIRE(ask_sql("hides", "SELECT 1").ok());
 }
 
 std::string reason_of(const std::optional<Refusal>& refusal) {
@@ -77,8 +77,8 @@ constexpr const char* sql_attacks[] = {
     "SELECT * FROM system.tables",
     "SELECT * FROM merge('hone', 'spans')",
     "SELECT * FROM hone.trace_times",
-    "SELECT * FROM hone_project_theirs.spans",
-    "SELECT (SELECT any(input) FROM hone_project_theirs.spans)",
+    "SELECT * FROM hone_project_hides.spans",
+    "SELECT (SELECT any(input) FROM hone_project_hides.spans)",
     "SELECT * FROM numbers(10)",
     "SELECT * FROM spans SETTINGS log_comment = '*'",
     "SELECT 1 UNION ALL SELECT 2 SETTINGS readonly = 0",
@@ -97,9 +97,9 @@ constexpr const char* sql_attacks[] = {
     "SELECT name IN trace_times FROM spans",
     "SELECT {x:String}",
     "SELECT _table FROM spans",
-    "SELECT * FROM hone.trace_times AS `x, table_name: hone_project_mine.spans`",
+    "SELECT * FROM hone.trace_times AS `x, table_name: hone_project_asks.spans`",
     "SELECT file('x') AS `x, function_name: plus`",
-    "SELECT 1 AS `x\nPROJECTION COLUMNS`, (SELECT count() FROM hone_project_theirs.spans)",
+    "SELECT 1 AS `x\nPROJECTION COLUMNS`, (SELECT count() FROM hone_project_hides.spans)",
     "SELECT 1; SET ROLE ALL; USE hone; SELECT groupArray(input) FROM hone.spans",
     "SELECT 1 PARALLEL WITH SELECT 2",
     "DROP TABLE spans",
@@ -247,22 +247,22 @@ TEST_CASE("SQL that reaches for more is refused before any of it runs") {
     for (const char* sql : sql_attacks) {
         CAPTURE(sql);
         SqlRequest request;
-        request.project = "project_mine";
+        request.project = "project_asks";
         request.sql = sql;
         const auto judged = guard.judge(request);
         REQUIRE(!judged.ok());
         CHECK(judged.error().code == Code::invalid);
         CHECK(judged.error().message.find("canary") == std::string::npos);
-        CHECK(judged.error().message.find("hone_project_mine") == std::string::npos);
+        CHECK(judged.error().message.find("hone_project_asks") == std::string::npos);
     }
-    CHECK(sql_answer("mine", "SELECT count() FROM span") ==
+    CHECK(sql_answer("asks", "SELECT count() FROM span") ==
           "error: character 21: there is no table \"span\"; there are spans, evals, traces and chat_sessions");
-    CHECK(sql_answer("mine", "SELECT 1,\n file('x')") == "error: character 12: the function \"file\" is not available");
-    CHECK(sql_answer("mine", "SELECT 1 settings max_threads = 1") == "error: character 10: SETTINGS is not available");
-    CHECK(sql_answer("mine", "SELECT 1 FROM spans WHERE").find("error: Syntax error: failed at position 26") == 0);
-    CHECK(sql_answer("mine", "SELECT 1; SELECT 2").find("Multi-statements are not allowed") != std::string::npos);
-    CHECK(sql_answer("mine", "SELECT '" + std::string(70'000, 'x') + "'") == "error: the query is longer than 64 KB");
-    CHECK(sql_answer("mine", std::string("SELECT 1\0", 9)) == "error: the query is not text");
+    CHECK(sql_answer("asks", "SELECT 1,\n file('x')") == "error: character 12: the function \"file\" is not available");
+    CHECK(sql_answer("asks", "SELECT 1 settings max_threads = 1") == "error: character 10: SETTINGS is not available");
+    CHECK(sql_answer("asks", "SELECT 1 FROM spans WHERE").find("error: Syntax error: failed at position 26") == 0);
+    CHECK(sql_answer("asks", "SELECT 1; SELECT 2").find("Multi-statements are not allowed") != std::string::npos);
+    CHECK(sql_answer("asks", "SELECT '" + std::string(70'000, 'x') + "'") == "error: the query is longer than 64 KB");
+    CHECK(sql_answer("asks", std::string("SELECT 1\0", 9)) == "error: the query is not text");
 }
 
 TEST_CASE("without the guard the engine still shows a reader nothing but its own project's views") {
@@ -270,22 +270,22 @@ TEST_CASE("without the guard the engine still shows a reader nothing but its own
     for (const char* sql : sql_attacks) {
         if (std::string_view(sql).find("file(") != std::string_view::npos) continue; // the guard's own lists, twice
         CAPTURE(sql);
-        const auto answer = ask_engine("mine", sql);
+        const auto answer = ask_engine("asks", sql);
         CHECK((answer.ok() ? answer.value() : answer.error().message).find("canary") == std::string::npos);
     }
-    CHECK(ask_engine("mine", "SELECT any(input) FROM spans").value() == "my own words\n");
-    CHECK(ask_engine("mine", "SELECT count() FROM hone_project_theirs.spans").value() == "0\n");
-    CHECK(ask_engine("mine", "SELECT count() FROM hone_project_theirs.traces").value() == "0\n");
-    CHECK(ask_engine("mine", "SELECT count() FROM system.processes").value() == "0\n");
-    CHECK(ask_engine("mine", "SELECT count() FROM system.errors").value() == "0\n");
-    CHECK(ask_engine("mine", "SELECT count() FROM system.databases").value() == "0\n");
+    CHECK(ask_engine("asks", "SELECT any(input) FROM spans").value() == "my own words\n");
+    CHECK(ask_engine("asks", "SELECT count() FROM hone_project_hides.spans").value() == "0\n");
+    CHECK(ask_engine("asks", "SELECT count() FROM hone_project_hides.traces").value() == "0\n");
+    CHECK(ask_engine("asks", "SELECT count() FROM system.processes").value() == "0\n");
+    CHECK(ask_engine("asks", "SELECT count() FROM system.errors").value() == "0\n");
+    CHECK(ask_engine("asks", "SELECT count() FROM system.databases").value() == "0\n");
     for (const char* sql :
          {"SELECT count() FROM hone.spans", "SELECT * FROM mergeTreeTextIndex(hone, spans, input_index)",
           "SELECT * FROM mergeTreeIndex(hone, spans)", "SELECT 1; SELECT 2", "SET ROLE ALL", "SET readonly = 0",
           "USE hone", "SELECT 1 INTO OUTFILE 'stolen'", "KILL QUERY WHERE 1", "DROP DATABASE hone",
-          "INSERT INTO hone_project_mine.spans SELECT * FROM spans", "CREATE TABLE x (a Int8) ENGINE = Memory"}) {
+          "INSERT INTO hone_project_asks.spans SELECT * FROM spans", "CREATE TABLE x (a Int8) ENGINE = Memory"}) {
         CAPTURE(sql);
-        const auto answer = ask_engine("mine", sql);
+        const auto answer = ask_engine("asks", sql);
         REQUIRE(!answer.ok());
         CHECK(answer.error().code == Code::forbidden);
     }

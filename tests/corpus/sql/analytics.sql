@@ -455,3 +455,13 @@ SELECT identity(1), materialize(1), ignore(1), toUUID('00000000-0000-0000-0000-0
 SELECT count() FROM (SELECT arrayJoin(range(1000)) AS i) WHERE i % 3 = 0
 
 SELECT i, count() FROM (SELECT arrayJoin(range(5)) AS i) AS hours LEFT JOIN spans ON toHour(toDateTime(intDiv(start_ns, 1000000000))) = i GROUP BY i ORDER BY i
+
+SELECT name, duration_ns FROM spans ORDER BY name
+
+SELECT * FROM (SELECT input, duration_ns FROM spans ORDER BY duration_ns DESC) LIMIT 3
+
+SELECT * FROM (SELECT label, explanation FROM evals ORDER BY label) LIMIT 3
+
+SELECT (SELECT groupArray(name) FROM (SELECT * FROM (SELECT name, input FROM spans ORDER BY name) LIMIT 3)) AS names
+
+SELECT input, output FROM spans ORDER BY duration_ns DESC, input LIMIT 2
