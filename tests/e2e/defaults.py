@@ -144,7 +144,7 @@ def test_hone_serve_in_an_empty_folder_stores_what_it_acknowledges(binary, stack
 
 
 def test_relative_folders_store_spans_and_come_back_from_a_backup(binary, stack):
-    for data in ("./x", "x/y/", "../beside", "./a/../b"):
+    for data in ("./x", "x/y/", "../beside/../b"):
         stored_and_still_there(Typed(binary, empty_folder(stack), ["serve", "--data-dir", data, *PORTS], data))
     folder = empty_folder(stack)
     named = {"HONE_DATA_DIR": "named"}
@@ -161,7 +161,7 @@ def test_relative_folders_store_spans_and_come_back_from_a_backup(binary, stack)
 
 def test_folders_of_any_name_store_spans(binary, stack):
     long = "/".join(letter * 100 for letter in "abc")
-    for name in ("with spaces", "quo'te\"s", "<tag> & more", "Gemüse 蔬菜 ☃", "co:lon/com,ma", "{glob}*?#%20$HOME", long):
+    for name in ("with spaces", "quo'te\"s", "<tag> & more", "Gemüse 蔬菜 ☃", "co:lon/com,ma{*}?#%20$HOME", long):
         folder = empty_folder(stack, name)
         stored_and_still_there(Typed(binary, folder, ["serve", *PORTS]))
         if "'" in name or "*" in name:  # a name that SQL or a pattern could misread
@@ -233,16 +233,18 @@ def test_an_ordinary_user_without_a_home_stores_spans(binary, stack):
 
 
 def test_any_umask_leaves_the_data_directory_private(binary, stack):
-    for umask in (0, 0o022, 0o077):
+    for umask in (0, 0o077):  # the usual one is everywhere else
         stored_and_still_there(Typed(binary, empty_folder(stack), ["serve", *PORTS], umask=umask))
 
 
 def test_any_locale_stores_the_same(binary, stack):
     made = stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-locale-"))
-    locales = ["POSIX", "xx_XX.nonsense"]
+    locales = ["xx_XX.nonsense"]
     for name in ("de_DE", "tr_TR"):  # a comma in numbers; an i without its dot
         if subprocess.run(["localedef", "-i", name, "-f", "UTF-8", f"{made}/{name}.UTF-8"], capture_output=True).returncode == 0:
             locales.append(f"{name}.UTF-8")
+    if len(locales) == 1:
+        locales += ["POSIX", "C.UTF-8"]
     for name in locales:
         variables = {"LC_ALL": name, "LANG": name} | ({"LOCPATH": made} if name.endswith("UTF-8") else {})
         server = Typed(binary, empty_folder(stack), ["serve", *PORTS], environment=variables)
