@@ -6,6 +6,7 @@
 #include "cli/display.h"
 #include "cli/help.h"
 #include "cli/remote.h"
+#include "cli/version.h"
 #include "json/json.h"
 
 #include <csignal>
@@ -90,13 +91,16 @@ int run_client(const std::vector<std::string>& arguments, std::span<const LocalC
 }
 
 int run(int argc, char** argv, std::span<const LocalCommand> local) {
+    if (argc == 2 && std::string_view(argv[1]) == "--version") { // of this program; `version` asks the server too
+        std::printf("hone %s\n", program_version());
+        return static_cast<int>(std::fflush(stdout) == 0 ? Exit::ok : Exit::failure);
+    }
     if (argc > 1)
         for (const auto& command : local)
             if (command.name == argv[1]) return command.main(argc - 1, argv + 1);
     // A reader that leaves (`| head`) is seen as a failed write.
     std::signal(SIGPIPE, SIG_IGN);
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-    if (arguments.size() == 1 && arguments.front() == "--version") arguments = {"version"};
     const SystemClock clock;
     World world;
     world.clock = &clock;

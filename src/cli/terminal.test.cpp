@@ -108,6 +108,17 @@ TEST_CASE("on a terminal a table has a bold title, fits as well as it can, and t
     CHECK(plain.shown().find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("--version tells the version of the program and asks no server") {
+    ScriptedServer server;
+    Client client;
+    client.log_in_to(server);
+    OnTerminal terminal({"--version"}, client.environment);
+    CHECK(terminal.finish() == 0);
+    CHECK(terminal.shown().starts_with("hone "));
+    CHECK(terminal.shown().find("\r\n") == terminal.shown().size() - 2); // one line
+    CHECK(server.seen().empty());
+}
+
 TEST_CASE("a password is asked for without showing it, and can be corrected") {
     ScriptedServer server;
     server.on("POST /v1/login", [](const net::Request& request) {

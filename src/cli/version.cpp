@@ -1,12 +1,18 @@
+#include "cli/version.h"
+
 #include "cli/view.h"
 
 namespace hone::cli {
+
+const char* program_version() {
+    return HONE_VERSION;
+}
 
 namespace {
 
 Result<> version(Context& context) {
     const std::string& url = context.remote.target().url;
-    json::Object shown{{"client", HONE_VERSION}, {"url", url}, {"server", nullptr}};
+    json::Object shown{{"client", program_version()}, {"url", url}, {"server", nullptr}};
     auto info = context.remote.get("/v1/server");
     std::string server;
     if (info.ok() && info.value().is_object()) {
@@ -25,7 +31,7 @@ Result<> version(Context& context) {
         print_json(context, shown);
         return {};
     }
-    context.say(std::string("hone ") + HONE_VERSION);
+    context.say(std::string("hone ") + program_version());
     context.say("server " + server);
     return {};
 }
