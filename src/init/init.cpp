@@ -1,21 +1,14 @@
 // hone-init: pid 1 of a sandbox. See README.md for its life and wire.h for what it is told.
+#include "init/system.h"
 #include "init/wire.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
-#include <poll.h>
+#include <linux/close_range.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace hone::init {
 namespace {
@@ -49,8 +42,8 @@ void send_reply(const Reply& reply, int descriptor = -1) {
         header->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
     }
-    while (sendmsg(control_descriptor, &message, MSG_NOSIGNAL) < 0)
-        if (errno != EINTR) _exit(0); // nobody is left to tell
+    for (ssize_t sent; (sent = system::send_message(control_descriptor, message, MSG_NOSIGNAL)) < 0;)
+        if (sent != -EINTR) system::exit(0); // nobody is left to tell
 }
 
 void reply_failed(const Request& request, int error_number) {
@@ -66,16 +59,15 @@ bool receive(Request& request, int (&descriptors)[4], int& descriptor_count) {
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof control;
-    const ssize_t count = recvmsg(control_descriptor, &message, MSG_CMSG_CLOEXEC);
-    if (count < 0)
-        return errno == EINTR || errno == EAGAIN ? (request.verb = Verb{}, descriptor_count = 0, true) : false;
-    if (count != sizeof request) return false;
+    const ssize_t count = system::receive_message(control_descriptor, message, MSG_CMSG_CLOEXEC);
     descriptor_count = 0;
-    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        descriptor_count = static_cast<int>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        memcpy(descriptors, CMSG_DATA(header), static_cast<size_t>(descriptor_count) * sizeof(int));
-    }
+    if (count == -EINTR || count == -EAGAIN) return request.verb = Verb{}, true;
+    if (count != sizeof request) return false;
+    // There is room for one header, and the shim sends no other kind.
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return true;
+    descriptor_count = static_cast<int>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(descriptors, CMSG_DATA(header), static_cast<size_t>(descriptor_count) * sizeof(int));
     return true;
 }
 
@@ -94,19 +86,19 @@ bool map_payload(const Request& request, int descriptor, Payload& payload) {
         request.argument_count > max_strings || request.environment_count > max_strings)
         return false;
     payload.text_bytes = request.payload_bytes;
-    void* text = mmap(nullptr, payload.text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
-    if (text == MAP_FAILED) return false;
+    void* text = system::map(payload.text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor);
+    if (text == nullptr) return false;
     payload.text = static_cast<char*>(text);
     payload.pointer_bytes = (request.argument_count + request.environment_count + 2) * sizeof(char*);
-    void* pointers = mmap(nullptr, payload.pointer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pointers == MAP_FAILED) return false;
+    void* pointers = system::map(payload.pointer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (pointers == nullptr) return false;
     payload.arguments = static_cast<char**>(pointers);
     payload.environment = payload.arguments + request.argument_count + 1;
     char* at = payload.text;
     char* const end = payload.text + payload.text_bytes;
     const uint32_t count = 1 + request.argument_count + request.environment_count;
     for (uint32_t i = 0; i < count; ++i) {
-        char* stop = static_cast<char*>(memchr(at, 0, static_cast<size_t>(end - at)));
+        char* stop = find_nul(at, end);
         if (stop == nullptr) return false;
         if (i == 0)
             payload.directory = at;
@@ -120,86 +112,84 @@ bool map_payload(const Request& request, int descriptor, Payload& payload) {
 }
 
 void unmap(Payload& payload) {
-    if (payload.arguments != nullptr) munmap(payload.arguments, payload.pointer_bytes);
-    if (payload.text != nullptr) munmap(payload.text, payload.text_bytes);
+    if (payload.arguments != nullptr) system::unmap(payload.arguments, payload.pointer_bytes);
+    if (payload.text != nullptr) system::unmap(payload.text, payload.text_bytes);
 }
 
-// As execvpe, but with the PATH of the new environment.
-void execute(const Payload& payload) {
+// As execvpe, but with the PATH of the new environment. Comes back with the errno.
+int execute(const Payload& payload) {
     const char* name = payload.arguments[0];
-    if (strchr(name, '/') != nullptr) {
-        execve(name, payload.arguments, payload.environment);
-        return;
-    }
+    if (*find_or_end(name, '/') == '/') return -system::execute(name, payload.arguments, payload.environment);
     const char* path = "/usr/local/bin:/usr/bin:/bin";
     for (char** entry = payload.environment; *entry != nullptr; ++entry)
-        if (strncmp(*entry, "PATH=", 5) == 0) path = *entry + 5;
+        if (begins_with(*entry, "PATH=")) path = *entry + 5;
     int worst = ENOENT;
     while (*path != 0) {
-        const size_t length = strcspn(path, ":");
+        const char* const end = find_or_end(path, ':');
+        const auto length = static_cast<size_t>(end - path), name_length = length_of(name);
         char full[4096];
-        if (length + strlen(name) + 2 <= sizeof full && length > 0) {
+        if (length + name_length + 2 <= sizeof full && length > 0) {
             memcpy(full, path, length);
             full[length] = '/';
-            strcpy(full + length + 1, name);
-            execve(full, payload.arguments, payload.environment);
-            if (errno != ENOENT && errno != ENOTDIR) worst = errno;
+            memcpy(full + length + 1, name, name_length + 1);
+            const int failed = -system::execute(full, payload.arguments, payload.environment);
+            if (failed != ENOENT && failed != ENOTDIR) worst = failed;
         }
-        path += length + (path[length] == ':');
+        path = *end == ':' ? end + 1 : end;
     }
-    errno = worst;
+    return worst;
 }
 
 [[noreturn]] void become(const Request& request, const Payload& payload, const int (&stdio)[3], int failure_pipe) {
-    setsid();
-    if (request.flags & flag_pty) ioctl(stdio[0], TIOCSCTTY, 0);
+    system::start_session();
+    if (request.flags & flag_pty) system::device_control(stdio[0], TIOCSCTTY, 0);
     // Numbers below 3 may be sources as well as targets: lift them first.
     int lifted[3];
-    for (int i = 0; i < 3; ++i) lifted[i] = fcntl(stdio[i], F_DUPFD_CLOEXEC, 10);
-    bool good = true;
-    for (int i = 0; i < 3; ++i) good = good && dup2(lifted[i], i) == i;
-    failure_pipe = fcntl(failure_pipe, F_DUPFD_CLOEXEC, 10);
-    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
-    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    prctl(PR_SET_PDEATHSIG, 0);
-    if (good && chdir(payload.directory) == 0) execute(payload);
-    const int error_number = errno;
-    if (write(failure_pipe, &error_number, sizeof error_number) < 0) _exit(126);
-    _exit(127);
+    for (int i = 0; i < 3; ++i) lifted[i] = system::control(stdio[i], F_DUPFD_CLOEXEC, 10);
+    int failed = 0;
+    for (int i = 0; i < 3; ++i)
+        if (const int number = system::duplicate(lifted[i], i); number < 0) failed = -number;
+    failure_pipe = system::control(failure_pipe, F_DUPFD_CLOEXEC, 10);
+    system::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+    for (int number = 1; number < NSIG; ++number) system::set_default_action(number);
+    system::block_signals(0);
+    system::set_process(PR_SET_PDEATHSIG, 0);
+    if (failed == 0) failed = -system::change_directory(payload.directory);
+    if (failed == 0) failed = execute(payload);
+    if (system::write(failure_pipe, &failed, sizeof failed) < 0) system::exit(126);
+    system::exit(127);
 }
 
-// Opens a terminal of this sandbox's own devpts: `master` goes out to the shim.
-bool open_terminal(const Request& request, int& master, int& slave) {
-    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
-    int unlock = 0;
-    if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) != 0) return false;
+// Opens a terminal of this sandbox's own devpts: `master` goes out to the shim. Errno or 0.
+int open_terminal(const Request& request, int& master, int& slave) {
+    master = system::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master < 0) return -master;
+    const int locked = 0;
+    if (const int outcome = system::device_control(master, TIOCSPTLCK, system::address(&locked)); outcome < 0)
+        return -outcome;
     const winsize size{request.rows, request.columns, 0, 0};
-    ioctl(master, TIOCSWINSZ, &size);
-    slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-    return slave >= 0;
+    system::device_control(master, TIOCSWINSZ, system::address(&size));
+    slave = system::device_control(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return slave < 0 ? -slave : 0;
 }
 
 // Forks and waits for the exec: end of file on the pipe means that it succeeded.
 int fork_command(const Request& request, const Payload& payload, const int (&stdio)[3], pid_t& pid) {
     int pipe_ends[2];
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return errno;
-    pid = fork();
+    if (const int outcome = system::make_pipe(pipe_ends, O_CLOEXEC); outcome < 0) return -outcome;
+    pid = system::fork();
     if (pid < 0) {
-        const int error_number = errno;
-        close(pipe_ends[0]);
-        close(pipe_ends[1]);
-        return error_number;
+        system::close(pipe_ends[0]);
+        system::close(pipe_ends[1]);
+        return -pid;
     }
     if (pid == 0) become(request, payload, stdio, pipe_ends[1]);
-    close(pipe_ends[1]);
+    system::close(pipe_ends[1]);
     int error_number = 0;
     ssize_t count;
-    do count = read(pipe_ends[0], &error_number, sizeof error_number);
-    while (count < 0 && errno == EINTR);
-    close(pipe_ends[0]);
+    do count = system::read(pipe_ends[0], &error_number, sizeof error_number);
+    while (count == -EINTR);
+    system::close(pipe_ends[0]);
     return count == sizeof error_number ? error_number : 0;
 }
 
@@ -215,8 +205,8 @@ void run(const Request& request, const int (&descriptors)[4], int descriptor_cou
     int error_number = 0;
     if (!map_payload(request, descriptors[0], payload))
         error_number = EINVAL;
-    else if (pty && !open_terminal(request, master, stdio[0]))
-        error_number = errno;
+    else if (pty)
+        error_number = open_terminal(request, master, stdio[0]);
     if (error_number == 0) {
         if (pty) stdio[1] = stdio[2] = stdio[0];
         error_number = fork_command(request, payload, stdio, pid);
@@ -229,8 +219,8 @@ void run(const Request& request, const int (&descriptors)[4], int descriptor_cou
         reply_failed(request, error_number);
     }
     if (master >= 0) {
-        close(master);
-        if (stdio[0] >= 0) close(stdio[0]);
+        system::close(master);
+        if (stdio[0] >= 0) system::close(stdio[0]);
     }
 }
 
@@ -238,7 +228,7 @@ void reap() {
     for (;;) {
         int status = 0;
         rusage usage{};
-        const pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        const pid_t pid = system::reap(status, usage);
         if (pid <= 0) return;
         Running* const entry = find_running(pid);
         if (entry == nullptr) continue; // an orphan of a command
@@ -252,7 +242,7 @@ void reap() {
                     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
                     static_cast<uint64_t>(usage.ru_maxrss) * 1024u,
                     {}});
-        if (entry->last) _exit(0);
+        if (entry->last) system::exit(0);
         *entry = {};
     }
 }
@@ -261,36 +251,31 @@ void handle_request() {
     Request request{};
     int descriptors[4] = {-1, -1, -1, -1};
     int descriptor_count = 0;
-    if (!receive(request, descriptors, descriptor_count)) _exit(0);
+    if (!receive(request, descriptors, descriptor_count)) system::exit(0);
     if (request.verb == Verb::run) run(request, descriptors, descriptor_count);
     if (request.verb == Verb::signal)
         for (const Running& entry : g_running)
-            if (entry.pid != 0 && entry.command == request.command) kill(-entry.pid, request.number);
-    for (int i = 0; i < descriptor_count; ++i) close(descriptors[i]);
+            if (entry.pid != 0 && entry.command == request.command) system::kill(-entry.pid, request.number);
+    for (int i = 0; i < descriptor_count; ++i) system::close(descriptors[i]);
 }
 
 int serve() {
-    prctl(PR_SET_DUMPABLE, 0);
-    prctl(PR_SET_NAME, "hone-init");
-    fcntl(control_descriptor, F_SETFD, FD_CLOEXEC);
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, nullptr);
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    const int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    system::set_process(PR_SET_DUMPABLE, 0);
+    system::set_process_name(PR_SET_NAME, "hone-init");
+    system::control(control_descriptor, F_SETFD, FD_CLOEXEC);
+    system::block_signals(system::all_signals);
+    const int children = system::open_signals(system::bit_of(SIGCHLD), SFD_CLOEXEC | SFD_NONBLOCK);
     if (children < 0) return 1;
     // The shim is single-threaded, so its death and its thread's are the same. It may already be gone: then the socket
     // is at its end.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system::set_process(PR_SET_PDEATHSIG, SIGKILL);
     send_reply({Event::ready, 0, 0, 0, 0, 0, {}});
     for (;;) {
         pollfd waits[2] = {{control_descriptor, POLLIN, 0}, {children, POLLIN, 0}};
-        if (poll(waits, 2, -1) < 0 && errno != EINTR) return 1;
+        if (const int ready = system::poll(waits, 2); ready < 0 && ready != -EINTR) return 1;
         if (waits[1].revents != 0) {
             signalfd_siginfo ignored[16];
-            while (read(children, ignored, sizeof ignored) > 0) {
+            while (system::read(children, ignored, sizeof ignored) > 0) {
             }
             reap();
         }
@@ -301,6 +286,21 @@ int serve() {
 } // namespace
 } // namespace hone::init
 
-int main() {
-    return hone::init::serve();
+// What the compiler's stack protector compares with, and where it ends when the two differ.
+extern "C" {
+uintptr_t __stack_chk_guard = 0;
+[[noreturn]] void __stack_chk_fail() {
+    hone::init::system::exit(134); // as abort() looks
+}
+}
+
+// Where the kernel begins, with a stack that is not aligned as functions expect on x86-64.
+#if defined(__x86_64__)
+#define HONE_ENTRY __attribute__((force_align_arg_pointer, no_stack_protector, noreturn))
+#else
+#define HONE_ENTRY __attribute__((no_stack_protector, noreturn))
+#endif
+extern "C" HONE_ENTRY void _start() {
+    hone::init::system::fill_randomly(&__stack_chk_guard, sizeof __stack_chk_guard);
+    hone::init::system::exit(hone::init::serve());
 }
