@@ -286,7 +286,7 @@ Result<> lock_doors(const Ground& ground, const Claim& claim) {
         return system_error("restrict files by Landlock", failed);
     int failed = 0;
     if (claim.allow_ptrace) // rare: built where it is needed
-        failed = TRY(SyscallFilter::build(SyscallFilter::Ptrace::allowed)).load();
+        failed = SyscallFilter::build(SyscallFilter::Ptrace::allowed).load();
     else
         failed = ground.filter->load();
     return failed == 0 ? Result<>() : Result<>(system_error("load the syscall filter", failed));

@@ -9,7 +9,6 @@
 #include "sandbox/spec.h"
 #include "sandbox/spool.h"
 #include "sandbox/store.h"
-#include "sandbox/syscall_filter.h"
 #include "sandbox/test_folder.h"
 #include "sandbox/tree.h"
 #include "sandbox/volume.h"
@@ -247,11 +246,6 @@ TEST_CASE("an offset without a file's number is one of the log that is there") {
     EventTail tail(folder.path);
     REQUIRE(tail.step(collector).ok());
     CHECK(collector.events.size() == 1);
-}
-
-TEST_CASE("both syscall filters can be built") {
-    CHECK(SyscallFilter::build(SyscallFilter::Ptrace::refused).ok());
-    CHECK(SyscallFilter::build(SyscallFilter::Ptrace::allowed).ok());
 }
 
 TEST_CASE("a sandbox runs commands, streams, freezes, is attached to again and leaves nothing") {

@@ -43,7 +43,7 @@ Result<Machine> probe_machine() {
     if (machine.landlock_version < 1)
         return unavailable("this kernel has no Landlock, or it is off (boot with lsm=landlock,…)");
     if (!kernel_has_seccomp()) return unavailable("this kernel has no seccomp filters");
-    machine.filter = TRY(SyscallFilter::build(SyscallFilter::Ptrace::refused));
+    machine.filter = SyscallFilter::build(SyscallFilter::Ptrace::refused);
     machine.masks = masked_proc_entries();
     if (::access("/usr/bin/runsc", X_OK) == 0) machine.gvisor_program = "/usr/bin/runsc";
     const std::string path = TRY(find_init_program());

@@ -1,19 +1,14 @@
 #include "sandbox/syscall_filter.h"
 
-#include "base/file.h"
-#include "sandbox/channel.h"
+#include "sandbox/filter_program.h"
 
 #include <cerrno>
 #include <linux/seccomp.h>
-#include <memory>
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
@@ -361,119 +356,80 @@ constexpr const char* refused_calls[] = {
     "vhangup",
 };
 
-constexpr uint64_t namespace_flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+constexpr uint32_t namespace_flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                      CLONE_NEWPID | CLONE_NEWNET | 0x80 /* CLONE_NEWTIME */;
 
-struct Release {
-    void operator()(void* context) const { seccomp_release(context); }
-};
-using Context = std::unique_ptr<void, Release>;
-
-class Builder {
-public:
-    explicit Builder(uint32_t default_action) : m_context(seccomp_init(default_action)) {
-        if (m_context == nullptr) m_failed = -ENOMEM;
-        // A call through another ABI (int 0x80, x32) never gets as far as the list.
-        note(seccomp_attr_set(m_context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
-        note(seccomp_attr_set(m_context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
-    }
-
-    void add(uint32_t action, const char* name) {
-        const int number = seccomp_syscall_resolve_name(name);
-        // libseccomp 2.5 does not know the newest names; those stay refused by default.
-        if (number != __NR_SCMP_ERROR && number >= 0) note(seccomp_rule_add_exact(m_context.get(), action, number, 0));
-    }
-
-    template <class... Comparisons>
-    void add(uint32_t action, const char* name, Comparisons... comparisons) {
-        const scmp_arg_cmp list[] = {comparisons...};
-        note(seccomp_rule_add_exact_array(m_context.get(), action, seccomp_syscall_resolve_name(name),
-                                          sizeof...(comparisons), list));
-    }
-
-    Result<std::vector<sock_filter>> finish() {
-        const Fd file(::memfd_create("hone-filter", MFD_CLOEXEC));
-        if (m_failed == 0) note(seccomp_export_bpf(m_context.get(), file.get()));
-        struct stat status {};
-        if (m_failed != 0) return system_error("build syscall filter", -m_failed);
-        if (::fstat(file.get(), &status) != 0) return system_error("build syscall filter", errno);
-        std::vector<sock_filter> program(static_cast<size_t>(status.st_size) / sizeof(sock_filter));
-        if (::pread(file.get(), program.data(), static_cast<size_t>(status.st_size), 0) != status.st_size)
-            return system_error("build syscall filter", errno);
-        return program;
-    }
-
-private:
-    void note(int outcome) {
-        if (outcome < 0 && m_failed == 0) m_failed = outcome;
-    }
-    Context m_context;
-    int m_failed = 0;
-};
-
-void allow_sockets(Builder& builder) {
-    const uint32_t no_family = SCMP_ACT_ERRNO(EAFNOSUPPORT);
-    const uint32_t no_protocol = SCMP_ACT_ERRNO(EPROTONOSUPPORT);
-    builder.add(SCMP_ACT_ALLOW, "socket", SCMP_A0_64(SCMP_CMP_EQ, AF_UNIX));
-    // Only TCP and UDP: no MPTCP, SCTP, DCCP, ICMP, which would be more kernel to attack for no use without a route.
-    for (const uint64_t family : {uint64_t{AF_INET}, uint64_t{AF_INET6}}) {
-        for (const uint64_t protocol : {uint64_t{0}, uint64_t{IPPROTO_TCP}, uint64_t{IPPROTO_UDP}})
-            builder.add(SCMP_ACT_ALLOW, "socket", SCMP_A0_64(SCMP_CMP_EQ, family), SCMP_A2_64(SCMP_CMP_EQ, protocol));
-        builder.add(no_protocol, "socket", SCMP_A0_64(SCMP_CMP_EQ, family),
-                    SCMP_A2_64(SCMP_CMP_GT, uint64_t{IPPROTO_UDP}));
-    }
-    // Routing netlink only: getifaddrs needs it.
-    builder.add(SCMP_ACT_ALLOW, "socket", SCMP_A0_64(SCMP_CMP_EQ, uint64_t{AF_NETLINK}),
-                SCMP_A2_64(SCMP_CMP_EQ, uint64_t{0}));
-    builder.add(no_protocol, "socket", SCMP_A0_64(SCMP_CMP_EQ, uint64_t{AF_NETLINK}),
-                SCMP_A2_64(SCMP_CMP_GT, uint64_t{0}));
-    for (uint64_t family = 0; family < 64; ++family)
-        if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
-            builder.add(no_family, "socket", SCMP_A0_64(SCMP_CMP_EQ, family));
-    builder.add(no_family, "socket", SCMP_A0_64(SCMP_CMP_GE, uint64_t{64}));
-    builder.add(SCMP_ACT_ALLOW, "socketpair", SCMP_A0_64(SCMP_CMP_EQ, uint64_t{AF_UNIX}));
+// Known to libseccomp: it does not know the newest names, and those stay refused by default.
+void set_call(std::map<int, FilterBlock>& calls, const char* name, FilterBlock block) {
+    const int number = seccomp_syscall_resolve_name(name);
+    if (number >= 0) calls[number] = std::move(block);
 }
 
-void allow_processes(Builder& builder, SyscallFilter::Ptrace ptrace) {
-    for (const char* call : {"clone", "unshare"}) {
-        builder.add(SCMP_ACT_ALLOW, call, SCMP_A0_64(SCMP_CMP_MASKED_EQ, namespace_flags, uint64_t{0}));
-        for (uint64_t flag = 1; flag != 0; flag <<= 1)
-            if (namespace_flags & flag)
-                builder.add(SCMP_ACT_ERRNO(EPERM), call, SCMP_A0_64(SCMP_CMP_MASKED_EQ, flag, flag));
-    }
+FilterBlock refuse_with(int error_number) {
+    return answer_with(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error_number));
+}
+
+void allow_sockets(std::map<int, FilterBlock>& calls) {
+    const FilterBlock allow = answer_with(SECCOMP_RET_ALLOW), no_protocol = refuse_with(EPROTONOSUPPORT);
+    // Only TCP and UDP: no MPTCP, SCTP, DCCP, ICMP, which would be more kernel to attack for no use without a route.
+    FilterBlock internet = if_greater(2, IPPROTO_UDP, no_protocol, refuse_with(ENOSYS));
+    for (const int protocol : {0, int{IPPROTO_TCP}, int{IPPROTO_UDP}})
+        internet = if_equal(2, static_cast<uint64_t>(protocol), allow, internet);
+    // Routing netlink only: getifaddrs needs it.
+    const FilterBlock netlink = if_equal(2, 0, allow, no_protocol);
+    FilterBlock families = if_equal(0, AF_NETLINK, netlink, refuse_with(EAFNOSUPPORT));
+    for (const int family : {AF_INET6, AF_INET})
+        families = if_equal(0, static_cast<uint64_t>(family), internet, families);
+    set_call(calls, "socket", if_equal(0, AF_UNIX, allow, families));
+    set_call(calls, "socketpair", if_equal(0, AF_UNIX, allow, refuse_with(ENOSYS)));
+}
+
+void allow_processes(std::map<int, FilterBlock>& calls, SyscallFilter::Ptrace ptrace) {
+    const FilterBlock allow = answer_with(SECCOMP_RET_ALLOW);
+    for (const char* call : {"clone", "unshare"})
+        set_call(calls, call, if_any_bit(0, namespace_flags, refuse_with(EPERM), allow));
     // clone3 is in no list: its flags lie behind a pointer that a filter cannot read, and glibc falls back to clone.
-    builder.add(ptrace == SyscallFilter::Ptrace::allowed ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "ptrace");
+    set_call(calls, "ptrace", ptrace == SyscallFilter::Ptrace::allowed ? allow : refuse_with(EPERM));
     // Linux, 32-bit Linux, and the query; nothing that turns off address randomisation.
-    for (const uint64_t personality : {uint64_t{0}, uint64_t{8}, uint64_t{0xffffffff}})
-        builder.add(SCMP_ACT_ALLOW, "personality", SCMP_A0_64(SCMP_CMP_EQ, personality));
+    FilterBlock personality = refuse_with(ENOSYS);
+    for (const uint64_t known : {uint64_t{0}, uint64_t{8}, uint64_t{0xffffffff}})
+        personality = if_equal(0, known, allow, personality);
+    set_call(calls, "personality", personality);
+}
+
+// The kernel reads 32 bits of the request; so does this.
+void allow_requests(std::map<int, FilterBlock>& calls) {
+    FilterBlock requests = answer_with(SECCOMP_RET_ALLOW);
+    for (const uint32_t request : {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD})
+        requests = if_low_equal(1, request, refuse_with(EPERM), requests);
+    set_call(calls, "ioctl", requests);
 }
 
 } // namespace
 
-Result<SyscallFilter> SyscallFilter::build(Ptrace ptrace) {
-    SyscallFilter filter;
-    Builder allowed(SCMP_ACT_ERRNO(ENOSYS));
-    for (const char* call : allowed_calls) allowed.add(SCMP_ACT_ALLOW, call);
-    for (const char* call : refused_calls) allowed.add(SCMP_ACT_ERRNO(EPERM), call);
-    allow_sockets(allowed);
-    allow_processes(allowed, ptrace);
-    filter.m_allowed = TRY(allowed.finish());
+std::span<const char* const> SyscallFilter::allowed_names() {
+    return allowed_calls;
+}
 
-    Builder arguments(SCMP_ACT_ALLOW);
-    // The kernel reads 32 bits of the request; so does this.
-    for (const uint64_t request : {uint64_t{TIOCSTI}, uint64_t{TIOCLINUX}, uint64_t{TIOCCONS}, uint64_t{TIOCSETD}})
-        arguments.add(SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1_64(SCMP_CMP_MASKED_EQ, uint64_t{0xffffffff}, request));
-    filter.m_arguments = TRY(arguments.finish());
+std::span<const char* const> SyscallFilter::refused_names() {
+    return refused_calls;
+}
+
+SyscallFilter SyscallFilter::build(Ptrace ptrace) {
+    std::map<int, FilterBlock> calls;
+    for (const char* call : allowed_calls) set_call(calls, call, answer_with(SECCOMP_RET_ALLOW));
+    for (const char* call : refused_calls) set_call(calls, call, refuse_with(EPERM));
+    allow_sockets(calls);
+    allow_processes(calls, ptrace);
+    allow_requests(calls);
+    SyscallFilter filter;
+    filter.m_program = assemble_filter(calls, refuse_with(ENOSYS));
     return filter;
 }
 
 int SyscallFilter::load() const {
-    for (const Program* program : {&m_arguments, &m_allowed}) {
-        const sock_fprog wrapped{static_cast<unsigned short>(program->size()),
-                                 const_cast<sock_filter*>(program->data())};
-        if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &wrapped) != 0) return errno;
-    }
-    return 0;
+    const sock_fprog wrapped{static_cast<unsigned short>(m_program.size()), const_cast<sock_filter*>(m_program.data())};
+    return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &wrapped) == 0 ? 0 : errno;
 }
 
 bool kernel_has_seccomp() {

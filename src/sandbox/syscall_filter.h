@@ -1,9 +1,8 @@
-// The seccomp filters of a sandbox: default deny, native ABI only. Built once per spawner (0.5 ms), then only loaded.
+// The seccomp filter of a sandbox: default deny, native ABI only. Built once per spawner, then only loaded.
 #pragma once
 
-#include "base/result.h"
-
 #include <linux/filter.h>
+#include <span>
 #include <vector>
 
 namespace hone::sandbox {
@@ -11,17 +10,18 @@ namespace hone::sandbox {
 class SyscallFilter {
 public:
     enum class Ptrace { refused, allowed };
-    static Result<SyscallFilter> build(Ptrace ptrace);
+    static SyscallFilter build(Ptrace ptrace);
 
     // Loads it into this process for good; no_new_privs must be set. Errno or 0.
     int load() const;
 
+    const std::vector<sock_filter>& program() const { return m_program; }
+    // The calls that need no look at their arguments, as libseccomp names them.
+    static std::span<const char* const> allowed_names();
+    static std::span<const char* const> refused_names();
+
 private:
-    using Program = std::vector<sock_filter>;
-    // The first knows which calls are allowed, the second refuses single arguments of allowed ones: libseccomp cannot
-    // say "all but these values" in one program. The kernel takes the stricter answer.
-    Program m_allowed;
-    Program m_arguments;
+    std::vector<sock_filter> m_program;
 };
 
 // Whether this kernel loads filters at all.
