@@ -285,11 +285,28 @@ Result<> Cgroup::limit(const CgroupHost& host, const Limits& limits) const {
     return write_control(find("cpu.cfs_quota_us"), std::to_string(std::max(int64_t{1000}, quota)));
 }
 
+bool Cgroup::is_named_by_clone(const std::string& directory) const {
+    return m_clone_directory.is_open() && file_exists(directory + "/cgroup.freeze");
+}
+
 Result<> Cgroup::attach(pid_t pid) const {
     for (const std::string& directory : m_directories)
-        if (!m_clone_directory.is_open() || !file_exists(directory + "/cgroup.freeze"))
-            TRY(write_control(directory + "/cgroup.procs", std::to_string(pid)));
+        if (!is_named_by_clone(directory)) TRY(write_control(directory + "/cgroup.procs", std::to_string(pid)));
     return {};
+}
+
+Result<std::vector<Fd>> Cgroup::entrances() const {
+    std::vector<Fd> files;
+    for (const std::string& directory : m_directories) {
+        if (is_named_by_clone(directory)) continue;
+        // Version 1 has `tasks`, which moves one thread: the kernel then need not keep all others from forking, which
+        // is what the grace period is for.
+        Fd file(::open((directory + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
+        if (!file.is_open()) file = Fd(::open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+        if (!file.is_open()) return system_error("open " + directory + "/cgroup.procs", errno);
+        files.push_back(std::move(file));
+    }
+    return files;
 }
 
 bool Cgroup::take_oom() const {
@@ -335,6 +352,12 @@ CgroupUse Cgroup::use() const {
     if (const std::string file = find("pids.events"); !file.empty()) use.pids_refused = read_count(file, "max");
     if (const std::string file = find("cpu.stat"); !file.empty()) use.cpu_ns = read_count(file, "usage_usec") * 1000;
     return use;
+}
+
+Result<> enter_groups(const std::vector<Fd>& entrances) {
+    for (const Fd& entrance : entrances)
+        if (::write(entrance.get(), "0", 1) != 1) return system_error("enter a cgroup", errno);
+    return {};
 }
 
 Result<> Cgroup::remove() {

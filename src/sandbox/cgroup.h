@@ -50,8 +50,11 @@ public:
 
     // For CLONE_INTO_CGROUP; -1 without version 2.
     int clone_descriptor() const { return m_clone_directory.get(); }
-    // The version 1 groups, which a clone cannot name.
+    // The version 1 groups, which a clone cannot name: moves another process into them, for which the kernel waits for
+    // a grace period of 7 ms and more.
     Result<> attach(pid_t pid) const;
+    // The same groups for a process that moves itself, which waits for nothing: open files for `enter_groups`.
+    Result<std::vector<Fd>> entrances() const;
     // Readable (or with an urgent event) when the group may have run out of memory; -1 without.
     int oom_descriptor() const { return oom_is_urgent_event() ? m_memory_events.descriptor() : m_oom.get(); }
     bool oom_is_urgent_event() const { return m_memory_events.descriptor() >= 0; }
@@ -67,6 +70,7 @@ public:
 
 private:
     std::string find(std::string_view file) const;
+    bool is_named_by_clone(const std::string& directory) const;
 
     std::vector<std::string> m_directories;
     Fd m_clone_directory;
@@ -74,5 +78,8 @@ private:
     Fd m_oom;                  // version 1: an eventfd that the kernel writes to
     Fd m_oom_file;
 };
+
+// Moves the calling process, which must have one thread, into the groups of `entrances`.
+Result<> enter_groups(const std::vector<Fd>& entrances);
 
 } // namespace hone::sandbox

@@ -4,9 +4,12 @@
 #include "base/testing.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "sandbox/test_folder.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace hone;
@@ -114,6 +117,38 @@ TEST_CASE("groups are made, limited, used and removed on this machine") {
     CHECK(made.value().remove().ok());
     for (const std::string& directory : planned) CHECK_FALSE(file_exists(directory));
     CHECK(made.value().remove().ok()); // a second time is fine
+}
+
+TEST_CASE("a process moves itself into the groups that a clone cannot name") {
+    const CgroupHost host = CgroupHost::probe(false);
+    if (host.keeper() == LimitKeeper::rlimit) return; // an ordinary user without delegation
+    const SandboxId id = make_id<SandboxTag>(SystemClock());
+    auto made = Cgroup::create(host, Cgroup::plan(host, id));
+    REQUIRE_MESSAGE(made.ok(), made.error().message);
+    const auto entrances = made.value().entrances();
+    REQUIRE_MESSAGE(entrances.ok(), entrances.error().message);
+    if (host.keeper() == LimitKeeper::cgroup1) CHECK_FALSE(entrances.value().empty());
+    // Without other threads, as a sandbox's first process is. Its exit status counts the groups that it is in.
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        if (!enter_groups(entrances.value()).ok()) ::_exit(100);
+        int inside = 0;
+        const auto groups = read_file("/proc/self/cgroup");
+        if (!groups.ok()) ::_exit(101);
+        for (const std::string_view line : split(groups.value(), '\n'))
+            if (line.ends_with("/" + id.text())) ++inside;
+        ::_exit(inside);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    REQUIRE(WIFEXITED(status));
+    CHECK(static_cast<size_t>(WEXITSTATUS(status)) == entrances.value().size());
+    CHECK(made.value().remove().ok());
+
+    const Fd no_group(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    std::vector<Fd> refusing;
+    refusing.emplace_back(::fcntl(no_group.get(), F_DUPFD_CLOEXEC, 3));
+    CHECK_FALSE(enter_groups(refusing).ok());
 }
 
 TEST_CASE("empty groups of sandboxes that nobody knows any more are removed once they are old") {

@@ -2,6 +2,7 @@
 
 #include "init/wire.h"
 #include "sandbox/access_rules.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/channel.h"
 #include "sandbox/kernel.h"
 
@@ -395,15 +396,16 @@ void close_others(int control, int init_program) {
 
 } // namespace
 
-void enter_sandbox(const Ground& ground, int control) {
+void enter_sandbox(const Ground& ground, const std::vector<Fd>& entrances, int control) {
     ::prctl(PR_SET_NAME, "hone-entering");
+    const Result<> entered = enter_groups(entrances); // before anything else: what follows is counted
     Ground mine = ground;
     mine.init_program = ::fcntl(ground.init_program, F_DUPFD_CLOEXEC, 50);
     close_others(control, mine.init_program);
     // Nothing that is opened on the way may get hone-init's numbers: they are replaced at the very end.
     for (int number : {init::control_descriptor, init::control_descriptor + 1}) ::dup2(0, number);
     // Keep the socket reachable for a last word even after it was moved to its final number.
-    const Result<> outcome = build_and_enter(mine, control);
+    const Result<> outcome = entered.ok() ? build_and_enter(mine, control) : entered;
     init::Reply reply{};
     reply.event = init::Event::broken;
     std::strncpy(reply.stage, outcome.error().message.c_str(), sizeof reply.stage - 1);

@@ -71,19 +71,16 @@ private:
     std::vector<Fd> m_mounts;
 };
 
-Result<> give_the_word(const LaunchPlan& plan, const Cgroup& cgroup, const Launched& launched) {
+Result<> give_the_word(const LaunchPlan& plan, const Launched& launched) {
     TRY(map_ids(launched.pid, plan.host_uid));
     TRY(write_process_file(launched.pid, "oom_score_adj", "500")); // rather this than the server
     if (plan.ground.maker == MountMaker::shim) {
         MountBatch batch = TRY(MountBatch::open(launched.pid));
         TRY(batch.add(plan.ground.lowers));
         TRY(batch.add(plan.ground.others));
-        TRY(send_packet(launched.control.get(), "go", batch.numbers()));
-    } else {
-        TRY(send_packet(launched.control.get(), "go", {}));
+        return send_packet(launched.control.get(), "go", batch.numbers());
     }
-    // Entering version 1 groups waits for a grace period of the kernel: meanwhile the child lays the ground.
-    return cgroup.attach(launched.pid);
+    return send_packet(launched.control.get(), "go", {});
 }
 
 // The next packet of the child; one that says why it failed is an error.
@@ -105,13 +102,14 @@ Result<Message> next_packet(Launched& launched) {
 
 Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup) {
     auto [ours, theirs] = TRY(Channel::make_pair());
+    const std::vector<Fd> entrances = TRY(cgroup.entrances());
     Launched launched;
     int process = -1;
     launched.pid = kernel::clone_into_namespaces(namespaces, process, cgroup.clone_descriptor());
     if (launched.pid == 0) {
         ours.close();
         // Out of the way of the numbers that hone-init expects.
-        enter_sandbox(plan.ground, ::fcntl(theirs.descriptor(), F_DUPFD_CLOEXEC, 50));
+        enter_sandbox(plan.ground, entrances, ::fcntl(theirs.descriptor(), F_DUPFD_CLOEXEC, 50));
     }
     if (launched.pid < 0) {
         return unavailable(std::string("could not create the namespaces: ") + std::strerror(errno) +
@@ -120,7 +118,7 @@ Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup) {
     launched.process = Fd(process);
     launched.control = ours.release();
     theirs.close();
-    Result<> outcome = give_the_word(plan, cgroup, launched);
+    Result<> outcome = give_the_word(plan, launched);
     if (outcome.ok()) return launched;
     abandon(launched);
     return std::move(outcome).error();
