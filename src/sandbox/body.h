@@ -65,15 +65,16 @@ public:
     virtual Result<Fd> workspace() const = 0;
 };
 
-// `launched`: what was prepared before the spec was known.
-std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener,
-                                          std::optional<Launched> launched);
+// `launched`: a child that waits, on a plain root when the spec's is one.
+std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener, Launched launched);
 std::unique_ptr<Body> make_gvisor_body(const BodyPlan& plan, BodyListener& listener);
 
 // The lower directories of the sandbox's root, topmost first, and whether the host's /usr belongs on them.
 struct RootLayers {
     std::vector<std::string> directories;
     bool host = false;
+    // Whether it is the root of every prepared sandbox.
+    bool is_plain(const SandboxSpec& spec) const { return host && directories.size() == 1 && !spec.capture; }
 };
 Result<RootLayers> root_layers(const Store& store, const SandboxSpec& spec);
 

@@ -202,12 +202,15 @@ Result<> change_root(int root) {
     return expect(::chdir("/") == 0, "enter the root");
 }
 
-Result<std::vector<Fd>> open_network(NetworkMode mode) {
+Result<> bring_loopback_up() {
     const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request{};
     std::strcpy(request.ifr_name, "lo");
     request.ifr_flags = IFF_UP | IFF_RUNNING;
-    TRY(expect(::ioctl(any.get(), SIOCSIFFLAGS, &request) == 0, "bring the loopback up"));
+    return expect(::ioctl(any.get(), SIOCSIFFLAGS, &request) == 0, "bring the loopback up");
+}
+
+Result<std::vector<Fd>> open_network(NetworkMode mode) {
     std::vector<Fd> listeners;
     if (mode == NetworkMode::none) return listeners;
     for (const int port : broker_ports) {
@@ -320,15 +323,19 @@ Result<Fd> open_root(const char* name) {
 }
 
 Result<Standing> lay_ground(const Ground& ground, int control) {
-    Message word = TRY(receive_packet(control, 16));
+    TRY(receive_packet(control, 16));
     TRY(take_identity());
-    MountSource source(ground.maker, std::move(word.descriptors));
+    TRY(expect(::unshare(CLONE_NEWCGROUP) == 0, "enter a cgroup namespace")); // in its groups since it began
+    TRY(bring_loopback_up());
     Standing standing;
     standing.mount_namespace = Fd(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC));
     TRY(expect(standing.mount_namespace.is_open(), "open the mount namespace"));
     standing.scratch = TRY(make_scratch());
     TRY(enter_scratch(standing.scratch.get()));
     if (ground.lowers.empty()) return standing;
+    std::vector<Fd> mounts;
+    if (ground.maker == MountMaker::shim) mounts = TRY(receive_packet(control, 16)).descriptors;
+    MountSource source(ground.maker, std::move(mounts));
     TRY(mount_overlay("root", ground.lowers, {}, source));
     standing.root = TRY(open_root("root"));
     TRY(mount_others(ground.others, source, standing.root.get()));
@@ -339,8 +346,6 @@ Result<Standing> lay_ground(const Ground& ground, int control) {
 // Up to the point where the worker's root is "/" and the shim has what it keeps.
 Result<> finish_root(const Ground& ground, const Claim& claim, Standing& standing, std::vector<Fd> mounts,
                      int control) {
-    // Only now is this process in its final groups.
-    TRY(expect(::unshare(CLONE_NEWCGROUP) == 0, "enter a cgroup namespace"));
     TRY(limit_scratch(standing.scratch.get(), claim.limits));
     MountSource source(ground.maker, std::move(mounts));
     if (!claim.lowers.empty()) {

@@ -15,7 +15,7 @@ namespace hone::sandbox {
 
 namespace {
 
-// The cgroup namespace comes later, when the process is in its final group.
+// The cgroup namespace comes later, when the process has entered its groups.
 constexpr uint64_t namespaces =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | 0x80 /* CLONE_NEWTIME */;
 
@@ -74,13 +74,13 @@ private:
 Result<> give_the_word(const LaunchPlan& plan, const Launched& launched) {
     TRY(map_ids(launched.pid, plan.host_uid));
     TRY(write_process_file(launched.pid, "oom_score_adj", "500")); // rather this than the server
-    if (plan.ground.maker == MountMaker::shim) {
-        MountBatch batch = TRY(MountBatch::open(launched.pid));
-        TRY(batch.add(plan.ground.lowers));
-        TRY(batch.add(plan.ground.others));
-        return send_packet(launched.control.get(), "go", batch.numbers());
-    }
-    return send_packet(launched.control.get(), "go", {});
+    TRY(send_packet(launched.control.get(), "go", {}));
+    if (plan.ground.maker == MountMaker::child || plan.ground.lowers.empty()) return {};
+    // Made while the child makes its scratch.
+    MountBatch batch = TRY(MountBatch::open(launched.pid));
+    TRY(batch.add(plan.ground.lowers));
+    TRY(batch.add(plan.ground.others));
+    return send_packet(launched.control.get(), "mounts", batch.numbers());
 }
 
 // The next packet of the child; one that says why it failed is an error.

@@ -7,7 +7,6 @@
 #include "sandbox/channel.h"
 #include "sandbox/kernel.h"
 #include "sandbox/launch.h"
-#include "sandbox/slot.h"
 
 #include <cerrno>
 #include <csignal>
@@ -36,19 +35,14 @@ int64_t written_bytes(pid_t pid) {
 
 class NamespaceBody final : public Body {
 public:
-    NamespaceBody(const BodyPlan& plan, BodyListener& listener, std::optional<Launched> launched)
+    NamespaceBody(const BodyPlan& plan, BodyListener& listener, Launched launched)
         : m_plan(plan),
-          m_listener(listener) {
-        m_slot = launched.has_value();
-        if (launched) m_launched = std::move(*launched);
-    }
+          m_listener(listener),
+          m_launched(std::move(launched)) {}
 
     Result<> start() override {
         const RootLayers layers = TRY(root_layers(m_plan.store, m_plan.spec));
-        const bool plain = layers.host && layers.directories.size() == 1 && !m_plan.spec.capture;
-        if (!m_slot)
-            m_launched = TRY(launch(ground_plan(m_plan.machine, m_plan.store, m_plan.host_uid, plain), m_plan.cgroup));
-        const Claim claim = make_claim(layers, plain);
+        const Claim claim = make_claim(layers);
         Fd volume;
         if (m_plan.volume != nullptr) volume = std::move(m_plan.volume->mount);
         const MountMaker maker = m_plan.machine.as_root ? MountMaker::shim : MountMaker::child;
@@ -123,13 +117,13 @@ public:
     }
 
 private:
-    Claim make_claim(const RootLayers& layers, bool plain) const {
+    Claim make_claim(const RootLayers& layers) const {
         const SandboxSpec& spec = m_plan.spec;
         const bool as_root = m_plan.machine.as_root;
         Claim claim;
         if (m_plan.volume != nullptr)
             claim.others.push_back({m_plan.volume->directory, "workspace", false, as_root, false});
-        if (!plain) {
+        if (!layers.is_plain(spec)) {
             for (const std::string& directory : layers.directories)
                 claim.lowers.push_back({directory, "", true, as_root, false});
             if (spec.capture) claim.capture.push_back({*spec.capture, "", false, as_root, false});
@@ -204,14 +198,12 @@ private:
     const BodyPlan m_plan;
     BodyListener& m_listener;
     Launched m_launched;
-    bool m_slot = false;    // prepared before it was claimed
     bool m_settled = false; // hone-init runs
 };
 
 } // namespace
 
-std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener,
-                                          std::optional<Launched> launched) {
+std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener, Launched launched) {
     return std::make_unique<NamespaceBody>(plan, listener, std::move(launched));
 }
 

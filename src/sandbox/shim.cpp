@@ -33,11 +33,10 @@ Result<> Shim::open_places() {
     for (const std::string& layer : *m_spec.layers) m_held.push_back(TRY(store.hold(store.layers() + "/" + layer)));
     if (*m_spec.root != "host" && m_spec.root.value[0] != '/')
         m_held.push_back(TRY(store.hold(store.images() + "/" + *m_spec.root)));
-    std::optional<SpareVolume> spare;
-    if (m_slot) spare = std::exchange(m_slot->volume, std::nullopt);
-    if (spare && !m_spec.thread) ::unlink(spare->path.c_str());
+    if (m_slot) m_spare = std::exchange(m_slot->volume, std::nullopt);
     if (m_spec.thread) {
-        m_volume = TRY(Volumes(store, m_birth.machine->as_root).open(*m_spec.thread, *m_spec.limits, std::move(spare)));
+        m_volume = TRY(Volumes(store, m_birth.machine->as_root)
+                           .open(*m_spec.thread, *m_spec.limits, std::exchange(m_spare, std::nullopt)));
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";
     } else {
         m_view.disk_by = m_spec.capture ? "watched directory" : "tmpfs";
@@ -46,27 +45,45 @@ Result<> Shim::open_places() {
     return {};
 }
 
+// The groups and the first process, which lays the ground while this one goes on. A slot has both already.
+Result<> Shim::begin() {
+    if (m_slot) {
+        m_cgroup = std::move(m_slot->cgroup);
+        return {};
+    }
+    const Machine& machine = *m_birth.machine;
+    m_cgroup = TRY(Cgroup::create(machine.cgroups, m_birth.journal.cgroups));
+    if (m_birth.tier != Tier::ns) return {};
+    const bool plain = TRY(root_layers(*m_birth.store, m_spec)).is_plain(m_spec);
+    m_slot.emplace();
+    m_slot->launched = TRY(launch(ground_plan(machine, *m_birth.store, m_birth.host_uid, plain), m_cgroup));
+    return {};
+}
+
 Result<> Shim::start() {
     const Machine& machine = *m_birth.machine;
-    if (m_slot) m_cgroup = std::move(m_slot->cgroup);
-    TRY(open_listener());
     if (m_spec.limits.value.require_cgroup && machine.cgroups.keeper() == LimitKeeper::rlimit)
         return unavailable("limits.require_cgroup: " + machine.cgroups.advice);
+    TRY(begin());
     TRY(open_places());
-    if (!m_slot) m_cgroup = TRY(Cgroup::create(machine.cgroups, m_birth.journal.cgroups));
-    TRY(m_cgroup.limit(machine.cgroups, *m_spec.limits));
     const BodyPlan plan{
         machine, *m_birth.store, m_spec, m_view.id, m_cgroup, m_birth.host_uid, m_volume ? &*m_volume : nullptr};
-    std::optional<Launched> launched;
-    if (m_slot) launched = std::move(m_slot->launched);
+    if (m_birth.tier == Tier::gvisor) {
+        TRY(m_cgroup.limit(machine.cgroups, *m_spec.limits));
+        m_body = make_gvisor_body(plan, *this);
+    } else {
+        m_body = make_namespace_body(plan, *this, std::move(m_slot->launched));
+    }
     m_slot.reset();
-    m_body = m_birth.tier == Tier::gvisor ? make_gvisor_body(plan, *this)
-                                          : make_namespace_body(plan, *this, std::move(launched));
     TRY(m_body->start());
     m_view.state = State::running;
     m_view.pid = m_body->pid();
-    // Not written down is not done: without its line in the log nothing of the worker runs. The command is handed over
-    // while the root is still being made; pid 1 takes it up when it is there.
+    // From here on the child finishes the root while this process does the rest; nothing of the worker runs before it
+    // is handed over below, and by then the limits hold.
+    if (m_birth.tier == Tier::ns) TRY(m_cgroup.limit(machine.cgroups, *m_spec.limits));
+    TRY(open_listener());
+    // Not written down is not done: without its line in the log nothing of the worker runs. Pid 1 takes the command up
+    // when it is there.
     TRY(note(EventKind::start, nullptr));
     if (m_spec.command) TRY(execute(*m_spec.command));
     TRY(m_body->settle());
@@ -95,7 +112,7 @@ void Shim::refuse(const Error& error) {
                 }
         }
     }
-    if (auto removed = m_cgroup.remove(); !removed.ok())
+    if (auto removed = Cgroup::adopt(m_birth.journal.cgroups).remove(); !removed.ok())
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
     m_body.reset();
     release();
@@ -245,10 +262,21 @@ void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
 
 // Empty groups are removed after whoever waits for the end has been told, and before anybody hears that all is gone.
 void Shim::remove_groups() {
+    if (m_groups_removed) return;
+    m_groups_removed = true;
     if (auto removed = m_cgroup.remove(); !removed.ok())
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
     m_cgroup = Cgroup();
+    m_slow_left = true;
+    // What is mounted in there is somebody's next.
+    if (m_volume || !m_held.empty()) release_slowly();
+}
+
+// What the kernel takes its time to take apart, and nobody waits for.
+void Shim::release_slowly() {
+    m_slow_left = false;
     m_body->release();
+    m_spare.reset();
 }
 
 // Lets go of what others may want next, before anybody is told that it is over.
@@ -279,7 +307,8 @@ void Shim::leave() {
 // --- the loop
 
 void Shim::serve() {
-    if (m_view.limits_by == LimitKeeper::rlimit || m_spec.capture || m_volume) m_next_watch = boot_time() + watch_every;
+    if (m_view.limits_by == LimitKeeper::rlimit || m_spec.capture || m_volume || m_spare)
+        m_next_watch = boot_time() + watch_every;
     while (!m_leaving) {
         std::vector<Watch> watches;
         watches.push_back({m_listener.get(), POLLIN, [this] { accept_connection(); }});

@@ -54,6 +54,7 @@ public:
     void refuse(const Error& error);
 
 private:
+    Result<> begin();
     Result<> open_listener();
     Result<> open_places();
 
@@ -91,6 +92,7 @@ private:
     bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
     void remove_groups();
     void release();
+    void release_slowly();
     bool ends_with(const RunningCommand& command) const;
 
     void hit(LimitHit limit);
@@ -106,6 +108,7 @@ private:
     std::optional<Slot> m_slot; // until the body has it
     Cgroup m_cgroup;
     std::optional<Volume> m_volume;
+    std::optional<SpareVolume> m_spare; // of a slot, when nobody wanted it
     std::unique_ptr<Body> m_body;
     std::list<RunningCommand> m_commands;
     std::list<Connection> m_connections;
@@ -115,6 +118,8 @@ private:
     int64_t m_memory_bytes = 0; // at the last look, where no cgroup counts
     Duration m_stopped{};
     bool m_stopping = false;
+    bool m_groups_removed = false;
+    bool m_slow_left = false;
     bool m_orphaned = false;
     bool m_leaving = false;
 };

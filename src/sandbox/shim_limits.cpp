@@ -15,6 +15,8 @@ namespace {
 constexpr Duration grace = std::chrono::seconds(2);
 // How long a finished sandbox waits for a server to come back and ask.
 constexpr Duration linger = std::chrono::hours(24);
+// How long the kernel's slow work waits for whoever asks about the end.
+constexpr Duration pause_after_end = std::chrono::milliseconds(50);
 } // namespace
 
 Duration boot_time() {
@@ -40,12 +42,14 @@ Duration Shim::next_deadline() const {
     for (const Connection& connection : m_connections)
         if (connection.pending) sooner(connection.pending_until);
     if (alive()) sooner(m_next_watch);
+    if (m_slow_left) sooner(m_stopped + pause_after_end);
     return next;
 }
 
 void Shim::keep_time() {
     const Duration now = boot_time();
     if (m_stopped != Duration{}) {
+        if (m_slow_left && now >= m_stopped + pause_after_end) release_slowly();
         if (now >= m_stopped + linger) leave();
         return;
     }
@@ -71,6 +75,11 @@ void Shim::keep_time() {
 
 // What the kernel does not limit by itself on this machine is looked at from time to time.
 void Shim::look_after_limits() {
+    m_spare.reset(); // not on the way of a start: unmounting waits for the disk
+    if (m_view.limits_by != LimitKeeper::rlimit && !m_spec.capture && !m_volume) {
+        m_next_watch = {};
+        return;
+    }
     m_next_watch = boot_time() + watch_every;
     measure();
     measure_tree_use();
