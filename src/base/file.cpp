@@ -74,8 +74,10 @@ Result<> sync_file_system(const std::string& path) {
 }
 
 Result<> make_directories(const std::string& path, mode_t mode) {
+    // Most often all is there, or all but the last.
+    const bool done = ::mkdir(path.c_str(), mode) == 0 || errno == EEXIST;
     std::string prefix;
-    for (size_t end = 0; end != std::string::npos;) {
+    for (size_t end = done ? std::string::npos : 0; end != std::string::npos;) {
         end = path.find('/', end + 1);
         prefix = path.substr(0, end);
         if (::mkdir(prefix.c_str(), mode) != 0 && errno != EEXIST) return system_error("create " + prefix, errno);

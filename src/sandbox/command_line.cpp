@@ -6,6 +6,7 @@
 #include "sandbox/commands.h"
 #include "sandbox/spawner.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -172,16 +173,20 @@ int sandbox_cli_main(int argc, char** argv) {
     std::string id, verb, thread, target;
     CLI::App app("Sandboxes of this machine; no server needed.", "hone sandbox");
     app.require_subcommand(1);
+    // Describing an option takes the library longer than one would think: only those of a command that is named.
+    const auto is_named = [&](const CLI::App* command) {
+        return std::find(argv, argv + argc, command->get_name()) != argv + argc;
+    };
     CLI::App* run =
         app.add_subcommand("run", "Run a command in a fresh sandbox; without one, with --detach, an idle sandbox.");
-    add_run_options(*run, options);
+    if (is_named(run)) add_run_options(*run, options);
     run->footer(
         "What follows -- is the command: hone sandbox run --memory 512m --timeout 30s -- python3 --version\n"
         "Its exit code is ours; 125: the sandbox was refused, 127: the command did not start, 128 + N: signal N.");
     CLI::App* list = app.add_subcommand("list", "Show live sandboxes.");
     list->add_flag("--json", options.json, "Print them as JSON.");
     CLI::App* execute = app.add_subcommand("exec", "Run a further command in a live sandbox.");
-    add_command_options(*execute, options);
+    if (is_named(execute)) add_command_options(*execute, options);
     execute->footer("What follows -- is the command: hone sandbox exec sbx_… -- ls -l");
     execute->add_option("id", id, "As list shows it.")->required();
     const std::pair<const char*, const char*> controls[] = {

@@ -35,7 +35,7 @@ int fail(const Error& error) {
 LocalOptions without_server(const std::string& data_directory) {
     LocalOptions options;
     options.data_directory = data_directory;
-    options.spawner = SpawnerKind::forked;
+    options.spawner = SpawnerKind::inside;
     return options;
 }
 
@@ -153,7 +153,7 @@ private:
 };
 
 // Shows a command's output until its end.
-Result<CommandResult> follow(Sandbox& sandbox, int64_t number, const Command& command, json::Object* captured) {
+Result<> follow(Sandbox& sandbox, int64_t number, const Command& command, json::Object* captured) {
     const RawTerminal terminal(command.pty && ::isatty(0));
     Fd input;
     pid_t forwarder = 0;
@@ -203,7 +203,7 @@ Result<CommandResult> follow(Sandbox& sandbox, int64_t number, const Command& co
         (*captured)["stdout"] = repair_utf8(text[0]);
         (*captured)["stderr"] = repair_utf8(text[1]);
     }
-    return sandbox.wait(number, -1);
+    return {};
 }
 
 int exit_status(const CommandResult& result) {
@@ -286,19 +286,21 @@ int run_in_sandbox(const RunOptions& options) {
         std::fprintf(stderr, "hone: %s stays when its command ends; an interrupt ends it\n",
                      sandbox.id().text().c_str());
     json::Object printed;
-    auto result = follow(sandbox, 0, *spec.value().command, options.json ? &printed : nullptr);
+    const Result<> followed = follow(sandbox, 0, *spec.value().command, options.json ? &printed : nullptr);
     auto stopped = sandbox.wait_stopped(-1);
     const Result<> destroyed = sandbox.destroy();
-    if (!result.ok()) return fail(result.error());
+    if (!followed.ok()) return fail(followed.error());
     if (!stopped.ok()) return fail(stopped.error());
     if (!destroyed.ok()) return fail(destroyed.error());
+    if (stopped.value().commands.empty()) return fail(corrupt("the sandbox knows nothing of its command"));
+    const CommandResult& result = stopped.value().commands.front();
     if (options.json) {
         printed["sandbox"] = json::to_value(stopped.value());
-        printed["result"] = json::to_value(result.value());
+        printed["result"] = json::to_value(result);
         std::fputs(json::print_pretty(printed).c_str(), stdout);
-        return result.value().exit_code ? static_cast<int>(*result.value().exit_code) : exit_status(result.value());
+        return result.exit_code ? static_cast<int>(*result.exit_code) : exit_status(result);
     }
-    return exit_status(result.value());
+    return exit_status(result);
 }
 
 int list_sandboxes(const std::string& data_directory, bool as_json) {
@@ -338,7 +340,10 @@ int execute_in_sandbox(const RunOptions& options, const std::string& id_text) {
     auto number = sandbox.value()->execute(*spec.value().command);
     if (!number.ok()) return fail(number.error());
     json::Object printed;
-    auto result = follow(*sandbox.value(), number.value(), *spec.value().command, options.json ? &printed : nullptr);
+    const Result<> followed =
+        follow(*sandbox.value(), number.value(), *spec.value().command, options.json ? &printed : nullptr);
+    if (!followed.ok()) return fail(followed.error());
+    auto result = sandbox.value()->wait(number.value(), -1);
     if (!result.ok()) return fail(result.error());
     if (options.json) {
         printed["result"] = json::to_value(result.value());

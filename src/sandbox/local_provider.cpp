@@ -25,20 +25,6 @@ namespace {
 constexpr int spawner_socket = 3;
 constexpr size_t output_step = 1 << 20;
 
-// A fork shows the arguments and the environment of whoever made it, and a shim lives long: what was typed, values of
-// variables among it, must not stand in the process list for all that time.
-void forget_origin(const std::string& title) {
-    const auto shown = read_file("/proc/self/cmdline", 8 << 20);
-    char* const start = program_invocation_name; // argv[0], unless somebody moved it
-    if (!shown.ok() || shown.value().size() < 2 || std::strcmp(start, shown.value().c_str()) != 0) return;
-    const size_t room = shown.value().size();
-    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
-        if (*entry > start && *entry < start + (8 << 20)) std::memset(*entry, 0, std::strlen(*entry));
-    std::memset(start, 0, room);
-    std::memcpy(start, title.data(), std::min(title.size(), room - 1));
-    ::clearenv();
-}
-
 class LocalSandbox final : public Sandbox {
 public:
     LocalSandbox(SandboxId id, Channel channel) : m_id(std::move(id)), m_channel(std::move(channel)) {}
@@ -229,15 +215,15 @@ public:
         m_pool.reset();
         const Lock lock(m_mutex);
         m_channel.close(); // its end; shims stay
-        // A command ends soon after; its spawner may still clean up, and needs nobody for that.
-        if (m_spawner > 0 && m_options.spawner == SpawnerKind::executed) ::waitpid(m_spawner, nullptr, 0);
+        if (m_spawner > 0) ::waitpid(m_spawner, nullptr, 0);
+        if (m_inside) m_inside->retire();
     }
 
     Result<> open() {
         {
             const Lock lock(m_mutex);
             TRY(start_spawner());
-            if (m_options.spawner == SpawnerKind::forked) return {}; // cleans up when it has served the first request
+            if (m_inside) return {}; // cleans up when it has served
             SpawnerRequest request;
             request.verb = SpawnerVerb::reconcile;
             std::vector<Fd> none;
@@ -346,19 +332,12 @@ private:
     Result<> start_spawner() REQUIRES_LOCK(m_mutex) {
         if (m_spawner > 0) ::waitpid(m_spawner, nullptr, 0);
         m_spawner = 0;
-        auto [ours, theirs] = TRY(Channel::make_pair());
-        if (m_options.spawner == SpawnerKind::forked) {
-            m_spawner = ::fork();
-            if (m_spawner < 0) return system_error("start the spawner", errno);
-            if (m_spawner == 0) {
-                ours.close();
-                forget_origin("hone spawner --data-dir " + m_options.data_directory);
-                run_spawner(m_options.data_directory, std::move(theirs));
-                ::_exit(0);
-            }
-        } else {
-            TRY(execute_spawner(theirs.descriptor()));
+        if (m_options.spawner == SpawnerKind::inside) {
+            m_inside = TRY(Spawner::open(m_options.data_directory, Spawner::Place::command));
+            return {};
         }
+        auto [ours, theirs] = TRY(Channel::make_pair());
+        TRY(execute_spawner(theirs.descriptor()));
         m_channel = std::move(ours);
         return {};
     }
@@ -385,6 +364,7 @@ private:
 
     Result<SpawnerReply> ask_locked(const SpawnerRequest& request, std::vector<Fd>& descriptors)
         REQUIRES_LOCK(m_mutex) {
+        if (m_inside) return m_inside->act(request, descriptors);
         const std::string text = json::write(request);
         auto sent = m_channel.send(text);
         auto message = sent.ok() ? m_channel.receive() : Result<Message>(sent.error());
@@ -415,7 +395,8 @@ private:
     Mutex m_mutex;
     Channel m_channel GUARDED_BY(m_mutex);
     pid_t m_spawner GUARDED_BY(m_mutex) = 0;
-    std::unique_ptr<SlotPool> m_pool; // the last member: its thread asks the spawner
+    std::optional<Spawner> m_inside GUARDED_BY(m_mutex); // instead of a process
+    std::unique_ptr<SlotPool> m_pool;                    // the last member: its thread asks the spawner
 };
 
 } // namespace

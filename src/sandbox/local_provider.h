@@ -9,7 +9,7 @@ namespace hone::sandbox {
 
 enum class SpawnerKind {
     executed, // a new process from the program: for servers, which are large and have threads
-    forked,   // a fork of this one: for short commands, which are small and have none
+    inside,   // this process itself: for short commands, which are small and have none
 };
 
 struct LocalOptions {

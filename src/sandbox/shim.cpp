@@ -387,6 +387,7 @@ void run_shim(ShimBirth birth) {
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     if (::chdir(birth.store->live(birth.journal.id).c_str()) != 0) ::_exit(1);
+    const auto at_the_end = std::move(birth.at_the_end);
     close_other_descriptors(
         {birth.lock.get(), birth.creator.descriptor(), birth.machine->init_program.get(), birth.lifeline.get()});
     {
@@ -401,6 +402,7 @@ void run_shim(ShimBirth birth) {
         else
             shim.refuse(started.error());
     }
+    if (at_the_end) at_the_end();
     ::_exit(0);
 }
 

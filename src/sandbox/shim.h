@@ -8,6 +8,8 @@
 #include "sandbox/store.h"
 #include "sandbox/syscall_filter.h"
 
+#include <functional>
+
 namespace hone::sandbox {
 
 // What the machine offers, found out once by the spawner.
@@ -34,6 +36,7 @@ struct ShimBirth {
     Fd lock;
     Fd lifeline; // of a slot: at its end when the spawner has gone
     Channel creator;
+    std::function<void()> at_the_end; // what is left to do when everything of this sandbox is gone
 };
 
 // The rest of the life of this process.

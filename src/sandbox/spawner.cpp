@@ -9,8 +9,10 @@
 #include "sandbox/program.h"
 #include "sandbox/protocol.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <grp.h>
@@ -26,6 +28,20 @@ namespace {
 // Far above what people and distributions hand out; each sandbox gets one at random.
 constexpr unsigned first_unique_uid = 0x70000000;
 constexpr unsigned unique_uid_mask = 0x0fffffff;
+
+// A fork shows the arguments and the environment of whoever made it, and a shim lives long: what was typed, values of
+// variables among it, must not stand in the process list for all that time.
+void forget_origin(const std::string& title) {
+    const auto shown = read_file("/proc/self/cmdline", 8 << 20);
+    char* const start = program_invocation_name; // argv[0], unless somebody moved it
+    if (!shown.ok() || shown.value().size() < 2 || std::strcmp(start, shown.value().c_str()) != 0) return;
+    const size_t room = shown.value().size();
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
+        if (*entry > start && *entry < start + (8 << 20)) std::memset(*entry, 0, std::strlen(*entry));
+    std::memset(start, 0, room);
+    std::memcpy(start, title.data(), std::min(title.size(), room - 1));
+    ::clearenv();
+}
 
 unsigned random_uid() {
     uint32_t number = 0;
@@ -53,7 +69,7 @@ Result<Machine> probe_machine() {
     return machine;
 }
 
-Result<Spawner> Spawner::open(const std::string& data_directory) {
+Result<Spawner> Spawner::open(const std::string& data_directory, Place place) {
     Store store = TRY(Store::open(data_directory));
     Machine machine = TRY(probe_machine());
     // A worker keeps the further groups of whoever made it, whatever its uid is: be in none. Only root can.
@@ -61,7 +77,7 @@ Result<Spawner> Spawner::open(const std::string& data_directory) {
     TRY(make_base_roots(store.base(), machine.as_root ? static_cast<int>(inside_uid) : -1));
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("create a pipe", errno);
-    return Spawner(std::move(store), std::move(machine), {Fd(ends[0]), Fd(ends[1])});
+    return Spawner(std::move(store), std::move(machine), {Fd(ends[0]), Fd(ends[1])}, place);
 }
 
 Result<> check_policy(const Machine& machine, const SandboxSpec& spec) {
@@ -100,7 +116,14 @@ Result<SpawnerReply> Spawner::create(std::optional<SandboxSpec> spec, std::vecto
     SpawnerReply reply;
     reply.id = birth.journal.id;
     const pid_t pid = ::fork();
-    if (pid == 0) run_shim(std::move(birth));
+    if (pid == 0) {
+        if (m_place == Place::command) {
+            forget_origin("hone spawner --data-dir " + m_store.data_directory());
+            birth.at_the_end = [this] { (void)reconcile(std::nullopt).ok(); };
+        }
+        run_shim(std::move(birth));
+    }
+    if (pid > 0) m_left_to_shim = true;
     if (pid < 0) {
         const int error_number = errno;
         (void)m_store.forget(birth.journal.id).ok();
@@ -159,6 +182,10 @@ Result<int64_t> Spawner::reconcile(const std::optional<SandboxId>& only) {
     return cleaned;
 }
 
+void Spawner::retire() {
+    if (!m_left_to_shim) (void)reconcile(std::nullopt).ok();
+}
+
 Result<SpawnerReply> Spawner::act(const SpawnerRequest& request, std::vector<Fd>& descriptors) {
     SpawnerReply reply;
     reply.id = request.id;
@@ -194,7 +221,7 @@ void Spawner::serve(Channel client) {
     ::prctl(PR_SET_NAME, "hone-spawner");
     ::signal(SIGCHLD, SIG_IGN);                                                   // shims are nobody's to wait for
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN); // ends with its server, not before
-    for (bool reconciled = false;;) {
+    for (;;) {
         auto message = client.receive();
         if (!message.ok()) return;
         auto request = json::read<SpawnerRequest>(message.value().text);
@@ -204,10 +231,6 @@ void Spawner::serve(Channel client) {
         for (const Fd& descriptor : descriptors) numbers.push_back(descriptor.get());
         if (!client.send(json::write(reply.ok() ? reply.value() : refusal<SpawnerReply>(reply.error())), numbers).ok())
             return;
-        // Once, when whoever came first has been served: a server asks for it, a command should not have to wait.
-        if (!reconciled && request.ok() && request.value().verb != SpawnerVerb::reconcile)
-            (void)reconcile(std::nullopt).ok();
-        reconciled = true;
     }
 }
 

@@ -17,10 +17,17 @@ Result<Machine> probe_machine();
 
 class Spawner {
 public:
-    static Result<Spawner> open(const std::string& data_directory);
+    // `command`: in the process of somebody's command, whose arguments and environment are not for the process list.
+    enum class Place { process_of_its_own, command };
+    static Result<Spawner> open(const std::string& data_directory, Place place = Place::process_of_its_own);
 
     // Serves until the other side has gone. Shims live on.
     void serve(Channel client);
+
+    Result<SpawnerReply> act(const SpawnerRequest& request, std::vector<Fd>& descriptors);
+
+    // In a command, when it has done its work: cleans up, unless a shim that it made will do so at its own end.
+    void retire();
 
     // What a dead shim left behind: processes, cgroups, folders. Returns how many sandboxes were cleaned up.
     Result<int64_t> reconcile(const std::optional<SandboxId>& only);
@@ -29,17 +36,19 @@ public:
     Result<ShimBirth> conceive(std::optional<SandboxSpec> spec);
 
 private:
-    Spawner(Store store, Machine machine, std::pair<Fd, Fd> lifeline)
+    Spawner(Store store, Machine machine, std::pair<Fd, Fd> lifeline, Place place)
         : m_store(std::move(store)),
           m_machine(std::move(machine)),
-          m_lifeline(std::move(lifeline)) {}
-    Result<SpawnerReply> act(const SpawnerRequest& request, std::vector<Fd>& descriptors);
+          m_lifeline(std::move(lifeline)),
+          m_place(place) {}
     Result<SpawnerReply> create(std::optional<SandboxSpec> spec, std::vector<Fd>& descriptors);
     Result<> clean_up(const SandboxId& id);
 
     Store m_store;
     Machine m_machine;
     std::pair<Fd, Fd> m_lifeline; // slots read the first end; the second is open as long as this process lives
+    Place m_place;
+    bool m_left_to_shim = false; // the cleaning up
 };
 
 // The whole life of a spawner process.

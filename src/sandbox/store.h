@@ -32,6 +32,7 @@ public:
     static Result<Store> open(const std::string& data_directory);
 
     const std::string& directory() const { return m_directory; }
+    std::string data_directory() const { return m_directory.substr(0, m_directory.rfind('/')); }
     std::string live() const { return m_directory + "/live"; }
     std::string live(const SandboxId& id) const { return live() + "/" + id.text(); }
     std::string images() const { return m_directory + "/images"; }
