@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -358,10 +359,14 @@ void Shim::forget_connections() {
 
 namespace {
 
-// Keeps 0-2 (on nothing, nothing and a log) and the given ones; everything else belonged to the spawner.
-void close_other_descriptors(std::vector<int> kept) {
+constexpr off_t longest_notes = 1 << 20;
+
+// Keeps 0-2 (on nothing, nothing and the log of all shims) and the given ones; everything else belonged to the spawner.
+void close_other_descriptors(std::vector<int> kept, const std::string& log_path) {
     const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const Fd notes(::open("shim.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    const Fd notes(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    struct stat status {};
+    if (::fstat(notes.get(), &status) == 0 && status.st_size > longest_notes) (void)!::ftruncate(notes.get(), 0);
     ::dup2(null.get(), 0);
     ::dup2(null.get(), 1);
     ::dup2(notes.get(), 2);
@@ -389,7 +394,8 @@ void run_shim(ShimBirth birth) {
     if (::chdir(birth.store->live(birth.journal.id).c_str()) != 0) ::_exit(1);
     const auto at_the_end = std::move(birth.at_the_end);
     close_other_descriptors(
-        {birth.lock.get(), birth.creator.descriptor(), birth.machine->init_program.get(), birth.lifeline.get()});
+        {birth.lock.get(), birth.creator.descriptor(), birth.machine->init_program.get(), birth.lifeline.get()},
+        birth.store->notes());
     {
         std::optional<Slot> slot;
         if (!birth.spec) {

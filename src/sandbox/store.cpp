@@ -58,12 +58,11 @@ Result<Fd> Store::begin(const Journal& journal) const {
         return system_error("lock " + making(), errno);
     const std::string hidden = live() + "/" + std::string(half_made) + journal.id.text();
     if (::mkdir(hidden.c_str(), 0700) != 0) return system_error("create " + hidden, errno);
-    Fd lock = take_lock(hidden + "/lock", O_CREAT);
+    // One file for both: a new one costs a file system more than all else here.
+    Fd lock = take_lock(hidden + "/journal.json", O_CREAT | O_EXCL);
     if (!lock.is_open()) return system_error("lock " + hidden, errno);
     // Not synced: what it protects (processes, groups) does not outlive a power failure either.
-    const Fd file(::open((hidden + "/journal.json").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file.is_open()) return system_error("write the journal", errno);
-    TRY(write_all(file.get(), json::write(journal)));
+    TRY(write_all(lock.get(), json::write(journal)));
     if (::rename(hidden.c_str(), live(journal.id).c_str()) != 0) return system_error("publish " + hidden, errno);
     return lock;
 }
@@ -74,7 +73,9 @@ Result<Journal> Store::journal(const SandboxId& id) const {
 }
 
 Result<Fd> Store::lock_dead(const SandboxId& id) const {
-    Fd lock = take_lock(live(id) + "/lock", 0);
+    // Of a version before, whose shims may live on: a file of its own.
+    const std::string separate = live(id) + "/lock";
+    Fd lock = take_lock(file_exists(separate) ? separate : live(id) + "/journal.json", 0);
     if (lock.is_open()) return lock;
     if (errno == EWOULDBLOCK) return busy("sandbox " + id.text() + " is alive");
     return not_found("sandbox " + id.text());

@@ -41,6 +41,7 @@ public:
     std::string base() const { return m_directory + "/base"; }
     std::string trash() const { return m_directory + "/trash"; }
     std::string audit() const { return m_directory + "/audit.jsonl"; }
+    std::string notes() const { return m_directory + "/shim.log"; }
 
     // Writes the journal and makes the sandbox's folder visible; the returned lock must be held while it lives.
     Result<Fd> begin(const Journal& journal) const;

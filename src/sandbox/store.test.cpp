@@ -31,6 +31,12 @@ TEST_CASE("a folder in the making stays, and goes when its maker has died") {
     CHECK_FALSE(file_exists(half));
     other.value().reset();
     CHECK(store.value().lock_dead(journal.id).ok());
+    CHECK(store.value().journal(journal.id).value().id == journal.id);
+
+    // A shim of a version before holds a file of its own.
+    const Fd separate(::open((store.value().live(journal.id) + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    REQUIRE(::flock(separate.get(), LOCK_EX) == 0);
+    CHECK(store.value().lock_dead(journal.id).error().code == Code::busy);
     CHECK(store.value().forget(journal.id).ok());
     CHECK(store.value().sandboxes().empty());
 }
