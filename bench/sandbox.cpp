@@ -1,6 +1,7 @@
 // Measures sandboxes beside other ways to start a process; prints one JSON object. Run by bench/sandbox.sh.
 #include "base/file.h"
 #include "base/text.h"
+#include "bench/machine_state.h"
 #include "crypto/crypto.h"
 #include "sandbox/layer.h"
 #include "sandbox/local_provider.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <functional>
@@ -80,6 +80,12 @@ int run_host(const std::vector<std::string>& argv) {
     return failed == 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// From its start to its end; negative when it fails or is not installed.
+double time_host(const std::vector<std::string>& argv) {
+    const double begin = now_ms();
+    return run_host(argv) == 0 ? now_ms() - begin : -1;
+}
+
 SandboxSpec spec_of(std::vector<std::string> argv) {
     SandboxSpec spec;
     Command command;
@@ -131,47 +137,35 @@ json::Object start_times(const Providers& providers, const std::string& hone, co
     write_bundle(folder + "/bundle");
     int serial = 0;
     const std::vector<std::pair<std::string, std::function<double()>>> ways{
-        {"posix_spawn",
-         [&] {
-             const double begin = now_ms();
-             run_host({"/bin/true"});
-             return now_ms() - begin;
-         }},
+        {"posix_spawn", [&] { return time_host({"/bin/true"}); }},
         {"hone_ns", [&] { return run_once(providers.warm, spec_of({"/bin/true"})); }},
         {"hone_ns_unprepared", [&] { return run_once(providers.cold, spec_of({"/bin/true"})); }},
+        {"hone_version",
+         [&] {
+             return time_host({hone, "--version"});
+         }},
         {"hone_command",
          [&] {
-             const double begin = now_ms();
-             return run_host({hone, "sandbox", "run", "--data-dir", folder + "/command", "--", "/bin/true"}) == 0
-                        ? now_ms() - begin
-                        : -1;
+             return time_host({hone, "sandbox", "run", "--data-dir", folder + "/command", "--", "/bin/true"});
          }},
         {"bwrap",
          [&] {
-             const double begin = now_ms();
-             const int status = run_host({"bwrap",     "--unshare-all", "--cap-drop", "ALL",       "--die-with-parent",
-                                          "--ro-bind", "/usr",          "/usr",       "--symlink", "usr/bin",
-                                          "/bin",      "--symlink",     "usr/lib",    "/lib",      "--symlink",
-                                          "usr/lib64", "/lib64",        "--dev",      "/dev",      "--proc",
-                                          "/proc",     "--tmpfs",       "/tmp",       "/bin/true"});
-             return status == 0 ? now_ms() - begin : -1;
+             return time_host({"bwrap",     "--unshare-all", "--cap-drop", "ALL",       "--die-with-parent",
+                               "--ro-bind", "/usr",          "/usr",       "--symlink", "usr/bin",
+                               "/bin",      "--symlink",     "usr/lib",    "/lib",      "--symlink",
+                               "usr/lib64", "/lib64",        "--dev",      "/dev",      "--proc",
+                               "/proc",     "--tmpfs",       "/tmp",       "/bin/true"});
          }},
         {"crun",
          [&] {
-             const double begin = now_ms();
-             return run_host({"crun", "--root", folder + "/crun", "run", "--bundle", folder + "/bundle",
-                              "bench" + std::to_string(serial++)}) == 0
-                        ? now_ms() - begin
-                        : -1;
+             return time_host({"crun", "--root", folder + "/crun", "run", "--bundle", folder + "/bundle",
+                               "bench" + std::to_string(serial++)});
          }},
         {"runsc",
          [&] {
-             const double begin = now_ms();
-             return run_host({"runsc", "--root", folder + "/runsc", "--platform=ptrace", "--network=none",
-                              "--ignore-cgroups", "run", "--bundle", folder + "/bundle",
-                              "bench" + std::to_string(serial++)}) == 0
-                        ? now_ms() - begin
-                        : -1;
+             return time_host({"runsc", "--root", folder + "/runsc", "--platform=ptrace", "--network=none",
+                               "--ignore-cgroups", "run", "--bundle", folder + "/bundle",
+                               "bench" + std::to_string(serial++)});
          }},
     };
     std::map<std::string, Clocked> times;
@@ -185,6 +179,10 @@ json::Object start_times(const Providers& providers, const std::string& hone, co
         }
     json::Object result;
     for (const auto& [name, list] : times) result[name] = summary(list);
+    if (const json::Value* measure = result.if_contains("bwrap")) {
+        const double unit = p50(measure->as_object());
+        for (auto& [name, entry] : result) entry.as_object()["p50_to_bwrap"] = p50(entry.as_object()) / unit;
+    }
     return result;
 }
 
@@ -368,9 +366,10 @@ void add_ratios(json::Object& report, const json::Object& times) {
     report["runsc_to_hone"] = ratio("runsc", "hone_ns");
 }
 
-int bench(int argc, char** argv) {
+int run_bench(int argc, char** argv) {
     Options options = read_options(argc, argv);
     crypto::start();
+    const bench::MachineState state;
     char folder[] = "/var/tmp/hone-bench-XXXXXX";
     if (::mkdtemp(folder) == nullptr) die("mkdtemp");
     const std::string hone = argv[1];
@@ -402,6 +401,7 @@ int bench(int argc, char** argv) {
     }
     warm.reset();
     cold.reset();
+    report["machine"] = state.report();
     (void)remove_tree(folder).ok();
     std::fputs(json::print_pretty(report).c_str(), stdout);
     return 0;
@@ -411,5 +411,5 @@ int bench(int argc, char** argv) {
 } // namespace hone::sandbox
 
 int main(int argc, char** argv) {
-    return hone::sandbox::bench(argc, argv);
+    return hone::sandbox::run_bench(argc, argv);
 }
