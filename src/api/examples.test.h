@@ -309,7 +309,7 @@ inline constexpr Example examples[] = {
     {"GET /v1/audit/export", "space={space}"},
     {"GET /v1/audit/verify"},
     {"GET /v1/server"},
-    {"GET /v1/span_backlog"},
+    {.route = "GET /v1/span_backlog", .allowed = 503},
     {"GET /v1/backup"},
     {"GET /openapi.json"},
 };
