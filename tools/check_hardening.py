@@ -47,7 +47,7 @@ def check_sources():
     for entry in json.loads((folder / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
         last = {
-            "stack protector": [word for word in words if "stack-protector" in word][-1:] == ["-fstack-protector-strong"],
+            "stack protector": [word for word in words if re.match(r"-f(no-)?stack-protector", word)][-1:] == ["-fstack-protector-strong"],
             "FORTIFY": [word for word in words if "_FORTIFY_SOURCE" in word][-1:] in (["-D_FORTIFY_SOURCE=2"], ["-D_FORTIFY_SOURCE=3"]),
             "optimisation, which FORTIFY needs": [word for word in words if re.match(r"-O", word)][-1:] not in ([], ["-O0"]),
             "position independent code": [word for word in words if re.fullmatch(r"-f(no-)?(pic|PIC|pie|PIE)", word)][-1:] in (["-fPIC"], ["-fPIE"]),
