@@ -86,6 +86,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="only print the names")
     parser.add_argument("names", nargs="*")
     wanted = parser.parse_args()
+    wanted.binary = pathlib.Path(wanted.binary).absolute()  # tests start it from other folders
     chosen = [
         (name, function)
         for name, function in tests()
