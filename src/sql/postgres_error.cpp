@@ -19,7 +19,9 @@ PostgresFailure collision(std::string trail) {
 PostgresFailure postgres_failure(std::string_view sqlstate, std::string trail) {
     const std::string_view state_class = sqlstate.substr(0, 2);
     // Integrity rules.
-    if (sqlstate == "23505") return plain(already_exists(std::move(trail)));
+    // Also what loses CREATE TABLE IF NOT EXISTS to another server: it sees the row, the type or the table first.
+    if (sqlstate == "23505" || sqlstate == "42710" || sqlstate == "42P07")
+        return plain(already_exists(std::move(trail)));
     if (sqlstate == "23503") return plain(broken_reference(std::move(trail)));
     if (sqlstate == "23514" || sqlstate == "23502") return plain(broken_rule(std::move(trail)));
     if (sqlstate == "22003") return plain({Code::invalid, "a number is out of range", std::move(trail)});
