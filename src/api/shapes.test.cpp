@@ -189,7 +189,7 @@ TEST_CASE("a malformed body, a wrong content type and a wrong query are refused 
         Ask ask{std::string(route.method), Walk::target(route) + "?no_such_parameter=1", "", walk.admin};
         if (route.body_schema != nullptr) ask.body = "{}";
         walk.check(route, walk.desk.send(ask));
-        // Nobody, and somebody without a valid key.
+        // Without a key, and with one that is not valid.
         if (route.need.kind == Need::Kind::guest) continue;
         for (const auto& headers : {std::vector<net::Header>{}, Desk::with_key("hone_wrong")}) {
             const auto refused = walk.desk.send({std::string(route.method), Walk::target(route), "{}", headers});

@@ -53,9 +53,9 @@ struct Claim {
     };
 };
 
-// Never returns. `control` is the socket to the shim; `entrances` lead into the groups of this sandbox. The shim gives
-// the word to go, sends the ground's mounts, hears "waiting", sends the claim with its mounts, and gets "made" with the
-// scratch directory, the mount namespace and the listeners; later the socket belongs to hone-init.
+// Never returns. `control` is the socket to the shim; `entrances` lead into the groups of this sandbox. The shim sends
+// the start message and the ground's mounts, receives "waiting", sends the claim with its mounts, and receives "made"
+// with the scratch directory, the mount namespace and the listeners; later the socket belongs to hone-init.
 [[noreturn]] void enter_sandbox(const Ground& ground, const std::vector<Fd>& entrances, int control);
 
 // What to hide in /proc, as far as this kernel has it.

@@ -269,7 +269,7 @@ void Shim::remove_groups() {
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
     m_cgroup = Cgroup();
     m_slow_left = true;
-    // What is mounted in there is somebody's next.
+    // The next sandbox may need the volume or the layers that are mounted in there.
     if (m_volume || !m_held.empty()) release_slowly();
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr Duration grace = std::chrono::seconds(2);
 // How long a finished sandbox waits for a server to come back and ask.
 constexpr Duration linger = std::chrono::hours(24);
-// How long the kernel's slow work waits for whoever asks about the end.
+// How long slow unmounting is put off, so that requests about the end are answered first.
 constexpr Duration pause_after_end = std::chrono::milliseconds(50);
 } // namespace
 

@@ -29,11 +29,11 @@ namespace {
 constexpr unsigned first_unique_uid = 0x70000000;
 constexpr unsigned unique_uid_mask = 0x0fffffff;
 
-// A fork shows the arguments and the environment of whoever made it, and a shim lives long: what was typed, values of
+// A fork shows the arguments and the environment of its parent, and a shim lives long: what was typed, values of
 // variables among it, must not stand in the process list for all that time.
 void forget_origin(const std::string& title) {
     const auto shown = read_file("/proc/self/cmdline", 8 << 20);
-    char* const start = program_invocation_name; // argv[0], unless somebody moved it
+    char* const start = program_invocation_name; // argv[0], unless it was moved
     if (!shown.ok() || shown.value().size() < 2 || std::strcmp(start, shown.value().c_str()) != 0) return;
     const size_t room = shown.value().size();
     for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)

@@ -17,7 +17,7 @@ Result<Machine> probe_machine();
 
 class Spawner {
 public:
-    // `command`: in the process of somebody's command, whose arguments and environment are not for the process list.
+    // `command`: in the process of a command, whose arguments and environment must not show in the process list.
     enum class Place { process_of_its_own, command };
     static Result<Spawner> open(const std::string& data_directory, Place place = Place::process_of_its_own);
 

@@ -59,7 +59,7 @@ private:
     const broker::UsageLedger& m_ledger;
     notice::Notices& m_notices;
     const BacklogSource m_backlog;
-    std::string m_late; // the key of what was told of spans that wait; empty: they are stored
+    std::string m_late; // the key of the notice about spans that wait; empty: they are stored
     Time m_seen;
     Mutex m_mutex;
     Condition m_changed;
