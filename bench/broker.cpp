@@ -5,8 +5,8 @@
 // HTTP on both ways, where nothing but the gateway's own work counts.
 //   bench_broker [requests] [calls] [scripted_model.py]      prints one JSON object
 #include "base/log.h"
-#include "broker/authority.h"
-#include "broker/gateway.h"
+#include "broker/gateway/gateway.h"
+#include "broker/wire/authority.h"
 #include "crypto/crypto.h"
 #include "net/client.h"
 #include "sql/migrate.h"

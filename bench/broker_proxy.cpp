@@ -2,10 +2,10 @@
 // host that has a secret (TLS taken apart, answer searched), added time per request there, and many tunnels at once.
 //   bench_broker_proxy [megabytes] [requests]      prints one JSON object
 #include "base/log.h"
-#include "broker/authority.h"
 #include "broker/broker.h"
+#include "broker/wire/authority.h"
 #include "crypto/crypto.h"
-#include "net/url.h"
+#include "net/http/url.h"
 #include "json/json.h"
 
 #include <algorithm>

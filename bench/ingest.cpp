@@ -3,8 +3,8 @@
 //   bench_ingest [spans]          prints one JSON object
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
-#include "telemetry/normalise.h"
-#include "telemetry/span_row.h"
+#include "telemetry/span/normalise.h"
+#include "telemetry/span/span_row.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/temporary_directory.h"
 

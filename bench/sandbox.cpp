@@ -3,12 +3,12 @@
 #include "base/text.h"
 #include "bench/machine_state.h"
 #include "crypto/crypto.h"
-#include "sandbox/layer.h"
-#include "sandbox/local_provider.h"
-#include "sandbox/process_memory.h"
-#include "sandbox/store.h"
-#include "sandbox/tree.h"
-#include "sandbox/volume.h"
+#include "sandbox/image/layer.h"
+#include "sandbox/image/store.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/image/volume.h"
+#include "sandbox/local/local_provider.h"
+#include "sandbox/wall/process_memory.h"
 
 #include <algorithm>
 #include <cerrno>

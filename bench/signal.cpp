@@ -3,7 +3,7 @@
 //   bench_signal [spans [seeds]]          prints one JSON object
 #include "bench/signal_corpus.h"
 #include "bench/span_generator.h"
-#include "signal/detectors.h"
+#include "signal/detect/detectors.h"
 #include "telemetry/temporary_directory.h"
 
 #include <algorithm>

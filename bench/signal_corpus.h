@@ -4,8 +4,8 @@
 #pragma once
 
 #include "otlp/message.h"
-#include "signal/candidate.h"
-#include "telemetry/evals.h"
+#include "signal/detect/candidate.h"
+#include "telemetry/query/evals.h"
 #include "telemetry/telemetry.h"
 
 #include <cmath>

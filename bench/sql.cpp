@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
-#include "telemetry/normalise.h"
-#include "telemetry/span_row.h"
-#include "telemetry/sql_guard.h"
+#include "telemetry/guard/sql_guard.h"
+#include "telemetry/span/normalise.h"
+#include "telemetry/span/span_row.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/temporary_directory.h"
 

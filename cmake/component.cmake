@@ -19,15 +19,17 @@ function(hone_split_debug target)
 endfunction()
 
 # hone_component(name DEPENDS a b LIBRARIES x y)
-#   src/name/*.cpp            -> library hone_name
-#   src/name/*.test.cpp       -> program name_test (doctest), one ctest entry
-#   src/name/*.fuzz.cpp       -> one program fuzz_<file> each, when FUZZ is on
+#   src/name/**.cpp           -> library hone_name
+#   src/name/**.test.cpp      -> program name_test (doctest), one ctest entry
+#   src/name/**.fuzz.cpp      -> one program fuzz_<file> each, when FUZZ is on
+# The subfolders of a component are its rooms (src/layers.txt); `testing/` holds what other components' tests use.
 # DEPENDS are other components; src/layers.txt says which are allowed. NO_TSAN "reason" disables the tests under
 # ThreadSanitizer, and ctest says so.
 function(hone_component name)
     cmake_parse_arguments(arg "" "NO_TSAN" "DEPENDS;LIBRARIES;SOURCES;TEST_LIBRARIES" ${ARGN})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR})
-    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    list(FILTER sources EXCLUDE REGEX "/testing/")
     set(tests ${sources})
     set(fuzzers ${sources})
     list(FILTER sources EXCLUDE REGEX "\\.(test|fuzz|main)\\.cpp$")

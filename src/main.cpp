@@ -1,8 +1,8 @@
 // Picks the subcommand; nothing else.
 #include "cli/cli.h"
-#include "sandbox/command_line.h"
+#include "sandbox/local/command_line.h"
 #include "server/server.h"
-#include "telemetry/engine.h"
+#include "telemetry/engine/engine.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "api/spans.h"
 #include "base/log.h"
 #include "crypto/crypto.h"
-#include "net/url.h"
+#include "net/http/url.h"
 #include "otlp/encode.h"
 
 #include <algorithm>

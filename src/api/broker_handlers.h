@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/handlers.h"
-#include "broker/explain.h"
+#include "broker/egress/explain.h"
 
 namespace hone::api {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "access/access.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <map>
 #include <memory>

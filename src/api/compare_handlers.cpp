@@ -1,5 +1,5 @@
 #include "api/span_handlers.h"
-#include "telemetry/compare.h"
+#include "telemetry/query/compare.h"
 
 #include <cmath>
 

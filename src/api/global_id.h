@@ -2,7 +2,7 @@
 // GlobalID and keep for later calls that do not name the project. Pure; any thread.
 #pragma once
 
-#include "telemetry/evals.h"
+#include "telemetry/query/evals.h"
 
 #include <optional>
 #include <string>

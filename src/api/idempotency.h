@@ -3,7 +3,7 @@
 #pragma once
 
 #include "access/caller.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "sql/sql.h"
 
 #include <optional>

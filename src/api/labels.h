@@ -4,7 +4,7 @@
 
 #include "api/call.h"
 #include "review/artifacts.h"
-#include "telemetry/evals.h"
+#include "telemetry/query/evals.h"
 
 namespace hone::api {
 

@@ -2,7 +2,7 @@
 // are repeated ones, except those declared as a vector.
 #pragma once
 
-#include "net/url.h"
+#include "net/http/url.h"
 #include "json/json.h"
 
 namespace hone::api {

@@ -1,5 +1,5 @@
 #include "api/span_handlers.h"
-#include "telemetry/filter.h"
+#include "telemetry/query/filter.h"
 
 #include <cmath>
 

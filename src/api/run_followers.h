@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/mutex.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "run/transcript.h"
 
 #include <atomic>

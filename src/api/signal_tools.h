@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/call.h"
-#include "signal/candidate.h"
+#include "signal/detect/candidate.h"
 #include "json/json.h"
 
 namespace hone::api {

@@ -1,7 +1,7 @@
 #include "api/phoenix_handlers.h"
 #include "api/places.h"
 #include "api/trace_target.h"
-#include "telemetry/import_lines.h"
+#include "telemetry/transfer/import_lines.h"
 
 #include <set>
 

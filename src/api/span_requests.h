@@ -2,9 +2,9 @@
 #pragma once
 
 #include "api/requests.h"
-#include "telemetry/evals.h"
-#include "telemetry/span_export.h"
-#include "telemetry/span_import.h"
+#include "telemetry/query/evals.h"
+#include "telemetry/transfer/span_export.h"
+#include "telemetry/transfer/span_import.h"
 
 namespace hone::api {
 

@@ -4,13 +4,13 @@
 
 #include "access/access.h"
 #include "base/mutex.h"
-#include "telemetry/evals.h"
-#include "telemetry/retention.h"
-#include "telemetry/span_lookup.h"
-#include "telemetry/sql_guard.h"
+#include "telemetry/guard/sql_guard.h"
+#include "telemetry/ingest/trace_settings.h"
+#include "telemetry/query/evals.h"
+#include "telemetry/query/retention.h"
+#include "telemetry/query/span_lookup.h"
+#include "telemetry/query/trace_list.h"
 #include "telemetry/telemetry.h"
-#include "telemetry/trace_list.h"
-#include "telemetry/trace_settings.h"
 
 #include <string>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 #include "api/tail_handlers.h"
 
-#include "telemetry/filter.h"
+#include "telemetry/query/filter.h"
 
 namespace hone::api {
 

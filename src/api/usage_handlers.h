@@ -3,7 +3,7 @@
 
 #include "api/call.h"
 #include "api/requests.h"
-#include "broker/budget.h"
+#include "broker/spending/budget.h"
 
 namespace hone::api {
 

@@ -4,7 +4,7 @@
 
 #include "access/caller.h"
 #include "run/run.h"
-#include "telemetry/span_store.h"
+#include "telemetry/query/span_store.h"
 
 #include <optional>
 #include <string>

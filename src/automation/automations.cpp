@@ -5,7 +5,7 @@
 #include "automation/cron.h"
 #include "automation/prompt_template.h"
 #include "base/text.h"
-#include "broker/usage_ledger.h"
+#include "broker/spending/usage_ledger.h"
 #include "crypto/crypto.h"
 
 namespace hone::automation {

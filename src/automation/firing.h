@@ -5,7 +5,7 @@
 
 #include "automation/automations.h"
 #include "automation/prompt_template.h"
-#include "broker/usage_ledger.h"
+#include "broker/spending/usage_ledger.h"
 #include "run/runs.h"
 
 namespace hone::automation {

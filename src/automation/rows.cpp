@@ -2,7 +2,7 @@
 #include "automation/automations.h"
 
 #include "automation/cron.h"
-#include "broker/usage_ledger.h"
+#include "broker/spending/usage_ledger.h"
 
 namespace hone::automation {
 

@@ -2,7 +2,7 @@
 
 #include "automation/cron.h"
 #include "base/text.h"
-#include "telemetry/filter.h"
+#include "telemetry/query/filter.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
 #include "broker/broker.h"
 
 #include "base/log.h"
-#include "broker/authority.h"
-#include "broker/placeholder.h"
-#include "broker/proxy.h"
+#include "broker/egress/placeholder.h"
+#include "broker/egress/proxy.h"
+#include "broker/wire/authority.h"
 #include "crypto/seal.h"
 
 #include <array>
@@ -36,11 +36,11 @@ struct Broker::State {
     struct Listener {
         Fd socket;
         Door door;
-        std::shared_ptr<Session> session; // shared: connections keep it beyond detach
+        std::shared_ptr<AttachedRun> session; // shared: connections keep it beyond detach
     };
     struct Work {
         State& state;
-        std::shared_ptr<Session> session;
+        std::shared_ptr<AttachedRun> session;
         Door door;
         Fd socket;
     };
@@ -53,7 +53,7 @@ struct Broker::State {
 
     void accept_all();
     void accept_from(const std::shared_ptr<Listener>& listener);
-    void start_connection(const std::shared_ptr<Session>& session, Door door, Fd socket);
+    void start_connection(const std::shared_ptr<AttachedRun>& session, Door door, Fd socket);
     static void* run_connection(void* work);
     Result<> watch(uint64_t key, int descriptor);
 
@@ -66,7 +66,7 @@ struct Broker::State {
 
     Mutex mutex;
     Condition changed;
-    std::map<std::string, std::shared_ptr<Session>> sessions GUARDED_BY(mutex);
+    std::map<std::string, std::shared_ptr<AttachedRun>> sessions GUARDED_BY(mutex);
     std::map<uint64_t, std::shared_ptr<Listener>> listeners GUARDED_BY(mutex); // shared: accepting goes on unlocked
     uint64_t next_key GUARDED_BY(mutex) = 1;
     int64_t live GUARDED_BY(mutex) = 0;
@@ -107,7 +107,7 @@ void Broker::State::accept_from(const std::shared_ptr<Listener>& listener) {
     start_connection(listener->session, listener->door, std::move(accepted.value().descriptor));
 }
 
-void Broker::State::start_connection(const std::shared_ptr<Session>& session, Door door, Fd socket) {
+void Broker::State::start_connection(const std::shared_ptr<AttachedRun>& session, Door door, Fd socket) {
     {
         const Lock lock(mutex);
         // Over a cap the connection is closed at once: a refusal in words would need a thread.
@@ -184,13 +184,13 @@ Broker::~Broker() {
     while (m_state->live > 0) m_state->changed.wait(m_state->mutex);
 }
 
-Result<std::shared_ptr<Session>> Broker::attach(RunAccess access, Listeners listeners) {
+Result<std::shared_ptr<AttachedRun>> Broker::attach(RunAccess access, Listeners listeners) {
     if (!access.decisions) return invalid("a run needs somebody who writes the broker's decisions down");
     auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules));
     if (!access.seed) access.seed = std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32));
     auto authority = TRY(Authority::create(access.run_id, *access.seed, m_state->clock.now()));
-    const std::shared_ptr<Session> session(
-        new Session(access, std::move(policy), std::move(authority), m_state->dialer, m_state->clock));
+    const std::shared_ptr<AttachedRun> session(
+        new AttachedRun(access, std::move(policy), std::move(authority), m_state->dialer, m_state->clock));
     const Lock lock(m_state->mutex);
     if (m_state->stop.fired()) return unavailable("the broker is going down");
     if (m_state->sessions.contains(access.run_id)) return conflict("run " + access.run_id + " is attached already");
@@ -212,7 +212,7 @@ Result<std::shared_ptr<Session>> Broker::attach(RunAccess access, Listeners list
 Result<> Broker::update(const RunAccess& access) {
     // Compiled first: a bad policy changes nothing.
     const auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules));
-    std::shared_ptr<Session> session;
+    std::shared_ptr<AttachedRun> session;
     {
         const Lock lock(m_state->mutex);
         const auto found = m_state->sessions.find(access.run_id);
@@ -233,7 +233,7 @@ void Broker::detach(const std::string& run_id) {
 }
 
 void Broker::remove(const std::string& run_id, bool run_has_ended) {
-    std::shared_ptr<Session> session;
+    std::shared_ptr<AttachedRun> session;
     std::vector<std::shared_ptr<State::Listener>> closing;
     {
         const Lock lock(m_state->mutex);

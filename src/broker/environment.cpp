@@ -1,8 +1,8 @@
 // What a sandbox gets told about its broker.
-#include "broker/authority.h"
 #include "broker/broker.h"
-#include "broker/placeholder.h"
-#include "broker/trust_store.h"
+#include "broker/egress/placeholder.h"
+#include "broker/wire/authority.h"
+#include "broker/wire/trust_store.h"
 
 namespace hone::broker {
 
@@ -30,7 +30,7 @@ void add_proxy(SandboxEnvironment& environment) {
     environment.variables.emplace_back("HONE_GATEWAY_URL", gateway_url);
 }
 
-Result<> add_trust(Session& session, SandboxEnvironment& environment) {
+Result<> add_trust(AttachedRun& session, SandboxEnvironment& environment) {
     const std::string bundle = session.authority().certificate() + system_authorities();
     for (const char* name : bundle_variables) environment.variables.emplace_back(name, bundle_path);
     environment.ca_bundle_content = bundle;
@@ -49,7 +49,7 @@ Result<> add_trust(Session& session, SandboxEnvironment& environment) {
 
 } // namespace
 
-Result<SandboxEnvironment> sandbox_environment(Session& session) {
+Result<SandboxEnvironment> sandbox_environment(AttachedRun& session) {
     SandboxEnvironment environment;
     add_proxy(environment);
     TRY(add_trust(session, environment));

@@ -1,9 +1,9 @@
 // A hostile client in a real sandbox: curl, git, Node.js and Python against servers that only the broker can reach.
 #include "base/testing.h"
-#include "broker/redactor.h"
+#include "broker/egress/redactor.h"
 #include "broker/testing.h"
-#include "sandbox/local_provider.h"
-#include "sandbox/test_folder.h"
+#include "sandbox/local/local_provider.h"
+#include "sandbox/local/test_folder.h"
 
 #include <csignal>
 #include <cstdlib>

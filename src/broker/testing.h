@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/text.h"
-#include "broker/authority.h"
 #include "broker/broker.h"
-#include "broker/placeholder.h"
+#include "broker/egress/placeholder.h"
+#include "broker/wire/authority.h"
 #include "crypto/crypto.h"
 #include "net/testing/certificates.h"
 #include "net/testing/raw_client.h"
@@ -222,7 +222,7 @@ struct World {
         std::make_shared<TestSecrets>(std::map<std::string, std::string>{{"sec_api", std::string(canary)}});
     std::unique_ptr<Broker> broker;
     RunAccess access;
-    std::shared_ptr<Session> session;
+    std::shared_ptr<AttachedRun> session;
     std::string proxy; // address of the listener
     std::string ca_file = authority.directory() + "/run-ca.pem";
 

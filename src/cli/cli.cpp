@@ -1,12 +1,12 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
-#include "cli/completion.h"
-#include "cli/context.h"
-#include "cli/display.h"
-#include "cli/help.h"
-#include "cli/remote.h"
-#include "cli/version.h"
+#include "cli/commands/team/version.h"
+#include "cli/remote/context.h"
+#include "cli/remote/remote.h"
+#include "cli/terminal/display.h"
+#include "cli/toolkit/completion.h"
+#include "cli/toolkit/help.h"
 #include "json/json.h"
 
 #include <csignal>

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/time.h"
-#include "cli/console.h"
+#include "cli/table/command.h"
+#include "cli/terminal/console.h"
 
 #include <span>
 #include <string>
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace hone::cli {
-
-struct LocalCommand {
-    std::string_view name;
-    std::string_view summary;
-    int (*main)(int argc, char** argv) = nullptr; // argv[0] is the command's own name
-    bool hidden = false;
-};
 
 // The whole program; returns its exit code. See exit_code.h.
 int run(int argc, char** argv, std::span<const LocalCommand> local);

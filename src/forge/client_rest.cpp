@@ -1,7 +1,7 @@
 #include "forge/client_rest.h"
 
 #include "base/text.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "sandbox/tree.h"
-#include "sandbox/volume.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/image/volume.h"
 
 #include <algorithm>
 #include <cerrno>

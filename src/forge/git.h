@@ -5,8 +5,8 @@
 
 #include "access/access.h"
 #include "base/file.h"
-#include "sandbox/provider.h"
-#include "sandbox/store.h"
+#include "sandbox/image/store.h"
+#include "sandbox/provider/provider.h"
 
 #include <functional>
 #include <map>

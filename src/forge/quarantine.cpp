@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "sandbox/tree.h"
+#include "sandbox/image/tree.h"
 
 #include <filesystem>
 #include <fmt/format.h>

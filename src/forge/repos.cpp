@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "forge/git.h"
-#include "sandbox/spec.h"
+#include "sandbox/provider/spec.h"
 
 #include <algorithm>
 #include <fmt/format.h>

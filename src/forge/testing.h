@@ -2,8 +2,8 @@
 #pragma once
 
 #include "forge/git.h"
-#include "sandbox/local_provider.h"
-#include "sandbox/test_folder.h"
+#include "sandbox/local/local_provider.h"
+#include "sandbox/local/test_folder.h"
 
 #include <csignal>
 #include <cstdlib>

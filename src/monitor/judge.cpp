@@ -1,7 +1,7 @@
 #include "monitor/judge.h"
 
 #include "monitor/mute.h"
-#include "telemetry/filter.h"
+#include "telemetry/query/filter.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "access/access.h"
-#include "telemetry/span_store.h"
+#include "telemetry/query/span_store.h"
 
 namespace hone::monitor {
 

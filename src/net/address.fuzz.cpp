@@ -1,8 +1,8 @@
 // Everything that reads text out of a request: queries, paths, cookies, encodings, static paths, URLs.
-#include "net/compress.h"
-#include "net/http.h"
+#include "net/http/compress.h"
+#include "net/http/http.h"
+#include "net/http/url.h"
 #include "net/static_files.h"
-#include "net/url.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -2,9 +2,9 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
-#include "net/body_decoder.h"
-#include "net/head_parser.h"
-#include "net/url.h"
+#include "net/http/body_decoder.h"
+#include "net/http/head_parser.h"
+#include "net/http/url.h"
 #include "net/wire.h"
 
 #include <algorithm>

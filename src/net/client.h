@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "net/client.h"
 
-#include "net/sse.h"
+#include "net/http/sse.h"
 #include "net/testing/certificates.h"
 #include "net/testing/raw_client.h"
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/time.h"
-#include "net/body_decoder.h"
 #include "net/exchange.h"
-#include "net/head_parser.h"
+#include "net/http/body_decoder.h"
+#include "net/http/head_parser.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "net/socket.h"

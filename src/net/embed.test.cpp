@@ -1,6 +1,6 @@
 // The way from a directory through tools/embed.py into the program and out of a socket.
 #include "base/file.h"
-#include "net/compress.h"
+#include "net/http/compress.h"
 #include "net/static_files.h"
 #include "net/testing/raw_client.h"
 

@@ -1,8 +1,8 @@
 #include "net/exchange.h"
 
 #include "base/log.h"
-#include "net/compress.h"
 #include "net/edge.h"
+#include "net/http/compress.h"
 
 #include <exception>
 

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "net/socket.h"
 
-#include "net/url.h"
+#include "net/http/url.h"
 
 #include <algorithm>
 #include <array>

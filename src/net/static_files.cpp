@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "net/compress.h"
-#include "net/url.h"
+#include "net/http/compress.h"
+#include "net/http/url.h"
 
 #include <algorithm>
 #include <array>

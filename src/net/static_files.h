@@ -2,7 +2,7 @@
 // and index.html for the UI's own routes. Immutable after construction: any thread, also the edge's (embedded only).
 #pragma once
 
-#include "net/http.h"
+#include "net/http/http.h"
 
 #include <optional>
 #include <span>

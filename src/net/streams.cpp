@@ -1,6 +1,6 @@
 #include "net/streams.h"
 
-#include "net/sse.h"
+#include "net/http/sse.h"
 
 namespace hone::net {
 

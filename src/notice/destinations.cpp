@@ -2,7 +2,7 @@
 
 #include "access/names.h"
 #include "crypto/crypto.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 namespace hone::notice {
 

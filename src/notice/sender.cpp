@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "crypto/hmac.h"
 #include "net/address_range.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 #include <algorithm>
 

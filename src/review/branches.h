@@ -5,7 +5,7 @@
 
 #include "forge/push.h"
 #include "review/revision.h"
-#include "sandbox/spec.h"
+#include "sandbox/provider/spec.h"
 
 #include <functional>
 

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "forge/mirrors.h"
-#include "sandbox/tree.h"
+#include "sandbox/image/tree.h"
 
 #include <algorithm>
 #include <fmt/format.h>

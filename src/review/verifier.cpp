@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "review/secret_forms.h"
-#include "sandbox/layer.h"
+#include "sandbox/image/layer.h"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "review/inspector.h"
-#include "sandbox/provider.h"
-#include "sandbox/store.h"
+#include "sandbox/image/store.h"
+#include "sandbox/provider/provider.h"
 
 namespace hone::review {
 

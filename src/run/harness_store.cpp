@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/catalog.h"
-#include "sandbox/tree.h"
+#include "sandbox/image/tree.h"
 #include "json/json.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "run/run.h"
-#include "telemetry/ingest.h"
+#include "telemetry/ingest/ingest.h"
 
 #include <map>
 #include <string>

@@ -5,10 +5,10 @@
 
 #include "base/fields.h"
 #include "base/result.h"
-#include "broker/model_call.h"
-#include "broker/policy.h"
+#include "broker/egress/policy.h"
+#include "broker/spending/model_call.h"
 #include "review/policy.h"
-#include "sandbox/spec.h"
+#include "sandbox/provider/spec.h"
 #include "json/json.h"
 
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "sandbox/tree.h"
+#include "sandbox/image/tree.h"
 
 #include <algorithm>
 #include <csignal>

@@ -4,14 +4,14 @@
 #pragma once
 
 #include "base/mutex.h"
-#include "broker/gateway.h"
+#include "broker/gateway/gateway.h"
 #include "harness/catalog.h"
 #include "run/egress.h"
 #include "run/harness_store.h"
 #include "run/run_spans.h"
 #include "run/work.h"
-#include "sandbox/provider.h"
-#include "sandbox/store.h"
+#include "sandbox/image/store.h"
+#include "sandbox/provider/provider.h"
 
 #include <atomic>
 #include <deque>
@@ -166,7 +166,7 @@ private:
     harness::Launch m_launch;
     skill::Grant m_grant;
     std::unique_ptr<sandbox::Sandbox> m_sandbox;
-    std::shared_ptr<broker::Session> m_session;
+    std::shared_ptr<broker::AttachedRun> m_session;
     std::optional<RunSpans> m_spans;
     std::map<std::string, std::string> m_environment; // of every command
     std::vector<RunEvent> m_steps;                    // not written down yet

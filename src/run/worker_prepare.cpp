@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "sandbox/layer.h"
-#include "sandbox/tree.h"
-#include "sandbox/volume.h"
+#include "sandbox/image/layer.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/image/volume.h"
 
 #include <algorithm>
 #include <fcntl.h>

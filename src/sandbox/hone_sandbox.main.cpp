@@ -1,6 +1,6 @@
 // The sandbox commands alone, in a small binary: `hone-sandbox sandbox run -- id`. Same arguments as `hone`.
-#include "sandbox/check.h"
-#include "sandbox/command_line.h"
+#include "sandbox/local/check.h"
+#include "sandbox/local/command_line.h"
 
 #include <cstdio>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include "crypto/crypto.h"
 #include "server/backup_files.h"
 #include "server/server.h"
-#include "telemetry/span_snapshot.h"
+#include "telemetry/transfer/span_snapshot.h"
 #include "json/json.h"
 
 #include <algorithm>

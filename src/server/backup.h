@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "sql/sql.h"
 #include "telemetry/telemetry.h"
 

@@ -1,5 +1,5 @@
 // `hone check`: what this machine offers, one line each, with advice where something is missing.
-#include "sandbox/check.h"
+#include "sandbox/local/check.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -8,8 +8,8 @@
 #include "server/beside_program.h"
 #include "server/local_failure.h"
 #include "server/server.h"
-#include "telemetry/chdb.h"
-#include "telemetry/engine_confinement.h"
+#include "telemetry/engine/chdb.h"
+#include "telemetry/engine/engine_confinement.h"
 #include "json/json.h"
 
 #include <arpa/inet.h>

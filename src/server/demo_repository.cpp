@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "sandbox/tree.h"
+#include "sandbox/image/tree.h"
 
 namespace hone::server {
 

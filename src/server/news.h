@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/mutex.h"
-#include "broker/usage_ledger.h"
+#include "broker/spending/usage_ledger.h"
 #include "notice/notices.h"
-#include "telemetry/backlog.h"
+#include "telemetry/ingest/backlog.h"
 
 #include <functional>
 #include <thread>

@@ -5,7 +5,7 @@
 
 #include "api/forge_services.h"
 #include "broker/broker.h"
-#include "broker/git_service.h"
+#include "broker/gateway/git_service.h"
 #include "forge/supply.h"
 #include "secret/vault.h"
 

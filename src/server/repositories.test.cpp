@@ -2,10 +2,10 @@
 // password: fetch, clone, push, and what must not work.
 #include "server/repositories.h"
 #include "access/testing.h"
-#include "broker/gateway.h"
+#include "broker/gateway/gateway.h"
 #include "broker/testing.h"
-#include "sandbox/local_provider.h"
-#include "sandbox/test_folder.h"
+#include "sandbox/local/local_provider.h"
+#include "sandbox/local/test_folder.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "broker/authority.h"
+#include "broker/wire/authority.h"
 
 #include <algorithm>
 

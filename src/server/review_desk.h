@@ -4,8 +4,8 @@
 #pragma once
 
 #include "api/review_services.h"
-#include "broker/dial.h"
-#include "net/url.h"
+#include "broker/wire/dial.h"
+#include "net/http/url.h"
 #include "review/delivery.h"
 #include "review/duty.h"
 #include "review/verifier.h"

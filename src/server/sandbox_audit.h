@@ -3,8 +3,8 @@
 #pragma once
 
 #include "access/audit.h"
-#include "sandbox/event_tail.h"
-#include "sandbox/local_provider.h"
+#include "sandbox/local/event_tail.h"
+#include "sandbox/local/local_provider.h"
 
 #include <condition_variable>
 #include <mutex>

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/id.h"
 #include "base/text.h"
-#include "sandbox/tree.h"
+#include "sandbox/image/tree.h"
 
 namespace hone::server {
 

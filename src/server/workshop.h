@@ -6,8 +6,8 @@
 #include "api/run_services.h"
 #include "api/spans.h"
 #include "broker/broker.h"
-#include "broker/gateway.h"
-#include "broker/model_spans.h"
+#include "broker/gateway/gateway.h"
+#include "broker/gateway/model_spans.h"
 #include "run/workforce.h"
 #include "secret/vault.h"
 #include "server/repositories.h"
@@ -23,7 +23,7 @@ struct WorkshopParts {
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate
     std::string data_directory = {};
     std::string extra_ca_file = {};
-    std::string price_lines = {}; // telemetry/prices.h; beside the built-in ones
+    std::string price_lines = {}; // telemetry/span/prices.h; beside the built-in ones
     run::Places places = {};
     Repositories* repositories = nullptr; // null: workers have none
 };

@@ -4,10 +4,10 @@
 #include "access/project_list.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "signal/message_template.h"
-#include "signal/survey.h"
-#include "telemetry/evals.h"
-#include "telemetry/filter.h"
+#include "signal/detect/message_template.h"
+#include "signal/detect/survey.h"
+#include "telemetry/query/evals.h"
+#include "telemetry/query/filter.h"
 
 #include <cmath>
 #include <fmt/format.h>

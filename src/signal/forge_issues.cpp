@@ -3,9 +3,9 @@
 #include "signal/signal.h"
 
 #include "base/text.h"
-#include "signal/message_template.h"
+#include "signal/detect/message_template.h"
+#include "signal/detect/words.h"
 #include "signal/signal_row.h"
-#include "signal/words.h"
 
 namespace hone::signal {
 

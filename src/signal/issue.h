@@ -8,7 +8,7 @@
 #pragma once
 
 #include "access/caller.h"
-#include "signal/candidate.h"
+#include "signal/detect/candidate.h"
 #include "json/json.h"
 
 #include <optional>

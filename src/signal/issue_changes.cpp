@@ -4,8 +4,8 @@
 #include "access/names.h"
 #include "access/project_list.h"
 #include "base/text.h"
-#include "signal/message_template.h"
-#include "signal/words.h"
+#include "signal/detect/message_template.h"
+#include "signal/detect/words.h"
 
 namespace hone::signal {
 

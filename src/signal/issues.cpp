@@ -3,10 +3,10 @@
 
 #include "access/names.h"
 #include "base/text.h"
-#include "signal/message_template.h"
-#include "signal/words.h"
+#include "signal/detect/message_template.h"
+#include "signal/detect/words.h"
 
-#include "telemetry/filter.h"
+#include "telemetry/query/filter.h"
 
 namespace hone::signal {
 

@@ -1,7 +1,7 @@
 #include "signal/issue.h"
 
 #include "crypto/crypto.h"
-#include "signal/words.h"
+#include "signal/detect/words.h"
 
 #include <algorithm>
 #include <cmath>

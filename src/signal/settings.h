@@ -4,7 +4,7 @@
 
 #include "access/caller.h"
 #include "run/settings.h"
-#include "signal/detectors.h"
+#include "signal/detect/detectors.h"
 #include "signal/issue.h"
 #include "json/json.h"
 

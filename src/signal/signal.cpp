@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "signal/evidence.h"
+#include "signal/detect/evidence.h"
 #include "signal/peak_memory.h"
 #include "signal/signal_row.h"
 

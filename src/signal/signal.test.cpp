@@ -1,7 +1,7 @@
 // Scans of a project on the real engine: from spans to issues, runs and back.
 #include "signal/signal.h"
 #include "access/testing.h"
-#include "telemetry/evals.h"
+#include "telemetry/query/evals.h"
 #include "telemetry/store_fixture.h"
 
 #include <thread>

@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "signal/detect/words.h"
 #include "signal/signal_row.h"
-#include "signal/words.h"
 
 namespace hone::signal {
 

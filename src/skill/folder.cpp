@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "net/compress.h"
+#include "net/http/compress.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The readers of outside text and archives: .env, SKILL.md, tar.
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "net/compress.h"
+#include "net/http/compress.h"
 #include "skill/dotenv.h"
 #include "skill/folder.h"
 

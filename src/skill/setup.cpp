@@ -1,7 +1,7 @@
 #include "skill/setup.h"
 
 #include "base/text.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 namespace hone::skill {
 

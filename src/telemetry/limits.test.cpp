@@ -1,6 +1,6 @@
-#include "telemetry/retention.h"
+#include "telemetry/ingest/trace_settings.h"
+#include "telemetry/query/retention.h"
 #include "telemetry/store_fixture.h"
-#include "telemetry/trace_settings.h"
 
 #include <zstd.h>
 

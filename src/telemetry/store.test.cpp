@@ -1,7 +1,7 @@
 // The store on the real engine: one engine process for the whole file.
 #include "otlp/decode.h"
 #include "otlp/encode.h"
-#include "telemetry/schema.h"
+#include "telemetry/engine/schema.h"
 #include "telemetry/store_fixture.h"
 
 #include <atomic>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "telemetry/binary.h"
+#include "telemetry/span/binary.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/temporary_directory.h"
 

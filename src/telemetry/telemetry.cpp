@@ -1,7 +1,6 @@
 #include "telemetry/telemetry.h"
 
-#include "telemetry/schema.h"
-#include "telemetry/span_snapshot.h"
+#include "telemetry/engine/schema.h"
 
 #include <filesystem>
 

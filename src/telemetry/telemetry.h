@@ -4,13 +4,13 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "telemetry/clickhouse.h"
-#include "telemetry/engine_process.h"
-#include "telemetry/ingest.h"
-#include "telemetry/loader.h"
-#include "telemetry/span_store.h"
-#include "telemetry/tail.h"
-#include "telemetry/wal.h"
+#include "telemetry/engine/clickhouse.h"
+#include "telemetry/engine/engine_process.h"
+#include "telemetry/ingest/ingest.h"
+#include "telemetry/ingest/loader.h"
+#include "telemetry/ingest/wal.h"
+#include "telemetry/query/span_store.h"
+#include "telemetry/query/tail.h"
 
 #include <memory>
 #include <optional>

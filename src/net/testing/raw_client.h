@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "net/http/url.h"
 #include "net/server.h"
 #include "net/socket.h"
-#include "net/url.h"
 
 #include <array>
 #include <chrono>

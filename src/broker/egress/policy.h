@@ -1,0 +1,81 @@
+// What a run may reach and with which secret, and why. Made from the run's skills, its preset and the space's policy;
+// immutable, so that a live run changes its policy by swapping the whole thing. Pure, any thread.
+#pragma once
+
+#include "base/fields.h"
+#include "broker/wire/http_head.h"
+#include "skill/grant.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::broker {
+
+enum class EgressMode {
+    none,      // only the gateway
+    allowlist, // what a rule allows
+    open,      // every public address, minus what a rule denies
+};
+constexpr auto enum_names(EgressMode) {
+    return std::array{EnumName{EgressMode::none, "none"}, EnumName{EgressMode::allowlist, "allowlist"},
+                      EnumName{EgressMode::open, "open"}};
+}
+
+// A rule that comes from a preset or from the space's policy. Denials win over everything.
+struct PolicyRule {
+    skill::HostRule host; // port 0: every port
+    bool deny = false;
+    std::string source; // "preset", "space policy": for explanations
+};
+
+// A request, as the policy sees it.
+struct Target {
+    std::string method;
+    HostPort host;
+    bool tls = true;
+    std::string path = "/"; // without query
+    bool websocket = false;
+};
+
+struct Verdict {
+    bool allowed = false;
+    std::string rule;                // what decided: "skill: api.github.com:443 GET,POST /repos", "mode none"
+    std::string reason;              // one sentence
+    bool brokered = false;           // a credential is bound to this host and port: own credentials are stripped there
+    bool terminate = false;          // TLS must be taken apart to see method and path, or to put a credential in
+    std::vector<size_t> credentials; // of the grant: may be put into this very request
+};
+
+class Policy {
+public:
+    // Refuses rules that make no sense (bad host patterns, relative prefixes, a wildcard over a whole top level).
+    static Result<std::shared_ptr<const Policy>> compile(EgressMode mode, skill::Grant grant,
+                                                         std::vector<PolicyRule> rules);
+
+    // Whether a tunnel to this place may be opened at all.
+    Verdict judge_connect(const HostPort& target) const;
+    Verdict judge(const Target& target) const;
+
+    EgressMode mode() const { return m_mode; }
+    const skill::Grant& grant() const { return m_grant; }
+    const std::vector<PolicyRule>& rules() const { return m_rules; }
+
+private:
+    Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules);
+
+    EgressMode m_mode;
+    skill::Grant m_grant;
+    std::vector<PolicyRule> m_rules; // the preset's and the space's, then those of the grant
+};
+
+// True when the host is the pattern, or below it when the pattern is "*.example.com".
+bool host_matches(std::string_view pattern, std::string_view host);
+// Whole segments: "/v1" covers "/v1" and "/v1/x", not "/v10".
+bool path_matches(std::string_view prefix, std::string_view path);
+// "." or ".." as a segment, in any number of percent encodings, with slashes of either kind: a path that a server may
+// read as another one.
+bool is_ambiguous_path(std::string_view path);
+
+} // namespace hone::broker

@@ -1,0 +1,311 @@
+#include "broker/egress/proxy.h"
+
+#include "base/text.h"
+#include "broker/egress/exchange.h"
+#include "broker/egress/placeholder.h"
+#include "broker/egress/tunnel.h"
+#include "broker/wire/authority.h"
+
+#include <algorithm>
+
+namespace hone::broker {
+
+namespace {
+
+constexpr auto head_timeout = std::chrono::seconds(60); // also how long a kept connection waits for its next request
+constexpr auto hello_timeout = std::chrono::seconds(15);
+constexpr auto answer_timeout = std::chrono::seconds(10);
+
+bool same_place(const HostPort& header, const HostPort& target, uint16_t default_port) {
+    return header.host == target.host && (header.port == 0 ? default_port : header.port) == target.port;
+}
+
+// What a decision that was made says about the answer that is refused with it.
+std::string explain(const Decision& decision) {
+    return decision.method + " " + decision.target.text() + decision.path + ": " + decision.reason + " (" +
+           decision.rule + ")";
+}
+
+class Connection {
+public:
+    Connection(AttachedRun& session, Channel& client) : m_session(session), m_client(client) {}
+
+    void serve() {
+        for (bool more = true; more && !m_session.cancel().fired();) {
+            auto head = read_request(m_client, Deadline::after(head_timeout));
+            if (!head.ok()) {
+                if (head.error().code == Code::invalid || head.error().code == Code::too_large) refuse(head.error());
+                return;
+            }
+            if (!head.value()) return;
+            RequestHead request = std::move(*head.value());
+            more = request.method == "CONNECT" ? connect(request) : pass_plain(std::move(request));
+        }
+    }
+
+private:
+    // Answers by ourselves and ends the connection: what follows on it cannot be trusted to be a request.
+    bool refuse(const Error& error) { return refuse(status_of(error), code_name(error.code), error.message); }
+    bool refuse(int status, std::string_view code, std::string_view message) {
+        const Deadline deadline = Deadline::after(answer_timeout);
+        if (m_client.write(refusal(status, code, message), deadline).ok()) m_client.shut_down_writing();
+        return false;
+    }
+
+    Decision decision(const RequestHead& request, const HostPort& target, bool tls, const Verdict& verdict) const {
+        return {m_session.clock().now(),
+                m_session.run_id(),
+                verdict.allowed,
+                request.method,
+                target,
+                tls,
+                std::string(request.path_without_query()),
+                verdict.rule,
+                verdict.reason,
+                {}};
+    }
+
+    bool pass_plain(RequestHead request) {
+        if (request.form != TargetForm::absolute)
+            return refuse(400, "invalid", "this is a proxy: the request must name its host");
+        if (request.secure) return refuse(400, "invalid", "https goes through CONNECT");
+        const HostPort target = *request.target;
+        if (request.host && !same_place(*request.host, target, 80))
+            return refuse(421, "misdirected", "the Host header differs from the host of the request");
+        return pass(std::move(request), target, false);
+    }
+
+    bool connect(const RequestHead& request) {
+        const HostPort target = *request.target;
+        if (request.host && request.host->host != target.host)
+            return refuse(421, "misdirected", "the Host header differs from the host of the request");
+        if (!m_client.buffer().empty()) return refuse(400, "invalid", "bytes came before the tunnel was open");
+        const std::shared_ptr<const Policy> policy = m_session.policy();
+        const Verdict verdict = policy->judge_connect(target);
+        Decision made = decision(request, target, true, verdict);
+        // A tunnel that is taken apart is judged request by request; only its refusal is a decision.
+        if (!verdict.allowed || !verdict.terminate)
+            if (const auto noted = m_session.decided(made); !noted.ok())
+                return refuse(503, "unavailable", noted_failed);
+        if (!verdict.allowed) return refuse(403, "forbidden", explain(made));
+        return verdict.terminate ? terminate(target) : tunnel(made);
+    }
+
+    bool confirm_tunnel() {
+        return m_client.write("HTTP/1.1 200 Connection established\r\n\r\n", Deadline::after(answer_timeout)).ok();
+    }
+
+    // The name that a TLS client asks for must be the one it asked us for.
+    Result<> check_hello(const HostPort& target) {
+        const ClientHello hello = TRY(peek_client_hello(m_client, Deadline::after(hello_timeout)));
+        if (hello.hides_its_name && m_session.policy()->mode() != EgressMode::open)
+            return forbidden("the TLS client hides the name it asks for");
+        if (target.is_address ? hello.server_name.empty() : hello.server_name == target.host) return {};
+        return forbidden("the TLS client asks for \"" + hello.server_name + "\", the tunnel is for " + target.host);
+    }
+
+    bool tunnel(const Decision& made) {
+        const Duration start = m_session.clock().steady();
+        Outcome outcome;
+        const auto finish = [&](const Error& error) {
+            outcome.error = error.message;
+            outcome.took = m_session.clock().steady() - start;
+            m_session.finished(made, outcome);
+        };
+        auto dialed = m_session.dialer().dial(made.target, m_session.reach(), m_session.cancel());
+        if (!dialed.ok()) {
+            finish(dialed.error());
+            return refuse(dialed.error());
+        }
+        outcome.address = dialed.value().address;
+        Channel upstream = std::move(dialed.value().channel);
+        const LiveSockets::Entry entry(m_session.live_sockets(), upstream.descriptor(), made.target);
+        TunnelBytes bytes;
+        const auto run = [&]() -> Result<> {
+            if (!confirm_tunnel()) return unavailable("the client went away");
+            TRY(check_hello(made.target));
+            return run_tunnel(m_session, m_client, upstream, bytes);
+        };
+        const auto ran = run();
+        outcome.sent_bytes = bytes.sent;
+        outcome.received_bytes = bytes.received;
+        finish(ran.ok() ? Error{} : ran.error());
+        if (!ran.ok()) m_client.break_off();
+        return false;
+    }
+
+    bool terminate(const HostPort& target) {
+        auto context = m_session.authority().context_for(target.host);
+        if (!context.ok()) return refuse(503, "unavailable", "no certificate could be made for this host");
+        if (!confirm_tunnel()) return false;
+        const auto shake = [&]() -> Result<> {
+            TRY(check_hello(target));
+            auto session = TRY(context.value()->accept(m_client.descriptor()));
+            return m_client.start_tls(std::move(session), Deadline::after(hello_timeout));
+        };
+        if (const auto shaken = shake(); !shaken.ok()) {
+            note_failed_tunnel(target, shaken.error());
+            return false;
+        }
+        for (bool more = true; more && !m_session.cancel().fired();) {
+            auto head = read_request(m_client, Deadline::after(head_timeout));
+            if (!head.ok()) {
+                if (head.error().code == Code::invalid || head.error().code == Code::too_large) refuse(head.error());
+                return false;
+            }
+            if (!head.value()) return false;
+            RequestHead request = std::move(*head.value());
+            if (request.form != TargetForm::origin && request.form != TargetForm::asterisk)
+                return refuse(400, "invalid", "inside a tunnel a request names its path only");
+            if (!request.host || !same_place(*request.host, target, 443))
+                return refuse(421, "misdirected", "the Host header differs from the host of the tunnel");
+            request.target = target;
+            more = pass(std::move(request), target, true);
+        }
+        return false;
+    }
+
+    void note_failed_tunnel(const HostPort& target, const Error& error) {
+        if (error.code == Code::conflict) return;
+        Decision made{m_session.clock().now(),
+                      m_session.run_id(),
+                      false,
+                      "CONNECT",
+                      target,
+                      true,
+                      "",
+                      "tunnel",
+                      error.message,
+                      {},
+                      0};
+        // The tunnel ends either way.
+        if (const auto noted = m_session.decided(made); !noted.ok()) return;
+    }
+
+    // Judges one request and passes it on; false when the connection must end.
+    bool pass(RequestHead request, const HostPort& target, bool tls) {
+        const std::shared_ptr<const Policy> policy = m_session.policy();
+        const bool websocket = request.upgrade == "websocket" && request.method == "GET";
+        const Verdict verdict =
+            policy->judge({request.method, target, tls, std::string(request.path_without_query()), websocket});
+        Decision made = decision(request, target, tls, verdict);
+        ExchangeOptions options;
+        if (verdict.allowed) {
+            if (auto prepared = prepare(*policy, verdict, request, target, tls, options); prepared.ok()) {
+                made.secret_names = std::move(prepared).value();
+            } else {
+                made.allowed = false;
+                made.rule = "credentials";
+                made.reason = prepared.error().message;
+            }
+        }
+        const auto noted = m_session.decided(made);
+        const bool goes_on = noted.ok() && made.allowed && send(made, request, websocket, options);
+        for (Header& header : request.headers) crypto::wipe(header.value);
+        if (!noted.ok()) return refuse(503, "unavailable", noted_failed);
+        if (!made.allowed) return refuse(403, "forbidden", explain(made));
+        return goes_on;
+    }
+
+    // Rewrites the head for the way out.
+    Result<std::vector<std::string>> prepare(const Policy& policy, const Verdict& verdict, RequestHead& request,
+                                             const HostPort& target, bool tls, ExchangeOptions& options) {
+        const bool websocket = request.upgrade == "websocket" && request.method == "GET";
+        if (request.framing == Framing::length &&
+            request.length > static_cast<uint64_t>(m_session.caps().request_bytes))
+            return too_large("the request is larger than the run may send");
+        remove_hop_headers(request.headers);
+        if (request.framing == Framing::none && request.declared_length.value_or(0) == 0 && request.method == "GET")
+            request.declared_length.reset();
+        set_header(request.headers, "Host", target.header(tls ? 443 : 80));
+        std::vector<std::string> names;
+        if (verdict.brokered && tls) {
+            names = TRY(m_session.placeholders().apply(policy, verdict, request));
+            options.redactor = TRY(m_session.placeholders().redactor_for(policy, target));
+            // A secret must be seen whole and in the clear, or it cannot be blanked.
+            set_header(request.headers, "Accept-Encoding", "identity");
+            for (const char* name : {"range", "if-range", "sec-websocket-extensions"})
+                remove_header(request.headers, name);
+            options.on_response = [](ResponseHead& head) -> Result<> {
+                const std::string_view encoding = header_value(head.headers, "content-encoding");
+                if (encoding.empty() || equals_ignoring_case(encoding, "identity") || head.framing == Framing::none)
+                    return {};
+                return unavailable("the server compressed its answer unasked; it cannot be searched for secrets");
+            };
+        } else {
+            TRY(m_session.placeholders().refuse_strays(request));
+        }
+        if (websocket) {
+            request.headers.push_back({"Connection", "Upgrade"});
+            request.headers.push_back({"Upgrade", "websocket"});
+        } else {
+            request.upgrade.clear();
+        }
+        return names;
+    }
+
+    Result<> dial(const Decision& made) {
+        if (m_upstream && m_upstream_target == made.target && !m_upstream->is_stale()) {
+            m_reused = true;
+            return {};
+        }
+        hang_up();
+        m_reused = false;
+        Dialed dialed = made.tls ? TRY(m_session.dialer().dial_tls(made.target, m_session.reach(), m_session.cancel()))
+                                 : TRY(m_session.dialer().dial(made.target, m_session.reach(), m_session.cancel()));
+        m_upstream.emplace(std::move(dialed.channel));
+        m_upstream_entry = LiveSockets::Entry(m_session.live_sockets(), m_upstream->descriptor(), made.target);
+        m_upstream_target = made.target;
+        m_upstream_address = std::move(dialed.address);
+        return {};
+    }
+
+    void hang_up() {
+        m_upstream_entry = {};
+        m_upstream.reset();
+    }
+
+    bool send(const Decision& made, const RequestHead& request, bool websocket, ExchangeOptions& options) {
+        const Duration start = m_session.clock().steady();
+        ExchangeResult result;
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            if (auto dialed = dial(made); !dialed.ok()) {
+                result.error = dialed.error();
+                break;
+            }
+            options.was_cut = [&] { return m_upstream_entry.was_cut(); };
+            result = run_exchange(m_session, m_client, *m_upstream, request, options);
+            // A kept connection may have been closed just when we used it; a request without a body can go again.
+            const bool again = m_reused && result.status == 0 && !result.answered && request.framing == Framing::none &&
+                               !websocket && result.error.code == Code::unavailable;
+            if (!result.upstream_reusable) hang_up();
+            if (!again) break;
+        }
+        m_session.finished(made, {result.status, m_upstream_address, result.sent, result.received,
+                                  m_session.clock().steady() - start, result.error.message});
+        if (!result.error.message.empty() && !result.answered && result.error.code != Code::conflict)
+            return refuse(result.error.code == Code::too_large ? 413 : status_of(result.error),
+                          code_name(result.error.code), result.error.message);
+        if (!result.error.message.empty()) m_client.break_off();
+        return result.client_reusable;
+    }
+
+    static constexpr std::string_view noted_failed =
+        "the decision about this request could not be written down, so it does not happen";
+
+    AttachedRun& m_session;
+    Channel& m_client;
+    std::optional<Channel> m_upstream;
+    LiveSockets::Entry m_upstream_entry; // after m_upstream: leaves the list before the socket closes
+    HostPort m_upstream_target;
+    std::string m_upstream_address;
+    bool m_reused = false;
+};
+
+} // namespace
+
+void serve_proxy(AttachedRun& session, Channel& client) {
+    Connection(session, client).serve();
+}
+
+} // namespace hone::broker

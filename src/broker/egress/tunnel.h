@@ -1,0 +1,20 @@
+// Passes bytes between two plain connections without looking at them; the kernel moves them from socket to socket.
+// Runs on the connection's own thread until both sides are done, a cap is reached or the run ends.
+#pragma once
+
+#include "broker/egress/attached_run.h"
+#include "broker/wire/client_hello.h"
+
+namespace hone::broker {
+
+struct TunnelBytes {
+    int64_t sent = 0; // from the sandbox
+    int64_t received = 0;
+};
+// `bytes` are counted also when it ends with an error.
+Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, TunnelBytes& bytes);
+
+// Looks at the first message of a TLS client without taking it. Errors: invalid = it does not speak TLS.
+Result<ClientHello> peek_client_hello(const Channel& client, Deadline deadline);
+
+} // namespace hone::broker

@@ -1,0 +1,89 @@
+// The gateway on port 3129 of every sandbox: models (/anthropic, /openai, /gemini), Hone's own API, MCP, OTLP and git
+// (/api, /mcp, /otlp, /git) and /healthz. Adds the credential that the worker must not see, meters and limits model
+// calls, passes everything else through byte for byte. Thread-safe: `serve` runs on the broker's connection threads.
+#pragma once
+
+#include "base/mutex.h"
+#include "broker/egress/attached_run.h"
+#include "broker/gateway/git_service.h"
+#include "broker/spending/budget.h"
+#include "broker/spending/model_call.h"
+#include "telemetry/span/prices.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace hone::broker {
+
+struct GatewayOptions {
+    size_t request_bytes = 64 << 20;                    // a model request's body
+    size_t captured_bytes = 4 << 20;                    // of an answer, for a span with Capture::full
+    Duration answer_timeout = std::chrono::minutes(15); // until the first byte of an answer
+    Duration idle_timeout = std::chrono::minutes(10);   // between bytes
+    Duration budget_wait = std::chrono::seconds(45);    // below what any harness waits for an answer to begin
+    Duration secret_lifetime = std::chrono::minutes(1); // how long an opened credential is kept, locked in memory
+    Duration reuse_for = std::chrono::seconds(30);      // an idle connection to a provider
+};
+
+// How to reach the server's own HTTP listener: /api, /mcp and /otlp of a run go there with the run's key.
+class GatewayUpstream {
+public:
+    virtual ~GatewayUpstream() = default;
+    virtual Result<Channel> connect(const Cancel& cancel) = 0;
+    // The Host header.
+    virtual std::string host() const = 0;
+};
+// A plain listener: "127.0.0.1:7070", or "unix:/path".
+Result<std::unique_ptr<GatewayUpstream>> local_upstream(const std::string& address);
+
+// What the gateway knows of a run beyond the broker's AttachedRun.
+struct GatewayRun {
+    BudgetAccount account;
+    SpanPlace place;
+    Capture capture = Capture::full;
+    crypto::SecretBytes run_key; // empty: /api and the like are refused
+    // Called once, on a connection's thread, when a call was refused because a budget is used up. Must not block.
+    std::function<void(BudgetScope scope, const std::string& message)> budget_stopped;
+};
+
+class Gateway final : public GatewayHandler {
+public:
+    // `sink` and `upstream` may be null: no spans; no forwards. References must outlive the gateway.
+    Gateway(GatewayOptions options, Budgets& budgets, const telemetry::Prices& prices, const Clock& clock,
+            ModelCallSink* sink, GatewayUpstream* upstream);
+    ~Gateway() override;
+
+    // Who answers below /git/; null: nobody. Before the first run; must outlive the gateway.
+    void set_git(GitService* git) { m_git = git; }
+
+    // Before Broker::attach and after Broker::detach of the run. Errors: the run is known already.
+    Result<> add_run(const std::string& run_id, GatewayRun run);
+    void remove_run(const std::string& run_id);
+
+    void serve(AttachedRun& session, Channel& client) override;
+
+private:
+    friend class ModelExchange;
+    friend class ForwardExchange;
+    friend class GitGate;
+    struct RunState;
+
+    std::shared_ptr<RunState> find(const std::string& run_id);
+    // Answers one request; false when the connection must end.
+    bool answer(AttachedRun& session, RunState& run, Channel& client, RequestHead& head);
+
+    const GatewayOptions m_options;
+    Budgets& m_budgets;
+    const telemetry::Prices& m_prices;
+    const Clock& m_clock;
+    ModelCallSink* const m_sink;
+    GatewayUpstream* const m_upstream;
+    GitService* m_git = nullptr;
+    Mutex m_mutex;
+    // Shared: a connection that is being cut may still use its run's state after remove_run.
+    std::map<std::string, std::shared_ptr<RunState>> m_runs GUARDED_BY(m_mutex);
+};
+
+} // namespace hone::broker

@@ -1,0 +1,140 @@
+#include "base/text.h"
+#include "broker/gateway/gateway_pipe.h"
+#include "broker/gateway/gateway_state.h"
+
+namespace hone::broker {
+
+namespace {
+
+struct Forward {
+    std::string_view prefix; // of the gateway's path
+    std::string_view target; // what stands for it at the server
+};
+// /api/v1/runs -> /v1/runs, /otlp/v1/traces -> /v1/traces; the others keep their place.
+constexpr Forward forwards[] = {{"/api/v1/", "/v1/"}, {"/otlp/v1/", "/v1/"}, {"/mcp", "/mcp"}};
+
+const Forward* find_forward(std::string_view path) {
+    for (const Forward& forward : forwards) {
+        if (!path.starts_with(forward.prefix)) continue;
+        const std::string_view rest = path.substr(forward.prefix.size());
+        if (forward.prefix.ends_with('/') || rest.empty() || rest.front() == '?') return &forward;
+    }
+    return nullptr;
+}
+
+// The server must take the request for the run's, and for nobody else's.
+constexpr std::string_view stripped[] = {"authorization",    "cookie",    "x-api-key",       "api-key",
+                                         "forwarded",        "via",       "x-forwarded-for", "x-forwarded-proto",
+                                         "x-forwarded-host", "x-real-ip", "content-length",  "expect"};
+
+const std::string idle_key = "server";
+
+} // namespace
+
+bool ForwardExchange::covers(std::string_view path) {
+    return find_forward(path) != nullptr;
+}
+
+bool ForwardExchange::refuse(int status, std::string_view code, std::string_view message) {
+    static_cast<void>(
+        m_client.write(refusal(status, code, message), Deadline::after(m_gateway.m_options.idle_timeout)));
+    end_politely(m_client);
+    return false;
+}
+
+// Sends the head; the run's key is in no other memory than this text and the run's state.
+Result<> ForwardExchange::send_head(const RequestHead& head) {
+    const Forward& forward = *find_forward(head.path);
+    RequestHead sent = head;
+    remove_hop_headers(sent.headers);
+    for (const std::string_view name : stripped) remove_header(sent.headers, name);
+    set_header(sent.headers, "host", m_gateway.m_upstream->host());
+    const std::string target = std::string(forward.target) + head.path.substr(forward.prefix.size());
+    std::string text = write_request_head(sent, target);
+    const std::string_view key = m_run.run.run_key.reveal();
+    text.reserve(text.size() + key.size() + 32);
+    text.resize(text.size() - 2); // before the empty line
+    text.append("authorization: Bearer ").append(key).append("\r\n\r\n");
+    const auto written = m_other->write(text, Deadline::after(m_gateway.m_options.idle_timeout));
+    crypto::wipe(text);
+    return written;
+}
+
+// Passes the request's body on as it comes.
+Result<> ForwardExchange::send_body(const RequestHead& head) {
+    const Duration idle = m_gateway.m_options.idle_timeout;
+    const auto limit = static_cast<uint64_t>(m_session.caps().request_bytes);
+    if (head.expects_continue && head.framing != Framing::none)
+        TRY(m_client.write("HTTP/1.1 100 Continue\r\n\r\n", Deadline::after(idle)));
+    net::BodyDecoder decoder(head.framing, head.length);
+    uint64_t total = 0;
+    std::string content, framed;
+    while (!decoder.is_done()) {
+        if (m_client.buffer().empty() && !TRY(m_client.fill(Deadline::after(idle), 64 << 10)))
+            return conflict("the request broke off");
+        content.clear();
+        framed.clear();
+        m_client.buffer().erase(0, decoder.feed(m_client.buffer(), content));
+        if (decoder.is_failed()) return invalid("the request's body is not framed properly");
+        total += content.size();
+        if (total > limit) return too_large("the request is too large");
+        TRY(m_session.count_bytes(static_cast<int64_t>(content.size())));
+        frame(head.framing, content, decoder.is_done(), framed);
+        TRY(m_other->write(framed, Deadline::after(idle)));
+    }
+    return {};
+}
+
+Result<ResponseHead> ForwardExchange::reach(const RequestHead& head) {
+    const GatewayOptions& options = m_gateway.m_options;
+    // Only a request without a body can be sent once more, so only such a one may meet a connection that just ended.
+    if (head.framing == Framing::none) m_other = m_run.take_idle(idle_key, m_gateway.m_clock.steady());
+    const bool is_reused = m_other.has_value();
+    if (!is_reused) m_other = TRY(m_gateway.m_upstream->connect(m_session.cancel()));
+    const auto sent_head = send_head(head);
+    auto sent = sent_head.ok() ? send_body(head) : sent_head;
+    if (!sent.ok() && sent.error().code != Code::unavailable) return sent.error();
+    // Also after a failed write: the server may refuse a request before it has read it.
+    auto answer = await_answer(*m_other, m_client, head.method, options.answer_timeout, options.idle_timeout);
+    if (answer.ok() || !is_reused || answer.error().code != Code::unavailable) return answer;
+    m_other = TRY(m_gateway.m_upstream->connect(m_session.cancel()));
+    TRY(send_head(head));
+    return await_answer(*m_other, m_client, head.method, options.answer_timeout, options.idle_timeout);
+}
+
+bool ForwardExchange::answer(RequestHead& head) {
+    const GatewayOptions& options = m_gateway.m_options;
+    if (m_gateway.m_upstream == nullptr || m_run.run.run_key.empty())
+        return refuse(403, "forbidden", "this run has no key for Hone's own API");
+    if (!head.upgrade.empty()) return refuse(400, "invalid", "the gateway does not switch protocols");
+    if (head.method == "TRACE" || head.method == "CONNECT")
+        return refuse(405, "not_allowed", "not a method of the gateway");
+    if (is_ambiguous_path(head.path_without_query())) return refuse(400, "invalid", "the path is ambiguous");
+
+    auto reached = reach(head);
+    if (!reached.ok()) {
+        const Error& error = reached.error();
+        if (error.code == Code::conflict) return false;
+        return refuse(status_of(error), code_name(error.code), error.message);
+    }
+    const ResponseHead& answer = reached.value();
+    ResponseHead passed = answer;
+    remove_hop_headers(passed.headers);
+    remove_header(passed.headers, "set-cookie");
+    remove_header(passed.headers, "content-length");
+    const bool keep = head.keep_alive && !head.http_1_0;
+    if (passed.framing == Framing::until_close) passed.framing = Framing::chunked;
+    if (head.http_1_0 && passed.framing == Framing::chunked) passed.framing = Framing::until_close;
+    if (!keep) passed.headers.push_back({"connection", "close"});
+    if (!m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok()) return false;
+    const PipeEnd end =
+        pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout, [&](std::string& piece, bool) {
+            return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
+        });
+    if (end != PipeEnd::whole) return false;
+    if (answer.keep_alive && m_other->buffer().empty())
+        m_run.keep_idle(idle_key, std::move(*m_other), m_gateway.m_clock.steady() + options.reuse_for);
+    return keep;
+}
+
+} // namespace hone::broker

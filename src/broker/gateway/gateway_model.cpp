@@ -1,0 +1,403 @@
+#include "base/id.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "broker/gateway/gateway_pipe.h"
+#include "broker/gateway/gateway_state.h"
+#include "broker/gateway/model_request.h"
+#include "broker/spending/model_json.h"
+#include "broker/spending/usage_filter.h"
+
+#include <algorithm>
+
+namespace hone::broker {
+
+namespace {
+
+// For reservations only: what a call will probably use.
+constexpr int64_t request_bytes_per_token = 4;
+constexpr int64_t probable_output = 4096;
+
+// What a worker might bring along to be someone else, or to be let through somewhere.
+constexpr std::string_view stripped_headers[] = {"authorization",
+                                                 "x-api-key",
+                                                 "x-goog-api-key",
+                                                 "api-key",
+                                                 "cookie",
+                                                 "expect",
+                                                 "forwarded",
+                                                 "via",
+                                                 "x-forwarded-for",
+                                                 "x-real-ip",
+                                                 "content-length",
+                                                 "accept-encoding",
+                                                 "x-forwarded-proto",
+                                                 "x-forwarded-host"};
+
+std::string notice_text(const Admission& admission) {
+    const std::string whose = admission.scope == BudgetScope::run          ? "This run"
+                              : admission.scope == BudgetScope::automation ? "This automation"
+                                                                           : "This space";
+    return "[Notice from Hone, not from the user] " + whose + " has used " + std::to_string(admission.percent) +
+           "% of its budget for model calls. Wrap up now: save your results, finish the current step and end with a "
+           "short "
+           "summary. When the budget is used up, the run is stopped.";
+}
+
+bool is_success(int status) {
+    return status >= 200 && status < 300;
+}
+
+bool offers_protocol(std::span<const skill::ModelEndpoint> endpoints, std::string_view protocol) {
+    return std::any_of(endpoints.begin(), endpoints.end(),
+                       [&](const skill::ModelEndpoint& endpoint) { return endpoint.protocol == protocol; });
+}
+
+bool is_plain(std::string_view encoding) {
+    return encoding.empty() || equals_ignoring_case(trim(encoding), "identity");
+}
+
+} // namespace
+
+bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool close) {
+    const ModelError error = model_error(m_route.api, refusal, message);
+    close = close || !m_client_keeps;
+    std::vector<Header> more;
+    if (refusal == ModelRefusal::busy)
+        more.push_back({"retry-after", "5"});
+    else if (error.status < 500)
+        more.push_back({"x-should-retry", "false"}); // what the providers' own libraries listen to
+    const bool is_sent = send_answer(m_client, error.status, "application/json", error.body, close,
+                                     m_gateway.m_options.idle_timeout, more)
+                             .ok();
+    if (close) end_politely(m_client);
+    return is_sent && !close;
+}
+
+Spending ModelExchange::estimate(const ModelRequest& request, size_t body_bytes) const {
+    telemetry::Tokens tokens;
+    tokens.input = static_cast<int64_t>(body_bytes) / request_bytes_per_token;
+    tokens.output = std::min(request.max_output_tokens.value_or(probable_output), probable_output);
+    const telemetry::Price* price = m_gateway.m_prices.find(m_call.requested_model, m_call.started);
+    return {tokens.total(), price ? telemetry::cost_nano_usd(*price, tokens) : 0};
+}
+
+// No model skill of the run fits the request.
+bool ModelExchange::refuse_unoffered(const skill::Grant& grant) {
+    const std::string protocol(protocol_of(m_route.api));
+    if (offers_protocol(grant.models, protocol))
+        return refuse(ModelRefusal::not_found,
+                      "this run's model skills with PROTOCOL=" + protocol + " do not offer the model " +
+                          m_call.requested_model + "; add it to MODELS of one, or leave MODELS empty",
+                      false);
+    return refuse(ModelRefusal::not_configured,
+                  "Hone has no model skill with PROTOCOL=" + protocol +
+                      " for this run. Make one with its API_KEY (hone skill create NAME --type model --var PROTOCOL=" +
+                      protocol + " --secret API_KEY) and attach it to the preset",
+                  false);
+}
+
+// The request never came to the provider, or its answer never came back.
+bool ModelExchange::refuse_unreached(const Error& error) {
+    if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
+    if (m_is_locked_out)
+        return refuse(ModelRefusal::not_configured,
+                      "Hone cannot use the credential of the model skill " + m_skill_id + ": " + error.message +
+                          ". Set it again: hone secret set " + m_skill_id + " API_KEY",
+                      false);
+    if (error.code == Code::forbidden) return refuse(ModelRefusal::forbidden, error.message, false);
+    if (error.code == Code::conflict) return false; // the client or the run has gone
+    return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
+}
+
+bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
+    const GatewayOptions& options = m_gateway.m_options;
+    m_route = std::move(route);
+    m_client_keeps = head.keep_alive && !head.http_1_0;
+    m_client_is_old = head.http_1_0;
+    m_call.started = m_gateway.m_clock.now();
+    m_began = m_gateway.m_clock.steady();
+
+    auto body = read_whole_body(m_client, head, options.request_bytes, options.idle_timeout);
+    if (!body.ok()) {
+        if (body.error().code == Code::too_large) return refuse(ModelRefusal::too_large, body.error().message, true);
+        if (body.error().code == Code::invalid) return refuse(ModelRefusal::invalid, body.error().message, true);
+        return false;
+    }
+    if (!is_plain(net::header_value(head.headers, "content-encoding")))
+        return refuse(ModelRefusal::invalid, "Hone's gateway takes requests without content encoding only", false);
+    auto request = read_model_request(m_route.api, body.value());
+    if (!request.ok()) return refuse(ModelRefusal::invalid, request.error().message, false);
+    m_call.requested_model = m_route.api == ModelApi::gemini ? m_route.model : request.value().model;
+
+    const auto policy = m_session.policy();
+    const skill::ModelEndpoint* endpoint = choose_endpoint(policy->grant().models, m_route.api, m_call.requested_model);
+    if (endpoint == nullptr) return refuse_unoffered(policy->grant());
+    m_skill_id = endpoint->skill_id;
+
+    Result<Admission> reserved = Admission{};
+    if (!m_route.counts_only)
+        reserved = m_gateway.m_budgets.reserve(m_run.run.account, estimate(request.value(), body.value().size()),
+                                               m_session.cancel(), Deadline::after(options.budget_wait));
+    if (!reserved.ok()) {
+        if (reserved.error().code == Code::conflict) return false;
+        log(Level::warning, "model call held back", {{"run", m_session.run_id()}, {"error", reserved.error().message}});
+        return refuse(ModelRefusal::busy, reserved.error().message, false);
+    }
+    Admission& admission = reserved.value();
+    if (admission.level == BudgetLevel::hard) {
+        m_run.stop_for_budget(admission.scope, admission.message);
+        return refuse(ModelRefusal::budget, "Hone stopped this run: " + admission.message + " (stopped: budget)",
+                      false);
+    }
+    m_reservation = std::move(admission.reservation);
+    m_capture = std::min(m_run.run.capture, admission.capture);
+    m_sent = prepare(request.value(), std::move(body).value(), admission);
+    auto reached = reach(head, *endpoint, m_sent);
+    if (reached.ok()) return pass_answer(reached.value()) && m_client_keeps;
+
+    m_call.error = reached.error().message;
+    settle();
+    return refuse_unreached(reached.error());
+}
+
+// The body as it is sent: with a request for token counts where they do not come by themselves, and with a notice when
+// the budget is nearly used up.
+std::string ModelExchange::prepare(const ModelRequest& request, std::string body, const Admission& admission) {
+    if (m_route.api == ModelApi::chat && request.stream && !request.asks_for_usage) {
+        body = with_usage_in_stream(body);
+        m_drops_usage = true;
+    }
+    if (admission.level == BudgetLevel::soft)
+        if (auto noticed = with_notice(m_route.api, body, notice_text(admission))) body = std::move(*noticed);
+    return body;
+}
+
+// Everything of the request but its body; holds the credential, so whoever gets it wipes it.
+Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint,
+                                                size_t length) {
+    RequestHead sent;
+    sent.method = head.method;
+    sent.headers = head.headers;
+    remove_hop_headers(sent.headers);
+    for (const std::string_view name : stripped_headers) remove_header(sent.headers, name);
+    if (!endpoint.header.empty()) remove_header(sent.headers, endpoint.header);
+    set_header(sent.headers, "host", m_address.host.header(m_address.tls ? 443 : 80));
+    set_header(sent.headers, "accept-encoding", "identity"); // else there is nothing to meter
+    sent.framing = Framing::length;
+    sent.length = length;
+    std::string text = write_request_head(sent, m_address.target(m_route));
+    if (!m_credential) return text;
+
+    const size_t hole = endpoint.format.find("{}");
+    if (endpoint.header.empty() || hole == std::string::npos) return invalid("the model skill names no header");
+    const std::string_view value = m_credential->value.reveal();
+    if (std::any_of(value.begin(), value.end(), [](char c) { return c < ' ' || c == 0x7f; }))
+        return forbidden("the secret " + endpoint.secret_name + " cannot stand in a header");
+    text.reserve(text.size() + endpoint.header.size() + endpoint.format.size() + value.size() + 8 + length);
+    text.resize(text.size() - 2); // before the empty line
+    text.append(endpoint.header).append(": ").append(endpoint.format, 0, hole).append(value);
+    text.append(endpoint.format, hole + 2).append("\r\n\r\n");
+    return text;
+}
+
+// Each call has its row and its span; the audit log says once per run which secret goes where.
+Result<> ModelExchange::note_use(const skill::ModelEndpoint& endpoint) {
+    const std::string use = endpoint.skill_id + " " + endpoint.secret_id + " " + m_idle_key;
+    if (m_run.is_noted(use)) return {};
+    Decision decision;
+    decision.time = m_call.started;
+    decision.run_id = m_session.run_id();
+    decision.allowed = true;
+    decision.method = "POST";
+    decision.target = m_address.host;
+    decision.tls = m_address.tls;
+    decision.path = m_route.path;
+    decision.rule = "model skill " + endpoint.skill_id;
+    decision.reason = "model calls of this run";
+    if (!endpoint.secret_name.empty()) decision.secret_names.push_back(endpoint.secret_name);
+    TRY(m_session.decided(decision));
+    m_run.note(use);
+    return {};
+}
+
+Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::ModelEndpoint& endpoint,
+                                          const std::string& body) {
+    const GatewayOptions& options = m_gateway.m_options;
+    m_address = TRY(parse_model_address(endpoint.base_url));
+    m_call.provider = m_address.host.host;
+    if (!endpoint.secret_id.empty()) {
+        auto opened = m_run.credential(m_session, endpoint.secret_id, options.secret_lifetime);
+        m_is_locked_out = !opened.ok();
+        m_credential = TRY(std::move(opened));
+    }
+    m_idle_key = m_address.host.text() + (m_address.tls ? " tls" : " plain");
+    TRY(note_use(endpoint));
+
+    const Reach range = endpoint.allow_private ? Reach::also_private : Reach::public_only;
+    for (;;) {
+        m_other = m_run.take_idle(m_idle_key, m_gateway.m_clock.steady());
+        const bool is_reused = m_other.has_value();
+        if (!is_reused) {
+            auto dialed = m_address.tls ? m_session.dialer().dial_tls(m_address.host, range, m_session.cancel())
+                                        : m_session.dialer().dial(m_address.host, range, m_session.cancel());
+            m_other = TRY(std::move(dialed)).channel;
+        }
+        std::string text = TRY(prepare_head(head, endpoint, body.size()));
+        text += body;
+        const auto written = m_other->write(text, Deadline::after(options.idle_timeout));
+        crypto::wipe(text);
+        m_was_sent = written.ok();
+        m_sent_bytes = static_cast<int64_t>(body.size());
+        // Also after a failed write: a provider may refuse a request before it has read it.
+        auto answer = await_answer(*m_other, m_client, head.method, options.answer_timeout, options.idle_timeout);
+        if (answer.ok()) return answer;
+        const bool is_untouched = m_other->buffer().empty() && answer.error().code == Code::unavailable;
+        if (is_reused && is_untouched) continue; // it was closed while it lay idle
+        if (!written.ok() && answer.error().code == Code::unavailable) return written.error();
+        return answer;
+    }
+}
+
+// The answer's head as the client gets it.
+ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
+    ResponseHead passed = answer;
+    remove_hop_headers(passed.headers);
+    remove_header(passed.headers, "set-cookie");
+    remove_header(passed.headers, "content-length");
+    if (m_credential)
+        for (Header& header : passed.headers) m_credential->redactor.redact(header.value);
+    if (answer.framing == Framing::until_close || m_filter) passed.framing = Framing::chunked;
+    if (m_client_is_old && passed.framing == Framing::chunked) passed.framing = Framing::until_close;
+    if (!m_client_keeps) passed.headers.push_back({"connection", "close"});
+    return passed;
+}
+
+// One piece of the answer's body on its way to the client.
+bool ModelExchange::take_piece(std::string& piece, bool last) {
+    if (!m_call.first_byte) m_call.first_byte = m_gateway.m_clock.steady() - m_began;
+    const auto received = static_cast<int64_t>(piece.size());
+    if (m_blanked) {
+        m_blanked->feed(piece);
+        if (last) m_blanked->finish(piece);
+    }
+    if (m_meter) m_meter->observe(piece);
+    const size_t kept = m_call.answer.size(), most = m_gateway.m_options.captured_bytes;
+    if (m_gateway.m_sink && m_capture == Capture::full && kept < most) m_call.answer.append(piece, 0, most - kept);
+    if (m_filter) {
+        std::string unfiltered;
+        unfiltered.swap(piece);
+        m_filter->feed(unfiltered, piece);
+        if (last) m_filter->finish(piece);
+    }
+    if (last) { // before the client can see the end: its next call finds this one counted
+        if (m_meter) m_meter->finish(true);
+        settle();
+    }
+    return m_session.count_bytes(received).ok();
+}
+
+bool ModelExchange::pass_answer(const ResponseHead& answer) {
+    const GatewayOptions& options = m_gateway.m_options;
+    m_call.status = answer.status;
+    if (is_success(answer.status) && !is_plain(net::header_value(answer.headers, "content-encoding"))) {
+        const std::string why = "the answer is compressed although that was not asked for";
+        m_call.error = why;
+        settle();
+        return refuse(ModelRefusal::unreachable, why, false);
+    }
+    if (answer.status == 401) return refuse_for_credential(answer);
+    m_call.form = answer_form(net::header_value(answer.headers, "content-type"));
+    if (is_success(answer.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
+    if (m_drops_usage && m_meter && m_call.form == AnswerForm::events) m_filter.emplace();
+    if (m_credential) m_blanked.emplace(m_credential->redactor);
+
+    const ResponseHead passed = client_head(answer);
+    PipeEnd end = PipeEnd::client_gone;
+    if (m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok())
+        end = pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout,
+                        [&](std::string& piece, bool last) { return take_piece(piece, last); });
+    if (end != PipeEnd::whole) {
+        m_call.error = end == PipeEnd::cut           ? "the answer broke off"
+                       : end == PipeEnd::client_gone ? "the client has gone"
+                                                     : "the run has used up its bytes";
+        if (m_meter && !m_is_settled) m_meter->finish(false);
+        settle();
+        return false;
+    }
+    if (answer.keep_alive && m_other->buffer().empty())
+        m_run.keep_idle(m_idle_key, std::move(*m_other), m_gateway.m_clock.steady() + options.reuse_for);
+    return true;
+}
+
+// The credential is not the worker's: it can do nothing about it, and its harness would only ask for a login.
+bool ModelExchange::refuse_for_credential(const ResponseHead& answer) {
+    constexpr size_t most_text = 300;
+    std::string said = read_some_body(*m_other, answer, 16 << 10);
+    if (m_credential) m_credential->redactor.redact(said);
+    const auto text = text_of(member_at(said, {"error", "message"}));
+    const std::string why = text && !text->empty() ? ": " + repair_utf8(truncate_utf8(*text, most_text)) : "";
+    m_call.error = "the endpoint does not take the credential" + why;
+    settle();
+    const std::string advice = "hone secret set " + m_skill_id + " API_KEY";
+    return refuse(ModelRefusal::not_configured,
+                  m_credential ? m_address.host.host + " does not take the credential of the model skill " +
+                                     m_skill_id + " (401" + why + "). Set one that works: " + advice
+                               : m_address.host.host + " asks for a key, and the model skill " + m_skill_id +
+                                     " has none (401" + why + "). Set it: " + advice,
+                  false);
+}
+
+// What the provider has probably charged without saying so: the input of a request whose answer never told it, and the
+// output that was seen before an answer broke off.
+int64_t ModelExchange::estimated_tokens() const {
+    const ModelUsage& usage = m_call.usage;
+    const bool was_taken = is_success(m_call.status) || (m_call.status == 0 && m_was_sent);
+    if (usage.complete || !was_taken) return 0;
+    return usage.estimated_output + (usage.reported ? 0 : m_sent_bytes / request_bytes_per_token);
+}
+
+void ModelExchange::set_cost(UsageRow& row) const {
+    const telemetry::Price* price = nullptr;
+    if (!m_call.usage.model.empty()) price = m_gateway.m_prices.find(m_call.usage.model, m_call.started);
+    if (price == nullptr) price = m_gateway.m_prices.find(m_call.requested_model, m_call.started);
+    if (price == nullptr) return;
+    telemetry::Tokens tokens = row.tokens;
+    tokens.output += m_call.usage.estimated_output;
+    tokens.input += row.estimated_tokens - m_call.usage.estimated_output;
+    row.cost_nano_usd = telemetry::cost_nano_usd(*price, tokens);
+    row.price = price->line();
+}
+
+// The call is over, however it ended: counts it, records it, traces it.
+void ModelExchange::settle() {
+    if (m_route.counts_only || std::exchange(m_is_settled, true)) return;
+    UsageRow row;
+    row.id = "call_" + make_ulid(m_call.started);
+    row.space_id = m_session.space_id();
+    row.project_id = m_session.project_id();
+    row.run_id = m_session.run_id();
+    row.automation_id = m_run.run.account.automation_id;
+    row.started = m_call.started;
+    row.took = m_gateway.m_clock.steady() - m_began;
+    row.api = m_route.api;
+    row.model = m_call.requested_model;
+    row.status = m_call.status;
+    if (m_meter) m_call.usage = m_meter->usage();
+    row.tokens = m_call.usage.tokens;
+    row.complete = m_call.usage.complete;
+    row.estimated_tokens = estimated_tokens();
+    set_cost(row);
+    m_gateway.m_budgets.settle(std::move(m_reservation), row);
+    if (m_gateway.m_sink == nullptr || m_capture == Capture::none) return;
+    m_call.id = row.id;
+    m_call.request = std::move(m_sent);
+    m_call.place = m_run.run.place;
+    m_call.capture = m_capture;
+    m_call.api = m_route.api;
+    m_call.took = row.took;
+    m_call.cost_nano_usd = row.cost_nano_usd;
+    m_call.price = row.price;
+    m_gateway.m_sink->called(std::move(m_call));
+}
+
+} // namespace hone::broker

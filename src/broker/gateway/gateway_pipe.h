@@ -1,0 +1,49 @@
+// The moves that both kinds of gateway exchange share: read a request's body, answer by oneself, wait for the other
+// side while watching the client, and pass an answer's body on piece by piece. Each call belongs to one connection's
+// thread.
+#pragma once
+
+#include "broker/wire/http_head.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace hone::broker {
+
+// The whole body. Sends "100 Continue" when the client waits for it. Errors: too_large, invalid framing, and those of
+// Channel.
+Result<std::string> read_whole_body(Channel& client, const RequestHead& head, size_t limit, Duration idle);
+
+// An answer of the gateway itself. `close`: the connection ends after it.
+Result<> send_answer(Channel& client, int status, std::string_view content_type, std::string_view body, bool close,
+                     Duration idle, const std::vector<Header>& more = {});
+
+// Ends a connection whose request was not read to its end, so that the answer is not lost to a reset.
+void end_politely(Channel& client);
+
+// Waits until the other side can be read. Errors as of Channel; conflict also when the client has gone.
+Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline);
+
+// The head of the final answer, interim ones left out.
+Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
+                                  Duration idle);
+
+// What comes of an answer's body within `limit` bytes and a few seconds; for the text of an error.
+std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit);
+
+enum class PipeEnd {
+    whole,       // to the end that the framing said
+    cut,         // the other side broke off, or broke the framing
+    client_gone, // or it took too long to take the bytes
+    refused,     // `take` said so
+};
+
+// Reads the body of `head` from `other` and gives it, without framing, to `take` as it comes, once per read; writes
+// what `take` leaves in `piece` to the client at once, in the framing given. `last` comes once, at the end. The
+// client's connection is broken off unless the body is whole.
+using TakePiece = std::function<bool(std::string& piece, bool last)>;
+PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
+                  const TakePiece& take);
+
+} // namespace hone::broker

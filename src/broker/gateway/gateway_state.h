@@ -1,0 +1,165 @@
+// What the gateway keeps for one run while it lives: idle connections to providers, opened credentials, and whether its
+// budget is used up. Shared by the run's connection threads; thread-safe. Private to gateway*.cpp.
+#pragma once
+
+#include "broker/egress/redactor.h"
+#include "broker/gateway/gateway.h"
+#include "broker/gateway/model_protocol.h"
+#include "broker/gateway/model_request.h"
+#include "broker/spending/usage_filter.h"
+
+#include <list>
+#include <set>
+
+namespace hone::broker {
+
+// An opened credential, and what finds it in answers.
+struct GatewayCredential {
+    explicit GatewayCredential(crypto::SecretBytes opened)
+        : value(std::move(opened)),
+          redactor(std::array{value.reveal()}) {}
+    const crypto::SecretBytes value;
+    const Redactor redactor;
+};
+
+struct Gateway::RunState {
+    explicit RunState(GatewayRun given) : run(std::move(given)) {}
+
+    // A connection that was used before and is still good, if there is one.
+    std::optional<Channel> take_idle(const std::string& key, Duration now);
+    void keep_idle(const std::string& key, Channel channel, Duration until);
+
+    // The credential of an endpoint, opened at most once per `lifetime`. Shared: a call in flight keeps the value it
+    // started with.
+    Result<std::shared_ptr<const GatewayCredential>> credential(AttachedRun& session, const std::string& secret_id,
+                                                                Duration lifetime);
+    // Which uses of secrets are in the audit log already.
+    bool is_noted(const std::string& use);
+    void note(const std::string& use);
+    // Tells the run, once, that its budget is used up.
+    void stop_for_budget(BudgetScope scope, const std::string& message);
+
+    const GatewayRun run;
+
+private:
+    struct Idle {
+        std::string key;
+        Channel channel;
+        Duration until;
+    };
+    struct Opened {
+        std::shared_ptr<const GatewayCredential> credential;
+        Duration until;
+    };
+    static constexpr size_t most_idle = 16;
+
+    Mutex m_mutex;
+    std::list<Idle> m_idle GUARDED_BY(m_mutex);
+    std::map<std::string, Opened> m_opened GUARDED_BY(m_mutex);
+    std::set<std::string> m_noted GUARDED_BY(m_mutex);
+    bool m_stopped GUARDED_BY(m_mutex) = false;
+};
+
+// One request to a model. Made per request, used once.
+class ModelExchange {
+public:
+    ModelExchange(Gateway& gateway, AttachedRun& session, Gateway::RunState& run, Channel& client)
+        : m_gateway(gateway),
+          m_session(session),
+          m_run(run),
+          m_client(client) {}
+    // False when the connection must end.
+    bool answer(RequestHead& head, ModelRoute route);
+
+private:
+    bool refuse(ModelRefusal refusal, std::string_view message, bool close);
+    bool refuse_unoffered(const skill::Grant& grant);
+    bool refuse_unreached(const Error& error);
+    std::string prepare(const ModelRequest& request, std::string body, const Admission& admission);
+    Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
+    Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);
+    ResponseHead client_head(const ResponseHead& answer) const;
+    bool take_piece(std::string& piece, bool last);
+    bool pass_answer(const ResponseHead& answer);
+    bool refuse_for_credential(const ResponseHead& answer);
+    Result<> note_use(const skill::ModelEndpoint& endpoint);
+    int64_t estimated_tokens() const;
+    void set_cost(UsageRow& row) const;
+    void settle();
+    Spending estimate(const ModelRequest& request, size_t body_bytes) const;
+
+    Gateway& m_gateway;
+    AttachedRun& m_session;
+    Gateway::RunState& m_run;
+    Channel& m_client;
+    ModelRoute m_route;
+    ModelAddress m_address;
+    std::shared_ptr<const GatewayCredential> m_credential; // null: the endpoint wants none
+    std::optional<Channel> m_other;
+    std::optional<UsageMeter> m_meter;
+    std::optional<UsageChunkFilter> m_filter; // when the client did not ask for the usage chunk
+    std::optional<RedactedStream> m_blanked;  // the answer without the credential
+    ModelCall m_call;
+    Capture m_capture = Capture::none; // the lesser of what run and space let be kept
+    std::string m_skill_id;
+    Duration m_began{};
+    bool m_drops_usage = false; // the client did not ask for the usage chunk
+    bool m_client_keeps = true;
+    bool m_client_is_old = false; // HTTP/1.0
+    bool m_was_sent = false;
+    bool m_is_locked_out = false; // the credential cannot be opened
+    int64_t m_sent_bytes = 0;
+    std::string m_sent; // the body as it went out
+    Reservation m_reservation;
+    bool m_is_settled = false;
+    std::string m_idle_key;
+};
+
+constexpr std::string_view gateway_git_url = "http://127.0.0.1:3129/git/";
+
+// One request of a git client.
+class GitGate {
+public:
+    GitGate(Gateway& gateway, AttachedRun& session, Channel& client)
+        : m_gateway(gateway),
+          m_session(session),
+          m_client(client) {}
+    static bool covers(std::string_view path);
+    bool answer(const RequestHead& head);
+
+private:
+    bool refuse(int status, const std::string& message);
+    bool break_off();
+    Result<> take_body(const RequestHead& head, GitAnswer& answer);
+
+    Gateway& m_gateway;
+    AttachedRun& m_session;
+    Channel& m_client;
+};
+
+// One request to the server itself.
+class ForwardExchange {
+public:
+    ForwardExchange(Gateway& gateway, AttachedRun& session, Gateway::RunState& run, Channel& client)
+        : m_gateway(gateway),
+          m_session(session),
+          m_run(run),
+          m_client(client) {}
+    // Whether a path is one of those that are forwarded.
+    static bool covers(std::string_view path);
+    bool answer(RequestHead& head);
+
+private:
+    bool refuse(int status, std::string_view code, std::string_view message);
+    Result<ResponseHead> reach(const RequestHead& head);
+    Result<> send_head(const RequestHead& head);
+    Result<> send_body(const RequestHead& head);
+
+    Gateway& m_gateway;
+    AttachedRun& m_session;
+    Gateway::RunState& m_run;
+    Channel& m_client;
+    std::optional<Channel> m_other;
+};
+
+} // namespace hone::broker

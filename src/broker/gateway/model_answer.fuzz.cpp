@@ -1,0 +1,16 @@
+// Any bytes as a request and as an answer that a span is made of: bounded, never an error.
+#include "broker/gateway/model_answer.h"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    using namespace hone::broker;
+    if (size < 1) return 0;
+    const auto api = static_cast<ModelApi>(data[0] % 4);
+    const std::string_view body(reinterpret_cast<const char*>(data) + 1, size - 1);
+    read_request_messages(api, body);
+    read_answer_message(api, AnswerForm::events, body);
+    read_answer_message(api, AnswerForm::json, body);
+    return 0;
+}

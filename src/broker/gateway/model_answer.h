@@ -1,0 +1,40 @@
+// What a model was told and what it said, taken out of a request's and an answer's bytes for a span: roles, texts, tool
+// calls. Not on the way of the call: it runs afterwards, on copies. Malformed input gives less, never an error.
+// Pure: any thread.
+#pragma once
+
+#include "broker/spending/usage.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::broker {
+
+struct SpokenCall {
+    std::string id;
+    std::string name;
+    std::string arguments; // JSON
+};
+
+struct SpokenMessage {
+    std::string role; // system, user, assistant, tool
+    std::string text;
+    std::string thought;
+    std::string call_id; // of a tool's answer
+    std::vector<SpokenCall> calls;
+};
+
+struct SpokenRequest {
+    std::vector<SpokenMessage> messages;
+    std::vector<std::string> tools; // JSON schema of each
+    std::string parameters;         // JSON: numbers and flags only, no text of anybody
+    size_t left_out = 0;            // messages in the middle of a long history
+};
+
+SpokenRequest read_request_messages(ModelApi api, std::string_view body);
+SpokenMessage read_answer_message(ModelApi api, AnswerForm form, std::string_view body);
+// Only the parameters, for spans without text.
+std::string read_parameters(std::string_view body);
+
+} // namespace hone::broker

@@ -1,0 +1,78 @@
+// Reads the provider's own token counts out of a model's answer while it passes by: whole JSON or a stream of events,
+// four wire formats. It never changes a byte and never holds one back. One meter per answer, one thread at a time.
+//   observe* finish
+#pragma once
+
+#include "base/fields.h"
+#include "telemetry/span/span.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hone::broker {
+
+enum class ModelApi { messages, responses, chat, gemini };
+constexpr auto enum_names(ModelApi) {
+    return std::array{EnumName{ModelApi::messages, "messages"}, EnumName{ModelApi::responses, "responses"},
+                      EnumName{ModelApi::chat, "chat"}, EnumName{ModelApi::gemini, "gemini"}};
+}
+
+// How the answer's body is laid out, by its Content-Type.
+enum class AnswerForm { json, events };
+AnswerForm answer_form(std::string_view content_type);
+
+struct ModelUsage {
+    telemetry::Tokens tokens;     // what the provider has said last
+    bool reported = false;        // it has said something
+    bool complete = false;        // the answer came to its proper end with its final numbers
+    int64_t estimated_output = 0; // only when not complete: output that was seen and is not in `tokens`, a guess
+    std::string model;            // as the answer names it
+    std::string finish_reason;
+    std::string answer_id;
+    std::string error; // an error that came inside a stream
+};
+
+class UsageMeter {
+public:
+    UsageMeter(ModelApi api, AnswerForm form) : m_api(api), m_form(form) {}
+
+    // Pieces of the body as they come, without the framing of the transfer.
+    void observe(std::string_view bytes);
+    // `is_whole`: the body ended as its framing said. Call once.
+    void finish(bool is_whole);
+    const ModelUsage& usage() const { return m_usage; }
+
+    // Events and whole answers above this are not read; the call is then incomplete.
+    static constexpr size_t event_limit = 16 << 20;
+
+private:
+    void take_event_bytes(std::string_view bytes);
+    void take_line(std::string_view line);
+    void take_data(std::string_view data);
+    bool fits_frame(std::string_view data) const;
+    void keep_frame(std::string_view data, std::string_view text);
+    void take_message(std::string_view data);
+    void take_response(std::string_view data);
+    void take_chat(std::string_view data);
+    void take_gemini(std::string_view data);
+    void take_whole();
+    void keep_text(std::string& into, std::optional<std::string_view> value);
+    void take_anthropic_usage(std::string_view usage);
+    void take_openai_usage(std::string_view usage);
+
+    const ModelApi m_api;
+    const AnswerForm m_form;
+    ModelUsage m_usage;
+    std::string m_pending;                  // an unfinished line, or the whole JSON body
+    std::string m_data;                     // data lines of the event so far
+    std::string m_frame_start, m_frame_end; // what stood around the text of the last plain piece of text
+    bool m_after_return = false;
+    bool m_overflow = false;
+    bool m_ended = false;     // the format's own sign of the end was seen
+    int64_t m_text_bytes = 0; // of the output so far
+};
+
+} // namespace hone::broker

@@ -1,0 +1,71 @@
+// From a host name to a connection that is safe to have: resolves once, checks the addresses, connects to a checked
+// one, verifies TLS. Loopback, private, link-local, metadata, multicast and every range that hides an IPv4 address
+// are refused, whatever the policy says, and so are this machine's own addresses. Thread-safe.
+#pragma once
+
+#include "broker/wire/channel.h"
+#include "broker/wire/http_head.h"
+#include "net/address_range.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::broker {
+
+class Resolver {
+public:
+    virtual ~Resolver() = default;
+    // Blocks; may be asked by several threads.
+    virtual Result<std::vector<net::Endpoint>> resolve(const std::string& host, uint16_t port) = 0;
+};
+// The system's own.
+std::unique_ptr<Resolver> system_resolver();
+
+using net::is_own_address;
+using net::Reach;
+using net::refused_range;
+
+// Decides about an address; the default is refused_range and is_own_address. Tests that need servers on loopback give
+// another one; no setting does.
+using AddressCheck = std::function<std::optional<std::string_view>(const net::Endpoint&, Reach)>;
+AddressCheck default_address_check();
+
+struct DialerOptions {
+    std::string extra_ca_file; // PEM, trusted in addition to the system's store; empty: none
+    Duration connect_timeout = std::chrono::seconds(10);
+    Duration handshake_timeout = std::chrono::seconds(10);
+};
+
+struct Dialed {
+    Channel channel;
+    std::string address; // "140.82.112.6:443"
+};
+
+class Dialer {
+public:
+    static Result<std::unique_ptr<Dialer>> create(DialerOptions options,
+                                                  std::unique_ptr<Resolver> resolver = system_resolver(),
+                                                  AddressCheck check = default_address_check());
+
+    // Errors: forbidden = every address is refused; unavailable = no such name, or nobody answers; busy = too slow.
+    Result<Dialed> dial(const HostPort& target, Reach reach, const Cancel& cancel) const;
+    // TLS as a client: the certificate must be valid and for `host`; ALPN http/1.1.
+    Result<> secure(Channel& channel, const std::string& host) const;
+    // Both.
+    Result<Dialed> dial_tls(const HostPort& target, Reach reach, const Cancel& cancel) const;
+
+private:
+    Dialer(DialerOptions options, std::unique_ptr<Resolver> resolver, AddressCheck check,
+           std::shared_ptr<const net::TlsContext> trust);
+
+    DialerOptions m_options;
+    std::unique_ptr<Resolver> m_resolver;
+    AddressCheck m_check;
+    std::shared_ptr<const net::TlsContext> m_trust; // shared: sessions of it outlive nothing, but net hands it out so
+};
+
+} // namespace hone::broker

@@ -1,0 +1,166 @@
+// What runs left, and what people say about it.
+#include "base/file.h"
+#include "cli/commands/loop/artifact_files.h"
+#include "cli/remote/download.h"
+#include "cli/terminal/amount.h"
+#include "cli/terminal/display.h"
+#include "cli/toolkit/scope.h"
+
+#include <set>
+
+namespace hone::cli {
+
+namespace {
+
+const Argument artifact_argument{.name = "ARTIFACT", .doc = "Id of the artifact."};
+
+// Names come from workers: one part, nothing hidden, nothing that a shell or terminal minds.
+std::string file_name_of(const json::Value& artifact) {
+    std::string name = text_of(artifact, "name");
+    for (char& c : name)
+        if (c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
+    name.resize(std::min<size_t>(name.size(), 200));
+    if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, 1, '_');
+    return name;
+}
+
+std::string artifact_path(const Context& context, const std::string& rest = {}) {
+    const std::string id = context.value_or_empty("ARTIFACT");
+    return rest.empty() ? path_of("/v1/artifacts", {id}) : path_of("/v1/artifacts", {id, rest});
+}
+
+Result<> list_artifacts(Context& context) {
+    Query query = space_query(context);
+    for (const auto& [option, name] :
+         {std::pair("--project", "project"), {"--session", "run"}, {"--kind", "kind"}, {"--review", "review"}})
+        query.emplace_back(name, context.value_or_empty(option));
+    return show_list(context, "/v1/artifacts", std::move(query), artifact_columns(),
+                     "No artifacts. They are what sessions leave: investigations, labels and files.");
+}
+
+Result<> show_artifact(Context& context) {
+    if (const auto file = context.parsed.value("--output"))
+        return download_to_file(context, {.path = artifact_path(context, "content")}, "", *file);
+    const json::Value artifact = TRY(context.remote.get(artifact_path(context)));
+    TRY(show_record(context, artifact, artifact_columns()));
+    const std::string type = text_of(artifact, "media_type");
+    if (context.json() || !(type.starts_with("text/") || type == "application/json")) return {};
+    std::string content;
+    TRY(context.remote.stream({.path = artifact_path(context, "content")}, "", [&](std::string_view piece) -> Result<> {
+        content += piece;
+        return {};
+    }));
+    context.console.print("\n" + safe_block(content) + (content.ends_with('\n') ? "" : "\n"));
+    return {};
+}
+
+Result<> decide_artifact(const Context& context, std::string_view decision, const std::string& sentence) {
+    json::Object body{{"decision", decision}};
+    if (const auto comment = context.parsed.value("--comment")) body["comment"] = *comment;
+    if (const auto comment = context.parsed.value("COMMENT")) body["comment"] = *comment;
+    const json::Value decided = TRY(context.remote.post(artifact_path(context, "review"), std::move(body)));
+    return show_done(context, decided, sentence);
+}
+
+Result<> approve_artifact(Context& context) {
+    return decide_artifact(context, "approved", "Approved.");
+}
+
+Result<> reject_artifact(Context& context) {
+    return decide_artifact(context, "rejected", "Rejected.");
+}
+
+Result<> request_artifact_changes(Context& context) {
+    return decide_artifact(context, "changes_requested", "The session is told.");
+}
+
+} // namespace
+
+Columns artifact_columns() {
+    return {
+        {.title = "id", .field = "id", .kind = Kind::id},
+        {.title = "kind", .field = "kind"},
+        {.title = "name", .field = "name"},
+        {.title = "size", .field = "bytes", .kind = Kind::bytes},
+        {.title = "review", .field = "review"},
+        {.title = "reviewer", .field = "reviewer", .only_single = true},
+        {.title = "comment", .field = "comment", .only_single = true},
+        {.title = "reviewed", .field = "reviewed_at", .kind = Kind::time, .only_single = true},
+        {.title = "applied", .field = "applied_at", .kind = Kind::time, .only_single = true},
+        {.title = "type", .field = "media_type", .only_single = true},
+        {.title = "session", .field = "run_id", .kind = Kind::id},
+        {.title = "saved", .field = "created_at", .kind = Kind::time},
+        {.title = "summary", .field = "summary"},
+    };
+}
+
+Result<> save_artifacts(const Context& context, Query query, const std::string& directory) {
+    const Items list = TRY(context.remote.list("/v1/artifacts", std::move(query), std::nullopt));
+    TRY(make_directories(directory, 0755));
+    json::Array saved;
+    std::set<std::string> names;
+    for (const auto& artifact : list.items) {
+        std::string name = file_name_of(artifact);
+        if (!names.insert(name).second) names.insert(name = text_of(artifact, "id") + "-" + name);
+        std::string content;
+        TRY(context.remote.stream({.path = path_of("/v1/artifacts", {text_of(artifact, "id"), "content"})}, "",
+                                  [&](std::string_view piece) -> Result<> {
+                                      content += piece;
+                                      return {};
+                                  }));
+        const std::string file = directory + "/" + name;
+        TRY(write_file(file, content, 0644));
+        saved.push_back(
+            json::Object{{"id", text_of(artifact, "id")}, {"file", file}, {"bytes", uint64_t(content.size())}});
+        context.say("Wrote " + bytes_text(content.size()) + " to " + file + ".");
+    }
+    if (context.json())
+        print_json(context, saved);
+    else if (saved.empty())
+        context.say("This run left nothing.");
+    return {};
+}
+
+std::vector<Command> artifact_commands() {
+    const Option comment{.name = "--comment", .value = "TEXT", .doc = "Why."};
+    return {
+        {.path = "artifact list",
+         .summary = "List what runs left, newest first.",
+         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"},
+                     {.name = "--session", .value = "SESSION", .doc = "Only of this session."},
+                     {.name = "--kind",
+                      .value = "KIND",
+                      .doc = "Only of this kind.",
+                      .choices = {"investigation", "labels", "file", "branch"}},
+                     {.name = "--review",
+                      .value = "REVIEW",
+                      .doc = "Only those about which this was said.",
+                      .choices = {"pending", "approved", "rejected", "changes_requested"}}},
+         .lists = true,
+         .run = list_artifacts},
+        {.path = "artifact show",
+         .summary = "Show an artifact and its review, and its content when that is text.",
+         .arguments = {artifact_argument},
+         .options = {{.name = "--output",
+                      .value = "FILE",
+                      .doc = "Write the content to this file instead; - is standard output.",
+                      .short_name = "-o"}},
+         .run = show_artifact},
+        {.path = "artifact approve",
+         .summary = "Approve an artifact; labels are published.",
+         .arguments = {artifact_argument},
+         .options = {comment},
+         .run = approve_artifact},
+        {.path = "artifact reject",
+         .summary = "Reject an artifact.",
+         .arguments = {artifact_argument},
+         .options = {comment},
+         .run = reject_artifact},
+        {.path = "artifact request-changes",
+         .summary = "Ask the session that left an artifact for changes.",
+         .arguments = {artifact_argument, {.name = "COMMENT", .doc = "What to change."}},
+         .run = request_artifact_changes},
+    };
+}
+
+} // namespace hone::cli

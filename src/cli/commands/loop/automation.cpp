@@ -1,0 +1,392 @@
+// Automations: what starts workers by itself, its ledger, and its form as a file that a team keeps in git.
+#include "base/text.h"
+#include "cli/terminal/display.h"
+#include "cli/toolkit/as_file.h"
+#include "cli/toolkit/option_number.h"
+#include "cli/toolkit/scope.h"
+#include "cli/toolkit/slots.h"
+
+namespace hone::cli {
+
+namespace {
+
+const Argument automation_argument{.name = "AUTOMATION", .doc = "Id or name of the automation."};
+
+Columns automation_columns() {
+    return {
+        {.title = "id", .field = "id", .kind = Kind::id},
+        {.title = "name", .field = "name"},
+        {.title = "project", .field = "project_name"},
+        {.title = "preset", .field = "preset_name", .absent = "none"},
+        {.title = "trigger", .field = "trigger.type"},
+        {.title = "schedule", .field = "trigger.schedule"},
+        {.title = "paused", .field = "paused", .kind = Kind::yes_no},
+        {.title = "why", .field = "pause_reason", .only_single = true},
+        {.title = "last", .field = "last_slot.outcome", .absent = "never"},
+        {.title = "next", .field = "next_at", .kind = Kind::time},
+        {.title = "overlap", .field = "overlap", .only_single = true},
+        {.title = "catch-up", .field = "catch_up", .only_single = true},
+        {.title = "cool-off", .field = "cool_off_seconds", .kind = Kind::number, .only_single = true},
+        {.title = "tokens today", .field = "spent_today.tokens", .kind = Kind::count, .only_single = true},
+        {.title = "cost today", .field = "spent_today.cost_micro_usd", .kind = Kind::money, .only_single = true},
+        {.title = "failures", .field = "failure_streak", .kind = Kind::number, .only_single = true},
+        {.title = "created by", .field = "created_by", .only_single = true},
+        {.title = "description", .field = "description", .only_single = true},
+        {.title = "webhook", .field = "hook_path", .only_single = true},
+        {.title = "secret", .field = "hook_secret", .absent = "(not shown)", .only_single = true},
+    };
+}
+
+std::string automation_path(const std::string& automation, const std::string& rest = "") {
+    return rest.empty() ? path_of("/v1/automations", {automation}) : path_of("/v1/automations", {automation, rest});
+}
+
+std::string wanted_path(const Context& context, const std::string& rest = "") {
+    return automation_path(context.value_or_empty("AUTOMATION"), rest);
+}
+
+Result<json::Value> wanted_automation(const Context& context) {
+    return context.remote.get(wanted_path(context), space_query(context));
+}
+
+Result<json::Value> post(const Context& context, const std::string& path, std::optional<json::Value> body = {}) {
+    return TRY(context.remote.call(
+                   {.method = "POST", .path = path, .query = space_query(context), .body = std::move(body)}))
+        .data;
+}
+
+const json::Value* member(const json::Value& value, std::string_view name) {
+    return value.is_object() ? value.get_object().if_contains(name) : nullptr;
+}
+
+// What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
+json::Object automation_file_form(const json::Value& automation) {
+    json::Object form{{"name", text_of(automation, "name")}, {"description", text_of(automation, "description")}};
+    const auto name_or = [&](const char* key, const char* name, const char* id) {
+        const json::Value* given = member(automation, key);
+        const std::string shown = text_of(automation, name);
+        form[key] = given != nullptr && given->is_string()
+                        ? *given
+                        : json::Value(shown.empty() ? text_of(automation, id) : shown);
+    };
+    name_or("project", "project_name", "project_id");
+    name_or("preset", "preset_name", "preset_id");
+    form["prompt"] = text_of(automation, "prompt");
+    json::Object trigger;
+    if (const json::Value* given = member(automation, "trigger"); given != nullptr && given->is_object())
+        for (const auto& part : given->get_object())
+            if (!part.value().is_null()) trigger[part.key()] = part.value();
+    form["trigger"] = std::move(trigger);
+    for (const char* key : {"overlap", "catch_up", "cool_off_seconds", "budget", "failure_limit", "paused"})
+        if (const json::Value* given = member(automation, key)) form[key] = *given;
+    return form;
+}
+
+FileKind automation_file() {
+    return {.name = "automation",
+            .marker = "trigger",
+            .form = automation_file_form,
+            .find =
+                [](const Context& context, const json::Object& form) {
+                    return context.remote.get(automation_path(text_of(form, "name")), space_query(context));
+                },
+            .path = [](const json::Value& automation) { return automation_path(text_of(automation, "id")); },
+            .create_path = "/v1/automations"};
+}
+
+Result<json::Object> metric_trigger(const Context& context, const std::string& metric) {
+    json::Object trigger{{"type", "metric"}, {"metric", metric}};
+    for (const auto& [option, comparator] :
+         {std::pair{"--above", "above"}, {"--at-least", "at_least"}, {"--below", "below"}, {"--at-most", "at_most"}}) {
+        if (!context.parsed.value(option)) continue;
+        if (trigger.contains("comparator")) return context.usage("one limit only: above, at least, below or at most");
+        trigger["comparator"] = comparator;
+        TRY(set_number(context, option, "threshold", trigger));
+    }
+    if (!trigger.contains("comparator"))
+        return context.usage("a metric needs a limit: give --above, --at-least, --below or --at-most");
+    for (const auto& [option, key] :
+         {std::pair{"--filter", "filter"}, {"--eval", "eval_name"}, {"--label", "eval_label"}})
+        if (const auto given = context.parsed.value(option)) trigger[key] = *given;
+    TRY(set_seconds(context, "--window", "window_seconds", trigger));
+    TRY(set_seconds(context, "--every", "every_seconds", trigger));
+    TRY(set_seconds(context, "--for", "for_seconds", trigger));
+    if (const auto samples = TRY(context.integer("--min-samples", 1))) trigger["minimum_samples"] = *samples;
+    return trigger;
+}
+
+// A trigger from --cron, --time-zone and their like.
+Result<json::Object> trigger_of(const Context& context) {
+    json::Object trigger;
+    if (const auto schedule = context.parsed.value("--cron")) {
+        trigger["type"] = "cron";
+        trigger["schedule"] = *schedule;
+        if (const auto zone = context.parsed.value("--time-zone")) trigger["time_zone"] = *zone;
+    } else if (const auto monitor = context.parsed.value("--monitor")) {
+        trigger["type"] = "monitor";
+        trigger["monitor"] = *monitor;
+    } else if (context.parsed.has("--webhook")) {
+        trigger["type"] = "webhook";
+    } else if (const auto metric = context.parsed.value("--metric")) {
+        return metric_trigger(context, *metric);
+    } else {
+        return context.usage("what fires it? give --cron, --metric, --monitor, --webhook, or a --file");
+    }
+    return trigger;
+}
+
+Result<> list_automations(Context& context) {
+    Query query = space_query(context);
+    query.push_back({"project", context.value_or_empty("--project")});
+    return show_list(context, "/v1/automations", std::move(query), automation_columns(),
+                     "No automations. Make one:\n  hone automation create nightly --project shop --preset analyst "
+                     "--cron \"0 3 * * *\" --prompt \"Look for new errors.\"");
+}
+
+Result<> show_automation(Context& context) {
+    const json::Value automation = TRY(wanted_automation(context));
+    TRY(show_record(context, automation, automation_columns()));
+    if (context.json()) return {};
+    context.console.print("\n" + safe_block(text_of(automation, "prompt")) + "\n\n");
+    print_json(context, automation_file_form(automation)["trigger"]);
+    return {};
+}
+
+// What it may do and spend.
+Result<> set_limits(const Context& context, json::Object& body) {
+    TRY(set_seconds(context, "--cool-off", "cool_off_seconds", body));
+    if (const auto limit = TRY(context.integer("--failure-limit", 0))) body["failure_limit"] = *limit;
+    json::Object budget;
+    if (const auto tokens = TRY(context.integer("--tokens-per-day", 0))) budget["tokens_per_day"] = *tokens;
+    TRY(set_dollars(context, "--usd-per-day", "cost_micro_usd_per_day", budget));
+    if (const auto percent = TRY(context.integer("--soft-percent", 1))) budget["soft_percent"] = *percent;
+    if (!budget.empty()) body["budget"] = std::move(budget);
+    if (context.parsed.has("--paused")) body["paused"] = true;
+    return {};
+}
+
+Result<> create_automation(Context& context) {
+    json::Object body;
+    if (const auto file = context.parsed.value("--file"))
+        body = TRY(read_form(context, automation_file(), *file));
+    else
+        body["trigger"] = TRY(trigger_of(context));
+    body["name"] = context.value_or_empty("NAME");
+    for (const auto& [option, key] : {std::pair{"--project", "project"}, std::pair{"--preset", "preset"},
+                                      std::pair{"--prompt", "prompt"}, std::pair{"--description", "description"},
+                                      std::pair{"--overlap", "overlap"}, std::pair{"--catch-up", "catch_up"}})
+        if (const auto given = context.parsed.value(option)) body[key] = *given;
+    TRY(set_limits(context, body));
+    const json::Value made = TRY(post(context, "/v1/automations", std::move(body)));
+    return show_record(context, made, automation_columns());
+}
+
+Result<> delete_automation(Context& context) {
+    const json::Value automation = TRY(wanted_automation(context));
+    const std::string name = text_of(automation, "name");
+    TRY(context.confirm("The automation " + name + " and its ledger are deleted; its runs stay.", name));
+    const json::Value gone =
+        TRY(context.remote.remove(automation_path(text_of(automation, "id")), space_query(context)));
+    return show_done(context, gone, "Deleted automation " + name + ".");
+}
+
+Result<> pause_automation(Context& context) {
+    json::Object body;
+    if (const auto reason = context.parsed.value("--reason")) body["reason"] = *reason;
+    const json::Value paused = TRY(post(context, wanted_path(context, "pause"), std::move(body)));
+    return show_done(context, paused, "Paused " + text_of(paused, "name") + ": " + text_of(paused, "pause_reason"));
+}
+
+Result<> resume_automation(Context& context) {
+    const json::Value resumed = TRY(post(context, wanted_path(context, "resume")));
+    return show_done(context, resumed, "Resumed " + text_of(resumed, "name") + ".");
+}
+
+Result<> run_automation(Context& context) {
+    const json::Value slot = TRY(post(context, wanted_path(context, "run")));
+    return show_done(context, slot,
+                     "It is due now. See what becomes of it:\n  hone automation slots " +
+                         context.value_or_empty("AUTOMATION"));
+}
+
+Result<> list_automation_slots(Context& context) {
+    return show_slots(context, context.value_or_empty("AUTOMATION"));
+}
+
+Result<> rotate_secret(Context& context) {
+    const json::Value changed = TRY(post(context, wanted_path(context, "rotate_secret")));
+    return show_done(context, changed,
+                     "The new secret, shown once: " + text_of(changed, "hook_secret") + "\nDeliver to " +
+                         text_of(changed, "hook_path"));
+}
+
+Result<> preview_automation(Context& context) {
+    json::Object body{{"project", context.value_or_empty("--project")}};
+    if (const auto automation = context.parsed.value("AUTOMATION"); automation && !automation->empty()) {
+        const json::Value saved = TRY(wanted_automation(context));
+        const json::Object form = automation_file_form(saved);
+        body["trigger"] = form.at("trigger");
+        body["project"] = text_of(saved, "project_id");
+        body["cool_off_seconds"] = number_of(saved, "cool_off_seconds");
+    } else if (const auto file = context.parsed.value("--file")) {
+        const json::Object form = TRY(read_form(context, automation_file(), *file));
+        body["trigger"] = form.at("trigger");
+        if (!context.parsed.value("--project")) body["project"] = form.at("project");
+    } else {
+        body["trigger"] = TRY(trigger_of(context));
+    }
+    const json::Value preview = TRY(post(context, "/v1/automation_preview", std::move(body)));
+    if (context.json()) return show_done(context, preview, "");
+    const json::Value* next = member(preview, "next");
+    const json::Value* past = member(preview, "past");
+    if (next != nullptr && next->is_array() && !next->get_array().empty()) {
+        context.console.print("Next firings:\n");
+        for (const json::Value& moment : next->get_array())
+            context.console.print("  " + std::string(moment.get_string()).substr(0, 19) + "Z\n");
+        return {};
+    }
+    if (past == nullptr || !past->is_array() || past->get_array().empty()) {
+        context.console.print("It would not have fired in the last seven days.\n");
+        return {};
+    }
+    context.console.print("In the last seven days it would have:\n");
+    for (const json::Value& firing : past->get_array())
+        context.console.print("  " + text_of(firing, "due_at").substr(0, 19) + "Z  " + text_of(firing, "outcome") +
+                              "  " + (text_of(firing, "reason") == "none" ? "" : text_of(firing, "reason")) + "\n");
+    return {};
+}
+
+Result<> export_automation(Context& context) {
+    return export_as_file(context, automation_file(), TRY(wanted_automation(context)));
+}
+
+Result<> apply_automation(Context& context) {
+    json::Object form = TRY(read_form(context, automation_file(), context.value_or_empty("FILE")));
+    return apply_file(context, automation_file(), std::move(form), [](const json::Value& made) {
+        const std::string secret = text_of(made, "hook_secret");
+        return secret.empty() ? "" : "\nIts webhook's secret, shown once: " + secret;
+    });
+}
+
+std::vector<Option> trigger_options() {
+    return {{.name = "--cron", .value = "SCHEDULE", .doc = "Fire at these times, such as \"0 9 * * mon-fri\"."},
+            {.name = "--time-zone", .value = "ZONE", .doc = "Of the schedule, such as Europe/Berlin; UTC else."},
+            {.name = "--metric",
+             .value = "METRIC",
+             .doc = "Fire when this crosses a limit: error_rate, latency_p95, cost, count, … as hone series has them."},
+            {.name = "--above", .value = "NUMBER", .doc = "The limit; latency in ms, cost in USD, rates 0 to 1."},
+            {.name = "--at-least", .value = "NUMBER", .doc = "The limit, reached or above."},
+            {.name = "--below", .value = "NUMBER", .doc = "The limit, from above."},
+            {.name = "--at-most", .value = "NUMBER", .doc = "The limit, reached or below."},
+            {.name = "--window", .value = "DURATION", .doc = "How far back the metric looks; 15m if not given."},
+            {.name = "--every", .value = "DURATION", .doc = "How often it is looked at; 1m if not given."},
+            {.name = "--for", .value = "DURATION", .doc = "Beyond the limit for so long before it fires."},
+            {.name = "--min-samples", .value = "NUMBER", .doc = "Fewer spans say nothing."},
+            {.name = "--filter", .value = "FILTER", .doc = "Only spans that match count for the metric."},
+            {.name = "--eval", .value = "NAME", .doc = "Of eval_rate and eval_score."},
+            {.name = "--label", .value = "LABEL", .doc = "Of eval_rate."},
+            {.name = "--monitor", .value = "MONITOR", .doc = "Fire when this monitor goes to triggered."},
+            {.name = "--webhook", .value = "", .doc = "Fire when somebody delivers a signed webhook."},
+            {.name = "--file", .value = "FILE", .doc = "Take it from this YAML or JSON file; - is input."},
+            {.name = "--project", .value = "PROJECT", .doc = "Id or name of the project."}};
+}
+
+std::vector<Option> create_options() {
+    std::vector<Option> options = trigger_options();
+    options.push_back({.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset of its runs."});
+    options.push_back({.name = "--prompt", .value = "TEXT", .doc = "What each run is told."});
+    options.push_back({.name = "--description", .value = "TEXT", .doc = "What it is for."});
+    options.push_back({.name = "--overlap",
+                       .value = "POLICY",
+                       .doc = "What a due moment does while a run goes on.",
+                       .choices = {"skip", "queue", "parallel"}});
+    options.push_back({.name = "--catch-up",
+                       .value = "POLICY",
+                       .doc = "What becomes of missed moments.",
+                       .choices = {"coalesce", "all", "none"}});
+    options.push_back(
+        {.name = "--cool-off", .value = "DURATION", .doc = "It does not fire again within this time, such as 1h."});
+    options.push_back({.name = "--tokens-per-day", .value = "NUMBER", .doc = "What all its runs may use in a day."});
+    options.push_back({.name = "--usd-per-day", .value = "NUMBER", .doc = "What they may cost in a day."});
+    options.push_back(
+        {.name = "--soft-percent", .value = "NUMBER", .doc = "From this share on workers are asked to finish; 80."});
+    options.push_back(
+        {.name = "--failure-limit", .value = "NUMBER", .doc = "So many failures in a row pause it; 0: never."});
+    options.push_back({.name = "--paused", .value = "", .doc = "It begins paused."});
+    return options;
+}
+
+} // namespace
+
+std::vector<Command> automation_commands() {
+    return {
+        {.path = "automation list",
+         .summary = "List the automations of the space.",
+         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only those of this project."}},
+         .lists = true,
+         .run = list_automations},
+        {.path = "automation show",
+         .summary = "Show an automation, its last and next firing.",
+         .arguments = {automation_argument},
+         .run = show_automation},
+        {.path = "automation create",
+         .summary = "Create an automation.",
+         .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
+         .options = create_options(),
+         .details =
+             "Example: hone automation create nightly --project shop --preset analyst --cron \"0 3 * * *\" "
+             "--prompt \"Look for new errors since {{window.from}}.\"\n\n"
+             "When a metric crosses a limit:\n"
+             "  hone automation create errors --project shop --preset analyst --metric error_rate --above 0.05 "
+             "--window 30m --for 5m --cool-off 1h --prompt \"{{trigger.value}} of the calls failed. Why?\"\n"
+             "When a monitor triggers:\n"
+             "  hone automation create slow --project shop --preset analyst --monitor mon_01J… --prompt \"Why is "
+             "it slow?\"\n"
+             "When somebody delivers a signed webhook (the secret is shown once):\n"
+             "  hone automation create deploy --project shop --preset analyst --webhook --tokens-per-day 500000 "
+             "--prompt \"Read {{trigger.file}} and compare the new version with the one before.\"",
+         .run = create_automation},
+        {.path = "automation apply",
+         .summary = "Create or change an automation so that it is as the file says.",
+         .arguments = {file_argument()},
+         .run = apply_automation},
+        {.path = "automation export",
+         .summary = "Print an automation as a YAML or JSON file for git.",
+         .arguments = {automation_argument},
+         .options = export_options(),
+         .run = export_automation},
+        {.path = "automation pause",
+         .summary = "Skip its due moments until it is resumed.",
+         .arguments = {automation_argument},
+         .options = {{.name = "--reason", .value = "TEXT", .doc = "Shown with every skipped moment."}},
+         .run = pause_automation},
+        {.path = "automation resume",
+         .summary = "Let it fire again.",
+         .arguments = {automation_argument},
+         .run = resume_automation},
+        {.path = "automation run", .summary = "Run it now.", .arguments = {automation_argument}, .run = run_automation},
+        {.path = "automation slots",
+         .summary = "Every due moment and what became of it, newest first.",
+         .arguments = {automation_argument},
+         .options = {outcome_option()},
+         .lists = true,
+         .run = list_automation_slots},
+        {.path = "automation preview",
+         .summary = "What a trigger will do next, or would have done in the last seven days.",
+         .arguments = {{.name = "AUTOMATION", .doc = "Id or name; else give a trigger.", .optional = true}},
+         .options = trigger_options(),
+         .details = "Example: hone automation preview --project shop --cron \"30 2 * * *\" --time-zone Europe/Berlin",
+         .run = preview_automation},
+        {.path = "automation rotate-secret",
+         .summary = "Give its webhook a new secret, shown once.",
+         .arguments = {automation_argument},
+         .run = rotate_secret},
+        {.path = "automation delete",
+         .summary = "Delete an automation and its ledger; its runs stay.",
+         .arguments = {automation_argument},
+         .destructive = true,
+         .run = delete_automation},
+    };
+}
+
+} // namespace hone::cli

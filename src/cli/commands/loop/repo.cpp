@@ -1,0 +1,205 @@
+// Repositories that workers clone and propose branches for.
+#include "cli/remote/view.h"
+#include "cli/terminal/display.h"
+#include "cli/toolkit/scope.h"
+
+#include <thread>
+
+namespace hone::cli {
+
+namespace {
+
+const Argument repo_argument{.name = "REPO", .doc = "Id or name of the repository."};
+
+Columns repo_columns() {
+    return {
+        {.title = "id", .field = "id", .kind = Kind::id},
+        {.title = "name", .field = "name"},
+        {.title = "state", .field = "state"},
+        {.title = "fetched", .field = "fetched_at", .kind = Kind::time, .absent = "never"},
+        {.title = "size", .field = "bytes", .kind = Kind::bytes},
+        {.title = "refs", .field = "refs", .kind = Kind::count},
+        {.title = "fetching", .field = "fetching", .kind = Kind::yes_no, .only_single = true},
+        {.title = "default branch", .field = "head_ref", .only_single = true},
+        {.title = "ref for workers", .field = "default_ref", .only_single = true},
+        {.title = "scope", .field = "path_scope", .only_single = true},
+        {.title = "skill", .field = "skill_id", .only_single = true},
+        {.title = "private address", .field = "allow_private", .kind = Kind::yes_no, .only_single = true},
+        {.title = "notes", .field = "notes", .kind = Kind::list, .only_single = true},
+        {.title = "error", .field = "error", .only_single = true},
+        {.title = "url", .field = "url"},
+    };
+}
+
+std::string repo_path(const Context& context) {
+    return path_of("/v1/repos", {context.value_or_empty("REPO")});
+}
+
+// What a fetch came to: an error is the command's error.
+Result<> show_fetched(Context& context, const json::Value& repo) {
+    TRY(show_record(context, repo, repo_columns()));
+    if (text_of(repo, "state") != "failed") return {};
+    return context.fail(Exit::failure, "the repository could not be fetched: " + text_of(repo, "error"),
+                        "hone skill list shows whose credential could fetch it");
+}
+
+bool is_fetching(const json::Value& repo) {
+    const json::Value* found = repo.is_object() ? repo.get_object().if_contains("fetching") : nullptr;
+    return found != nullptr && found->is_bool() && found->get_bool();
+}
+
+Result<json::Value> fetched(Context& context, const std::string& path) {
+    json::Value repo = TRY(context.remote.post(path + "/fetch", json::Object{}, space_query(context)));
+    while (is_fetching(repo)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        repo = TRY(context.remote.get(path, space_query(context)));
+    }
+    return repo;
+}
+
+Result<> list_repos(Context& context) {
+    return show_list(context, "/v1/repos", space_query(context), repo_columns(),
+                     "No repositories. Register one:\n  hone repo add https://github.com/team/project --skill github");
+}
+
+Result<> show_repo(Context& context) {
+    return show_record(context, TRY(context.remote.get(repo_path(context), space_query(context))), repo_columns());
+}
+
+Result<> add_repo(Context& context) {
+    json::Object body{{"url", context.value_or_empty("URL")}};
+    const std::pair<const char*, const char*> texts[] = {
+        {"--name", "name"}, {"--ref", "default_ref"}, {"--skill", "skill"}, {"--path", "path_scope"}};
+    for (const auto& [option, field] : texts)
+        if (const auto value = context.parsed.value(option)) body[field] = *value;
+    if (context.parsed.has("--allow-private")) body["allow_private"] = true;
+    const json::Value made = TRY(context.remote.post("/v1/repos", std::move(body), space_query(context)));
+    return show_fetched(context, TRY(fetched(context, path_of("/v1/repos", {text_of(made, "id")}))));
+}
+
+Result<> fetch_repo(Context& context) {
+    return show_fetched(context, TRY(fetched(context, repo_path(context))));
+}
+
+Result<> list_refs(Context& context) {
+    return show_list(context, repo_path(context) + "/refs", space_query(context),
+                     {{.title = "name", .field = "name"}, {.title = "commit", .field = "commit"}},
+                     "Nothing was fetched yet:\n  hone repo fetch NAME");
+}
+
+Result<> list_branches(Context& context) {
+    return show_list(context, repo_path(context) + "/branches", space_query(context),
+                     {{.title = "branch", .field = "branch"},
+                      {.title = "run", .field = "run_id", .kind = Kind::id},
+                      {.title = "commit", .field = "head_commit"},
+                      {.title = "pushes", .field = "pushes", .kind = Kind::count},
+                      {.title = "pushed", .field = "pushed_at", .kind = Kind::time}},
+                     "No session has pushed a branch for this repository.");
+}
+
+Result<> update_repo(Context& context) {
+    json::Object body;
+    const std::pair<const char*, const char*> texts[] = {
+        {"--name", "name"}, {"--ref", "default_ref"}, {"--skill", "skill"}, {"--path", "path_scope"}};
+    for (const auto& [option, field] : texts)
+        if (const auto value = context.parsed.value(option)) body[field] = *value;
+    if (context.parsed.has("--allow-private")) body["allow_private"] = true;
+    if (context.parsed.has("--refuse-private")) body["allow_private"] = false;
+    if (body.empty())
+        return context.fail(Exit::usage, "nothing to change is given", "hone repo update --help lists what there is");
+    const Reply changed = TRY(context.remote.call(
+        {.method = "PATCH", .path = repo_path(context), .query = space_query(context), .body = std::move(body)}));
+    return show_record(context, changed.data, repo_columns());
+}
+
+Result<> make_hook(Context& context) {
+    const json::Value hook =
+        TRY(context.remote.post(repo_path(context) + "/hook", json::Object{}, space_query(context)));
+    if (context.json()) {
+        print_json(context, hook);
+        return {};
+    }
+    context.console.print("Address  " + context.remote.target().url + text_of(hook, "path") + "\nSecret   " +
+                          text_of(hook, "secret") +
+                          "\n\nGive both to the forge as a webhook with JSON content, for pull requests, reviews,\n"
+                          "comments and checks. The secret is shown this once; a new one replaces it.\n");
+    return {};
+}
+
+Result<> open_issue(Context& context) {
+    json::Object body{{"title", context.value_or_empty("TITLE")}};
+    if (const auto text = context.parsed.value("--body")) body["body"] = *text;
+    json::Array labels;
+    for (const std::string& label : context.parsed.all("--label")) labels.emplace_back(label);
+    body["labels"] = std::move(labels);
+    const json::Value opened =
+        TRY(context.remote.post(repo_path(context) + "/issues", std::move(body), space_query(context)));
+    return show_done(context, opened, "Opened " + text_of(opened, "url"));
+}
+
+Result<> remove_repo(Context& context) {
+    const json::Value repo = TRY(context.remote.get(repo_path(context), space_query(context)));
+    const std::string name = text_of(repo, "name");
+    TRY(context.confirm("The repository " + name +
+                            " is forgotten here with its mirror and the branches that sessions "
+                            "pushed; the original stays.",
+                        name));
+    const json::Value gone = TRY(context.remote.remove(repo_path(context), space_query(context)));
+    return show_done(context, gone, "Removed repository " + name + ".");
+}
+
+} // namespace
+
+std::vector<Command> repo_commands() {
+    return {
+        {.path = "repo list", .summary = "List the repositories of the space.", .lists = true, .run = list_repos},
+        {.path = "repo show", .summary = "Show a repository.", .arguments = {repo_argument}, .run = show_repo},
+        {.path = "repo add",
+         .summary = "Register a repository and fetch it.",
+         .arguments = {{.name = "URL", .doc = "Its https address, without user or token."}},
+         .options = {{.name = "--name", .value = "NAME", .doc = "Name here; from the address if not given."},
+                     {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it."},
+                     {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
+                     {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get of a large repository."},
+                     {.name = "--allow-private", .value = "", .doc = "The forge is on a private address."}},
+         .run = add_repo},
+        {.path = "repo update",
+         .summary = "Change a repository's name, credential, ref or scope.",
+         .arguments = {repo_argument},
+         .options = {{.name = "--name", .value = "NAME", .doc = "Another name."},
+                     {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it; empty: none."},
+                     {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
+                     {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get; empty: all of it."},
+                     {.name = "--allow-private", .value = "", .doc = "The forge is on a private address."},
+                     {.name = "--refuse-private", .value = "", .doc = "The forge is on a public address."}},
+         .run = update_repo},
+        {.path = "repo hook",
+         .summary = "Make the secret of the repository's webhook, or another one.",
+         .arguments = {repo_argument},
+         .run = make_hook},
+        {.path = "repo issue",
+         .summary = "Open an issue on the repository's forge.",
+         .arguments = {repo_argument, {.name = "TITLE", .doc = "One line."}},
+         .options = {{.name = "--body", .value = "TEXT", .doc = "Markdown."},
+                     {.name = "--label", .value = "LABEL", .doc = "A label that the forge knows.", .repeated = true}},
+         .run = open_issue},
+        {.path = "repo fetch", .summary = "Fetch a repository now.", .arguments = {repo_argument}, .run = fetch_repo},
+        {.path = "repo refs",
+         .summary = "List branches and tags of a repository.",
+         .arguments = {repo_argument},
+         .lists = true,
+         .run = list_refs},
+        {.path = "repo branches",
+         .summary = "List the branches that sessions pushed for a repository.",
+         .arguments = {repo_argument},
+         .lists = true,
+         .run = list_branches},
+        {.path = "repo rm",
+         .summary = "Forget a repository and delete its mirror.",
+         .arguments = {repo_argument},
+         .destructive = true,
+         .run = remove_repo},
+    };
+}
+
+} // namespace hone::cli

@@ -1,0 +1,303 @@
+// What waits for a person, branches above all: look, comment, decide; and the pull requests that come of it.
+#include "cli/remote/download.h"
+#include "cli/remote/view.h"
+#include "cli/terminal/amount.h"
+#include "cli/terminal/display.h"
+#include "cli/toolkit/scope.h"
+
+namespace hone::cli {
+
+namespace {
+
+const Argument review_argument{.name = "ARTIFACT", .doc = "Id of the artifact."};
+const Argument pull_request_argument{.name = "PR", .doc = "Id of the pull request."};
+
+std::string review_path(const Context& context, const std::vector<std::string>& rest = {}) {
+    std::vector<std::string> parts{context.value_or_empty("ARTIFACT")};
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    return path_of("/v1/reviews", parts);
+}
+
+Columns review_columns() {
+    return {
+        {.title = "id", .field = "artifact.id", .kind = Kind::id},
+        {.title = "kind", .field = "artifact.kind"},
+        {.title = "name", .field = "artifact.name"},
+        {.title = "review", .field = "artifact.review"},
+        {.title = "rev", .field = "revision", .kind = Kind::number},
+        {.title = "files", .field = "files", .kind = Kind::number},
+        {.title = "+", .field = "additions", .kind = Kind::number},
+        {.title = "-", .field = "deletions", .kind = Kind::number},
+        {.title = "flags", .field = "blocking_flags", .kind = Kind::number},
+        {.title = "verified", .field = "verification"},
+        {.title = "pull request", .field = "pull_request"},
+        {.title = "saved", .field = "artifact.created_at", .kind = Kind::time},
+        {.title = "summary", .field = "artifact.summary"},
+    };
+}
+
+Columns pull_request_columns() {
+    return {
+        {.title = "id", .field = "id", .kind = Kind::id},
+        {.title = "repo", .field = "repo_name"},
+        {.title = "number", .field = "number", .kind = Kind::number},
+        {.title = "state", .field = "state"},
+        {.title = "checks", .field = "checks"},
+        {.title = "review", .field = "forge_review"},
+        {.title = "title", .field = "title"},
+        {.title = "branch", .field = "branch", .only_single = true},
+        {.title = "target", .field = "target", .only_single = true},
+        {.title = "commit", .field = "head_commit", .only_single = true},
+        {.title = "artifact", .field = "artifact_id", .kind = Kind::id, .only_single = true},
+        {.title = "session", .field = "run_id", .kind = Kind::id, .only_single = true},
+        {.title = "error", .field = "error", .only_single = true},
+        {.title = "next look", .field = "next_try_at", .kind = Kind::time, .only_single = true},
+        {.title = "updated", .field = "updated_at", .kind = Kind::time},
+        {.title = "url", .field = "url"},
+    };
+}
+
+Result<> list_reviews(Context& context) {
+    Query query = space_query(context);
+    for (const auto& [option, name] : {std::pair("--project", "project"), {"--session", "run"}, {"--kind", "kind"}})
+        query.emplace_back(name, context.value_or_empty(option));
+    const std::string review = context.value_or_empty("--review");
+    if (review != "all") query.emplace_back("review", review.empty() ? "pending" : review);
+    return show_list(context, "/v1/reviews", std::move(query), review_columns(), "Nothing waits for a person.");
+}
+
+// How a command ended on one side: "passed", "exit 1", "timed out", "not run".
+std::string ending_of(const json::Value& result, std::string_view side) {
+    const json::Value& run = result.as_object().at(side);
+    if (run.is_null()) return "not run";
+    if (run.as_object().at("timed_out").as_bool()) return "timed out";
+    if (run.as_object().at("exit_code").is_null()) return "killed";
+    const int64_t code = number_of(run, "exit_code");
+    return code == 0 ? "passed" : "exit " + std::to_string(code);
+}
+
+std::string verification_lines(const json::Value& revision) {
+    std::string text;
+    for (const json::Value& result : revision.as_object().at("verification_results").as_array())
+        text += "  " + safe_line(text_of(result, "name")) + ": base " + ending_of(result, "base") + ", branch " +
+                ending_of(result, "branch") + "\n";
+    return text;
+}
+
+void print_lines(const Context& context, const json::Value& review) {
+    const json::Array* revisions = review.as_object().if_contains("revisions")->if_array();
+    if (revisions == nullptr || revisions->empty()) return;
+    const json::Value& newest = revisions->back();
+    std::string text = "\n" + safe_line(text_of(newest, "title")) + "\n";
+    text += "Revision " + std::to_string(number_of(newest, "revision")) + ": " +
+            std::to_string(number_of(newest, "files")) + (number_of(newest, "files") == 1 ? " file" : " files") +
+            ", +" + std::to_string(number_of(newest, "additions")) + " -" +
+            std::to_string(number_of(newest, "deletions")) + ", commit " +
+            text_of(newest, "head_commit").substr(0, 12) + "\n";
+    if (const std::string state = text_of(newest, "verification"); state != "none")
+        text += "Verification: " + state + "\n" + verification_lines(newest);
+    if (const std::string error = text_of(newest, "error"); !error.empty()) text += safe_line(error) + "\n";
+    for (const json::Value& flag : newest.as_object().at("flags").as_array()) {
+        const bool blocking = flag.as_object().at("blocking").as_bool();
+        const std::string path = text_of(flag, "path");
+        const int64_t line = number_of(flag, "line");
+        text += (blocking ? "! " : "  ") + text_of(flag, "kind") + (path.empty() ? "" : " " + safe_line(path)) +
+                (line > 0 ? ":" + std::to_string(line) : "") + "  " + safe_line(text_of(flag, "message")) + "\n";
+    }
+    context.console.print(text);
+}
+
+Result<> show_review(Context& context) {
+    const json::Value review = TRY(context.remote.get(review_path(context)));
+    TRY(show_record(context, review,
+                    {{.title = "id", .field = "artifact.id", .kind = Kind::id},
+                     {.title = "kind", .field = "artifact.kind"},
+                     {.title = "name", .field = "artifact.name"},
+                     {.title = "summary", .field = "artifact.summary"},
+                     {.title = "review", .field = "artifact.review"},
+                     {.title = "reviewer", .field = "artifact.reviewer"},
+                     {.title = "comment", .field = "artifact.comment"},
+                     {.title = "approvals", .field = "approvals", .kind = Kind::number},
+                     {.title = "needed", .field = "approvals_needed", .kind = Kind::number},
+                     {.title = "open comments", .field = "open_comments", .kind = Kind::number},
+                     {.title = "cannot approve", .field = "cannot_approve"},
+                     {.title = "branch", .field = "branch.branch"},
+                     {.title = "repo", .field = "branch.repo_name"},
+                     {.title = "pull request", .field = "pull_request.url"},
+                     {.title = "its state", .field = "pull_request.state"},
+                     {.title = "its error", .field = "pull_request.error"},
+                     {.title = "session", .field = "artifact.run_id", .kind = Kind::id}}));
+    if (!context.json()) print_lines(context, review);
+    return {};
+}
+
+Result<> show_diff(Context& context) {
+    Query query;
+    query.emplace_back("revision", context.value_or_empty("--revision"));
+    std::string patch;
+    TRY(context.remote.stream({.path = review_path(context, {"patch"}), .query = std::move(query)}, "",
+                              [&](std::string_view piece) -> Result<> {
+                                  patch += piece;
+                                  return {};
+                              }));
+    if (context.json())
+        print_json(context, json::Object{{"patch", patch}});
+    else
+        context.console.print(safe_block(patch));
+    return {};
+}
+
+Result<> decide(const Context& context, const std::string& word, const std::string& sentence) {
+    json::Object body;
+    if (const auto comment = context.parsed.value("--comment")) body["comment"] = *comment;
+    if (const auto comment = context.parsed.value("COMMENT")) body["comment"] = *comment;
+    if (const auto revision = TRY(context.integer("--revision", 1))) body["revision"] = *revision;
+    if (context.parsed.has("--allow-protected")) body["allow_protected"] = true;
+    const json::Value decided = TRY(context.remote.post(review_path(context, {word}), std::move(body)));
+    std::string said = sentence;
+    if (word == "approve" && text_of(decided.as_object().at("artifact"), "review") == "pending")
+        said = "Approved; " + std::to_string(number_of(decided, "approvals")) + " of " +
+               std::to_string(number_of(decided, "approvals_needed")) + " approvals.";
+    return show_done(context, decided, said);
+}
+
+Result<> approve(Context& context) {
+    return decide(context, "approve", "Approved.");
+}
+
+Result<> reject(Context& context) {
+    return decide(context, "reject", "Rejected.");
+}
+
+Result<> request_changes(Context& context) {
+    return decide(context, "request_changes", "The session is told.");
+}
+
+Result<> comment(Context& context) {
+    json::Object body{{"body", context.value_or_empty("TEXT")}};
+    if (const auto file = context.parsed.value("--file")) body["path"] = *file;
+    if (const auto line = TRY(context.integer("--line", 1))) body["line"] = *line;
+    if (const auto reply = context.parsed.value("--reply-to")) body["reply_to"] = *reply;
+    if (context.parsed.has("--old")) body["side"] = "old";
+    const json::Value made = TRY(context.remote.post(review_path(context, {"comments"}), std::move(body)));
+    return show_done(context, made, "Comment " + text_of(made, "id") + " is kept for the session.");
+}
+
+Result<> list_comments(Context& context) {
+    return show_list(context, review_path(context, {"comments"}), {},
+                     {{.title = "id", .field = "id", .kind = Kind::id},
+                      {.title = "file", .field = "path"},
+                      {.title = "line", .field = "line", .kind = Kind::number},
+                      {.title = "author", .field = "author"},
+                      {.title = "resolved", .field = "resolved_by"},
+                      {.title = "comment", .field = "body"}},
+                     "No comments.");
+}
+
+Result<> list_pull_requests(Context& context) {
+    Query query = space_query(context);
+    for (const auto& [option, name] :
+         {std::pair("--project", "project"), {"--repo", "repo"}, {"--session", "run"}, {"--state", "state"}})
+        query.emplace_back(name, context.value_or_empty(option));
+    return show_list(context, "/v1/pull_requests", std::move(query), pull_request_columns(),
+                     "No pull requests. One is opened when a branch is approved: hone review list.");
+}
+
+Result<> show_pull_request(Context& context) {
+    return show_record(context, TRY(context.remote.get(path_of("/v1/pull_requests", {context.value_or_empty("PR")}))),
+                       pull_request_columns());
+}
+
+Result<> sync_pull_request(Context& context) {
+    const json::Value woken =
+        TRY(context.remote.post(path_of("/v1/pull_requests", {context.value_or_empty("PR"), "sync"}), json::Object{}));
+    return show_done(context, woken, "It is looked at now: hone pr show " + context.value_or_empty("PR"));
+}
+
+} // namespace
+
+std::vector<Command> review_commands() {
+    const Option comment_option{.name = "--comment", .value = "TEXT", .doc = "Why."};
+    const Option revision_option{
+        .name = "--revision", .value = "NUMBER", .doc = "The revision that was looked at; a newer one is a conflict."};
+    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"};
+    const Option session{.name = "--session", .value = "SESSION", .doc = "Only of this session."};
+    return {
+        {.path = "review list",
+         .summary = "List what waits for a person, newest first.",
+         .options = {project,
+                     session,
+                     {.name = "--kind",
+                      .value = "KIND",
+                      .doc = "Only of this kind.",
+                      .choices = {"branch", "investigation", "labels", "file"}},
+                     {.name = "--review",
+                      .value = "REVIEW",
+                      .doc = "Those about which this was said; `pending` if not given.",
+                      .choices = {"pending", "approved", "rejected", "changes_requested", "all"}}},
+         .lists = true,
+         .run = list_reviews},
+        {.path = "review show",
+         .summary = "Show a review: flags, verification, approvals, pull request.",
+         .arguments = {review_argument},
+         .run = show_review},
+        {.path = "review diff",
+         .summary = "Print a branch as a patch.",
+         .arguments = {review_argument},
+         .options = {{.name = "--revision", .value = "NUMBER", .doc = "The newest one if not given."}},
+         .details = "What it prints is made safe for terminals. For `git am` save it with\n"
+                    "hone artifact show ARTIFACT --output FILE.\n",
+         .run = show_diff},
+        {.path = "review approve",
+         .summary = "Approve; a branch with enough approvals is pushed and a pull request opened.",
+         .arguments = {review_argument},
+         .options = {comment_option,
+                     revision_option,
+                     {.name = "--allow-protected", .value = "", .doc = "Allow what is flagged as blocking."}},
+         .run = approve},
+        {.path = "review reject",
+         .summary = "Reject.",
+         .arguments = {review_argument},
+         .options = {comment_option, revision_option},
+         .run = reject},
+        {.path = "review request-changes",
+         .summary = "Send the open comments to the session and wait for its next push.",
+         .arguments = {review_argument, {.name = "COMMENT", .doc = "What to change.", .optional = true}},
+         .options = {revision_option},
+         .run = request_changes},
+        {.path = "review comment",
+         .summary = "Comment on a line, a file or the whole.",
+         .arguments = {review_argument, {.name = "TEXT", .doc = "Markdown."}},
+         .options = {{.name = "--file", .value = "PATH", .doc = "File as the diff names it."},
+                     {.name = "--line", .value = "NUMBER", .doc = "Line of the file."},
+                     {.name = "--old", .value = "", .doc = "The line is one of the file before the change."},
+                     {.name = "--reply-to", .value = "COMMENT", .doc = "Answer this comment."}},
+         .run = comment},
+        {.path = "review comments",
+         .summary = "List the comments, oldest first.",
+         .arguments = {review_argument},
+         .lists = true,
+         .run = list_comments},
+        {.path = "pr list",
+         .summary = "List pull requests, newest first.",
+         .options = {project,
+                     {.name = "--repo", .value = "REPO", .doc = "Only of this repository, by id or name."},
+                     session,
+                     {.name = "--state",
+                      .value = "STATE",
+                      .doc = "Only those in this state.",
+                      .choices = {"queued", "pushed", "open", "merged", "closed", "only_pushed", "failed"}}},
+         .lists = true,
+         .run = list_pull_requests},
+        {.path = "pr show",
+         .summary = "Show a pull request.",
+         .arguments = {pull_request_argument},
+         .run = show_pull_request},
+        {.path = "pr sync",
+         .summary = "Look at a pull request now: try again what failed, or ask the forge.",
+         .arguments = {pull_request_argument},
+         .run = sync_pull_request},
+    };
+}
+
+} // namespace hone::cli

@@ -1,0 +1,213 @@
+// Signal of a project: on and off, how it looks, what it looked at. Issues and evaluators have files of their own.
+#include "cli/commands/loop/evaluator.h"
+#include "cli/commands/loop/issue.h"
+#include "cli/remote/view.h"
+#include "cli/toolkit/option_number.h"
+#include "cli/toolkit/scope.h"
+#include "cli/toolkit/slots.h"
+
+namespace hone::cli {
+
+namespace {
+
+const Argument signal_project_argument{.name = "PROJECT", .doc = "Id or name of the project."};
+
+Columns scan_columns() {
+    return {
+        {.title = "started", .field = "started_at", .kind = Kind::time},
+        {.title = "asked by", .field = "asked_by"},
+        {.title = "spans", .field = "spans", .kind = Kind::count},
+        {.title = "found", .field = "found", .kind = Kind::number},
+        {.title = "new", .field = "new_issues", .kind = Kind::number},
+        {.title = "back", .field = "reopened", .kind = Kind::number},
+        {.title = "quiet", .field = "quiet", .kind = Kind::number},
+        {.title = "workers", .field = "investigations", .kind = Kind::number},
+        {.title = "took ms", .field = "took_ms", .kind = Kind::number},
+        {.title = "rows read", .field = "rows_read", .kind = Kind::count},
+        {.title = "read", .field = "bytes_read", .kind = Kind::bytes},
+        {.title = "memory", .field = "memory_bytes", .kind = Kind::bytes},
+        {.title = "tokens", .field = "tokens", .kind = Kind::count},
+        {.title = "cost", .field = "cost_micro_usd", .kind = Kind::money, .only_single = true},
+        {.title = "from", .field = "window_from", .kind = Kind::time, .only_single = true},
+        {.title = "usual from", .field = "baseline_from", .kind = Kind::time, .only_single = true},
+        {.title = "failed", .field = "failed"},
+    };
+}
+
+Columns signal_columns() {
+    return {
+        {.title = "enabled", .field = "enabled", .kind = Kind::yes_no},
+        {.title = "open issues", .field = "open_issues", .kind = Kind::number},
+        {.title = "last scan", .field = "last_scan.started_at", .kind = Kind::time, .absent = "never"},
+        {.title = "next scan", .field = "next_scan_at", .kind = Kind::time},
+        {.title = "every minutes", .field = "settings.cadence_minutes", .kind = Kind::number},
+        {.title = "window hours", .field = "settings.window_hours", .kind = Kind::number},
+        {.title = "baseline days", .field = "settings.baseline_days", .kind = Kind::number},
+        {.title = "preset", .field = "settings.preset", .absent = "the playbook, without a model"},
+        {.title = "repository", .field = "settings.repo.url"},
+        {.title = "workers per scan", .field = "settings.max_investigations", .kind = Kind::number},
+        {.title = "from severity", .field = "settings.least_severity"},
+        {.title = "tokens per day", .field = "settings.tokens_per_day", .kind = Kind::number, .absent = "no limit"},
+        {.title = "cost per day",
+         .field = "settings.cost_micro_usd_per_day",
+         .kind = Kind::money,
+         .absent = "no limit"},
+        {.title = "agreed by", .field = "consent_by"},
+        {.title = "agreed", .field = "consent_at", .kind = Kind::time},
+        {.title = "context", .field = "settings.context"},
+        {.title = "ledger", .field = "automation_id", .kind = Kind::id, .absent = "none yet"},
+    };
+}
+
+Result<std::string> signal_path(const Context& context, const std::vector<std::string>& rest = {}) {
+    std::vector<std::string> parts{TRY(wanted_project(context)), "signal"};
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    return path_of("/v1/projects", parts);
+}
+
+Result<> show_signal(Context& context) {
+    return show_record(context, TRY(context.remote.get(TRY(signal_path(context)))), signal_columns());
+}
+
+std::vector<Option> signal_options() {
+    return {
+        {.name = "--cadence", .value = "MINUTES", .doc = "How often it looks."},
+        {.name = "--window", .value = "HOURS", .doc = "How far back it looks."},
+        {.name = "--baseline", .value = "DAYS", .doc = "The time before that says what is usual."},
+        {.name = "--context", .value = "TEXT", .doc = "What a worker should know about the application."},
+        {.name = "--preset", .value = "PRESET", .doc = "Preset of the workers; \"none\": the playbook."},
+        {.name = "--repo", .value = "URL", .doc = "The application's repository; \"none\": none."},
+        {.name = "--investigations", .value = "NUMBER", .doc = "Workers that one scan may start."},
+        {.name = "--least-severity",
+         .value = "SEVERITY",
+         .doc = "Issues below it are not investigated by themselves.",
+         .choices = {"low", "medium", "high", "critical"}},
+        {.name = "--tokens-per-day", .value = "NUMBER", .doc = "What all workers may use; \"none\": no limit."},
+        {.name = "--usd-per-day", .value = "NUMBER", .doc = "What all workers may cost; \"none\": no limit."},
+    };
+}
+
+// The settings of now with what the options say; nothing when they say nothing.
+Result<std::optional<json::Object>> changed_settings(const Context& context, const json::Value& now) {
+    json::Object settings;
+    if (const json::Value* found = now.is_object() ? now.get_object().if_contains("settings") : nullptr;
+        found != nullptr && found->is_object())
+        settings = found->get_object();
+    bool changed = false;
+    const auto set = [&](std::string_view name, json::Value value) {
+        settings[name] = std::move(value);
+        changed = true;
+    };
+    for (const auto& [option, name, least] : {std::tuple("--cadence", "cadence_minutes", int64_t{1}),
+                                              {"--window", "window_hours", int64_t{1}},
+                                              {"--baseline", "baseline_days", int64_t{1}},
+                                              {"--investigations", "max_investigations", int64_t{0}}})
+        if (const auto number = TRY(context.integer(option, least))) set(name, *number);
+    if (const auto words = context.parsed.value("--context")) set("context", json::Value(std::string_view(*words)));
+    if (const auto preset = context.parsed.value("--preset"))
+        set("preset", *preset == "none" ? json::Value(nullptr) : json::Value(std::string_view(*preset)));
+    if (const auto repo = context.parsed.value("--repo"))
+        set("repo", *repo == "none" ? json::Value(nullptr) : json::Value(json::Object{{"url", *repo}}));
+    if (const auto severity = context.parsed.value("--least-severity"))
+        set("least_severity", json::Value(std::string_view(*severity)));
+    if (context.parsed.value("--tokens-per-day") == "none")
+        set("tokens_per_day", nullptr);
+    else if (const auto tokens = TRY(context.integer("--tokens-per-day", 0)))
+        set("tokens_per_day", *tokens);
+    if (context.parsed.value("--usd-per-day") == "none")
+        set("cost_micro_usd_per_day", nullptr);
+    else if (context.parsed.value("--usd-per-day")) {
+        TRY(set_dollars(context, "--usd-per-day", "cost_micro_usd_per_day", settings));
+        changed = true;
+    }
+    return changed ? std::optional(std::move(settings)) : std::nullopt;
+}
+
+Result<> put_signal(Context& context, json::Object body) {
+    const std::string path = TRY(signal_path(context));
+    if (auto settings = TRY(changed_settings(context, TRY(context.remote.get(path)))))
+        body["settings"] = std::move(*settings);
+    if (body.empty()) return context.usage("nothing to change: give at least one option");
+    return show_record(context, TRY(context.remote.put(path, std::move(body))), signal_columns());
+}
+
+Result<> enable_signal(Context& context) {
+    const json::Value now = TRY(context.remote.get(TRY(signal_path(context))));
+    // Somebody must have read what they agree to.
+    TRY(context.confirm(text_of(now, "consent_note"), "yes"));
+    return put_signal(context, {{"enabled", true}, {"consent", true}});
+}
+
+Result<> disable_signal(Context& context) {
+    return put_signal(context, {{"enabled", false}});
+}
+
+Result<> update_signal(Context& context) {
+    return put_signal(context, {});
+}
+
+Result<> scan(Context& context) {
+    const json::Value made = TRY(context.remote.post(TRY(signal_path(context, {"scan"})), json::Object{}));
+    return show_record(context, made, scan_columns());
+}
+
+// Every look and every worker, whether it came about or not.
+Result<> list_slots(Context& context) {
+    const json::Value view = TRY(context.remote.get(TRY(signal_path(context))));
+    const std::string automation = text_of(view, "automation_id");
+    if (automation.empty())
+        return context.fail(Exit::not_found, "Signal was never on for this project",
+                            "hone signal enable PROJECT switches it on");
+    return show_slots(context, automation);
+}
+
+Result<> list_scans(Context& context) {
+    return show_list(context, TRY(signal_path(context, {"scans"})), {}, scan_columns(),
+                     "Nothing was looked at yet. Switch Signal on, or look now:\n  hone signal scan PROJECT");
+}
+
+} // namespace
+
+std::vector<Command> signal_commands() {
+    std::vector<Command> commands{
+        {.path = "signal show",
+         .summary = "Show how Signal looks at a project, and what it saw last.",
+         .arguments = {signal_project_argument},
+         .run = show_signal},
+        {.path = "signal enable",
+         .summary = "Switch Signal on, after its note was agreed to.",
+         .arguments = {signal_project_argument},
+         .options = signal_options(),
+         .destructive = true,
+         .run = enable_signal},
+        {.path = "signal disable",
+         .summary = "Switch Signal off; issues stay.",
+         .arguments = {signal_project_argument},
+         .run = disable_signal},
+        {.path = "signal update",
+         .summary = "Change how Signal looks at a project.",
+         .arguments = {signal_project_argument},
+         .options = signal_options(),
+         .run = update_signal},
+        {.path = "signal scan",
+         .summary = "Look at a project now.",
+         .arguments = {signal_project_argument},
+         .run = scan},
+        {.path = "signal scans",
+         .summary = "List what was looked at, found and read, newest first.",
+         .arguments = {signal_project_argument},
+         .lists = true,
+         .run = list_scans},
+        {.path = "signal slots",
+         .summary = "Every look and every worker that was due, and what became of it, newest first.",
+         .arguments = {signal_project_argument},
+         .options = {outcome_option()},
+         .lists = true,
+         .run = list_slots},
+    };
+    for (Command& command : issue_commands()) commands.push_back(std::move(command));
+    for (Command& command : evaluator_commands()) commands.push_back(std::move(command));
+    return commands;
+}
+
+} // namespace hone::cli

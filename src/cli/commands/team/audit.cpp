@@ -1,0 +1,83 @@
+#include "cli/remote/download.h"
+#include "cli/remote/view.h"
+#include "cli/toolkit/scope.h"
+
+namespace hone::cli {
+
+namespace {
+
+Columns audit_columns() {
+    return {
+        {.title = "seq", .field = "seq", .kind = Kind::number},
+        {.title = "time", .field = "time", .kind = Kind::time},
+        {.title = "actor", .field = "actor_name"},
+        {.title = "action", .field = "action"},
+        {.title = "target", .field = "target", .kind = Kind::id},
+        {.title = "from", .field = "peer"},
+        {.title = "details", .field = "details"},
+    };
+}
+
+Result<> list_audit(Context& context) {
+    Query query = space_query(context);
+    for (const auto* name : {"actor", "action", "target", "scope"})
+        query.emplace_back(name, context.value_or_empty("--" + std::string(name)));
+    query.emplace_back("after", TRY(moment(context, "--after")));
+    query.emplace_back("before", TRY(moment(context, "--before")));
+    return show_list(context, "/v1/audit", std::move(query), audit_columns(),
+                     "No entries match. Every change leaves one; without filters, hone audit list shows the newest.");
+}
+
+Result<> verify_audit(Context& context) {
+    const json::Value result = TRY(context.remote.get("/v1/audit/verify"));
+    const json::Value* ok = result.is_object() ? result.get_object().if_contains("ok") : nullptr;
+    const bool is_intact = ok != nullptr && ok->is_bool() && ok->get_bool();
+    TRY(show_record(context, result,
+                    {{.title = "intact", .field = "ok", .kind = Kind::yes_no},
+                     {.title = "entries", .field = "entries", .kind = Kind::number},
+                     {.title = "head hash", .field = "head_hash"},
+                     {.title = "first bad", .field = "first_bad_seq", .kind = Kind::number, .absent = "none"},
+                     {.title = "message", .field = "message"}}));
+    if (is_intact) return {};
+    return context.fail(Exit::failure, "the audit log has been changed or damaged",
+                        "compare with the last hone audit export or backup");
+}
+
+Result<> export_audit(Context& context) {
+    const Call call{.path = "/v1/audit/export", .query = space_query(context)};
+    const std::string file = context.parsed.value("--output").value_or("-");
+    if (file != "-") return download_to_file(context, call, "application/x-ndjson", file);
+    return download_to_console(context, call, "application/x-ndjson");
+}
+
+} // namespace
+
+std::vector<Command> audit_commands() {
+    return {
+        {.path = "audit list",
+         .summary = "List what was done, by whom, newest first.",
+         .options = {{.name = "--actor", .value = "ID", .doc = "Only what this user or key did."},
+                     {.name = "--action", .value = "ACTION", .doc = "Only this action, such as project_create."},
+                     {.name = "--target", .value = "ID", .doc = "Only what was done to this."},
+                     {.name = "--after",
+                      .value = "TIME",
+                      .doc = "Only later than this time, or than 2h ago: --after 2h."},
+                     {.name = "--before", .value = "TIME", .doc = "Only earlier than this."},
+                     {.name = "--scope",
+                      .value = "SCOPE",
+                      .doc = "installation: over all spaces, for installation owners.",
+                      .choices = {"installation"}}},
+         .lists = true,
+         .run = list_audit},
+        {.path = "audit verify",
+         .summary = "Check the hash chain of the whole log; exit code 1 when it is broken.",
+         .run = verify_audit},
+        {.path = "audit export",
+         .summary = "Write all entries of the space as JSON lines, oldest first.",
+         .options =
+             {{.name = "--output", .value = "FILE", .doc = "Where to; default: standard output.", .short_name = "-o"}},
+         .run = export_audit},
+    };
+}
+
+} // namespace hone::cli

@@ -1,0 +1,217 @@
+#include "base/text.h"
+#include "cli/remote/credentials.h"
+#include "cli/remote/view.h"
+#include "cli/terminal/display.h"
+
+#include <climits>
+#include <filesystem>
+#include <unistd.h>
+
+namespace hone::cli {
+
+namespace {
+
+std::string host_name() {
+    char name[HOST_NAME_MAX + 1] = {};
+    return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "this machine";
+}
+
+// "hone_session=abc; HttpOnly; …" -> "hone_session=abc"
+std::string cookie_of(const Reply& reply) {
+    for (const auto& header : reply.headers)
+        if (equals_ignoring_case(header.name, "Set-Cookie") && header.value.starts_with("hone_session="))
+            return header.value.substr(0, header.value.find(';'));
+    return "";
+}
+
+Result<std::string> find_email(const Context& context) {
+    if (auto email = context.parsed.value("--email"); email && !email->empty()) return *email;
+    if (!context.console.is_interactive()) return context.usage("--email is needed: there is no terminal to ask on");
+    return context.console.ask("Email: ");
+}
+
+Result<std::string> find_password(const Context& context) {
+    if (context.parsed.has("--password-stdin")) return context.console.read_line();
+    if (!context.console.is_interactive())
+        return context.usage("there is no terminal to ask for the password; pipe it in with --password-stdin");
+    return context.console.ask_secret("Password: ");
+}
+
+// A login session that lasts only as long as it takes to make a key.
+struct BriefSession {
+    std::vector<net::Header> headers;
+    json::Value me;
+};
+
+Result<BriefSession> open_session(const Context& context, const std::string& email, const std::string& password) {
+    Call login{.method = "POST", .path = "/v1/login", .body = json::Object{{"email", email}, {"password", password}}};
+    auto reply = context.remote.call(login);
+    if (!reply.ok()) {
+        if (context.explanation.exit == Exit::unauthorized)
+            context.explanation.hint = "check the email and the password";
+        return std::move(reply).error();
+    }
+    const std::string cookie = cookie_of(reply.value());
+    const std::string token = text_of(reply.value().data, "csrf_token");
+    if (cookie.empty() || token.empty())
+        return context.fail(Exit::failure, "the server accepted the login but gave no session",
+                            "is " + context.remote.target().url + " the address of a Hone server?");
+    return BriefSession{{{"Cookie", cookie}, {"X-CSRF-Token", token}}, std::move(reply.value().data)};
+}
+
+// Replaced logins leave no working key behind. Best effort: the old key may be gone already.
+void revoke_quietly(const Context& context, const StoredLogin& old) {
+    const Explanation before = context.explanation;
+    const net::Header bearer{"Authorization", "Bearer " + old.api_key};
+    Call call{.method = "DELETE", .path = path_of("/v1/keys", {old.key_id}), .headers = {bearer}};
+    static_cast<void>(context.remote.call(call).ok());
+    context.explanation = before;
+}
+
+Result<> store_login(const Context& context, const std::string& path, const std::string& email,
+                     const json::Value& key) {
+    Credentials credentials = TRY(read_credentials(path));
+    const std::string& url = context.remote.target().url;
+    const StoredLogin* old = credentials.find(url);
+    if (old != nullptr) revoke_quietly(context, *old);
+    StoredLogin login{text_of(key, "key"), text_of(key, "id"), email, {}};
+    if (const auto& ca_file = context.remote.target().ca_file; !ca_file.empty()) {
+        std::error_code ignored;
+        login.ca_file = std::filesystem::absolute(ca_file, ignored).string();
+    }
+    credentials.servers[url] = std::move(login);
+    credentials.default_url = url;
+    return write_credentials(path, credentials);
+}
+
+Result<> login(Context& context) {
+    if (context.remote.target().plain_text)
+        context.console.note(context.console.paint_note(Style::yellow, "warning: ") + context.remote.target().url +
+                             " is not encrypted: the password can be read on the way. Prefer https.\n");
+    // Known before anything is made on the server that could not be kept here.
+    const std::string path = TRY(credentials_path(context.environment));
+    TRY(read_credentials(path));
+    const std::string email = TRY(find_email(context));
+    const std::string password = TRY(find_password(context));
+    const BriefSession session = TRY(open_session(context, email, password));
+
+    json::Object wanted{{"name", "cli on " + host_name()}};
+    if (const auto days = TRY(context.integer("--expires-in-days", 1))) wanted["expires_in_days"] = *days;
+    Call create{.method = "POST",
+                .path = "/v1/keys",
+                .query = {{"space", context.value_or_empty("--space")}},
+                .body = std::move(wanted),
+                .headers = session.headers};
+    auto made = context.remote.call(create);
+    Explanation outcome = context.explanation;
+    static_cast<void>(context.remote.call({.method = "POST", .path = "/v1/logout", .headers = session.headers}).ok());
+    context.explanation = std::move(outcome);
+    json::Value key = TRY(std::move(made)).data;
+    if (text_of(key, "key").empty()) return context.fail(Exit::failure, "the server made a key but did not show it");
+    TRY(store_login(context, path, email, key));
+
+    if (context.json()) {
+        key.get_object().erase("key"); // it is stored; output ends up in logs
+        print_json(context, key);
+        return {};
+    }
+    context.say("Logged in to " + context.remote.target().url + " as " + email + ".");
+    const auto* change = session.me.is_object() ? session.me.get_object().if_contains("must_change_password") : nullptr;
+    if (change != nullptr && change->is_bool() && change->get_bool())
+        context.console.note("Your password was given to you: change it at " + context.remote.target().url + "\n");
+    return {};
+}
+
+Result<> logout(Context& context) {
+    const std::string path = TRY(credentials_path(context.environment));
+    Credentials credentials = TRY(read_credentials(path));
+    const std::string url = context.remote.target().url;
+    const StoredLogin* stored = credentials.find(url);
+    if (stored == nullptr)
+        return context.fail(Exit::unauthorized, "not logged in to " + url, "hone whoami shows how you are known");
+    const net::Header bearer{"Authorization", "Bearer " + stored->api_key};
+    Call call{.method = "DELETE", .path = path_of("/v1/keys", {stored->key_id}), .headers = {bearer}};
+    auto revoked = context.remote.call(call);
+    // A key that no longer works is as good as revoked. Otherwise keep it, so that it can be revoked later.
+    const auto exit = context.explanation.exit;
+    if (!revoked.ok() && exit != Exit::unauthorized && exit != Exit::not_found && !context.parsed.has("--force")) {
+        context.explanation.hint = "--force forgets the key here without revoking it";
+        return std::move(revoked).error();
+    }
+    credentials.remove(url);
+    TRY(write_credentials(path, credentials));
+    context.explanation = {};
+    return show_done(context, revoked.ok() ? revoked.value().data : json::Value(json::Object()),
+                     "Logged out of " + url + ".");
+}
+
+std::string list_of(const json::Value& object, std::string_view field) {
+    const json::Value* list = object.is_object() ? object.get_object().if_contains(field) : nullptr;
+    std::string text;
+    if (list == nullptr || !list->is_array()) return text;
+    for (const auto& item : list->get_array())
+        if (item.is_string()) text += (text.empty() ? "" : ", ") + std::string(item.get_string());
+    return text;
+}
+
+Result<> whoami(Context& context) {
+    const json::Value me = TRY(context.remote.get("/v1/me"));
+    if (context.json() || !me.is_object()) {
+        print_json(context, me);
+        return {};
+    }
+    const auto* user = me.get_object().if_contains("user");
+    const auto* key = me.get_object().if_contains("key");
+    const auto* spaces = me.get_object().if_contains("spaces");
+    json::Object shown{{"server", context.remote.target().url}};
+    if (user != nullptr && user->is_object())
+        shown["user"] = text_of(*user, "email") + " (" + text_of(*user, "id") + ")";
+    if (key != nullptr && key->is_object()) {
+        shown["key"] = text_of(*key, "name") + " (" + text_of(*key, "id") + ")";
+        shown["scopes"] = list_of(*key, "scopes");
+        if (const auto* expires = key->get_object().if_contains("expires_at")) shown["expires"] = *expires;
+    }
+    std::string names;
+    if (spaces != nullptr && spaces->is_array())
+        for (const auto& space : spaces->get_array()) {
+            const std::string role = text_of(space, "role");
+            names += (names.empty() ? "" : "\n") + text_of(space, "name") + (role.empty() ? "" : " as " + role) + ": " +
+                     list_of(space, "permissions");
+        }
+    shown["spaces"] = names;
+    shown["installation"] = list_of(me, "installation_permissions");
+    return show_record(context, shown,
+                       {{.title = "server", .field = "server"},
+                        {.title = "user", .field = "user"},
+                        {.title = "key", .field = "key"},
+                        {.title = "scopes", .field = "scopes"},
+                        {.title = "expires", .field = "expires", .kind = Kind::time, .absent = "never"},
+                        {.title = "spaces", .field = "spaces"},
+                        {.title = "installation", .field = "installation"}});
+}
+
+} // namespace
+
+std::vector<Command> login_commands() {
+    return {
+        {.path = "login",
+         .summary = "Log in to a server, and remember it.",
+         .options = {{.name = "--email", .value = "EMAIL", .doc = "Who you are; asked for when left out."},
+                     {.name = "--password-stdin", .value = "", .doc = "Read the password from standard input."},
+                     {.name = "--expires-in-days", .value = "NUMBER", .doc = "When the login ends by itself."}},
+         .details = "Makes an API key named after this machine and stores it; the password is not stored.\n"
+                    "Example: hone login --url https://hone.example.com --email ada@example.com",
+         .needs = Needs::server,
+         .run = login},
+        {.path = "logout",
+         .summary = "Revoke the key that login stored, and forget it.",
+         .options = {{.name = "--force",
+                      .value = "",
+                      .doc = "Forget it even if the server cannot be asked to revoke it."}},
+         .needs = Needs::server,
+         .run = logout},
+        {.path = "whoami", .summary = "Show who you are and what you may do.", .run = whoami},
+    };
+}
+
+} // namespace hone::cli

@@ -1,0 +1,149 @@
+#include "cli/table/command.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hone::cli {
+
+namespace {
+
+std::vector<Option> make_global_options() {
+    return {
+        {.name = "--url",
+         .value = "URL",
+         .doc = "Address of the server; also HONE_URL. Default: where you logged in last."},
+        {.name = "--api-key",
+         .value = "KEY",
+         .doc = "API key; better in HONE_API_KEY, where other users of this machine cannot see it."},
+        {.name = "--space", .value = "SPACE", .doc = "Id or name of the space. Default: the space of the API key."},
+        {.name = "--json", .value = "", .doc = "Print the data as one JSON document, and errors as JSON."},
+        {.name = "--ca-file", .value = "FILE", .doc = "PEM file with the certificates to trust; also HONE_CA_FILE."},
+        {.name = "--timeout", .value = "DURATION", .doc = "How long to wait for the server. Default: 30s."},
+        {.name = "--no-color", .value = "", .doc = "No colours; also NO_COLOR."},
+        {.name = "--help", .value = "", .doc = "Explain the command instead of running it; also -h."},
+    };
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), size_t(0));
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = std::exchange(row[0], i);
+        for (size_t j = 1; j <= b.size(); ++j) {
+            const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+        }
+    }
+    return row.back();
+}
+
+} // namespace
+
+const Command* Tree::find(std::string_view path) const {
+    const auto found = std::find_if(commands.begin(), commands.end(), [&](const auto& c) { return c.path == path; });
+    return found == commands.end() ? nullptr : &*found;
+}
+
+const Group* Tree::find_group(std::string_view name) const {
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.name == name; });
+    return found == groups.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> Tree::words_after(std::string_view path) const {
+    std::vector<std::string_view> words;
+    if (path.empty())
+        for (const auto& command : local)
+            if (!command.hidden) words.push_back(command.name);
+    const std::string prefix = path.empty() ? "" : std::string(path) + " ";
+    for (const auto& command : commands) {
+        if (command.hidden || !command.path.starts_with(prefix)) continue;
+        std::string_view word = command.path.substr(prefix.size());
+        word = word.substr(0, word.find(' '));
+        if (words.empty() || words.back() != word) words.push_back(word);
+    }
+    return words;
+}
+
+std::vector<Option> Tree::own_options_of(const Command& command) const {
+    std::vector<Option> options = command.options;
+    if (command.lists) {
+        options.push_back({.name = "--limit", .value = "NUMBER", .doc = "Show at most this many. Default: 100."});
+        options.push_back({.name = "--all", .value = "", .doc = "Show all, however many."});
+    }
+    if (command.destructive) options.push_back({.name = "--yes", .value = "", .doc = "Do not ask for confirmation."});
+    return options;
+}
+
+std::vector<Option> Tree::options_of(const Command* command) const {
+    std::vector<Option> options;
+    if (command != nullptr) options = own_options_of(*command);
+    options.insert(options.end(), global_options.begin(), global_options.end());
+    return options;
+}
+
+Tree make_tree(std::span<const LocalCommand> local) {
+    Tree tree;
+    tree.local = local;
+    tree.global_options = make_global_options();
+    tree.groups = {
+        {"project", "The observed applications: their traces, evals and settings."},
+        {"session", "Workers on a project's traces: start, watch, talk to and stop them."},
+        {"preset", "Workers with a name: harness, model, skills, sandbox, budget."},
+        {"automation", "What starts workers by itself: schedules, metrics, monitors, webhooks."},
+        {"artifact", "What sessions left, and its review."},
+        {"evaluator", "Rules that judge new spans."},
+        {"monitor", "Metrics that are watched: healthy, no data or triggered."},
+        {"destination", "Where notices go: webhooks, Slack-compatible hooks, mail."},
+        {"notice", "What people were told."},
+        {"signal", "Looks for what goes wrong in a project, on its own."},
+        {"issue", "Problems that recur: found, ranked, investigated."},
+        {"review", "What waits for a person: look, comment, decide."},
+        {"pr", "Pull requests that came of approved branches."},
+        {"repo", "Repositories that workers clone and propose branches for."},
+        {"space", "Spaces hold projects and members."},
+        {"member", "Who belongs to a space, and with which role."},
+        {"user", "The accounts of this installation."},
+        {"key", "API keys for people and for programs."},
+        {"skill", "What workers may use: integrations, their variables and hosts."},
+        {"secret", "The secrets of skills; their values are never shown."},
+        {"broker", "What runs may send, and why."},
+        {"budget", "What the model calls of a space may use a day."},
+        {"audit", "The tamper-evident record of every change."},
+    };
+    for (auto* family :
+         {login_commands,    project_commands,    span_commands,     trace_commands,    series_commands,
+          compare_commands,  sql_commands,        tail_commands,     session_commands,  preset_commands,
+          artifact_commands, automation_commands, monitor_commands,  notice_commands,   signal_commands,
+          review_commands,   repo_commands,       annotate_commands, transfer_commands, space_commands,
+          member_commands,   user_commands,       key_commands,      skill_commands,    broker_commands,
+          usage_commands,    audit_commands,      backup_commands,   version_commands,  completion_commands,
+          help_commands})
+        for (auto& command : family()) tree.commands.push_back(std::move(command));
+    return tree;
+}
+
+std::string_view suggest(std::string_view word, const std::vector<std::string_view>& words) {
+    std::string_view nearest;
+    size_t least = std::max<size_t>(1, word.size() / 3) + 1;
+    if (word.size() > 64) return nearest;
+    for (const std::string_view candidate : words) {
+        // What was typed as an abbreviation is nearer than any misspelling.
+        const size_t distance = word.size() >= 3 && candidate.starts_with(word) ? 0 : edit_distance(word, candidate);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = candidate;
+    }
+    return nearest;
+}
+
+std::string usage_line(const Command& command) {
+    std::string line = "hone " + std::string(command.path);
+    for (const auto& argument : command.arguments) {
+        const std::string name(argument.name);
+        line += argument.optional ? " [" + name + "]" : " " + name;
+    }
+    return line + " [options]";
+}
+
+} // namespace hone::cli

@@ -1,0 +1,197 @@
+#include "sandbox/image/layer.h"
+
+#include "base/text.h"
+#include "crypto/crypto.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/wall/enter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace hone::sandbox {
+
+namespace {
+
+constexpr std::string_view mechanism = "hone-layer-1";
+constexpr size_t log_bytes = 64 << 10;
+constexpr int64_t ask_every_ms = 200;
+
+// One part of the hashed text: its length first, so that no two lists read the same.
+void add(std::string& text, std::string_view part) {
+    text += std::to_string(part.size()) + ":" + std::string(part) + ",";
+}
+
+Result<> make_build_directory(const std::string& directory) {
+    TRY(remove_tree(directory));
+    for (const char* name : {"", "/upper", "/work"}) {
+        const std::string path = directory + name;
+        if (::mkdir(path.c_str(), 0755) != 0) return system_error("create " + path, errno);
+        if (::geteuid() == 0 && ::chown(path.c_str(), inside_uid, inside_uid) != 0)
+            return system_error("create " + path, errno);
+    }
+    return {};
+}
+
+struct Outcome {
+    CommandResult result;
+    std::string log;
+};
+
+Result<Outcome> run_script(Provider& provider, const Preparation& preparation, const std::string& directory,
+                           const std::function<bool()>& given_up) {
+    SandboxSpec spec;
+    spec.root = preparation.root;
+    spec.layers = preparation.layers;
+    spec.env = preparation.env;
+    spec.network = preparation.network;
+    spec.limits = preparation.limits;
+    spec.capture = directory;
+    spec.labels.value["purpose"] = "prepare";
+    Command command;
+    command.argv = {"/bin/sh", "-ec", preparation.script};
+    command.cwd = std::string("/home/worker");
+    command.timeout_ms = preparation.timeout_ms;
+    spec.command = command;
+    auto sandbox = TRY(provider.start(spec));
+    Outcome outcome;
+    int64_t offset = 0;
+    for (bool finished = false; !finished;) {
+        const auto output = sandbox->output(0, offset, given_up ? ask_every_ms : -1);
+        if (given_up && given_up()) {
+            TRY(sandbox->destroy());
+            return conflict("the layer is not wanted any more");
+        }
+        if (!output.ok() && output.error().code == Code::busy) continue;
+        if (!output.ok()) return output.error();
+        for (const Output::Part& part : output.value().parts) outcome.log += part.bytes;
+        if (outcome.log.size() > 2 * log_bytes) outcome.log.erase(0, outcome.log.size() - log_bytes);
+        offset = output.value().next;
+        finished = output.value().finished;
+    }
+    TRY(sandbox->wait_stopped());
+    outcome.result = TRY(sandbox->wait(0));
+    TRY(sandbox->destroy());
+    if (outcome.log.size() > log_bytes) outcome.log.erase(0, outcome.log.size() - log_bytes);
+    return outcome;
+}
+
+std::string describe(const CommandResult& result) {
+    for (const LimitHit limit : result.limits_hit) return "ran into its limit: " + std::string(name_of(limit));
+    if (result.error) return *result.error;
+    if (result.exit_code) return "exited with " + std::to_string(*result.exit_code);
+    return "was killed by signal " + std::to_string(result.signal.value_or(0));
+}
+
+// The right to build the layer; nothing when it is there. Sandboxes that use it hold it too, so that only who finds it
+// missing asks to be alone.
+Result<Fd> wait_for_layer(const Store& store, const std::string& place, const std::function<bool()>& given_up) {
+    for (;;) {
+        if (file_exists(place + "/upper")) {
+            const Fd held = TRY(store.hold(place)); // marks its last use
+            if (file_exists(place + "/upper")) return Fd();
+        }
+        Fd alone = store.try_alone(place);
+        if (alone.is_open() && !file_exists(place + "/upper")) return alone;
+        if (alone.is_open()) continue;
+        if (given_up && given_up()) return conflict("the layer is not wanted any more");
+        std::this_thread::sleep_for(std::chrono::milliseconds(ask_every_ms));
+    }
+}
+
+} // namespace
+
+Result<std::string> layer_key(const Store& store, const Preparation& preparation) {
+    std::string text;
+    add(text, mechanism);
+    add(text, *preparation.root);
+    if (*preparation.root == "host") {
+        // An upgraded machine is another root.
+        struct stat status {};
+        if (::stat("/var/lib/dpkg/status", &status) == 0) add(text, std::to_string(status.st_mtim.tv_sec));
+    } else if (const auto digest = read_file(store.images() + "/" + *preparation.root + "/digest", 4096); digest.ok()) {
+        add(text, digest.value());
+    }
+    for (const std::string& layer : *preparation.layers) add(text, layer);
+    add(text, preparation.script);
+    for (const auto& [name, value] : *preparation.env) add(text, name);
+    for (const auto& [name, hash] : *preparation.inputs) {
+        add(text, name);
+        add(text, hash);
+    }
+    return to_hex(crypto::hash(text));
+}
+
+Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
+                                    const std::function<bool()>& given_up) {
+    if (preparation.script.size() > 100'000) return too_large("an init script is at most 100 kB");
+    if (*preparation.root != "host" && !is_plain_name(*preparation.root))
+        return invalid("a layer's root is host or an image");
+    PreparedLayer prepared;
+    prepared.key = TRY(layer_key(store, preparation));
+    const std::string place = store.layers() + "/" + prepared.key;
+    const Fd alone = TRY(wait_for_layer(store, place, given_up));
+    if (!alone.is_open()) return prepared;
+    ::futimens(alone.get(), nullptr);
+
+    const std::string directory = store.layers() + "/.build-" + prepared.key;
+    TRY(make_build_directory(directory));
+    Outcome outcome = TRY(run_script(provider, preparation, directory, given_up));
+    prepared.log = repair_utf8(outcome.log);
+    const CommandResult& result = outcome.result;
+    if (!result.exit_code || *result.exit_code != 0 || !result.limits_hit.empty()) {
+        TRY(store.discard(directory));
+        prepared.degraded = *preparation.on_failure == OnFailure::degrade;
+        if (prepared.degraded) return prepared;
+        return conflict("the init script " + describe(result) + "\n" + prepared.log);
+    }
+    TRY(remove_tree(directory + "/work"));
+    TRY(write_file(directory + "/log", outcome.log));
+    TRY(sync_file_system(directory));
+    if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
+    prepared.built = true;
+    return prepared;
+}
+
+Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t most_bytes) {
+    struct Layer {
+        std::string path;
+        int64_t used_ns;
+        int64_t bytes;
+    };
+    std::vector<Layer> layers;
+    LayerGarbage garbage;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(store.layers().c_str()), ::closedir);
+    if (!stream) return system_error("read " + store.layers(), errno);
+    while (const dirent* entry = ::readdir(stream.get())) {
+        const std::string path = store.layers() + "/" + entry->d_name;
+        struct stat status {};
+        if (entry->d_name[0] == '.' || !file_exists(path + "/upper") || ::stat((path + ".lock").c_str(), &status) != 0)
+            continue;
+        const Fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        const int64_t bytes = measure_tree(opened.get(), INT64_MAX).bytes;
+        layers.push_back({path, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec, bytes});
+        garbage.kept_bytes += bytes;
+    }
+    std::sort(layers.begin(), layers.end(), [](const Layer& a, const Layer& b) { return a.used_ns < b.used_ns; });
+    for (const Layer& layer : layers) {
+        const bool wanted = layer.used_ns >= to_ns(before) && garbage.kept_bytes <= most_bytes;
+        const Fd alone = wanted ? Fd() : store.try_alone(layer.path);
+        if (!alone.is_open()) {
+            ++garbage.kept;
+            continue;
+        }
+        TRY(store.discard(layer.path));
+        ::unlink((layer.path + ".lock").c_str());
+        garbage.kept_bytes -= layer.bytes;
+        ++garbage.removed;
+    }
+    return garbage;
+}
+
+} // namespace hone::sandbox

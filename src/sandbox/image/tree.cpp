@@ -1,0 +1,266 @@
+#include "sandbox/image/tree.h"
+
+#include "sandbox/wall/kernel.h"
+
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <memory>
+#include <set>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <utility>
+#include <vector>
+
+namespace hone::sandbox {
+
+namespace {
+
+using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// A stream over a directory that keeps its own descriptor.
+Directory open_stream(Fd directory) {
+    DIR* stream = ::fdopendir(directory.get());
+    if (stream != nullptr) (void)directory.release();
+    return {stream, ::closedir};
+}
+
+const dirent* next_entry(DIR* stream) {
+    for (;;) {
+        const dirent* entry = ::readdir(stream);
+        if (entry == nullptr) return nullptr;
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") return entry;
+    }
+}
+
+Fd open_directory(int parent, const char* name) {
+    Fd directory(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (directory.is_open() || errno != EACCES) return directory;
+    // Overlay leaves work directories without permissions, and a worker may do the same.
+    if (::fchmodat(parent, name, 0700, 0) != 0) return {};
+    return Fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// Empties `name` below `top`: files go, directories in it move up to `top` under new names, to be emptied in their
+// turn.
+int empty_directory(int top, const std::string& name, int64_t& serial, std::vector<std::string>& waiting) {
+    Fd opened = open_directory(top, name.c_str());
+    if (!opened.is_open()) return errno;
+    struct stat status {};
+    if (::fstat(opened.get(), &status) == 0 && (status.st_mode & 0700) != 0700) ::fchmod(opened.get(), 0700);
+    const int directory = opened.get();
+    const Directory stream = open_stream(std::move(opened));
+    if (!stream) return errno;
+    while (const dirent* entry = next_entry(stream.get())) {
+        if (::unlinkat(directory, entry->d_name, 0) == 0 || errno == ENOENT) continue;
+        if (errno != EISDIR && errno != EPERM) return errno;
+        if (::unlinkat(directory, entry->d_name, AT_REMOVEDIR) == 0) continue;
+        const std::string moved = ".hone-" + std::to_string(serial++);
+        // Moving a directory rewrites its "..": it needs to be writable itself.
+        if (::renameat(directory, entry->d_name, top, moved.c_str()) != 0) {
+            if (::fchmodat(directory, entry->d_name, 0700, 0) != 0 ||
+                ::renameat(directory, entry->d_name, top, moved.c_str()) != 0)
+                return errno;
+        }
+        waiting.push_back(moved);
+    }
+    return ::unlinkat(top, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+} // namespace
+
+Result<> remove_tree(const std::string& path) {
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+    const Fd top = open_directory(AT_FDCWD, path.c_str());
+    if (!top.is_open()) return system_error("open " + path, errno);
+    ::fchmod(top.get(), 0700);
+    int64_t serial = 0;
+    std::vector<std::string> waiting;
+    Fd again(::openat(top.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Directory stream = open_stream(std::move(again));
+    if (!stream) return system_error("read " + path, errno);
+    while (const dirent* entry = next_entry(stream.get())) {
+        if (::unlinkat(top.get(), entry->d_name, 0) == 0) continue;
+        waiting.emplace_back(entry->d_name);
+        while (!waiting.empty()) {
+            const std::string name = std::move(waiting.back());
+            waiting.pop_back();
+            if (const int failed = empty_directory(top.get(), name, serial, waiting); failed != 0 && failed != ENOENT)
+                return system_error("remove " + path + "/" + name, failed);
+        }
+    }
+    if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return system_error("remove " + path, errno);
+    return {};
+}
+
+TreeSize measure_tree(int directory, int64_t most_files) {
+    TreeSize size;
+    std::set<std::pair<dev_t, ino_t>> linked;
+    // Directories still to read, as descriptors: few are open at once because each is read to its end before the next.
+    std::vector<Fd> waiting;
+    waiting.emplace_back(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    while (!waiting.empty() && size.complete) {
+        Fd current = std::move(waiting.back());
+        waiting.pop_back();
+        const int number = current.get();
+        const Directory stream = open_stream(std::move(current));
+        if (!stream) continue;
+        while (const dirent* entry = next_entry(stream.get())) {
+            struct stat status {};
+            if (::fstatat(number, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+            if (++size.files > most_files) size.complete = false;
+            if (S_ISDIR(status.st_mode)) {
+                Fd child(::openat(number, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+                if (child.is_open() && waiting.size() < 256)
+                    waiting.push_back(std::move(child));
+                else if (waiting.size() >= 256)
+                    size.complete = false;
+            } else if (status.st_nlink > 1 && !linked.emplace(status.st_dev, status.st_ino).second) {
+                continue;
+            }
+            size.bytes += status.st_blocks * 512;
+        }
+    }
+    return size;
+}
+
+namespace {
+
+class Exporter {
+public:
+    Exporter(const ExportLimits& limits, ExportReport& report) : m_limits(limits), m_report(report) {}
+
+    // Depth is bounded, so recursion is too.
+    Result<> copy(int from, const std::string& to, int depth) {
+        if (::mkdir(to.c_str(), 0700) != 0) return system_error("create " + to, errno);
+        Fd again(::openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        const Directory stream = open_stream(std::move(again));
+        if (!stream) return {};
+        while (const dirent* entry = next_entry(stream.get())) {
+            const std::string target = to + "/" + entry->d_name;
+            // Non-blocking: opening a pipe must not wait. No links, no way up, no other file system.
+            const Fd child = kernel::open_beneath(from, entry->d_name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+            struct stat status {};
+            const bool known = child.is_open() && ::fstat(child.get(), &status) == 0;
+            if (known && S_ISDIR(status.st_mode) && depth < m_limits.most_depth)
+                TRY(copy(child.get(), target, depth + 1));
+            else if (known && S_ISREG(status.st_mode) && fits(status.st_size))
+                TRY(copy_file(child.get(), target));
+            else
+                ++m_report.skipped;
+        }
+        return {};
+    }
+
+private:
+    bool fits(int64_t bytes) const {
+        return m_report.files < m_limits.most_files && bytes <= m_limits.most_file_bytes &&
+               m_report.bytes + bytes <= m_limits.most_bytes;
+    }
+
+    Result<> copy_file(int from, const std::string& to) {
+        const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (!out.is_open()) return system_error("create " + to, errno);
+        char buffer[65536];
+        int64_t copied = 0;
+        for (;;) {
+            const ssize_t count = ::read(from, buffer, sizeof buffer);
+            if (count <= 0) break;
+            // The worker may still be writing: the limit holds for what is read, not for what was promised.
+            if (!fits(copied + count)) {
+                ++m_report.skipped;
+                ::unlink(to.c_str());
+                return {};
+            }
+            TRY(write_all(out.get(), std::string_view(buffer, static_cast<size_t>(count))));
+            copied += count;
+        }
+        ++m_report.files;
+        m_report.bytes += copied;
+        return {};
+    }
+
+    const ExportLimits& m_limits;
+    ExportReport& m_report;
+};
+
+Result<> copy_contents(int from, const struct stat& status, const Fd& to) {
+    if (::ioctl(to.get(), FICLONE, from) == 0) return {};
+    off_t at = 0;
+    while (at < status.st_size) {
+        const off_t data = ::lseek(from, at, SEEK_DATA);
+        if (data < 0) break;
+        const off_t hole = ::lseek(from, data, SEEK_HOLE);
+        off_t read_at = data, write_at = data;
+        while (read_at < hole) {
+            const ssize_t count =
+                ::copy_file_range(from, &read_at, to.get(), &write_at, static_cast<size_t>(hole - read_at), 0);
+            if (count < 0) return system_error("copy a file", errno);
+            if (count == 0) break;
+        }
+        at = hole;
+    }
+    if (::ftruncate(to.get(), status.st_size) != 0) return system_error("copy a file", errno);
+    return {};
+}
+
+} // namespace
+
+Result<ExportReport> export_tree(int directory, const std::string& destination, const ExportLimits& limits) {
+    ExportReport report;
+    TRY(Exporter(limits, report).copy(directory, destination, 0));
+    return report;
+}
+
+Result<> copy_file(const std::string& from, const std::string& to) {
+    const Fd in(::open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    struct stat status {};
+    if (!in.is_open() || !out.is_open() || ::fstat(in.get(), &status) != 0) return system_error("copy " + from, errno);
+    return copy_contents(in.get(), status, out);
+}
+
+Result<> copy_tree(const std::string& from, const std::string& to) {
+    struct Pair {
+        Fd from, to;
+    };
+    std::vector<Pair> waiting;
+    if (::mkdir(to.c_str(), 0700) != 0) return system_error("create " + to, errno);
+    waiting.push_back({open_directory(AT_FDCWD, from.c_str()), open_directory(AT_FDCWD, to.c_str())});
+    while (!waiting.empty()) {
+        Pair pair = std::move(waiting.back());
+        waiting.pop_back();
+        const int source = pair.from.get();
+        const Directory stream = open_stream(std::move(pair.from));
+        if (!stream) return system_error("read " + from, errno);
+        while (const dirent* entry = next_entry(stream.get())) {
+            struct stat status {};
+            if (::fstatat(source, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+                return system_error("copy " + from, errno);
+            if (S_ISDIR(status.st_mode)) {
+                if (waiting.size() > 4000) return too_large(from + " has too many open branches");
+                if (::mkdirat(pair.to.get(), entry->d_name, 0700) != 0) return system_error("copy " + from, errno);
+                waiting.push_back(
+                    {open_directory(source, entry->d_name), open_directory(pair.to.get(), entry->d_name)});
+            } else if (S_ISLNK(status.st_mode)) {
+                char link[4096];
+                const ssize_t length = ::readlinkat(source, entry->d_name, link, sizeof link - 1);
+                if (length < 0) return system_error("copy " + from, errno);
+                link[length] = 0;
+                if (::symlinkat(link, pair.to.get(), entry->d_name) != 0) return system_error("copy " + from, errno);
+            } else if (S_ISREG(status.st_mode)) {
+                const Fd in(::openat(source, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+                const Fd out(::openat(pair.to.get(), entry->d_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                      status.st_mode & 0777));
+                if (!in.is_open() || !out.is_open()) return system_error("copy " + from, errno);
+                TRY(copy_contents(in.get(), status, out));
+                if (::fchmod(out.get(), status.st_mode & 0777) != 0) return system_error("copy " + from, errno);
+            }
+        }
+    }
+    return {};
+}
+
+} // namespace hone::sandbox

@@ -1,0 +1,66 @@
+// Thread volumes: the /workspace of a thread, kept between its sandboxes and never shown to another thread. File names
+// are keyed hashes of the thread's name, so that no spelling of a name reaches another's files and the disk tells
+// nobody which threads exist. Root keeps each in an ext4 image of fixed size and inode count; an ordinary user keeps a
+// folder that the shim watches. Any process: a lock file says who uses a volume.
+#pragma once
+
+#include "base/file.h"
+#include "base/result.h"
+#include "sandbox/image/store.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/provider/spec.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hone::sandbox {
+
+// A volume in use by one sandbox.
+struct Volume {
+    Fd lock;
+    Fd mount;              // root: the image, mounted but attached nowhere
+    std::string directory; // otherwise: where the files are
+    Fd files;              // for measuring and exporting
+};
+
+// An empty volume that was made and mounted before anybody wanted it. Root only.
+struct SpareVolume {
+    std::string path;
+    Limits limits;
+    Fd mount;
+};
+
+class Volumes {
+public:
+    Volumes(const Store& store, bool as_root) : m_store(store), m_as_root(as_root) {}
+
+    // Creates it on first use with the limits' disk size, or makes it of the spare one, which is used up in any case.
+    // Code::busy while another sandbox has it.
+    Result<Volume> open(const std::string& thread, const Limits& limits,
+                        std::optional<SpareVolume> spare = std::nullopt) const;
+    // `path`: on the disk of the threads. Making a volume's file system and mounting it waits for the disk.
+    Result<SpareVolume> make_spare(std::string path, const Limits& limits) const;
+    // A copy of `from` under the name `to`, which must be new.
+    Result<> fork(const std::string& from, const std::string& to) const;
+    // Missing is fine.
+    Result<> remove(const std::string& thread) const;
+    // Removes volumes not used since `before`; returns how many.
+    Result<int64_t> expire(Time before) const;
+    // Regular files of an unused volume, through a read-only view that follows no link.
+    Result<ExportReport> export_files(const std::string& thread, const std::string& destination,
+                                      const ExportLimits& limits) const;
+
+private:
+    Result<std::string> path(std::string_view thread) const;
+    Result<Fd> lock(const std::string& path, bool create) const;
+    Result<> create(const std::string& path, const Limits& limits) const;
+
+    const Store& m_store;
+    bool m_as_root;
+};
+
+// Whether this process can mount images.
+bool can_mount_images();
+
+} // namespace hone::sandbox

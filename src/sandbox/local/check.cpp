@@ -1,0 +1,132 @@
+#include "sandbox/local/check.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/image/volume.h"
+#include "sandbox/local/local_provider.h"
+#include "sandbox/wall/access_rules.h"
+#include "sandbox/wall/cgroup.h"
+#include "sandbox/wall/kernel.h"
+#include "sandbox/wall/program.h"
+#include "sandbox/wall/syscall_filter.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace hone::sandbox {
+
+namespace {
+
+// Errno of making these namespaces, tried in a child.
+int try_namespaces(uint64_t flags) {
+    int descriptor = -1;
+    const pid_t pid = kernel::clone_into_namespaces(flags, descriptor, -1);
+    if (pid == 0) ::_exit(0);
+    if (pid < 0) return errno;
+    const Fd process(descriptor);
+    ::waitpid(pid, nullptr, 0);
+    return 0;
+}
+
+CheckLine user_namespaces() {
+    CheckLine line{"user namespaces", CheckLine::ok, "with mount, pid, network, ipc, uts and time namespaces", ""};
+    const int failed =
+        try_namespaces(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | 0x80);
+    if (failed == 0) return line;
+    line.state = CheckLine::missing;
+    line.detail = std::strerror(failed);
+    const auto apparmor = read_file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 16);
+    if (apparmor.ok() && trim(apparmor.value()) == "1")
+        line.advice = "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for hone, or "
+                      "start Hone as root";
+    else
+        line.advice = "sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, allow "
+                      "unshare and mount";
+    return line;
+}
+
+CheckLine cgroups() {
+    const CgroupHost host = CgroupHost::probe(false);
+    CheckLine line{"cgroups", CheckLine::ok, std::string(name_of(host.keeper())), ""};
+    if (host.keeper() == LimitKeeper::rlimit) {
+        line.state = CheckLine::warning;
+        line.detail = "CPU time is NOT limited; memory is watched, not capped; processes by RLIMIT_NPROC";
+        line.advice = host.advice;
+    }
+    if (!host.can_freeze()) line.detail += ", no freeze";
+    return line;
+}
+
+CheckLine self_test(const std::string& program) {
+    CheckLine line{"self-test (tier ns)", CheckLine::ok, "", ""};
+    // Of the two more likely to be a disk, as data directories are.
+    char directory[] = "/var/tmp/hone-check-XXXXXX";
+    if (::mkdtemp(directory) == nullptr) return {line.name, CheckLine::missing, "cannot write to /var/tmp", ""};
+    const auto attempt = [&]() -> Result<std::string> {
+        auto provider = TRY(open_local_provider({directory, program}));
+        SandboxSpec spec;
+        Command command;
+        command.argv = {"/bin/sh", "-c", "exit 7"};
+        spec.command = command;
+        auto sandbox = TRY(provider->start(spec));
+        const SandboxView view = TRY(sandbox->wait_stopped(30'000));
+        TRY(sandbox->destroy());
+        if (view.commands.empty() || view.commands[0].exit_code != 7)
+            return internal("a test command did not return its exit code");
+        return "limits by " + std::string(name_of(view.limits_by)) + ", disk by " + view.disk_by +
+               (view.not_limited.empty() ? "" : ", CPU not limited");
+    };
+    auto outcome = attempt();
+    (void)remove_tree(directory).ok();
+    if (outcome.ok()) {
+        line.detail = outcome.value();
+    } else {
+        line.state = CheckLine::missing;
+        line.detail = outcome.error().message;
+        line.advice = "sandboxes are refused until this works; the lines above say what is missing";
+    }
+    return line;
+}
+
+} // namespace
+
+std::vector<CheckLine> check(const std::string& program) {
+    std::vector<CheckLine> lines;
+    lines.push_back(user_namespaces());
+    const bool seccomp = kernel_has_seccomp();
+    lines.push_back({"seccomp", seccomp ? CheckLine::ok : CheckLine::missing, seccomp ? "filters" : "",
+                     seccomp ? "" : "a kernel with CONFIG_SECCOMP_FILTER"});
+    const int landlock = landlock_version();
+    CheckLine rules{"Landlock", CheckLine::ok, "version " + std::to_string(landlock), ""};
+    if (landlock == 0)
+        rules = {"Landlock", CheckLine::missing, "", "Linux 5.13 or later, with landlock in the lsm= list"};
+    else if (landlock < 6)
+        rules.detail += ", without scoping of signals and abstract sockets (Linux 6.12)";
+    lines.push_back(rules);
+    lines.push_back(cgroups());
+    const bool root = ::geteuid() == 0;
+    lines.push_back({"uid of its own per sandbox", root ? CheckLine::ok : CheckLine::warning,
+                     root ? "drawn at random, far above people's" : "workers share the uid of Hone",
+                     root ? "" : "start Hone as root to give every sandbox a host uid of its own"});
+    const bool images = can_mount_images();
+    lines.push_back({"thread volumes", images ? CheckLine::ok : CheckLine::warning,
+                     images ? "ext4 images" : "watched directories",
+                     images ? "" : "root, loop devices and mkfs.ext4 give volumes of a fixed size"});
+    const auto init = find_init_program();
+    lines.push_back({"hone-init", init.ok() ? CheckLine::ok : CheckLine::missing,
+                     init.ok() ? init.value() : init.error().message,
+                     init.ok() ? "" : "install hone-init beside hone"});
+    const bool gvisor = ::access("/usr/bin/runsc", X_OK) == 0;
+    lines.push_back({"tier gvisor", gvisor && root ? CheckLine::ok : CheckLine::warning,
+                     gvisor ? (root ? "runsc" : "runsc found, but this tier needs root") : "runsc not found",
+                     !gvisor ? "apt install runsc, if presets ask for this tier"
+                     : root  ? ""
+                             : "start Hone as root, if presets ask for this tier"});
+    lines.push_back(self_test(program));
+    return lines;
+}
+
+} // namespace hone::sandbox

@@ -1,0 +1,25 @@
+// Sandboxes on this machine: a spawner process and one shim per sandbox. Any thread.
+#pragma once
+
+#include "sandbox/provider/provider.h"
+
+#include <string>
+
+namespace hone::sandbox {
+
+enum class SpawnerKind {
+    executed, // a new process from the program: for servers, which are large and have threads
+    inside,   // this process itself: for short commands, which are small and have none
+};
+
+struct LocalOptions {
+    std::string data_directory;
+    std::string program; // the hone binary; empty: this executable
+    SpawnerKind spawner = SpawnerKind::executed;
+    size_t ready = 0; // sandboxes to keep prepared, so that a start costs half
+};
+
+// Starts the spawner, which cleans up after crashes. Call before threads hold much memory; it is small either way.
+Result<std::unique_ptr<Provider>> open_local_provider(const LocalOptions& options);
+
+} // namespace hone::sandbox

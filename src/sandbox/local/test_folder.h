@@ -1,0 +1,50 @@
+// What the tests of this folder share: a folder of their own and the program that plays spawner.
+#pragma once
+
+#include "crypto/crypto.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/provider/provider.h"
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <string>
+
+namespace hone::sandbox {
+
+// A folder that is gone when the test ends.
+struct Folder {
+    std::string path;
+    Folder() {
+        char name[] = "/var/tmp/hone-test-XXXXXX";
+        path = ::mkdtemp(name);
+        crypto::start();
+    }
+    ~Folder() { (void)remove_tree(path).ok(); }
+};
+
+// The small binary with the spawner role lies beside the tests' folder.
+inline std::string hone_program() {
+    return (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "hone-sandbox").string();
+}
+
+inline SandboxSpec shell(const std::string& script) {
+    SandboxSpec spec;
+    Command command;
+    command.argv = {"/bin/sh", "-c", script};
+    spec.command = command;
+    return spec;
+}
+
+inline std::string read_all(Sandbox& sandbox, int64_t number) {
+    std::string text;
+    for (int64_t offset = 0;;) {
+        auto output = sandbox.output(number, offset);
+        REQUIRE(output.ok());
+        for (const Output::Part& part : output.value().parts) text += part.bytes;
+        offset = output.value().next;
+        if (output.value().finished) return text;
+    }
+}
+
+} // namespace hone::sandbox

@@ -1,0 +1,297 @@
+// The `gvisor` tier: the same spec as an OCI bundle for runsc. Each command is a runsc process of the host, which runs
+// in the sandbox's cgroups; its children are the user-space kernel and the file server. Root only.
+#include "sandbox/shim/body.h"
+
+#include "base/text.h"
+#include "sandbox/wall/base_root.h"
+#include "sandbox/wall/enter.h"
+#include "sandbox/wall/kernel.h"
+#include "sandbox/wall/program.h"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+namespace hone::sandbox {
+
+namespace {
+
+using json::Array;
+using json::Object;
+
+Array strings(const std::vector<std::string>& texts) {
+    Array list;
+    for (const std::string& text : texts) list.emplace_back(text);
+    return list;
+}
+
+Object bind_mount(const std::string& source, const std::string& target, bool read_only) {
+    return {{"destination", target},
+            {"type", "bind"},
+            {"source", source},
+            {"options", strings({"rbind", "nosuid", "nodev", read_only ? "ro" : "rw"})}};
+}
+
+// Each place has the whole of the disk limit: one file system for all of them is more than a bundle can say.
+Object memory_mount(const std::string& target, int64_t bytes) {
+    return {{"destination", target},
+            {"type", "tmpfs"},
+            {"source", "tmpfs"},
+            {"options", strings({"nosuid", "nodev", "mode=1777", "size=" + std::to_string(bytes)})}};
+}
+
+// Colons part the directories of an overlay and commas its options.
+std::string escape_overlay(const std::string& path) {
+    std::string out;
+    for (const char letter : path) {
+        if (letter == ':' || letter == ',' || letter == '\\') out += '\\';
+        out += letter;
+    }
+    return out;
+}
+
+class GvisorBody final : public Body {
+public:
+    GvisorBody(const BodyPlan& plan, BodyListener& listener) : m_plan(plan), m_listener(listener) {}
+
+    ~GvisorBody() override { unmount_root(); }
+
+    Result<> start() override {
+        const SandboxSpec& spec = m_plan.spec;
+        if (!m_plan.machine.as_root) return unavailable("tier gvisor needs a spawner that runs as root");
+        if (spec.network.value == NetworkMode::broker)
+            return unavailable("tier gvisor has no broker network: its loopback is its own");
+        if (spec.thread || spec.capture) return unavailable("tier gvisor has no thread volumes and builds no layers");
+        if (spec.command && spec.command->pty) return unavailable("tier gvisor has no terminals");
+        m_folder = m_plan.store.live(m_plan.id);
+        TRY(make_directories(m_folder + "/bundle/rootfs", 0755));
+        m_layers = TRY(root_layers(m_plan.store, spec));
+        TRY(mount_root());
+        // A sandbox that stays needs a first process that stays; otherwise the command is the first process.
+        m_waiting = spec.keep || !spec.command;
+        if (!m_waiting) return {};
+        Command pause;
+        pause.argv = {"/bin/sh", "-c", "while :; do sleep 3600; done"};
+        Fd none[3];
+        for (Fd& descriptor : none) descriptor = Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+        TRY(run_first(-1, pause, {{"PATH", "/usr/bin:/bin"}}, none));
+        return await_container();
+    }
+
+    void watch(std::vector<Watch>& watches) override {
+        for (const Process& process : m_processes)
+            watches.push_back({process.descriptor.get(), POLLIN, [this, pid = process.pid] { bury(pid); }});
+    }
+
+    Result<> settle() override { return {}; }
+    void release() override {}
+
+    Result<> execute(const RunningCommand& command, const std::map<std::string, std::string>& environment,
+                     Fd (&stdio)[3], bool) override {
+        if (command.command.pty) return unavailable("tier gvisor has no terminals");
+        if (!m_waiting && command.number == 0) return run_first(0, command.command, environment, stdio);
+        std::vector<std::string> argv = runsc({"exec", "--user", "1000:1000", "--cwd", *command.command.cwd});
+        for (const auto& [name, value] : environment) argv.insert(argv.end(), {"--env", name + "=" + value});
+        argv.push_back(m_plan.id.text());
+        argv.insert(argv.end(), command.command.argv.begin(), command.command.argv.end());
+        return spawn(command.number, argv, stdio);
+    }
+
+    void signal(int64_t number, int signal) override {
+        for (const Process& process : m_processes)
+            if (process.command == number) kernel::signal_process(process.descriptor.get(), signal);
+    }
+
+    void kill() override {
+        // The user-space kernel and everything in it are ordinary processes in our cgroup.
+        m_plan.cgroup.kill();
+        for (const Process& process : m_processes) kernel::signal_process(process.descriptor.get(), SIGKILL);
+    }
+
+    pid_t pid() const override { return m_processes.empty() ? 0 : m_processes.front().pid; }
+    int scratch() const override { return -1; }
+    const std::vector<Fd>& listeners() const override { return m_listeners; }
+    Result<Fd> workspace() const override { return unavailable("tier gvisor keeps /workspace in its own memory"); }
+
+private:
+    struct Process {
+        int64_t command;
+        pid_t pid;
+        Fd descriptor;
+    };
+
+    std::vector<std::string> runsc(std::vector<std::string> rest) const {
+        std::vector<std::string> argv{m_plan.machine.gvisor_program,
+                                      "--root",
+                                      m_folder + "/runsc",
+                                      "--platform=ptrace",
+                                      "--network=none",
+                                      "--ignore-cgroups",
+                                      "--overlay",
+                                      "--log",
+                                      m_folder + "/runsc.log"};
+        argv.insert(argv.end(), rest.begin(), rest.end());
+        return argv;
+    }
+
+    // The root for runsc is a directory; layers are joined by an overlay that lives in this shim's mount namespace
+    // only.
+    Result<> mount_root() {
+        if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            return system_error("enter a mount namespace", errno);
+        // The root is read-only, so places to mount on must be there before: in a lower directory of their own.
+        std::string lower = m_folder + "/bundle/points";
+        TRY(make_directories(lower, 0755));
+        const Fd points(::open(lower.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        for (const Mount& mount : *m_plan.spec.mounts) {
+            struct stat status {};
+            if (::stat(mount.source.c_str(), &status) != 0) return system_error("mount " + mount.source, errno);
+            TRY(open_mount_point(points.get(), mount.target.substr(1), !S_ISDIR(status.st_mode)));
+        }
+        lower = escape_overlay(lower);
+        for (const std::string& directory : m_layers.directories) lower += ":" + escape_overlay(directory);
+        const std::string target = m_folder + "/bundle/rootfs";
+        if (::mount("root", target.c_str(), "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV,
+                    ("lowerdir=" + lower + ",userxattr").c_str()) != 0)
+            return system_error("mount the root", errno);
+        return {};
+    }
+
+    // Else the sandbox's folder cannot be removed.
+    void unmount_root() const {
+        if (!m_folder.empty()) ::umount2((m_folder + "/bundle/rootfs").c_str(), MNT_DETACH);
+    }
+
+    Result<> write_bundle(const Command& command, const std::map<std::string, std::string>& environment) const {
+        Array variables;
+        for (const auto& [name, value] : environment) variables.emplace_back(name + "=" + value);
+        const Array none;
+        const Limits& limits = *m_plan.spec.limits;
+        Array rlimits;
+        const auto limit = [&](const char* type, int64_t value) {
+            rlimits.push_back(Object{{"type", type}, {"hard", value}, {"soft", value}});
+        };
+        limit("RLIMIT_CORE", 0);
+        limit("RLIMIT_NOFILE", *limits.open_files);
+        Array mounts{Object{{"destination", "/proc"},
+                            {"type", "proc"},
+                            {"source", "proc"},
+                            {"options", strings({"ro", "nosuid", "noexec", "nodev"})}},
+                     Object{{"destination", "/dev"},
+                            {"type", "tmpfs"},
+                            {"source", "tmpfs"},
+                            {"options", strings({"nosuid", "noexec", "mode=755"})}}};
+        for (const char* place : {"/dev/shm", "/tmp", "/var/tmp", "/run", "/workspace", "/home/worker"})
+            mounts.push_back(memory_mount(place, *limits.disk_bytes));
+        if (m_layers.host)
+            for (const TreeMount& mount : host_mounts())
+                mounts.push_back(bind_mount(mount.source, "/" + mount.target, true));
+        for (const Mount& mount : *m_plan.spec.mounts)
+            mounts.push_back(bind_mount(mount.source, mount.target, mount.read_only));
+        const Object capabilities{
+            {"bounding", none}, {"effective", none}, {"inheritable", none}, {"permitted", none}, {"ambient", none}};
+        Array namespaces;
+        for (const char* type : {"pid", "network", "ipc", "uts", "mount"}) namespaces.push_back(Object{{"type", type}});
+        const Object config{
+            {"ociVersion", "1.0.2"},
+            {"hostname", "sandbox"},
+            {"process", Object{{"terminal", false},
+                               {"user", Object{{"uid", inside_uid}, {"gid", inside_uid}}},
+                               {"args", strings(command.argv)},
+                               {"env", variables},
+                               {"cwd", *command.cwd},
+                               {"capabilities", capabilities},
+                               {"rlimits", rlimits},
+                               {"noNewPrivileges", true}}},
+            {"root", Object{{"path", "rootfs"}, {"readonly", true}}},
+            {"mounts", mounts},
+            {"linux", Object{{"namespaces", namespaces}}},
+        };
+        return write_file(m_folder + "/bundle/config.json", json::print(config));
+    }
+
+    Result<> run_first(int64_t number, const Command& command, const std::map<std::string, std::string>& environment,
+                       Fd (&stdio)[3]) {
+        TRY(write_bundle(command, environment));
+        return spawn(number, runsc({"run", "--bundle", m_folder + "/bundle", m_plan.id.text()}), stdio);
+    }
+
+    Result<> spawn(int64_t number, const std::vector<std::string>& argv, const Fd (&stdio)[3]) {
+        std::vector<char*> arguments;
+        for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+        arguments.push_back(nullptr);
+        char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+        char* environment[] = {path, nullptr};
+        int go[2];
+        if (::pipe2(go, O_CLOEXEC) != 0) return system_error("start runsc", errno);
+        const Fd reader(go[0]);
+        Fd writer(go[1]);
+        int descriptor = -1;
+        const pid_t pid = kernel::clone_into_namespaces(0, descriptor, m_plan.cgroup.clone_descriptor());
+        if (pid == 0) {
+            char word;
+            ::setsid();
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (int i = 0; i < 3; ++i) ::dup2(stdio[i].get(), i);
+            if (::read(reader.get(), &word, 1) != 1) ::_exit(127); // not in its cgroups: do not run
+            ::execve(arguments[0], arguments.data(), environment);
+            ::_exit(127);
+        }
+        if (pid < 0) return system_error("start runsc", errno);
+        m_processes.push_back({number, pid, Fd(descriptor)});
+        TRY(m_plan.cgroup.attach(pid));
+        TRY(write_all(writer.get(), "g"));
+        if (number >= 0) m_listener.command_started(number, Fd());
+        return {};
+    }
+
+    // `runsc exec` works once the container's state says that it runs.
+    Result<> await_container() {
+        for (int i = 0; i < 1000; ++i) {
+            if (run_program(runsc({"exec", "--user", "1000:1000", m_plan.id.text(), "/bin/true"})).ok()) return {};
+            if (m_processes.empty() || ::waitpid(m_processes.front().pid, nullptr, WNOHANG) != 0) break;
+            ::poll(nullptr, 0, 20);
+        }
+        const auto said = read_file(m_folder + "/runsc.log", 1 << 20);
+        return unavailable("runsc did not start: " + (said.ok() ? std::string(truncate_utf8(said.value(), 500)) : ""));
+    }
+
+    void bury(pid_t pid) {
+        for (auto process = m_processes.begin(); process != m_processes.end(); ++process) {
+            if (process->pid != pid) continue;
+            int status = 0;
+            rusage usage{};
+            while (::wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {
+            }
+            const int64_t number = process->command;
+            const bool first = number <= 0 && (number < 0 || !m_waiting);
+            m_processes.erase(process);
+            if (number >= 0) m_listener.command_ended(number, status);
+            if (first) kill();
+            if (!m_processes.empty()) return;
+            unmount_root();
+            return m_listener.body_ended(0, 0);
+        }
+    }
+
+    const BodyPlan m_plan;
+    BodyListener& m_listener;
+    RootLayers m_layers;
+    std::string m_folder;
+    bool m_waiting = false;
+    std::vector<Process> m_processes;
+    std::vector<Fd> m_listeners;
+};
+
+} // namespace
+
+std::unique_ptr<Body> make_gvisor_body(const BodyPlan& plan, BodyListener& listener) {
+    return std::make_unique<GvisorBody>(plan, listener);
+}
+
+} // namespace hone::sandbox

@@ -1,0 +1,127 @@
+// The inside of a shim: one object with one loop that owns everything of its sandbox. shim.cpp starts and ends it,
+// shim_requests.cpp answers, shim_limits.cpp watches the clock and the limits and writes the audit lines. One thread.
+#pragma once
+
+#include "sandbox/provider/audit.h"
+#include "sandbox/shim/body.h"
+#include "sandbox/shim/protocol.h"
+#include "sandbox/shim/shim.h"
+#include "sandbox/shim/slot.h"
+
+#include <list>
+
+namespace hone::sandbox {
+
+constexpr Duration watch_every = std::chrono::milliseconds(250);
+
+// Runs on while the machine sleeps, and cannot be set.
+Duration boot_time();
+int64_t milliseconds(Duration duration);
+
+struct Connection {
+    Channel channel;
+    std::optional<ShimRequest> pending; // asked to wait
+    Duration pending_until{};           // 0: for ever
+    bool creator = false;
+    bool gone = false;
+};
+
+class Shim final : public BodyListener {
+public:
+    // `slot` is what was prepared before the spec was known, if anything was.
+    Shim(ShimBirth birth, std::optional<Slot> slot)
+        : m_birth(std::move(birth)),
+          m_spec(*m_birth.spec),
+          m_created(boot_time()),
+          m_slot(std::move(slot)) {
+        m_view.id = m_birth.journal.id;
+        m_view.created = m_birth.journal.created;
+        m_view.deadline = m_view.created + std::chrono::milliseconds(*m_spec.limits.value.wall_clock_ms);
+        m_view.tier = m_birth.tier;
+        m_view.limits_by = m_birth.machine->cgroups.keeper();
+        if (m_view.limits_by == LimitKeeper::rlimit) m_view.not_limited = {"cpus"};
+        if (m_view.tier == Tier::gvisor) m_view.not_limited.emplace_back("disk_inodes");
+        m_view.host_uid = m_birth.host_uid;
+        m_view.thread = m_spec.thread;
+        m_view.labels = *m_spec.labels;
+        m_connections.push_back({std::move(m_birth.creator), std::nullopt, {}, true, false});
+    }
+
+    // Everything up to the first command; then the creator hears that it is ready.
+    Result<> start();
+    // Until it is over and nobody wants to know more.
+    void serve();
+    void refuse(const Error& error);
+
+private:
+    Result<> begin();
+    Result<> open_listener();
+    Result<> open_places();
+
+    // BodyListener
+    void command_started(int64_t number, Fd terminal) override;
+    void command_failed(int64_t number, const Error& why) override;
+    void command_ended(int64_t number, int wait_status) override;
+    void body_ended(int64_t cpu_ns, int64_t written_bytes) override;
+
+    Result<int64_t> execute(const Command& command);
+    void take_output(RunningCommand& command, Stream stream);
+    void close_if_done(RunningCommand& command);
+    void stop();
+    void leave();
+    bool alive() const { return m_view.state == State::running || m_view.state == State::frozen; }
+
+    // Requests
+    void accept_connection();
+    void forget_connections();
+    void hear(Connection& connection);
+    void answer(Connection& connection, const ShimRequest& request);
+    bool answer_waiting(Connection& connection, const ShimRequest& request);
+    void answer_pending();
+    Result<ShimReply> act(const ShimRequest& request, std::vector<int>& descriptors, std::vector<Fd>& made);
+    Result<RunningCommand*> find(const std::optional<int64_t>& number);
+    void send(Connection& connection, const ShimReply& reply, const std::vector<int>& descriptors = {});
+
+    // Time
+    Duration next_deadline() const;
+    void keep_time();
+    void look_after_limits();
+    void measure();
+    void measure_watched();
+    void measure_tree_use();
+    bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
+    void remove_groups();
+    void release();
+    void release_slowly();
+    bool ends_with(const RunningCommand& command) const;
+
+    void hit(LimitHit limit);
+    void hit(RunningCommand& command, LimitHit limit);
+    Result<> note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error = std::nullopt);
+    const SandboxView& view();
+
+    ShimBirth m_birth;
+    const SandboxSpec& m_spec;
+    const Duration m_created;
+    SystemClock m_clock;
+    SandboxView m_view;
+    std::optional<Slot> m_slot; // until the body has it
+    Cgroup m_cgroup;
+    std::optional<Volume> m_volume;
+    std::optional<SpareVolume> m_spare; // of a slot, when nobody wanted it
+    std::unique_ptr<Body> m_body;
+    std::list<RunningCommand> m_commands;
+    std::list<Connection> m_connections;
+    std::vector<Fd> m_held; // locks on layers and the image: they must not go while they are mounted
+    Fd m_listener;
+    Duration m_next_watch{};
+    int64_t m_memory_bytes = 0; // at the last look, where no cgroup counts
+    Duration m_stopped{};
+    bool m_stopping = false;
+    bool m_groups_removed = false;
+    bool m_slow_left = false;
+    bool m_orphaned = false;
+    bool m_leaving = false;
+};
+
+} // namespace hone::sandbox

@@ -1,0 +1,202 @@
+// The clock and the limits of a sandbox as its shim keeps them, and what of it is written to the audit log.
+#include "sandbox/image/tree.h"
+#include "sandbox/shim/shim_keeper.h"
+#include "sandbox/wall/process_memory.h"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <linux/magic.h>
+#include <sys/statfs.h>
+
+namespace hone::sandbox {
+
+namespace {
+constexpr Duration grace = std::chrono::seconds(2);
+// How long a finished sandbox waits for a server to come back and ask.
+constexpr Duration linger = std::chrono::hours(24);
+// How long slow unmounting is put off, so that requests about the end are answered first.
+constexpr Duration pause_after_end = std::chrono::milliseconds(50);
+} // namespace
+
+Duration boot_time() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return std::chrono::seconds(now.tv_sec) + Duration(now.tv_nsec);
+}
+
+int64_t milliseconds(Duration duration) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+Duration Shim::next_deadline() const {
+    Duration next = m_stopped != Duration{} ? m_stopped + linger
+                                            : m_created + std::chrono::milliseconds(*m_spec.limits.value.wall_clock_ms);
+    const auto sooner = [&](Duration time) {
+        if (time != Duration{} && time < next) next = time;
+    };
+    for (const RunningCommand& command : m_commands) {
+        if (command.result.finished) continue;
+        sooner(command.kill_at != Duration{} ? command.kill_at : command.deadline);
+    }
+    for (const Connection& connection : m_connections)
+        if (connection.pending) sooner(connection.pending_until);
+    if (alive()) sooner(m_next_watch);
+    if (m_slow_left) sooner(m_stopped + pause_after_end);
+    return next;
+}
+
+void Shim::keep_time() {
+    const Duration now = boot_time();
+    if (m_stopped != Duration{}) {
+        if (m_slow_left && now >= m_stopped + pause_after_end) release_slowly();
+        if (now >= m_stopped + linger) leave();
+        return;
+    }
+    if (now >= m_created + std::chrono::milliseconds(*m_spec.limits.value.wall_clock_ms) && !m_stopping) {
+        hit(LimitHit::timeout);
+        stop();
+    }
+    for (RunningCommand& command : m_commands) {
+        if (command.exited || m_stopping) continue;
+        if (command.kill_at != Duration{} && now >= command.kill_at) {
+            command.kill_at = now + grace;
+            m_body->signal(command.number, SIGKILL);
+            // Whatever left its process group goes with the sandbox, when this command is what the sandbox is for.
+            if (ends_with(command)) stop();
+        } else if (command.kill_at == Duration{} && command.deadline != Duration{} && now >= command.deadline) {
+            hit(command, LimitHit::timeout);
+            m_body->signal(command.number, SIGTERM);
+            command.kill_at = now + grace;
+        }
+    }
+    if (m_next_watch != Duration{} && now >= m_next_watch) look_after_limits();
+}
+
+// What the kernel does not limit by itself on this machine is looked at from time to time.
+void Shim::look_after_limits() {
+    m_spare.reset(); // not on the way of a start: unmounting waits for the disk
+    if (m_view.limits_by != LimitKeeper::rlimit && !m_spec.capture && !m_volume) {
+        m_next_watch = {};
+        return;
+    }
+    m_next_watch = boot_time() + watch_every;
+    measure();
+    measure_tree_use();
+    const Limits& limits = *m_spec.limits;
+    if (m_view.limits_by == LimitKeeper::rlimit && m_memory_bytes > limits.memory_bytes) {
+        hit(LimitHit::oom);
+        stop();
+    }
+    measure_watched();
+    if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), LimitHit::disk) != m_view.limits_hit.end() &&
+        is_watched())
+        stop();
+}
+
+// Without cgroups: how much the processes use now. The kernel refuses what is over RLIMIT_NPROC and tells nobody, so a
+// full house counts as the limit being hit.
+void Shim::measure_tree_use() {
+    if (m_view.limits_by != LimitKeeper::rlimit || !alive() || m_body->pid() == 0) return;
+    const TreeUse use = process_tree_use(m_body->pid());
+    m_memory_bytes = use.memory_bytes;
+    struct statfs status {};
+    if (!m_spec.capture && m_body->scratch() >= 0 && ::fstatfs(m_body->scratch(), &status) == 0)
+        m_memory_bytes += static_cast<int64_t>(status.f_blocks - status.f_bfree) * status.f_bsize;
+    m_view.peak_memory_bytes = std::max(m_view.peak_memory_bytes, m_memory_bytes);
+    if (use.tasks > m_spec.limits.value.pids) hit(LimitHit::pids); // pid 1 is one more
+}
+
+// Where the kernel cannot cap a place, it is measured.
+void Shim::measure_watched() {
+    if (!is_watched()) return;
+    const TreeSize size =
+        measure_tree(m_volume ? m_volume->files.get() : m_body->scratch(), *m_spec.limits.value.disk_inodes);
+    m_view.disk_bytes = size.bytes;
+    if (size.bytes >= m_spec.limits.value.disk_bytes || size.files > m_spec.limits.value.disk_inodes)
+        hit(LimitHit::disk);
+}
+
+// A file system without a free block or inode has refused something, or is about to.
+void Shim::measure() {
+    const int sources[] = {m_body ? m_body->scratch() : -1,
+                           m_volume && m_volume->directory.empty() ? m_volume->files.get() : -1};
+    int64_t used = 0;
+    for (const int source : sources) {
+        struct statfs status {};
+        if (source < 0 || m_spec.capture || ::fstatfs(source, &status) != 0) continue;
+        used += static_cast<int64_t>(status.f_blocks - status.f_bfree) * status.f_bsize;
+        // ext4 refuses a large write while a little is still free; tmpfs fills to the last page.
+        const int64_t size = static_cast<int64_t>(status.f_blocks) * status.f_bsize;
+        const int64_t little = status.f_type == EXT4_SUPER_MAGIC ? std::min<int64_t>(2 << 20, size / 10) : 65536;
+        if (static_cast<int64_t>(status.f_bavail) * status.f_bsize < little || status.f_ffree < 2) hit(LimitHit::disk);
+    }
+    m_view.disk_bytes = std::max(m_view.disk_bytes, used);
+}
+
+void Shim::hit(LimitHit limit) {
+    if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), limit) == m_view.limits_hit.end())
+        m_view.limits_hit.push_back(limit);
+}
+
+void Shim::hit(RunningCommand& command, LimitHit limit) {
+    auto& hits = command.result.limits_hit;
+    if (std::find(hits.begin(), hits.end(), limit) == hits.end()) hits.push_back(limit);
+    hit(limit);
+}
+
+const SandboxView& Shim::view() {
+    m_view.commands.clear();
+    for (RunningCommand& command : m_commands) {
+        m_view.commands.push_back(command.result);
+        if (!command.result.finished) m_view.commands.back().duration_ms = milliseconds(boot_time() - command.started);
+    }
+    if (alive()) {
+        const CgroupUse use = m_cgroup.use();
+        m_view.peak_memory_bytes = std::max(m_view.peak_memory_bytes, use.peak_memory_bytes);
+        m_view.cpu_ns = std::max(m_view.cpu_ns, use.cpu_ns);
+    }
+    return m_view;
+}
+
+Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
+    SandboxEvent event;
+    event.time = m_clock.now();
+    event.kind = kind;
+    event.sandbox = m_view.id;
+    event.labels = m_view.labels;
+    if (error) event.error = error->message;
+    if (kind == EventKind::start || kind == EventKind::refused) {
+        event.tier = m_view.tier;
+        event.limits_by = m_view.limits_by;
+        event.host_uid = m_view.host_uid;
+        event.root = *m_spec.root;
+        event.thread = m_spec.thread;
+        event.network = *m_spec.network;
+        event.environment_names.emplace();
+        for (const auto& [name, value] : *m_spec.env) event.environment_names->push_back(name);
+    }
+    if (command != nullptr) {
+        event.command = command->number;
+        event.argv = shorten(command->command.argv);
+        event.cwd = *command->command.cwd;
+    }
+    if (kind == EventKind::command_end) {
+        event.exit_code = command->result.exit_code;
+        event.signal = command->result.signal;
+        event.error = command->result.error;
+        event.duration_ms = command->result.duration_ms;
+        event.limits_hit = command->result.limits_hit;
+        event.output_bytes = command->result.output_bytes;
+    }
+    if (kind == EventKind::teardown) {
+        event.duration_ms = milliseconds(boot_time() - m_created);
+        event.limits_hit = m_view.limits_hit;
+        event.written_bytes = m_view.written_bytes;
+        event.peak_memory_bytes = m_view.peak_memory_bytes;
+        event.cpu_ns = m_view.cpu_ns;
+    }
+    return append_event(m_birth.store->audit(), event);
+}
+
+} // namespace hone::sandbox

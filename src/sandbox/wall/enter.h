@@ -1,0 +1,64 @@
+// The way into a sandbox: what the first process of the new namespaces does between the clone and becoming hone-init.
+// It lays the ground (identity, scratch, the plain root), waits for a claim that says what this sandbox is for,
+// finishes the root, drops everything, and locks the doors behind itself. Runs in a forked, single-threaded child of
+// the shim; any failure is reported and ends it: there is no weaker way in.
+#pragma once
+
+#include "base/result.h"
+#include "sandbox/provider/spec.h"
+#include "sandbox/wall/syscall_filter.h"
+#include "sandbox/wall/tree_mount.h"
+
+#include <string>
+#include <vector>
+
+namespace hone::sandbox {
+
+constexpr unsigned inside_uid = 1000;
+constexpr int broker_ports[] = {3128, 3129};
+
+// Which side makes the mount descriptors.
+enum class MountMaker { shim, child };
+
+// What is known before anybody has asked for the sandbox.
+struct Ground {
+    MountMaker maker = MountMaker::child;
+    // The plain root: none, or its lower directories (topmost first) and what is mounted on it.
+    std::vector<TreeMount> lowers;
+    std::vector<TreeMount> others;
+    std::vector<std::string> masks; // below /proc
+    LimitKeeper limits_by = LimitKeeper::rlimit;
+    int landlock_version = 0;
+    const SyscallFilter* filter = nullptr;
+    int init_program = -1; // hone-init in a sealed memory file
+};
+
+// What whoever asks for the sandbox decides. Travels as JSON to the waiting child.
+struct Claim {
+    // In this order: the lower directories of a root of its own (topmost first; none: the ground's root is used), the
+    // captured upper directory if any, then what is mounted on the root, the thread volume first.
+    std::vector<TreeMount> lowers;
+    std::vector<TreeMount> capture; // none or one: holds `upper` and `work`
+    std::vector<TreeMount> others;
+    Limits limits;
+    NetworkMode network = NetworkMode::none;
+    bool allow_ptrace = false;
+    static constexpr std::tuple fields{
+        Field{"lowers", &Claim::lowers, "Lower directories of the root."},
+        Field{"capture", &Claim::capture, "Upper directory."},
+        Field{"others", &Claim::others, "Further mounts."},
+        Field{"limits", &Claim::limits, "What it may use."},
+        Field{"network", &Claim::network, "Network mode."},
+        Field{"allow_ptrace", &Claim::allow_ptrace, "Whether processes inside may debug each other."},
+    };
+};
+
+// Never returns. `control` is the socket to the shim; `entrances` lead into the groups of this sandbox. The shim sends
+// the start message and the ground's mounts, receives "waiting", sends the claim with its mounts, and receives "made"
+// with the scratch directory, the mount namespace and the listeners; later the socket belongs to hone-init.
+[[noreturn]] void enter_sandbox(const Ground& ground, const std::vector<Fd>& entrances, int control);
+
+// What to hide in /proc, as far as this kernel has it.
+std::vector<std::string> masked_proc_entries();
+
+} // namespace hone::sandbox

@@ -1,0 +1,144 @@
+// Evals that became worse: a lower score, or less of the label that is usual.
+#include "signal/detect/detectors.h"
+#include "signal/detect/message_template.h"
+#include "signal/detect/statistics.h"
+#include "signal/detect/words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace hone::signal {
+
+namespace {
+
+constexpr int64_t least_evals = 20;
+
+// The spans that an eval is about, by what it was given to.
+struct Target {
+    std::string_view name;   // as stored
+    std::string_view filter; // as the filter language asks; empty: it cannot
+    std::string_view column; // of hone.spans
+    std::string_view plural; // in sentences
+};
+constexpr Target targets[] = {{"span", "eval", "toString(span_id)", "spans"},
+                              {"trace", "trace_eval", "toString(trace_id)", "traces"},
+                              {"chat_session", "", "chat_session", "chat sessions"}};
+
+// Evals count where the span lies that they judge, when that is known.
+constexpr std::string_view judged =
+    "SELECT name, label, score, if(span_start_ns > 0, span_start_ns, created_ns) AS moment FROM hone.evals FINAL WHERE "
+    "project = {project:String} AND target = {n_target:String} AND moment >= {base:Int64} AND moment < {to:Int64}";
+
+Candidate candidate_of(const Target& target, const std::string& name, std::string condition_in_filter,
+                       std::string condition_in_sql) {
+    Candidate candidate;
+    candidate.detector = Detector::eval_drop;
+    candidate.subject = std::string(target.name) + "\n" + name;
+    candidate.about = "eval|" + name;
+    if (!target.filter.empty())
+        candidate.filter = fmt::format("{}[{}].{}", target.filter, quote_filter(name), std::move(condition_in_filter));
+    // Also when the filter says it: the filter cannot tell the evals of the window from older ones.
+    candidate.narrower = fmt::format("{} IN (SELECT target_id FROM hone.evals FINAL WHERE project = {{project:String}} "
+                                     "AND target = {{n_target:String}} AND name = {{n_name:String}} AND {})",
+                                     target.column, condition_in_sql);
+    candidate.narrower_values = {{"n_target", std::string(target.name)}, {"n_name", name}};
+    return candidate;
+}
+
+Result<std::set<std::string>> lower_scores(Survey& survey, const Target& target, std::vector<Candidate>& found) {
+    std::set<std::string> told;
+    const std::string sql = fmt::format(
+        "SELECT * FROM (SELECT name, countIf(moment >= {{from:Int64}}) AS n, avgIf(score, moment >= {{from:Int64}}), "
+        "varPopIf(score, moment >= {{from:Int64}}), countIf(moment < {{from:Int64}}) AS m, avgIf(score, moment < "
+        "{{from:Int64}}), varPopIf(score, moment < {{from:Int64}}), max(score) - min(score) FROM ({}) WHERE isNotNull("
+        "score) GROUP BY name HAVING n >= {} AND m >= {} ORDER BY n DESC, name LIMIT 100)",
+        judged, least_evals, least_evals);
+    TRY(survey.ask(
+        sql,
+        [&](const AnswerRow& row) {
+            const std::string name = row.text(0), shown = plain_line(name, 80);
+            const double after = row.real(2), before = row.real(5), range = row.real(7);
+            const double error = std::sqrt(row.real(3) / row.real(1) + row.real(6) / row.real(4));
+            const double z = error > 0 ? (before - after) / error : before > after ? 20.0 : 0.0;
+            if (before - after < 0.1 * range || range <= 0 || z < 5) return;
+            Candidate candidate =
+                candidate_of(target, name, fmt::format("score < {:.6f}", before), "score < {n_score:Float64}");
+            candidate.narrower_values.emplace_back("n_score", fmt::format("{:.6f}", before));
+            candidate.title = fmt::format("The eval {} fell from {:.2f} to {:.2f}", shown, before, after);
+            candidate.explanation = fmt::format("The mean score of {} on {} is lower in the window than before, by "
+                                                "more than chance explains.",
+                                                shown, target.plural);
+            candidate.severity = before - after >= 0.3 * range ? Severity::high : Severity::medium;
+            candidate.clear = z;
+            candidate.facts = {{"mean score before", fmt::format("{:.3f}", before)},
+                               {"mean score now", fmt::format("{:.3f}", after)},
+                               {"evals now", std::to_string(row.integer(1))}};
+            told.insert(name);
+            found.push_back(std::move(candidate));
+        },
+        [&](telemetry::ClickHouseQuery& query) { query.bind("n_target", target.name); }));
+    return told;
+}
+
+struct Labels {
+    int64_t now = 0, before = 0; // all of the name
+    std::string usual;           // the most frequent of the baseline
+    int64_t usual_now = 0, usual_before = 0;
+};
+
+Result<> rarer_labels(Survey& survey, const Target& target, const std::set<std::string>& told,
+                      std::vector<Candidate>& found) {
+    std::map<std::string, Labels> names;
+    TRY(survey.ask(
+        fmt::format("SELECT * FROM (SELECT name, label, countIf(moment >= {{from:Int64}}), countIf(moment < "
+                    "{{from:Int64}}) AS before FROM ({}) WHERE label != '' GROUP BY name, label ORDER BY before DESC, "
+                    "name, label LIMIT 2000)",
+                    judged),
+        [&](const AnswerRow& row) {
+            Labels& labels = names[row.text(0)];
+            labels.now += row.integer(2);
+            labels.before += row.integer(3);
+            if (labels.usual.empty()) { // the first is the most frequent
+                labels.usual = row.text(1);
+                labels.usual_now = row.integer(2);
+                labels.usual_before = row.integer(3);
+            }
+        },
+        [&](telemetry::ClickHouseQuery& query) { query.bind("n_target", target.name); }));
+    for (const auto& [name, labels] : names) {
+        if (told.contains(name) || labels.now < least_evals || labels.before < least_evals) continue;
+        const double now = share_of(labels.usual_now, labels.now),
+                     before = share_of(labels.usual_before, labels.before);
+        const double z =
+            proportion_z(labels.now - labels.usual_now, labels.now, labels.before - labels.usual_before, labels.before);
+        if (before < 0.5 || before - now < 0.15 || z < 5) continue;
+        const std::string shown = plain_line(name, 80), usual = plain_line(labels.usual, 60);
+        Candidate candidate =
+            candidate_of(target, name, "label != " + quote_filter(labels.usual), "label != {n_label:String}");
+        candidate.narrower_values.emplace_back("n_label", labels.usual);
+        candidate.title = fmt::format("The eval {} says {} less often: {} instead of {}", shown, usual, percent(now),
+                                      percent(before));
+        candidate.explanation = fmt::format("{} was the usual label of {} before the window; its share fell by more "
+                                            "than chance explains.",
+                                            usual, shown);
+        candidate.severity = before - now >= 0.3 ? Severity::high : Severity::medium;
+        candidate.clear = z;
+        candidate.facts = {
+            {"share before", percent(before)}, {"share now", percent(now)}, {"evals now", std::to_string(labels.now)}};
+        found.push_back(std::move(candidate));
+    }
+    return {};
+}
+
+} // namespace
+
+Result<> detect_eval_drops(Survey& survey, std::vector<Candidate>& found) {
+    for (const Target& target : targets) {
+        const auto told = TRY(lower_scores(survey, target, found));
+        TRY(rarer_labels(survey, target, told, found));
+    }
+    return {};
+}
+
+} // namespace hone::signal

@@ -1,0 +1,63 @@
+// The detectors: each asks the engine for aggregates over window and baseline and tests them. Deterministic: the same
+// spans give the same findings. One file per idea: detect_*.cpp. One thread.
+#pragma once
+
+#include "signal/detect/survey.h"
+
+#include <span>
+#include <string_view>
+
+namespace hone::signal {
+
+struct DetectorRow {
+    std::string_view name;
+    std::string_view doc; // what it finds and when it speaks
+    Result<> (*detect)(Survey& survey, std::vector<Candidate>& found);
+};
+std::span<const DetectorRow> detectors();
+
+// What a detector cost and found.
+struct DetectorCost {
+    std::string name;
+    int64_t found = 0;
+    int64_t took_ms = 0;
+    int64_t rows_read = 0;
+    std::string failed;
+    static constexpr std::tuple fields{
+        Field{"name", &DetectorCost::name, "Which."},
+        Field{"found", &DetectorCost::found, "Findings, before those that others explain are dropped."},
+        Field{"took_ms", &DetectorCost::took_ms, "Milliseconds."},
+        Field{"rows_read", &DetectorCost::rows_read, "Rows that the engine read for it."},
+        Field{"failed", &DetectorCost::failed, "Why it could not look; empty when it could."},
+    };
+};
+
+struct Findings {
+    std::vector<Candidate> candidates; // with evidence, without consequences
+    std::vector<DetectorCost> costs;
+    Cost cost;
+    int64_t spans = 0;
+    int64_t traces = 0;
+};
+// All of them. A detector that fails is noted and the others go on.
+Result<Findings> look(telemetry::ClickHouse& engine, const Window& window, const Clock& clock,
+                      net::Cancel* cancel = nullptr);
+
+// Findings of one scan, at most; the largest are kept.
+constexpr size_t most_candidates = 60;
+
+Result<> detect_errors(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_tool_failures(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_tool_loops(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_latency(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_tokens(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_cost(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_cut_outputs(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_unparsable(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_empty_retrieval(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_eval_drops(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_version_regressions(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_session_failures(Survey& survey, std::vector<Candidate>& found);
+
+} // namespace hone::signal

@@ -1,0 +1,149 @@
+// Each detector on data that holds the fault and on data that does not; on the real engine.
+#include "signal/detect/detectors.h"
+#include "bench/signal_corpus.h"
+#include "demo/demo_traces.h"
+#include "telemetry/query/filter.h"
+#include "telemetry/store_fixture.h"
+
+#include <set>
+
+using namespace hone;
+using namespace hone::signal;
+using telemetry::testing::fixture;
+
+namespace {
+
+Findings look_at(const std::string& project, int64_t hours_of_window, int64_t hours_before, int64_t to_ns) {
+    const Window window{"project_" + project, to_ns - (hours_of_window + hours_before) * hour_ns,
+                        to_ns - hours_of_window * hour_ns, to_ns};
+    auto found = look(fixture().telemetry->engine(), window, fixture().clock);
+    REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message + " | " + found.error().trail));
+    for (const DetectorCost& cost : found.value().costs) CHECK_MESSAGE(cost.failed == "", cost.name);
+    return std::move(found).value();
+}
+
+std::set<std::string> titles(const Findings& findings) {
+    std::set<std::string> all;
+    for (const Candidate& candidate : findings.candidates)
+        all.insert(std::string(name_of(candidate.detector)) + ": " + candidate.title);
+    return all;
+}
+
+std::string joined(const std::set<std::string>& all) {
+    std::string text;
+    for (const std::string& one : all) text += one + "\n";
+    return text;
+}
+
+// The corpus with this fault, looked at.
+Findings corpus_with(Detector fault, uint64_t seed, double season = 0, double growth = 1) {
+    bench::CorpusOptions options;
+    options.season = season;
+    options.growth = growth;
+    options.fault = fault;
+    options.seed = seed;
+    options.to_ns = to_ns(fixture().clock.now());
+    const std::string project = std::string(name_of(fault)) + std::to_string(seed) + (growth > 1 ? "growing" : "");
+    const auto loaded = bench::load_corpus(*fixture().telemetry, options, project, "project_" + project);
+    REQUIRE_MESSAGE(loaded.ok(), (loaded.ok() ? "" : loaded.error().message));
+    return look_at(project, options.window_hours, options.baseline_hours, options.to_ns);
+}
+
+} // namespace
+
+TEST_CASE("every fault of the demo is found, and nothing else") {
+    fixture();
+    const Time now = fixture().clock.now();
+    for (size_t at = 0; at < demo::trace_count; at += 500) {
+        otlp::Batch batch = demo::make_traces(now, at, at + 500);
+        REQUIRE(fixture().telemetry->ingester().take(batch, "space", "demo").ok());
+    }
+    fixture().wait();
+    const Findings findings = look_at("demo", 24, 48, to_ns(now));
+    const std::set<std::string> expected{
+        "version_regression: rank_articles became 3.1 times slower with version 1.9.0",
+        "version_regression: answer uses 2.0 times as many tokens with version 1.9.0",
+        "empty_retrieval: search_articles finds nothing",
+        "tool_failure: lookup_order fails: order service did not answer for # within # ms",
+        "tool_loop: The agent calls check_stock again and again with the same input",
+        "truncated_output: Answers of gpt-4o-mini are cut off in answer",
+        "unparsable_output: parse_intent cannot read an answer: Expecting value line # column # char #"};
+    CHECK(joined(titles(findings)) == joined(expected));
+    for (const Candidate& candidate : findings.candidates) {
+        INFO(candidate.title);
+        CHECK(telemetry::parse_filter(candidate.filter).ok());
+        CHECK(candidate.traces >= candidate.least);
+        CHECK(candidate.share > 0);
+        CHECK(candidate.share <= 1);
+        CHECK(candidate.confidence > 0.5);
+        CHECK(candidate.examples.size() == 5);
+        int64_t volume = 0;
+        for (const auto& [hour, traces] : candidate.volume) volume += traces;
+        CHECK(volume == candidate.traces + candidate.traces_before);
+    }
+    // The same spans give the same findings.
+    CHECK(titles(look_at("demo", 24, 48, to_ns(now))) == titles(findings));
+}
+
+TEST_CASE("span ids are looked up within their trace: programs may number the spans of each trace alike") {
+    fixture();
+    const Time now = fixture().clock.now();
+    otlp::Batch batch;
+    batch.resources.emplace_back();
+    batch.scopes.emplace_back();
+    const auto add = [&](std::string_view trace, char id, char parent, std::string_view name, bool fails) {
+        otlp::Span span;
+        span.trace_id = trace;
+        span.span_id = batch.keep(std::string(8, id));
+        if (parent != 0) span.parent_span_id = batch.keep(std::string(8, parent));
+        span.name = name;
+        span.start_ns = static_cast<uint64_t>(to_ns(now) - hour_ns);
+        span.end_ns = span.start_ns + 1000;
+        span.status = fails ? otlp::StatusCode::error : otlp::StatusCode::ok;
+        if (fails) span.status_message = "no answer";
+        batch.spans.push_back(std::move(span));
+    };
+    for (int i = 0; i < 60; ++i) {
+        // Where one trace has a step that fails, the other has the parent of one.
+        const std::string_view one = batch.keep(fmt::format("numbered-a-{:05}", i));
+        add(one, 'a', 0, "task", false);
+        add(one, 'b', 'a', "first_step", true);
+        const std::string_view other = batch.keep(fmt::format("numbered-b-{:05}", i));
+        add(other, 'b', 0, "task", false);
+        add(other, 'c', 'b', "second_step", true);
+    }
+    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "numbered").ok());
+    fixture().wait();
+    const Findings findings = look_at("numbered", 24, 48, to_ns(now));
+    CHECK(joined(titles(findings)) ==
+          "error_cluster: first_step fails: no answer\nerror_cluster: second_step fails: no answer\n");
+    for (const Candidate& candidate : findings.candidates) CHECK(candidate.traces == 60);
+}
+
+TEST_CASE("each detector finds its fault and no other detector speaks") {
+    for (const Detector fault : bench::corpus_faults) {
+        const Findings findings = corpus_with(fault, 1);
+        INFO("with ", std::string(name_of(fault)), ":\n", joined(titles(findings)));
+        CHECK(findings.candidates.size() == 1);
+        if (!findings.candidates.empty()) CHECK(findings.candidates.front().detector == fault);
+    }
+}
+
+TEST_CASE("clean data gives no findings") {
+    for (const uint64_t seed : {11, 12, 13}) {
+        const Findings findings = corpus_with(Detector::reported, seed);
+        CHECK(joined(titles(findings)) == "");
+        CHECK(findings.spans > 1000);
+        CHECK(findings.cost.rows_read > 0);
+    }
+}
+
+TEST_CASE("busy hours that are slow every day, and traffic that grows, are no findings") {
+    for (const uint64_t seed : {21, 22}) CHECK(joined(titles(corpus_with(Detector::reported, seed, 0.6, 1.3))) == "");
+}
+
+TEST_CASE("a project without spans, or with a window that is none") {
+    fixture().store();
+    CHECK(look_at("nothing", 24, 72, to_ns(fixture().clock.now())).candidates.empty());
+    CHECK_FALSE(look(fixture().telemetry->engine(), {"project_x", 5, 5, 7}, fixture().clock).ok());
+}

@@ -1,0 +1,138 @@
+#include "signal/detect/evidence.h"
+
+#include "signal/detect/statistics.h"
+#include "telemetry/query/filter.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace hone::signal {
+
+namespace {
+
+constexpr size_t sample_size = 400;
+constexpr size_t example_count = 5;
+
+// The candidate's spans as a condition, values bound to the query.
+Result<std::string> condition_of(const Candidate& candidate, telemetry::ClickHouseQuery& query) {
+    std::string condition = telemetry::compile_filter(TRY(telemetry::parse_filter(candidate.filter)), query);
+    if (candidate.narrower.empty()) return condition;
+    for (const auto& [name, value] : candidate.narrower_values) query.bind(name, value);
+    return condition + " AND (" + candidate.narrower + ")";
+}
+
+// Asks `sql` with "{condition}" in it.
+Result<> ask_about(Survey& survey, const Candidate& candidate, std::string sql, const Survey::Bind& more,
+                   const std::function<void(const AnswerRow&)>& take) {
+    telemetry::ClickHouseQuery bound("");
+    // The compiler numbers its values by how many there are; the survey binds four before ours.
+    for (const char* name : {"project", "base", "from", "to"}) bound.bind(name, 0);
+    const std::string condition = TRY(condition_of(candidate, bound));
+    constexpr std::string_view mark = "{condition}";
+    sql.replace(sql.find(mark), mark.size(), condition);
+    return survey.ask(sql, take, [&](telemetry::ClickHouseQuery& query) {
+        query.parameters.insert(query.parameters.end(), bound.parameters.begin() + 4, bound.parameters.end());
+        query.set("max_rows_to_group_by", "2000000").set("group_by_overflow_mode", "any");
+        if (more) more(query);
+    });
+}
+
+bool is_slower(const Candidate& candidate) {
+    return candidate.about.starts_with("latency|");
+}
+
+// The share of a's sampled traces that b touches too. Both samples are the smallest hashes of their traces, so below
+// the greater of their smaller ends both are complete.
+double contained(const Candidate& a, const Candidate& b) {
+    if (a.sample.empty() || b.sample.empty()) return 0;
+    const bool b_is_whole = b.sample.size() < sample_size;
+    size_t looked = 0, common = 0;
+    for (const uint64_t hash : a.sample) {
+        if (!b_is_whole && hash > b.sample.back()) break;
+        ++looked;
+        common += std::binary_search(b.sample.begin(), b.sample.end(), hash) ? 1 : 0;
+    }
+    return looked == 0 ? 0 : static_cast<double>(common) / static_cast<double>(looked);
+}
+
+bool explains(const Candidate& cause, const Candidate& effect) {
+    using enum Detector;
+    // A version that came says more than a change that came with time; a message says more than a rate.
+    if (!cause.about.empty() && cause.about == effect.about) {
+        const bool about_errors = cause.about.starts_with("errors|");
+        if (about_errors) return cause.detector != version_regression && effect.detector == version_regression;
+        return cause.detector == version_regression && effect.detector != version_regression;
+    }
+    if (is_slower(cause) && is_slower(effect))
+        return cause.change > effect.change && effect.extra_ns <= cause.extra_ns * 1.3 &&
+               contained(effect, cause) >= 0.5;
+    const bool is_failure =
+        cause.detector == error_cluster || cause.detector == tool_failure || cause.detector == unparsable_output;
+    if (effect.detector == session_failure && is_failure) return contained(effect, cause) >= 0.6;
+    if (effect.detector == cost_spike) return cause.about.starts_with("tokens|") || cause.detector == tool_loop;
+    return false;
+}
+
+} // namespace
+
+Result<> gather_evidence(Survey& survey, Candidate& candidate) {
+    const std::string sql = fmt::format(
+        "SELECT countIf(first >= {{from:Int64}}), countIf(first < {{from:Int64}}), min(first), max(last), "
+        "sumMap([intDiv(first, {0}) * {0}], [toInt64(1)]), groupArraySorted({1})(hash), "
+        "groupArraySorted({2})((-last, trace, span)) FROM (SELECT toString(trace_id) AS trace, min(start_ns) AS first, "
+        "max(start_ns) AS last, toString(argMax(span_id, start_ns)) AS span, toInt64(bitShiftRight(cityHash64(trace), "
+        "1)) AS hash FROM hone.spans WHERE {3} AND {{condition}} GROUP BY trace)",
+        hour_ns, sample_size, example_count, in_both);
+    TRY(ask_about(survey, candidate, sql, {}, [&](const AnswerRow& row) {
+        candidate.traces = row.integer(0);
+        candidate.traces_before = row.integer(1);
+        candidate.first_seen_ns = row.integer(2);
+        candidate.last_seen_ns = row.integer(3);
+        const json::Array& hours = row.list(4);
+        if (hours.size() == 2 && hours[0].is_array() && hours[1].is_array())
+            for (size_t i = 0; i < std::min(hours[0].get_array().size(), hours[1].get_array().size()); ++i)
+                candidate.volume.emplace_back(AnswerRow::to_integer(hours[0].get_array()[i]),
+                                              AnswerRow::to_integer(hours[1].get_array()[i]));
+        for (const json::Value& hash : row.list(5))
+            candidate.sample.push_back(static_cast<uint64_t>(AnswerRow::to_integer(hash)));
+        for (const json::Value& example : row.list(6)) {
+            const AnswerRow parts(example);
+            candidate.examples.push_back({parts.text(1), parts.text(2), from_ns(-parts.integer(0))});
+        }
+    }));
+    candidate.share = std::min(1.0, share_of(candidate.traces, survey.traces()));
+    constexpr int64_t enough_before = 50; // traces, to say what is usual
+    if (survey.traces_before() >= enough_before)
+        candidate.growth = candidate.share / share_of(candidate.traces_before + 1, survey.traces_before() + 1);
+    candidate.confidence = confidence_of(candidate.traces, candidate.clear);
+    return {};
+}
+
+Result<Since> count_since(Survey& survey, const Candidate& candidate, int64_t since_ns) {
+    Since since;
+    const Survey::Bind bind = [&](telemetry::ClickHouseQuery& query) { query.bind("since", since_ns); };
+    TRY(ask_about(survey, candidate,
+                  "SELECT uniq(trace_id) FROM hone.spans WHERE " + std::string(in_both) +
+                      " AND start_ns >= {since:Int64} AND {condition}",
+                  bind, [&](const AnswerRow& row) { since.touched = row.integer(0); }));
+    TRY(survey.ask(
+        "SELECT uniq(trace_id) FROM hone.spans WHERE " + std::string(in_both) + " AND start_ns >= {since:Int64}",
+        [&](const AnswerRow& row) { since.traces = row.integer(0); }, bind));
+    return since;
+}
+
+std::vector<Candidate> without_consequences(std::vector<Candidate> candidates) {
+    std::vector<Candidate> kept;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+        const bool is_effect = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+            return &other != &candidates[i] && explains(other, candidates[i]);
+        });
+        if (!is_effect) kept.push_back(candidates[i]);
+    }
+    std::stable_sort(kept.begin(), kept.end(), [](const Candidate& a, const Candidate& b) {
+        return a.traces != b.traces ? a.traces > b.traces : a.subject < b.subject;
+    });
+    return kept;
+}
+
+} // namespace hone::signal

@@ -1,0 +1,84 @@
+// One look at a project: the window, the totals, and questions to the engine whose answers are aggregates of bounded
+// size. Counts what the questions cost. Used by detectors; one thread.
+#pragma once
+
+#include "signal/detect/candidate.h"
+#include "telemetry/engine/clickhouse.h"
+#include "json/json.h"
+
+#include <functional>
+#include <map>
+
+namespace hone::signal {
+
+struct Cost {
+    int64_t questions = 0;
+    int64_t rows_read = 0;
+    int64_t bytes_read = 0;
+};
+
+// One row of an answer, read by position. What has another type is empty or 0: the engine is ours, its rows are not.
+class AnswerRow {
+public:
+    explicit AnswerRow(const json::Value& row) : m_row(row) {}
+    std::string text(size_t column) const;
+    int64_t integer(size_t column) const;
+    double real(size_t column) const;
+    const json::Array& list(size_t column) const;
+    static int64_t to_integer(const json::Value& value);
+    static std::string to_text(const json::Value& value);
+
+private:
+    const json::Value* at(size_t column) const;
+    const json::Value& m_row;
+};
+
+class Survey {
+public:
+    // The most rows that one question may answer with.
+    static constexpr size_t most_rows = 20'000;
+
+    // Asks for the totals.
+    static Result<Survey> open(telemetry::ClickHouse& engine, const Window& window, net::Cancel* cancel = nullptr);
+
+    const Window& window() const { return m_window; }
+    int64_t traces() const { return m_traces; }
+    int64_t traces_before() const { return m_traces_before; }
+    int64_t spans() const { return m_spans; }
+    int64_t spans_before() const { return m_spans_before; }
+    const Cost& cost() const { return m_cost; }
+    // Traces that hold a span of this name, in the window and in the baseline; of the most frequent names.
+    struct Seen {
+        int64_t traces = 0;
+        int64_t traces_before = 0;
+    };
+    Seen seen(const std::string& name) const {
+        const auto found = m_names.find(name);
+        return found == m_names.end() ? Seen{} : found->second;
+    }
+
+    // `sql` is a SELECT without FORMAT. {project:String}, {base:Int64}, {from:Int64} and {to:Int64} are bound.
+    using Bind = std::function<void(telemetry::ClickHouseQuery&)>;
+    Result<> ask(const std::string& sql, const std::function<void(const AnswerRow&)>& take, const Bind& bind = {});
+
+private:
+    Survey(telemetry::ClickHouse& engine, Window window, net::Cancel* cancel)
+        : m_engine(&engine),
+          m_window(std::move(window)),
+          m_cancel(cancel) {}
+
+    telemetry::ClickHouse* m_engine;
+    Window m_window;
+    net::Cancel* m_cancel;
+    int64_t m_traces = 0, m_traces_before = 0, m_spans = 0, m_spans_before = 0;
+    std::map<std::string, Seen> m_names;
+    Cost m_cost;
+};
+
+// Conditions that most questions have.
+inline constexpr std::string_view in_window =
+    "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
+inline constexpr std::string_view in_both =
+    "project = {project:String} AND start_ns >= {base:Int64} AND start_ns < {to:Int64}";
+
+} // namespace hone::signal

@@ -1,0 +1,220 @@
+#include "telemetry/engine/clickhouse.h"
+
+#include "base/text.h"
+#include "otlp/attribute_text.h"
+#include "telemetry/engine/engine_config.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr Duration grace = std::chrono::seconds(2);
+
+// Values travel in ClickHouse's escaped form.
+std::string escape(std::string_view text) {
+    std::string out;
+    for (const char letter : text) {
+        switch (letter) {
+        case '\\':
+            out += "\\\\";
+            break;
+        case '\n':
+            out += "\\n";
+            break;
+        case '\t':
+            out += "\\t";
+            break;
+        case '\r':
+            out += "\\r";
+            break;
+        case '\0':
+            out += "\\0";
+            break;
+        default:
+            out += letter;
+        }
+    }
+    return out;
+}
+
+// An element of a list: the list itself is not escaped once more.
+std::string quote(std::string_view text) {
+    std::string out = "'";
+    for (const char letter : escape(text)) {
+        if (letter == '\'') out += '\\';
+        out += letter;
+    }
+    return out + "'";
+}
+
+// "Code: 62. DB::Exception: Syntax error: … (SYNTAX_ERROR)" -> "Syntax error: …"
+std::string plain_message(std::string_view message) {
+    if (const size_t at = message.rfind("DB::Exception: "); at != std::string_view::npos)
+        message.remove_prefix(at + 15);
+    if (const size_t at = message.find(" (version"); at != std::string_view::npos) message = message.substr(0, at);
+    message = trim(message);
+    if (const size_t at = message.rfind(" ("); at != std::string_view::npos && message.ends_with(')')) {
+        const std::string_view name = message.substr(at + 2, message.size() - at - 3);
+        if (name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos)
+            message = message.substr(0, at);
+    }
+    return std::string(truncate_utf8(trim(message), 1000));
+}
+
+} // namespace
+
+ClickHouseQuery& ClickHouseQuery::bind(std::string name, std::string_view text) {
+    parameters.emplace_back(std::move(name), escape(text));
+    return *this;
+}
+
+ClickHouseQuery& ClickHouseQuery::bind(std::string name, double number) {
+    char digits[40];
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+    parameters.emplace_back(std::move(name), std::string(digits, end));
+    return *this;
+}
+
+ClickHouseQuery& ClickHouseQuery::bind(std::string name, const std::vector<std::string>& texts) {
+    std::string list = "[";
+    for (const std::string& text : texts) list += (list.size() > 1 ? "," : "") + quote(text);
+    parameters.emplace_back(std::move(name), list + "]");
+    return *this;
+}
+
+Error engine_error(int exception_code, std::string_view message) {
+    const std::string plain = plain_message(message);
+    switch (exception_code) {
+    case 159: // TIMEOUT_EXCEEDED
+    case 160:
+        return {Code::busy, "the query takes too long: narrow its time range or its filter", std::string(message)};
+    case 241: // MEMORY_LIMIT_EXCEEDED
+        return {Code::too_large, "the query needs too much memory: narrow its time range or its filter",
+                std::string(message)};
+    case 158: // TOO_MANY_ROWS
+    case 307: // TOO_MANY_BYTES
+    case 396:
+        return {Code::too_large, "the query reads or returns too much: " + plain, std::string(message)};
+    case 394:
+        return conflict("the query was cancelled");
+    case 164: // READONLY
+    case 291:
+    case 497:
+        return forbidden("this is not allowed in a query: " + plain);
+    case 192: // UNKNOWN_USER and other ways of not letting us in
+    case 193:
+    case 194:
+    case 516:
+        return {Code::unavailable, "the span store refuses our user or password", std::string(message)};
+    case 202: // TOO_MANY_SIMULTANEOUS_QUERIES
+        return {Code::busy, "the span store is busy", std::string(message)};
+    case 209: // SOCKET_TIMEOUT
+    case 210: // NETWORK_ERROR
+        return {Code::unavailable, "the span store cannot be reached: " + plain, std::string(message)};
+    case 242: // TABLE_IS_READ_ONLY
+    case 243: // NOT_ENOUGH_SPACE
+    case 252: // TOO_MANY_PARTS
+        return {Code::unavailable, "the span engine cannot take rows now: " + plain, std::string(message)};
+    default:
+        return invalid(plain.empty() ? "the span engine refused the query" : plain);
+    }
+}
+
+ClickHouse::ClickHouse(ClickHouseOptions options)
+    : m_options(std::move(options)),
+      m_client([&] {
+          net::ClientOptions client;
+          client.ca_file = m_options.ca_file;
+          return client;
+      }()) {}
+
+Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
+                                             const std::function<Result<>(std::string_view)>& take) {
+    if (query.as_reader && !m_options.engine && m_options.reader_user.empty())
+        return unavailable("SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
+    std::optional<EngineProcess::Use> use;
+    if (m_options.engine) use.emplace(TRY(m_options.engine->use()));
+    net::ClientRequest request;
+    request.method = "POST";
+    std::string arguments = query.as_reader ? "readonly=1" : "log_comment=" + percent_encode(query.project);
+    if (!query.database.empty()) arguments += "&database=" + percent_encode(query.database);
+    if (is_insert) arguments += "&query=" + percent_encode(query.sql) + "&default_format=RowBinary";
+    for (const auto& [name, value] : query.parameters) arguments += "&param_" + name + "=" + percent_encode(value);
+    bool has_limit = false;
+    for (const auto& [name, value] : query.settings) {
+        arguments += "&" + name + "=" + percent_encode(value);
+        has_limit = has_limit || name == "max_execution_time";
+    }
+    // The engine gives up first and says so; when it does not, it hangs.
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(query.deadline).count();
+    if (!has_limit) arguments += "&max_execution_time=" + std::to_string(std::max<int64_t>(1, seconds));
+    // A server that streams its response has said 200 long before it fails; one that waits says what went wrong.
+    if (!m_options.engine) arguments += "&wait_end_of_query=1";
+    request.url = (m_options.engine ? "unix:" + m_options.engine->socket() + ":" : m_options.url) + "/?" + arguments;
+    if (m_options.engine)
+        request.headers.push_back({"X-ClickHouse-User", std::string(query.as_reader ? reader_user : owner_user)});
+    else if (query.as_reader || !m_options.user.empty()) {
+        request.headers.push_back({"X-ClickHouse-User", query.as_reader ? m_options.reader_user : m_options.user});
+        request.headers.push_back(
+            {"X-ClickHouse-Key", query.as_reader ? m_options.reader_password : m_options.password});
+    }
+    if (is_insert)
+        request.body = std::move(insert_rows); // a conditional expression would copy them
+    else
+        request.body = query.sql;
+    request.total_timeout = query.deadline + grace;
+    request.idle_timeout = query.deadline + grace;
+    request.max_response_bytes = query.most_bytes;
+    request.cancel = query.cancel;
+    int status = 0;
+    std::string failure;
+    if (take) {
+        request.headers.push_back({"X-Hone-Stream", "1"});
+        request.on_head = [&](const net::ClientResponse& head) -> Result<> {
+            status = head.status;
+            return {};
+        };
+        request.on_body = [&](std::string_view piece) -> Result<> {
+            if (status == 200) return take(piece);
+            if (failure.size() < 64 << 10) failure += piece;
+            return {};
+        };
+    }
+    auto sent = m_client.send(request);
+    if (!sent.ok() && sent.error().code == Code::busy)
+        return unavailable("the span engine does not answer: " + sent.error().message);
+    if (!sent.ok()) return std::move(sent).error();
+    net::ClientResponse response = std::move(sent).value();
+    if (response.status == 200) return response;
+    int code = 0;
+    const std::string_view text = response.header("X-ClickHouse-Exception-Code");
+    std::from_chars(text.data(), text.data() + text.size(), code);
+    if (code == 0) // not ClickHouse's own words: something in between
+        return unavailable("the span store cannot be reached: status " + std::to_string(response.status));
+    return engine_error(code, take ? failure : response.body);
+}
+
+Result<std::string> ClickHouse::query(const ClickHouseQuery& query) {
+    auto response = TRY(send(query, {}, false, {}));
+    return std::move(response.body);
+}
+
+Result<> ClickHouse::stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take) {
+    TRY(send(query, {}, false, take));
+    return {};
+}
+
+Result<> ClickHouse::insert(const std::string& table, std::string rows, Duration deadline) {
+    ClickHouseQuery query("INSERT INTO " + table + (m_options.engine ? "" : " FORMAT RowBinary"));
+    query.deadline = deadline;
+    query.set("max_partitions_per_insert_block", "0");
+    query.set("max_insert_block_size", "200000");
+    query.set("min_insert_block_size_bytes", "0");
+    TRY(send(query, std::move(rows), true, {}));
+    return {};
+}
+
+} // namespace hone::telemetry

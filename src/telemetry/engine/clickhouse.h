@@ -1,0 +1,80 @@
+// The one client of ClickHouse's HTTP interface: for the embedded engine (over its unix socket) and for a cluster
+// (over a URL). Values go as bound parameters, never into the SQL text. Thread-safe, blocking.
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "net/client.h"
+#include "telemetry/engine/engine_process.h"
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hone::telemetry {
+
+struct ClickHouseOptions {
+    std::string url;  // "http://host:8123" or "https://…"; unused with an engine
+    std::string user; // for a URL
+    std::string password;
+    EngineProcess* engine = nullptr; // the embedded one
+    std::string ca_file{};           // PEM; who vouches for the URL's certificate; empty: the system's store
+    std::string reader_user{};       // for a URL: who asks what people wrote; empty: nobody may
+    std::string reader_password{};
+};
+
+// One statement with its values. `{name:Type}` in the SQL stands for a bound value.
+class ClickHouseQuery {
+public:
+    explicit ClickHouseQuery(std::string text) : sql(std::move(text)) {}
+
+    ClickHouseQuery& bind(std::string name, std::string_view text);
+    ClickHouseQuery& bind(std::string name, std::integral auto number) {
+        parameters.emplace_back(std::move(name), std::to_string(number));
+        return *this;
+    }
+    ClickHouseQuery& bind(std::string name, double number);
+    ClickHouseQuery& bind(std::string name, const std::vector<std::string>& texts); // for Array(String)
+    ClickHouseQuery& set(std::string name, std::string value) {
+        settings.emplace_back(std::move(name), std::move(value));
+        return *this;
+    }
+
+    std::string sql;
+    std::vector<std::pair<std::string, std::string>> parameters; // already escaped
+    std::vector<std::pair<std::string, std::string>> settings;
+    std::string project = "*";     // rows of other projects are invisible to it; "*": our own, all rows
+    std::string database = "hone"; // where it stands; "": nowhere
+    bool as_reader = false;        // asked by the user that may read the views of project databases and nothing else
+    Duration deadline{10'000'000'000};
+    size_t most_bytes = 256 << 20; // of the result
+    net::Cancel* cancel = nullptr;
+};
+
+class ClickHouse {
+public:
+    explicit ClickHouse(ClickHouseOptions options);
+
+    bool is_embedded() const { return m_options.engine != nullptr; }
+    // The result in the format that the SQL names.
+    Result<std::string> query(const ClickHouseQuery& query);
+    // Piece by piece as it comes; only for formats whose rows stand alone.
+    Result<> stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take);
+    // Rows in RowBinary. Returns when they are on disk.
+    Result<> insert(const std::string& table, std::string rows, Duration deadline);
+
+private:
+    Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
+                                     const std::function<Result<>(std::string_view)>& take);
+
+    ClickHouseOptions m_options;
+    net::HttpClient m_client;
+};
+
+// What an engine's exception means to the caller; fuzzed names and numbers are harmless.
+Error engine_error(int exception_code, std::string_view message);
+
+} // namespace hone::telemetry

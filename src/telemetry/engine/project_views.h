@@ -1,0 +1,44 @@
+// What SQL that people wrote can see: a database for each project, `hone_project_…`, with a view for each table. A view
+// shows its own project's rows, and only to a connection that stands in its own database; the user who asks may read
+// views and not the tables behind them. Made on first use, again after each start, so that views follow the tables.
+// Thread-safe.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "telemetry/engine/clickhouse.h"
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hone::telemetry {
+
+// The names of the views.
+std::span<const std::string_view> project_tables();
+
+// internal: a project's id that cannot name a database.
+Result<std::string> project_database(std::string_view project);
+// When the project is deleted.
+Result<> drop_project_database(ClickHouse& engine, std::string_view project);
+
+class ProjectViews {
+public:
+    explicit ProjectViews(ClickHouse& engine) : m_engine(engine) {}
+
+    // The database to ask in. unavailable: the engine would not keep projects apart, and says why.
+    Result<std::string> open(const std::string& project);
+
+private:
+    Result<> create(const std::string& project, const std::string& database);
+    Result<> create_policies();
+    Result<> verify(const std::string& project, const std::string& database);
+
+    ClickHouse& m_engine;
+    Mutex m_mutex;
+    std::set<std::string> m_open GUARDED_BY(m_mutex); // projects
+    bool m_has_policies GUARDED_BY(m_mutex) = false;
+};
+
+} // namespace hone::telemetry

@@ -1,0 +1,148 @@
+#include "telemetry/engine/schema.h"
+
+#include <span>
+#include <string>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr std::string_view low = "LowCardinality(String)";
+constexpr std::string_view zstd = "CODEC(ZSTD(1))";
+constexpr std::string_view delta = "CODEC(Delta, ZSTD(1))";
+constexpr std::string_view narrow = "CODEC(T64, ZSTD(1))";
+
+constexpr Column columns[] = {
+    {"project", low, zstd, "The project's id."},
+    {"start_ns", "Int64", delta, "Start, UTC nanoseconds."},
+    {"trace_id", "FixedString(32)", zstd, "32 hexadecimal digits."},
+    {"span_id", "FixedString(16)", zstd, "16 hexadecimal digits."},
+    {"content_hash", "UInt64", "CODEC(NONE)", "Equal for a span that was sent again unchanged."},
+    {"received_ns", "Int64", delta, "When it was received, UTC nanoseconds."},
+    {"parent_id", "String", zstd, "The parent's span id; empty for a root."},
+    {"duration_ns", "Int64", narrow, "Duration, never negative."},
+    {"name", low, zstd, "The span's name."},
+    {"kind",
+     "Enum8('unknown'=0,'llm'=1,'chain'=2,'tool'=3,'retriever'=4,'embedding'=5,'agent'=6,'reranker'=7,'guardrail'=8,'"
+     "evaluator'=9)",
+     zstd, "OpenInference kind."},
+    {"otel_kind", "UInt8", zstd, "OTLP's span kind number."},
+    {"status", "Enum8('unset'=0,'ok'=1,'error'=2)", zstd, "unset, ok or error."},
+    {"status_message", "String", zstd, "Message of the status."},
+    {"service", low, zstd, "service.name."},
+    {"version", low, zstd, "service.version."},
+    {"model", low, zstd, "The model that answered."},
+    {"provider", low, zstd, "Who serves the model."},
+    {"input_tokens", "Int64", narrow, "Input tokens outside caches."},
+    {"cache_read_tokens", "Int64", narrow, "Input tokens read from a cache."},
+    {"cache_write_tokens", "Int64", narrow, "Input tokens written to a cache."},
+    {"output_tokens", "Int64", narrow, "Output tokens without reasoning."},
+    {"reasoning_tokens", "Int64", narrow, "Reasoning tokens."},
+    {"cost_nano_usd", "Int64", narrow, "Cost in billionths of a US dollar."},
+    {"cost_source", "Enum8('none'=0,'span'=1,'prices'=2)", zstd, "Whether the cost was sent or computed."},
+    {"user_id", "String", zstd, "The application's user."},
+    {"chat_session", "String", zstd, "The application's session."},
+    {"tool_name", low, zstd, "The tool of a tool span."},
+    {"finish_reason", low, zstd, "Why the model stopped."},
+    {"documents", "UInt32", narrow, "Number of documents retrieved or reranked."},
+    {"exception_type", low, zstd, "Type of the last exception."},
+    {"exception_message", "String", zstd, "Message of the last exception."},
+    {"truncated", "Array(LowCardinality(String))", zstd, "Attributes that were cut to the cap."},
+    {"attribute_index", "Map(LowCardinality(String), String)", zstd, "Short attributes, for filters."},
+    {"resource_index", "Map(LowCardinality(String), String)", zstd, "Short resource attributes, for filters."},
+    {"input", "String", zstd, "Input text."},
+    {"input_mime", low, zstd, "Type of the input."},
+    {"output", "String", zstd, "Output text."},
+    {"output_mime", low, zstd, "Type of the output."},
+    {"attributes", "String", zstd, "All attributes as JSON, types kept."},
+    {"resource", "String", zstd, "Resource attributes as JSON."},
+    {"scope", "String", zstd, "Instrumentation scope as JSON."},
+    {"events", "String", zstd, "Events as JSON."},
+    {"links", "String", zstd, "Links as JSON."},
+    {"wire", "String", zstd, "What else OTLP carried, as JSON."},
+};
+
+// A day that nothing was added to for an hour becomes one part: questions pay for every part that they open.
+constexpr std::string_view merge_old_days =
+    "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
+
+std::string create_spans() {
+    std::string sql = "CREATE TABLE IF NOT EXISTS hone.spans (";
+    for (const Column& column : columns)
+        sql += std::string(column.name) + " " + std::string(column.type) + " " + std::string(column.codec) + ", ";
+    return sql + R"(
+INDEX trace_index trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
+INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1,
+INDEX input_index input TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(input)),
+INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(output)))
+ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60,
+min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
+           std::string(merge_old_days);
+}
+
+// Where a trace lies in time, so that reading one touches a few granules. Minimum and maximum: harmless to write twice.
+constexpr std::string_view create_trace_times = R"(CREATE TABLE IF NOT EXISTS hone.trace_times (
+project LowCardinality(String), trace_id FixedString(32),
+first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))
+ENGINE = AggregatingMergeTree ORDER BY (project, trace_id)
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
+
+constexpr std::string_view eval_columns = R"(
+project LowCardinality(String), target Enum8('span'=1,'trace'=2,'chat_session'=3), target_id String,
+name LowCardinality(String), annotator LowCardinality(String), identifier String,
+id String, kind Enum8('human'=1,'llm'=2,'code'=3,'agent'=4), label LowCardinality(String), score Nullable(Float64),
+explanation String CODEC(ZSTD(1)), metadata String CODEC(ZSTD(1)), trace_id String, span_start_ns Int64,
+created_ns Int64, updated_ns Int64, version UInt64, is_deleted UInt8)";
+
+std::string create_evals() {
+    return "CREATE TABLE IF NOT EXISTS hone.evals (" + std::string(eval_columns) + R"()
+ENGINE = ReplacingMergeTree(version, is_deleted) ORDER BY (project, target, name, target_id, identifier)
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
+}
+
+std::string create_eval_history() {
+    return "CREATE TABLE IF NOT EXISTS hone.eval_history (" + std::string(eval_columns) + R"()
+ENGINE = MergeTree ORDER BY (project, target, name, target_id, version)
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
+}
+
+// For SQL: what people call a trace and a session.
+constexpr std::string_view create_traces =
+    R"(CREATE VIEW IF NOT EXISTS hone.traces AS SELECT s.project AS project, s.trace_id AS trace_id,
+argMin(s.name, (s.parent_id != '', s.start_ns)) AS root_name, anyIf(s.chat_session, s.chat_session != '') AS chat_session,
+anyIf(s.user_id, s.user_id != '') AS user_id, min(s.start_ns) AS start_ns, max(s.start_ns + s.duration_ns) - min(s.start_ns) AS duration_ns,
+count() AS spans, countIf(s.status = 'error') AS errors, sum(s.input_tokens + s.cache_read_tokens + s.cache_write_tokens + s.output_tokens +
+s.reasoning_tokens) AS tokens, sum(s.cost_nano_usd) AS cost_nano_usd FROM hone.spans AS s GROUP BY s.project, s.trace_id)";
+
+constexpr std::string_view create_chat_sessions =
+    R"(CREATE OR REPLACE VIEW hone.chat_sessions AS SELECT t.project AS project, t.chat_session AS chat_session,
+anyIf(t.user_id, t.user_id != '') AS user_id, min(t.start_ns) AS start_ns, max(t.start_ns + t.duration_ns) AS end_ns,
+count() AS traces, sum(t.spans) AS spans, sum(t.errors) AS errors, sum(t.tokens) AS tokens,
+sum(t.cost_nano_usd) AS cost_nano_usd FROM hone.traces AS t WHERE t.chat_session != '' GROUP BY t.project, t.chat_session)";
+
+} // namespace
+
+std::span<const Column> span_columns() {
+    return columns;
+}
+
+Result<> create_schema(ClickHouse& engine) {
+    const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",
+                                      create_spans(),
+                                      "ALTER TABLE hone.spans MODIFY SETTING " + std::string(merge_old_days),
+                                      std::string(create_trace_times),
+                                      create_evals(),
+                                      create_eval_history(),
+                                      std::string(create_traces),
+                                      std::string(create_chat_sessions)};
+    for (const std::string& statement : statements) {
+        ClickHouseQuery query(statement);
+        if (statement.starts_with("CREATE DATABASE")) query.database.clear(); // it may not be there yet
+        query.deadline = std::chrono::seconds(30);
+        TRY(engine.query(query));
+    }
+    return {};
+}
+
+} // namespace hone::telemetry

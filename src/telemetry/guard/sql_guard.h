@@ -1,0 +1,52 @@
+// Lets people and workers ask in SQL, reading only, inside one project (ADR 0028). Fences that each hold by themselves:
+// this guard, which runs the engine's own rendering of a query after judging its words and its tree; the engine's
+// access control, which shows the asking user nothing but the views of the project whose database the connection stands
+// in; and the engine process, which can reach nothing but its directory.
+#pragma once
+
+#include "base/result.h"
+#include "telemetry/engine/clickhouse.h"
+#include "telemetry/engine/project_views.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::telemetry {
+
+struct SqlRequest {
+    std::string project;
+    std::string sql;
+    std::string format = "JSON"; // JSON, JSONEachRow, CSVWithNames, Arrow, Parquet
+    size_t most_rows = 10'000;
+    size_t most_bytes = 16 << 20;
+    size_t most_memory = 512 << 20;
+    Duration deadline{10'000'000'000};
+    std::shared_ptr<net::Cancel> cancel{};
+};
+
+// A query that was judged, as the engine renders it, and where it may run.
+struct JudgedSql {
+    std::string text;
+    std::string database;
+};
+
+// Thread-safe.
+class SqlGuard {
+public:
+    explicit SqlGuard(ClickHouse& engine) : m_engine(engine), m_views(engine) {}
+
+    // The result in the format asked for. invalid and forbidden say what is wrong with the query.
+    Result<std::string> run(const SqlRequest& request);
+    // Only judges: nothing of the query has been run when this refuses.
+    Result<JudgedSql> judge(const SqlRequest& request);
+
+private:
+    ClickHouse& m_engine;
+    ProjectViews m_views;
+};
+
+// What people may read: the names and columns of the tables, for the SQL page.
+std::vector<std::string> sql_tables();
+
+} // namespace hone::telemetry

@@ -1,0 +1,60 @@
+#include "telemetry/ingest/backlog.h"
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr size_t longest_reason = 400;
+
+// 12345 -> "12,345", in every locale.
+std::string with_commas(int64_t number) {
+    std::string digits = std::to_string(number);
+    for (size_t at = digits.size(); at > 3;) {
+        at -= 3;
+        digits.insert(at, ",");
+    }
+    return digits;
+}
+
+std::string in_words(Duration wait) {
+    const int64_t seconds = wait.count() / 1'000'000'000;
+    if (seconds < 120) return fmt::format("{} s", seconds);
+    if (seconds < 7200) return fmt::format("{} min", seconds / 60);
+    if (seconds < 172'800) return fmt::format("{} h", seconds / 3600);
+    return fmt::format("{} days", seconds / 86'400);
+}
+
+} // namespace
+
+std::string Backlog::problem() const {
+    if (!is_late) return {};
+    const std::string count = with_commas(spans) + (spans == 1 ? " span has" : " spans have");
+    std::string reason(truncate_utf8(trim(why), longest_reason));
+    while (reason.ends_with('.')) reason.pop_back();
+    if (reason.empty()) reason = "the span engine has not caught up with what arrives";
+    return fmt::format("{} waited {} to be stored: {}.", count, in_words(oldest_wait), reason);
+}
+
+std::string backlog_advice() {
+    return "They are safe in the log of the data directory and are stored as soon as that works again. Look at the "
+           "server's log, at the free disk space and at the owner of the data directory. New spans are accepted until "
+           "the log has reached span_log_limit.";
+}
+
+BacklogView view_of(const Backlog& backlog) {
+    BacklogView view{backlog.spans,
+                     backlog.bytes,
+                     backlog.oldest_wait.count() / 1'000'000'000,
+                     backlog.failures,
+                     backlog.is_late,
+                     backlog.problem(),
+                     {}};
+    if (backlog.is_late) view.advice = backlog_advice();
+    return view;
+}
+
+} // namespace hone::telemetry

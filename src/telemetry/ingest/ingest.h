@@ -1,0 +1,101 @@
+// Takes spans in: decode, choose the project, redact, normalise, write to the log, acknowledge. Called by the HTTP and
+// gRPC edges on ingest threads; thread-safe. Nothing is acknowledged that is not on disk.
+#pragma once
+
+#include "base/time.h"
+#include "otlp/encode.h"
+#include "otlp/message.h"
+#include "telemetry/ingest/loader.h"
+#include "telemetry/ingest/quotas.h"
+#include "telemetry/ingest/wal.h"
+#include "telemetry/span/prices.h"
+#include "telemetry/span/redact.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hone::telemetry {
+
+// What ingest must know of a project.
+struct ProjectRef {
+    std::string id;
+    int64_t retention_days = 30;              // 0: kept for ever
+    std::shared_ptr<const Redactor> redactor; // null: nothing to redact
+    double sample = 1.0;                      // share of traces that is kept
+    Quota quota;
+    std::string space; // whose quota counts too
+    Quota space_quota;
+};
+
+// Finds a project of a space by name and creates it on first use; access/ stands behind it. Thread-safe, and fast:
+// it is asked for every request.
+class ProjectDirectory {
+public:
+    virtual ~ProjectDirectory() = default;
+    virtual Result<ProjectRef> resolve(std::string_view space, std::string_view name) = 0;
+};
+
+struct IngestRequest {
+    std::string_view body;
+    std::string_view content_type = "application/x-protobuf";
+    std::string_view content_encoding; // "", "identity", "gzip" or "zstd"
+    std::string_view project;          // header x-project-name; empty: from the resource
+    std::string_view space;
+    ProjectDirectory* projects = nullptr; // as this caller may write them; null: those of the installation
+};
+
+struct Accepted {
+    int64_t accepted = 0;
+    int64_t rejected = 0;
+    int64_t over_quota = 0; // of the rejected
+    std::string message;    // what was rejected and why
+    uint64_t sequence = 0;
+    struct Refusal {
+        uint32_t resource; // of the span, in the batch
+        std::string reason;
+    };
+    std::vector<Refusal> refusals; // the first thousand
+};
+
+// The answer to an OTLP/HTTP request.
+struct IngestAnswer {
+    int status = 200;
+    std::string content_type;
+    std::string body;
+    int retry_after_seconds = 0; // 0: none
+};
+
+class Ingest {
+public:
+    Ingest(Wal& wal, Loader& loader, Quotas& quotas, ProjectDirectory& projects, const Clock& clock, Prices prices,
+           otlp::Limits limits)
+        : m_wal(wal),
+          m_loader(loader),
+          m_quotas(quotas),
+          m_projects(projects),
+          m_clock(clock),
+          m_prices(std::move(prices)),
+          m_limits(limits) {}
+
+    IngestAnswer answer(const IngestRequest& request);
+    Result<Accepted> take(const IngestRequest& request);
+    // For batches that come from elsewhere: imports, our own runs.
+    Result<Accepted> take(otlp::Batch& batch, std::string_view space, std::string_view project,
+                          ProjectDirectory* projects = nullptr);
+
+    static constexpr size_t body_limit = 64 << 20; // after decompression
+
+private:
+    Wal& m_wal;
+    Loader& m_loader;
+    Quotas& m_quotas;
+    ProjectDirectory& m_projects;
+    const Clock& m_clock;
+    const Prices m_prices;
+    const otlp::Limits m_limits;
+    std::atomic<int64_t> m_last_received{0};
+};
+
+} // namespace hone::telemetry

@@ -1,0 +1,366 @@
+#include "telemetry/ingest/loader.h"
+
+#include "base/log.h"
+#include "telemetry/span/binary.h"
+
+#include <algorithm>
+#include <limits>
+#include <malloc.h>
+#include <poll.h>
+#include <set>
+
+namespace hone::telemetry {
+
+namespace {
+
+std::string identity(const SpanRowHead& head) {
+    std::string key(head.project);
+    key += '\0';
+    key += head.trace_id;
+    key += head.span_id;
+    return key;
+}
+
+// Ids are hexadecimal digits by construction; projects are ids of ours. Still quoted with care.
+std::string quote_token(std::string_view text) {
+    std::string out = "'";
+    for (const char letter : text) {
+        if (letter == '\'' || letter == '\\') out += '\\';
+        out += letter;
+    }
+    return out + "'";
+}
+
+// When a frame of an earlier server was acknowledged, by the steady clock of this one. Its rows have the wall clock's
+// time; one that was set back meanwhile does not make them wait longer than for ever.
+Duration acknowledged_since(const IngestFrame& frame, const Clock& clock) {
+    SpanRowHead head;
+    if (frame.rows.empty() || !read_span_row_head(frame.rows.front(), head)) return clock.steady();
+    return clock.steady() - std::max(Duration(0), clock.now() - from_ns(head.received_ns));
+}
+
+} // namespace
+
+Result<LoaderState> Loader::read_state(const std::string& state_file) {
+    if (!file_exists(state_file)) return LoaderState{};
+    auto bytes = TRY(read_file(state_file));
+    auto state = decode_state(bytes);
+    if (state.ok()) return state;
+    log(Level::error, "loader's state is damaged: the ledger starts again, spans are safe", {{"file", state_file}});
+    return LoaderState{};
+}
+
+Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state, const Clock& clock)
+    : m_options(std::move(options)),
+      m_wal(wal),
+      m_engine(engine),
+      m_clock(clock),
+      m_state(std::move(state)),
+      m_known(m_options.same_span_window.count()),
+      m_next(m_state.next_sequence),
+      m_ledger(m_state.ledger) {
+    // Frames that were acknowledged but not loaded before the last end count as received.
+    for (uint64_t from = m_next;;) {
+        auto frames = m_wal.read(from, m_options.block_bytes);
+        if (!frames.ok() || frames.value().empty()) return;
+        const Lock lock(m_mutex);
+        for (const auto& frame : frames.value())
+            if (auto decoded = decode_frame(frame.payload); decoded.ok())
+                count_waiting(frame.sequence, decoded.value().ledger, acknowledged_since(decoded.value(), m_clock));
+        from = frames.value().back().sequence + 1;
+    }
+}
+
+Loader::~Loader() {
+    m_thread = {};
+}
+
+void Loader::start() {
+    m_thread = std::jthread([this](std::stop_token stop) { run(stop); });
+}
+
+void Loader::run(std::stop_token stop) {
+    Duration pause = std::chrono::milliseconds(100);
+    while (!stop.stop_requested()) {
+        if (!m_wal.wait(m_next, m_options.rest_after, stop)) {
+            rest();
+            continue;
+        }
+        if (!m_is_behind) {
+            Lock lock(m_mutex);
+            if (!stop.stop_requested()) m_loaded.wait_for(m_mutex, stop, m_options.gather, [] { return false; });
+        }
+        auto loaded = step();
+        if (loaded.ok()) {
+            pause = std::chrono::milliseconds(100);
+            continue;
+        }
+        log(Level::warning, "spans wait in the log",
+            {{"why", loaded.error().message}, {"detail", loaded.error().trail}});
+        Lock lock(m_mutex);
+        m_loaded.wait_for(m_mutex, stop, pause, [] { return false; });
+        pause = std::min<Duration>(pause * 2, std::chrono::seconds(5));
+    }
+}
+
+void Loader::rest() {
+    {
+        const std::scoped_lock step(m_step_mutex);
+        m_known.forget(); // the next block asks the engine what it holds
+    }
+    ::malloc_trim(0);
+}
+
+Result<bool> Loader::step() {
+    auto loaded = load_block();
+    note(loaded);
+    return loaded;
+}
+
+void Loader::note(const Result<bool>& loaded) {
+    Lock lock(m_mutex);
+    m_failures += loaded.ok() ? 0 : 1;
+    m_why = loaded.ok() ? std::string() : loaded.error().message;
+}
+
+Result<bool> Loader::load_block() {
+    const std::scoped_lock step(m_step_mutex);
+    Block block = TRY(read_block());
+    if (block.frames.empty()) return false;
+    leave_out_repetitions(block);
+    if (!block.rows.empty()) {
+        if (m_options.prepare) TRY(m_options.prepare());
+        TRY(begin_known());
+        TRY(compare_with_engine(block));
+        TRY(delete_replaced(block));
+        // Before they go in: an insert whose answer is lost may have happened, and must be asked for the next time.
+        for (const Row& row : block.rows)
+            if (!row.is_left_out) m_known.add(identity(row.head), row.head.start_ns);
+        TRY(insert(block));
+    }
+    TRY(finish(block));
+    return true;
+}
+
+Result<Loader::Block> Loader::read_block() {
+    Block block;
+    block.frames = TRY(m_wal.read(m_next, m_options.block_bytes));
+    size_t bytes = 0;
+    for (const Wal::Frame& frame : block.frames) {
+        bytes += frame.payload.size();
+        auto decoded = decode_frame(frame.payload);
+        if (!decoded.ok()) { // its checksum is right, so we wrote it: a newer version did
+            log(Level::error, "a frame of the log is not understood and left out", {{"sequence", frame.sequence}});
+            block.decoded.emplace_back();
+            continue;
+        }
+        block.decoded.push_back(std::move(decoded).value());
+    }
+    for (const IngestFrame& frame : block.decoded)
+        for (const std::string_view encoded : frame.rows) {
+            Row row{encoded, {}};
+            if (read_span_row_head(encoded, row.head)) block.rows.push_back(row);
+        }
+    m_is_behind = bytes >= m_options.block_bytes / 2;
+    return block;
+}
+
+// Within the block the last one wins.
+void Loader::leave_out_repetitions(Block& block) {
+    std::unordered_map<std::string, size_t> last;
+    last.reserve(block.rows.size());
+    for (size_t i = 0; i < block.rows.size(); ++i) {
+        const auto [place, is_new] = last.try_emplace(identity(block.rows[i].head), i);
+        if (is_new) continue;
+        block.rows[place->second].is_left_out = true;
+        block.outcome[std::string(block.rows[i].head.project)].repeated++;
+        place->second = i;
+    }
+}
+
+// Once: what the engine holds from before. A start in the future counts too, so it is not the clock that tells.
+Result<> Loader::begin_known() {
+    if (!m_options.is_only_writer || m_known.has_begun()) return {};
+    const std::string bytes =
+        TRY(m_engine.query(ClickHouseQuery("SELECT max(start_ns) FROM hone.spans FORMAT RowBinary")));
+    m_known.begin(BinaryReader(bytes).number<int64_t>()); // 0 when there is none
+    return {};
+}
+
+Result<> Loader::compare_with_engine(Block& block) {
+    int64_t first = std::numeric_limits<int64_t>::max(), last = 0;
+    std::set<std::string_view> projects;
+    std::string spans;
+    std::unordered_map<std::string, size_t> wanted;
+    for (size_t i = 0; i < block.rows.size(); ++i) {
+        const Row& row = block.rows[i];
+        if (row.is_left_out) continue;
+        std::string key = identity(row.head);
+        if (m_known.is_certainly_new(key, row.head.start_ns)) continue;
+        first = std::min(first, row.head.start_ns);
+        last = std::max(last, row.head.start_ns);
+        projects.insert(row.head.project);
+        spans += (spans.empty() ? "" : ",") + quote_token(row.head.span_id);
+        wanted.emplace(std::move(key), i);
+    }
+    if (wanted.empty()) return {};
+    std::string project_list;
+    for (const std::string_view project : projects)
+        project_list += (project_list.empty() ? "" : ",") + quote_token(project);
+    const int64_t window = m_options.same_span_window.count();
+    ClickHouseQuery query(
+        "SELECT project, start_ns, trace_id, span_id, content_hash, received_ns FROM hone.spans WHERE project IN (" +
+        project_list + ") AND start_ns BETWEEN " + std::to_string(first - window) + " AND " +
+        std::to_string(std::min(last, INT64_MAX - window) + window) + " AND span_id IN (" + spans +
+        ") FORMAT RowBinary");
+    query.deadline = m_options.insert_deadline;
+    query.set("max_query_size", "100000000").set("max_ast_elements", "10000000");
+    const std::string found = TRY(m_engine.query(query));
+    BinaryReader reader(found);
+    while (!reader.at_end()) {
+        SpanRowHead head;
+        head.project = reader.text();
+        head.start_ns = reader.number<int64_t>();
+        head.trace_id = reader.bytes(32);
+        head.span_id = reader.bytes(16);
+        head.content_hash = reader.number<uint64_t>();
+        head.received_ns = reader.number<int64_t>();
+        const auto place = wanted.find(identity(head));
+        if (place == wanted.end()) continue;
+        Row& row = block.rows[place->second];
+        LedgerCounts& counts = block.outcome[std::string(head.project)];
+        if (head.content_hash == row.head.content_hash && head.start_ns == row.head.start_ns) {
+            if (row.is_left_out) continue;
+            row.is_left_out = true;
+            // Of the same request: we put it there ourselves before a crash.
+            (head.received_ns == row.head.received_ns ? counts.stored : counts.repeated)++;
+        } else
+            block.replaced.push_back(place->second);
+    }
+    return {};
+}
+
+Result<> Loader::delete_replaced(const Block& block) {
+    if (block.replaced.empty()) return {};
+    const int64_t window = m_options.same_span_window.count();
+    std::string condition;
+    for (const size_t index : block.replaced) {
+        const SpanRowHead& head = block.rows[index].head;
+        condition += (condition.empty() ? "(" : " OR (") + ("project = " + quote_token(head.project)) +
+                     " AND trace_id = " + quote_token(head.trace_id) + " AND span_id = " + quote_token(head.span_id) +
+                     " AND start_ns BETWEEN " + std::to_string(head.start_ns - window) + " AND " +
+                     std::to_string(head.start_ns + window) +
+                     " AND content_hash != " + std::to_string(head.content_hash) + ")";
+    }
+    ClickHouseQuery query("DELETE FROM hone.spans WHERE " + condition);
+    query.deadline = m_options.insert_deadline;
+    query.set("max_query_size", "100000000").set("max_ast_elements", "10000000").set("lightweight_deletes_sync", "1");
+    TRY(m_engine.query(query));
+    return {};
+}
+
+Result<> Loader::insert(const Block& block) {
+    struct Times {
+        int64_t first, last;
+    };
+    std::map<std::pair<std::string_view, std::string_view>, Times> traces;
+    std::string rows;
+    size_t bytes = 0;
+    for (const Row& row : block.rows) bytes += row.is_left_out ? 0 : row.bytes.size();
+    if (bytes == 0) return {};
+    rows.reserve(bytes);
+    for (const Row& row : block.rows) {
+        if (row.is_left_out) continue;
+        rows += row.bytes;
+        const auto [place, is_new] =
+            traces.try_emplace({row.head.project, row.head.trace_id}, Times{row.head.start_ns, row.head.start_ns});
+        place->second.first = std::min(place->second.first, row.head.start_ns);
+        place->second.last = std::max(place->second.last, row.head.start_ns);
+    }
+    std::string times;
+    for (const auto& [key, range] : traces) {
+        put_text(times, key.first);
+        times += key.second;
+        put_number(times, range.first);
+        put_number(times, range.last);
+    }
+    // First where the traces are, then the spans: a crash between leaves a place without spans, never the reverse.
+    TRY(m_engine.insert("hone.trace_times", times, m_options.insert_deadline));
+    return m_engine.insert("hone.spans", std::move(rows), m_options.insert_deadline);
+}
+
+Result<> Loader::finish(Block& block) {
+    const std::set<size_t> replaced(block.replaced.begin(), block.replaced.end());
+    for (size_t i = 0; i < block.rows.size(); ++i) {
+        if (block.rows[i].is_left_out) continue;
+        LedgerCounts& counts = block.outcome[std::string(block.rows[i].head.project)];
+        (replaced.contains(i) ? counts.repeated : counts.stored)++;
+    }
+    for (const IngestFrame& frame : block.decoded)
+        for (const auto& [project, counts] : frame.ledger) m_state.ledger[project].add(counts);
+    for (const auto& [project, counts] : block.outcome) m_state.ledger[project].add(counts);
+    m_state.next_sequence = block.frames.back().sequence + 1;
+    TRY(write_file(m_options.state_file, encode_state(m_state)));
+    {
+        Lock lock(m_mutex);
+        for (const auto& [project, counts] : block.outcome) m_ledger[project].add(counts);
+        m_next = m_state.next_sequence;
+        // What the front stands for ends where the second entry begins.
+        while (m_waiting.size() > 1 && m_waiting[1].sequence <= m_next) m_waiting.pop_front();
+        if (m_next >= m_after_last) m_waiting.clear();
+        m_loaded.notify_all();
+    }
+    if (m_options.loaded) {
+        std::vector<SpanRowHead> rows;
+        for (const Row& row : block.rows)
+            if (!row.is_left_out) rows.push_back(row.head);
+        m_options.loaded(rows);
+    }
+    return m_wal.release(m_state.next_sequence);
+}
+
+void Loader::accepted(uint64_t sequence, const Ledger& ledger) {
+    Lock lock(m_mutex);
+    count_waiting(sequence, ledger, m_clock.steady());
+}
+
+void Loader::count_waiting(uint64_t sequence, const Ledger& ledger, Duration since) {
+    for (const auto& [project, counts] : ledger) m_ledger[project].add(counts);
+    if (sequence < m_next) return; // loaded before we came here
+    m_after_last = std::max(m_after_last, sequence + 1);
+    if (m_waiting.empty() || since - m_waiting.back().since >= std::chrono::seconds(1))
+        m_waiting.push_back({sequence, since});
+}
+
+Backlog Loader::backlog() const {
+    Backlog backlog;
+    {
+        Lock lock(m_mutex);
+        for (const auto& [project, counts] : m_ledger) backlog.spans += counts.pending();
+        backlog.spans = std::max<int64_t>(backlog.spans, 0); // a frame may be loaded before it is counted as received
+        backlog.failures = m_failures;
+        backlog.why = m_why;
+        if (!m_waiting.empty()) backlog.oldest_wait = m_clock.steady() - m_waiting.front().since;
+    }
+    backlog.first_sequence = m_next;
+    backlog.bytes = static_cast<int64_t>(m_wal.bytes_from(backlog.first_sequence));
+    backlog.is_late = backlog.spans > 0 && backlog.oldest_wait >= m_options.wait_limit;
+    return backlog;
+}
+
+Ledger Loader::ledger() const {
+    Lock lock(m_mutex);
+    return m_ledger;
+}
+
+bool Loader::wait_loaded(uint64_t sequence, Duration most) {
+    const auto until = std::chrono::steady_clock::now() + most;
+    Lock lock(m_mutex);
+    while (m_next < sequence) {
+        if (std::chrono::steady_clock::now() >= until) return false;
+        m_loaded.wait_until(m_mutex, until);
+    }
+    return true;
+}
+
+} // namespace hone::telemetry

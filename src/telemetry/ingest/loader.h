@@ -1,0 +1,118 @@
+// Moves frames from the write-ahead log into the engine, in blocks, with exactly-once effect: before a block goes in,
+// the engine is asked which of its spans it has. Equal ones are left out, changed ones replace the old row. So a retry
+// of a client and a replay after a crash are the same case. One thread; counts and the backlog may be read from any.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "telemetry/engine/clickhouse.h"
+#include "telemetry/ingest/backlog.h"
+#include "telemetry/ingest/ingest_frame.h"
+#include "telemetry/ingest/known_spans.h"
+#include "telemetry/ingest/wal.h"
+#include "telemetry/span/span_row.h"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+namespace hone::telemetry {
+
+struct LoaderOptions {
+    std::string state_file;
+    std::function<Result<>()> prepare;                        // before the first block: makes the tables
+    std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be asked for now; must not block
+    size_t block_bytes = 64 << 20;
+    Duration gather{200'000'000};         // after the first frame, so that blocks are worth their cost; not when behind
+    Duration rest_after{600'000'000'000}; // without a frame: memory is given back
+    Duration insert_deadline{60'000'000'000};
+    Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
+    bool is_only_writer = true;                 // of the engine: then what we put in need not be asked for
+    Duration wait_limit{60'000'000'000};        // spans that wait longer are late
+};
+
+class Loader {
+public:
+    // Reads the state file; an unreadable one means loading the whole log again, which is harmless.
+    static Result<LoaderState> read_state(const std::string& state_file);
+
+    Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState state, const Clock& clock);
+    ~Loader();
+    void start();
+
+    // Loads one block of what is durable; false when there was nothing. Called by the thread, and by tests.
+    Result<bool> step();
+    // Gives back the memory that loading took. Called by the thread when it is idle, and by tests.
+    void rest();
+
+    // While it lives no block goes into the engine; acknowledging goes on. For backups.
+    std::unique_lock<std::mutex> hold() { return std::unique_lock(m_step_mutex); }
+    // The content of the state file; call it while holding.
+    std::string encoded_state() const { return encode_state(m_state); }
+
+    // Up to date with what was acknowledged: loaded frames and those still in the log.
+    Ledger ledger() const;
+    // A frame was acknowledged.
+    void accepted(uint64_t sequence, const Ledger& ledger);
+    // What is acknowledged and not loaded. Never waits for the engine.
+    Backlog backlog() const;
+    uint64_t next_sequence() const { return m_next; }
+    // Until all frames below `sequence` are in the engine; false when the time is over.
+    bool wait_loaded(uint64_t sequence, Duration most);
+
+private:
+    struct Row {
+        std::string_view bytes;
+        SpanRowHead head;
+        bool is_left_out = false;
+    };
+    struct Block {
+        std::vector<Wal::Frame> frames;
+        std::vector<IngestFrame> decoded;
+        std::vector<Row> rows;
+        std::vector<size_t> replaced; // rows whose older version must go
+        Ledger outcome;               // stored and repeated
+    };
+    Result<Block> read_block();
+    void leave_out_repetitions(Block& block);
+    Result<> begin_known();
+    Result<> compare_with_engine(Block& block);
+    Result<> delete_replaced(const Block& block);
+    Result<> insert(const Block& block);
+    Result<> finish(Block& block);
+    Result<bool> load_block();
+    void note(const Result<bool>& loaded);
+    void count_waiting(uint64_t sequence, const Ledger& ledger, Duration since) REQUIRES_LOCK(m_mutex);
+    void run(std::stop_token stop);
+
+    // The first frame of each second in which frames came that wait; the front is the oldest.
+    struct Waiting {
+        uint64_t sequence;
+        Duration since; // by the steady clock
+    };
+
+    LoaderOptions m_options;
+    Wal& m_wal;
+    ClickHouse& m_engine;
+    const Clock& m_clock;
+    std::mutex m_step_mutex;  // held while a block is on its way
+    LoaderState m_state;      // with m_step_mutex
+    KnownSpans m_known;       // with m_step_mutex
+    bool m_is_behind = false; // the last block was large: more waits; only the loader's thread
+    std::atomic<uint64_t> m_next;
+    mutable Mutex m_mutex;
+    Condition m_loaded;
+    Ledger m_ledger GUARDED_BY(m_mutex);
+    std::deque<Waiting> m_waiting GUARDED_BY(m_mutex);
+    uint64_t m_after_last GUARDED_BY(m_mutex) = 0; // the sequence after the last frame that was counted
+    int64_t m_failures GUARDED_BY(m_mutex) = 0;
+    std::string m_why GUARDED_BY(m_mutex); // the last attempt failed
+    std::jthread m_thread;                 // last
+};
+
+} // namespace hone::telemetry

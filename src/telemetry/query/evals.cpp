@@ -1,0 +1,253 @@
+#include "telemetry/query/evals.h"
+
+#include "base/text.h"
+#include "telemetry/span/binary.h"
+#include "telemetry/span/checksum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr std::string_view eval_columns =
+    "project, target, target_id, name, annotator, identifier, id, kind, label, score, explanation, metadata, "
+    "created_ns, updated_ns, is_deleted";
+
+// The same for the same target, name and identifier: an update keeps its id.
+std::string make_eval_id(const Eval& eval) {
+    std::string key = eval.project;
+    for (const std::string_view part : {name_of(eval.target), std::string_view(eval.target_id),
+                                        std::string_view(eval.name), std::string_view(eval.identifier)})
+        key += std::string(1, '\0') + std::string(part);
+    uint64_t high = 0xcbf29ce484222325ULL, low = 0x84222325cbf29ce4ULL;
+    for (const char letter : key) {
+        high = (high ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+        low = (low + static_cast<unsigned char>(letter)) * 0x9e3779b97f4a7c15ULL ^ low >> 31;
+    }
+    std::string bytes;
+    put_number(bytes, high);
+    put_number(bytes, low);
+    return "eval_" + to_hex(bytes);
+}
+
+Result<> check(const Eval& eval) {
+    if (eval.project.empty()) return invalid("an eval needs a project");
+    if (eval.target_id.empty() || eval.target_id.size() > 1024) return invalid("an eval needs a target");
+    if (eval.name.empty() || eval.name.size() > 200) return invalid("an eval's name has 1 to 200 characters");
+    if (eval.label.empty() && !eval.score && eval.explanation.empty())
+        return invalid("an eval needs a label, a score or an explanation");
+    if (eval.score && !std::isfinite(*eval.score)) return invalid("a score is a number");
+    if (eval.label.size() > 1024 || eval.explanation.size() > 1 << 20 || eval.metadata.size() > 1 << 20)
+        return too_large("an eval's text is too long");
+    const bool is_id = eval.target == EvalTarget::chat_session ||
+                       (eval.target_id.size() == (eval.target == EvalTarget::span ? 16u : 32u) &&
+                        std::all_of(eval.target_id.begin(), eval.target_id.end(), [](char letter) {
+                            return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+                        }));
+    if (!is_id) return invalid("not a span or trace id: " + eval.target_id.substr(0, 64));
+    return {};
+}
+
+Eval read_eval(BinaryReader& reader) {
+    Eval eval;
+    eval.project = reader.text();
+    eval.target = static_cast<EvalTarget>(reader.number<int8_t>());
+    eval.target_id = reader.text();
+    eval.name = reader.text();
+    eval.annotator = reader.text();
+    eval.identifier = reader.text();
+    eval.id = reader.text();
+    eval.kind = static_cast<EvalKind>(reader.number<int8_t>());
+    eval.label = reader.text();
+    if (reader.number<uint8_t>() == 0) eval.score = reader.number<double>();
+    eval.explanation = reader.text();
+    eval.metadata = reader.text();
+    eval.created_ns = reader.number<int64_t>();
+    eval.updated_ns = reader.number<int64_t>();
+    eval.is_deleted = reader.number<uint8_t>() != 0;
+    return eval;
+}
+
+std::vector<Eval> read_evals(std::string_view bytes) {
+    std::vector<Eval> evals;
+    for (BinaryReader reader(bytes); !reader.at_end();) evals.push_back(read_eval(reader));
+    return evals;
+}
+
+void append_eval(std::string& out, const Eval& eval, uint64_t version) {
+    put_text(out, eval.project);
+    put_number(out, static_cast<int8_t>(eval.target));
+    put_text(out, eval.target_id);
+    put_text(out, eval.name);
+    put_text(out, eval.annotator);
+    put_text(out, eval.identifier);
+    put_text(out, eval.id);
+    put_number(out, static_cast<int8_t>(eval.kind));
+    put_text(out, eval.label);
+    put_number(out, static_cast<uint8_t>(eval.score ? 0 : 1));
+    if (eval.score) put_number(out, *eval.score);
+    put_text(out, eval.explanation);
+    put_text(out, eval.metadata);
+    put_text(out, ""); // trace_id
+    put_number(out, int64_t{0});
+    put_number(out, eval.created_ns);
+    put_number(out, eval.updated_ns);
+    put_number(out, version);
+    put_number(out, static_cast<uint8_t>(eval.is_deleted));
+}
+
+} // namespace
+
+// An update keeps the time of creation.
+Result<> Evals::fill_created(std::vector<Eval>& evals) {
+    std::map<std::string, std::vector<Eval*>> by_project;
+    for (Eval& eval : evals) by_project[eval.project].push_back(&eval);
+    for (auto& [project, list] : by_project) {
+        std::set<std::string> ids;
+        for (const Eval* eval : list) ids.insert(eval->id);
+        std::string quoted; // ids are ours: hexadecimal digits
+        for (const std::string& id : ids) quoted += (quoted.empty() ? "'" : ",'") + id + "'";
+        ClickHouseQuery query(
+            "SELECT id, created_ns FROM hone.evals FINAL WHERE project = {project:String} AND id IN (" + quoted +
+            ") FORMAT RowBinary");
+        query.bind("project", project).set("max_query_size", "100000000").set("max_ast_elements", "10000000");
+        query.project = project;
+        query.deadline = std::chrono::seconds(60);
+        const std::string bytes = TRY(m_engine.query(query));
+        std::map<std::string, int64_t, std::less<>> created;
+        for (BinaryReader reader(bytes); !reader.at_end();) {
+            const std::string id(reader.text());
+            created[id] = reader.number<int64_t>();
+        }
+        for (Eval* eval : list)
+            if (const auto known = created.find(eval->id); known != created.end()) eval->created_ns = known->second;
+    }
+    return {};
+}
+
+Result<> Evals::write(const std::vector<Eval>& evals) {
+    const int64_t now = to_ns(m_clock.now());
+    int64_t last = m_last_version.load();
+    int64_t first = 0;
+    do first = std::max(now, last + 1);
+    while (!m_last_version.compare_exchange_weak(last, first + static_cast<int64_t>(evals.size())));
+    std::string rows;
+    for (const Eval& eval : evals) append_eval(rows, eval, static_cast<uint64_t>(first++));
+    // History first: a crash between the two leaves an entry that was never current, not a current one without history.
+    TRY(m_engine.insert("hone.eval_history", rows, std::chrono::seconds(60)));
+    return m_engine.insert("hone.evals", rows, std::chrono::seconds(60));
+}
+
+Result<std::vector<Eval>> Evals::upsert(std::vector<Eval> evals) {
+    if (evals.size() > 100'000) return too_large("at most 100,000 evals at once");
+    if (evals.empty()) return evals;
+    const int64_t now = to_ns(m_clock.now());
+    for (Eval& eval : evals) {
+        TRY(check(eval));
+        eval.id = make_eval_id(eval);
+        eval.created_ns = eval.updated_ns = now;
+        eval.is_deleted = false;
+    }
+    TRY(fill_created(evals));
+    TRY(write(evals));
+    return evals;
+}
+
+Result<EvalPage> Evals::list(const ListEvals& request) {
+    const size_t limit = std::clamp<size_t>(request.limit, 1, 10'000);
+    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
+                          " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
+    query.project = request.project;
+    query.bind("project", request.project).bind("target", name_of(request.target));
+    if (!request.target_ids.empty())
+        query.bind("targets", request.target_ids).sql += " AND target_id IN {targets:Array(String)}";
+    if (!request.trace_id.empty()) {
+        const std::string times =
+            " FROM hone.trace_times WHERE project = {project:String} AND trace_id = {trace:String})";
+        query.bind("trace", request.trace_id).sql +=
+            " AND target_id IN (SELECT toString(span_id) FROM hone.spans WHERE project = {project:String} AND start_ns "
+            ">= (SELECT min(first_ns)" +
+            times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id = {trace:String})";
+    }
+    if (!request.names.empty()) query.bind("names", request.names).sql += " AND name IN {names:Array(String)}";
+    if (!request.excluded_names.empty())
+        query.bind("excluded", request.excluded_names).sql += " AND name NOT IN {excluded:Array(String)}";
+    if (!request.identifiers.empty())
+        query.bind("identifiers", request.identifiers).sql += " AND identifier IN {identifiers:Array(String)}";
+    if (!request.cursor.empty()) {
+        auto id = from_base64url(request.cursor);
+        if (!id.ok()) return invalid("the cursor is not one of ours");
+        query.bind("cursor", id.value()).sql += " AND id > {cursor:String}";
+    }
+    query.sql += " ORDER BY id LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
+    EvalPage page;
+    page.evals = read_evals(TRY(m_engine.query(query)));
+    if (page.evals.size() > limit) {
+        page.evals.resize(limit);
+        page.next_cursor = to_base64url(page.evals.back().id);
+    }
+    return page;
+}
+
+Result<std::vector<EvalName>> Evals::names(const std::string& project) {
+    ClickHouseQuery query("SELECT target, toString(name), count(), arrayFilter(label -> label != '', "
+                          "topK(20)(toString(label))) FROM hone.evals FINAL WHERE project = {project:String} "
+                          "GROUP BY target, name ORDER BY count() DESC, name, target LIMIT 200 FORMAT RowBinary");
+    query.project = project;
+    query.bind("project", project);
+    const std::string bytes = TRY(m_engine.query(query));
+    std::vector<EvalName> names;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        EvalName name;
+        name.target = static_cast<EvalTarget>(reader.number<int8_t>());
+        name.name = reader.text();
+        name.count = static_cast<int64_t>(reader.number<uint64_t>());
+        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+            name.labels.emplace_back(reader.text());
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget target, const std::string& target_id) {
+    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
+                          " FROM hone.eval_history WHERE project = {project:String} AND target = {target:String} AND "
+                          "target_id = {id:String} ORDER BY version LIMIT 10000 FORMAT RowBinary");
+    query.project = project;
+    query.bind("project", project).bind("target", name_of(target)).bind("id", target_id);
+    return read_evals(TRY(m_engine.query(query)));
+}
+
+Result<int64_t> Evals::remove(const DeleteEvals& request) {
+    const bool is_narrow = request.name || request.identifier || request.kind || request.from_ns || request.to_ns;
+    if (!is_narrow && !request.all) return invalid("say what to delete, or that all shall go");
+    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
+                          " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
+    query.project = request.project;
+    query.bind("project", request.project).bind("target", name_of(request.target));
+    if (request.name) query.bind("name", *request.name).sql += " AND name = {name:String}";
+    if (request.identifier)
+        query.bind("identifier", *request.identifier).sql += " AND identifier = {identifier:String}";
+    if (request.annotator) query.bind("annotator", *request.annotator).sql += " AND annotator = {annotator:String}";
+    if (request.kind) query.bind("kind", name_of(*request.kind)).sql += " AND kind = {kind:String}";
+    if (request.from_ns) query.bind("from", *request.from_ns).sql += " AND created_ns >= {from:Int64}";
+    if (request.to_ns) query.bind("to", *request.to_ns).sql += " AND created_ns < {to:Int64}";
+    query.sql += " LIMIT 100000 FORMAT RowBinary";
+    int64_t removed = 0;
+    for (;;) {
+        std::vector<Eval> evals = read_evals(TRY(m_engine.query(query)));
+        if (evals.empty()) return removed;
+        for (Eval& eval : evals) {
+            eval.is_deleted = true;
+            eval.updated_ns = to_ns(m_clock.now());
+        }
+        TRY(write(evals));
+        removed += static_cast<int64_t>(evals.size());
+    }
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,105 @@
+// Evals and annotations: a label, a score and an explanation on a span, a trace or a chat session, with who made it.
+// Writing one with the same target, name and identifier replaces it; the history stays. Durable and visible to
+// filters, series and SQL when upsert returns. Thread-safe, blocking.
+#pragma once
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "telemetry/engine/clickhouse.h"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::telemetry {
+
+enum class EvalTarget : int8_t { span = 1, trace = 2, chat_session = 3 }; // stored
+enum class EvalKind : int8_t { human = 1, llm = 2, code = 3, agent = 4 }; // stored
+
+constexpr auto enum_names(EvalTarget) {
+    return std::array{EnumName{EvalTarget::span, "span"}, EnumName{EvalTarget::trace, "trace"},
+                      EnumName{EvalTarget::chat_session, "chat_session"}};
+}
+constexpr auto enum_names(EvalKind) {
+    return std::array{EnumName{EvalKind::human, "human"}, EnumName{EvalKind::llm, "llm"},
+                      EnumName{EvalKind::code, "code"}, EnumName{EvalKind::agent, "agent"}};
+}
+
+struct Eval {
+    std::string project;
+    EvalTarget target = EvalTarget::span;
+    std::string target_id;  // span id, trace id or the chat session's name
+    std::string name;       // "correct"
+    std::string annotator;  // who: a user's, evaluator's or run's id
+    std::string identifier; // several with one name may stand beside each other under different identifiers
+    EvalKind kind = EvalKind::human;
+    std::string label;
+    std::optional<double> score;
+    std::string explanation;
+    std::string metadata; // JSON text
+    // Set by the store.
+    std::string id;
+    int64_t created_ns = 0;
+    int64_t updated_ns = 0;
+    bool is_deleted = false; // in the history
+};
+
+struct ListEvals {
+    std::string project;
+    EvalTarget target = EvalTarget::span;
+    std::vector<std::string> target_ids; // empty: all
+    std::string trace_id;                // only of this trace's spans, when they are of spans; empty: any
+    std::vector<std::string> names;      // empty: all
+    std::vector<std::string> excluded_names;
+    std::vector<std::string> identifiers; // empty: all
+    size_t limit = 100;
+    std::string cursor;
+};
+struct EvalPage {
+    std::vector<Eval> evals;
+    std::string next_cursor;
+};
+
+// Evals of one name on one kind of target; for completion.
+struct EvalName {
+    EvalTarget target = EvalTarget::span;
+    std::string name;
+    int64_t count = 0;
+    std::vector<std::string> labels; // the most frequent ones, at most 20
+};
+
+// What to delete; at least one condition besides project and target, or `all`.
+struct DeleteEvals {
+    std::string project;
+    EvalTarget target = EvalTarget::span;
+    std::optional<std::string> name, identifier, annotator;
+    std::optional<EvalKind> kind;
+    std::optional<int64_t> from_ns, to_ns; // by the time of creation
+    bool all = false;
+};
+
+class Evals {
+public:
+    Evals(ClickHouse& engine, const Clock& clock) : m_engine(engine), m_clock(clock) {}
+
+    // Fills in id and times. At most 100,000 at once.
+    Result<std::vector<Eval>> upsert(std::vector<Eval> evals);
+    Result<EvalPage> list(const ListEvals& request);
+    // Every version of the evals of one target, oldest first.
+    Result<std::vector<Eval>> history(const std::string& project, EvalTarget target, const std::string& target_id);
+    // The names in use, most frequent first, at most 200.
+    Result<std::vector<EvalName>> names(const std::string& project);
+    Result<int64_t> remove(const DeleteEvals& request);
+
+private:
+    Result<> fill_created(std::vector<Eval>& evals);
+    Result<> write(const std::vector<Eval>& evals);
+
+    ClickHouse& m_engine;
+    const Clock& m_clock;
+    std::atomic<int64_t> m_last_version{0}; // versions grow, also when the clock goes back
+};
+
+} // namespace hone::telemetry

@@ -1,0 +1,258 @@
+// Evals and retention on the real engine, and the pure parts of filters.
+#include "telemetry/guard/sql_guard.h"
+#include "telemetry/query/evals.h"
+#include "telemetry/query/filter.h"
+#include "telemetry/query/retention.h"
+#include "telemetry/store_fixture.h"
+
+#include <doctest/doctest.h>
+#include <fstream>
+
+using namespace hone;
+using namespace hone::telemetry;
+using namespace hone::telemetry::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string filter_error(std::string_view text) {
+    auto filter = parse_filter(text);
+    return filter.ok() ? "" : filter.error().message;
+}
+
+Eval label(const std::string& project, uint64_t span, const std::string& name, const std::string& value) {
+    Eval eval;
+    eval.project = "project_" + project;
+    eval.target_id = hex_number(span, 16);
+    eval.name = name;
+    eval.label = value;
+    eval.annotator = "user_1";
+    return eval;
+}
+
+size_t count_matching(const std::string& project, const std::string& filter) {
+    ListSpans list;
+    list.scope = scope_of(project, filter);
+    list.limit = 1000;
+    auto page = fixture().store().list_spans(list);
+    REQUIRE_MESSAGE(page.ok(), (page.ok() ? "" : page.error().message));
+    return page.value().spans.size();
+}
+
+Result<std::string> ask(const std::string& project, const std::string& sql) {
+    SqlRequest request;
+    request.project = "project_" + project;
+    request.sql = sql;
+    request.format = "CSVWithNames";
+    return SqlGuard(fixture().telemetry->engine()).run(request);
+}
+
+} // namespace
+
+TEST_CASE("a filter's errors point at the column and say what was expected") {
+    CHECK(filter_error("") == "");
+    CHECK(filter_error("nme = 1") == "column 1: unknown field \"nme\"");
+    CHECK(filter_error("status = wrong") == "column 10: expected one of unset|ok|error");
+    CHECK(filter_error("latency > fast") == "column 11: expected a duration such as 250ms or 2s");
+    CHECK(filter_error("status = error and") == "column 19: expected a field, found \"\"");
+    CHECK(filter_error("name = \"x") == "column 8: the text has no end quote");
+    CHECK(filter_error("name < \"x\"") == "column 6: this field cannot be compared with \"<\"");
+    CHECK(filter_error("tokens ~ \"x\"") == "column 8: \"~\" is for texts");
+    CHECK(filter_error("(name = x").starts_with("column 10: expected \")\""));
+    CHECK(filter_error("name = x y").starts_with("column 10:"));
+    CHECK(filter_error("eval[\"a\"] = 1").starts_with("column 11: expected .label"));
+    CHECK(filter_error(std::string(200, '(') + "name = x").find("nested too deep") != std::string::npos);
+    CHECK(filter_error(std::string(20'000, ' ')) == "the filter is longer than 16 KB");
+    CHECK(filter_error("name = \"\xff\"") == "the filter is not UTF-8");
+    CHECK(filter_error("name = ;").starts_with("column 8:"));
+}
+
+TEST_CASE("values of a filter never become part of the SQL") {
+    ClickHouseQuery query("");
+    auto filter =
+        parse_filter("name = \"x' OR 1=1 --\" and attributes[\"k') OR (1\"] = \"v\" and eval[\"e'\"].label ~ \"'\"");
+    REQUIRE(filter.ok());
+    const std::string sql = compile_filter(filter.value(), query);
+    CHECK(sql.find("1=1") == std::string::npos);
+    CHECK(sql.find("OR (1") == std::string::npos);
+    CHECK(query.parameters.size() == 5);
+}
+
+TEST_CASE("evals are upserted, listed, filtered by, kept in history and removed") {
+    Fixture& f = fixture();
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 1; i <= 10; ++i) spans.push_back({300, i, 0, base_ns + static_cast<int64_t>(i), 1, "n", "", 0});
+    f.send_json("judged", request(spans));
+    f.wait();
+    f.store();
+    Evals evals(f.telemetry->engine(), f.clock);
+    auto made = evals.upsert({label("judged", 1, "correct", "no"), label("judged", 2, "correct", "yes"),
+                              label("judged", 2, "tone", "rude")});
+    REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message));
+    CHECK(count_matching("judged", "eval[\"correct\"].label = \"no\"") == 1);
+    CHECK(count_matching("judged", "eval[\"correct\"] exists") == 2);
+    CHECK(count_matching("judged", "not (eval[\"correct\"] exists)") == 8);
+
+    f.clock.advance(1s);
+    Eval changed = label("judged", 1, "correct", "yes");
+    changed.score = 0.75;
+    auto again = evals.upsert({changed});
+    REQUIRE(again.ok());
+    CHECK(again.value()[0].id == made.value()[0].id);
+    CHECK(again.value()[0].created_ns == made.value()[0].created_ns);
+    CHECK(again.value()[0].updated_ns > made.value()[0].updated_ns);
+    CHECK(count_matching("judged", "eval[\"correct\"].label = \"no\"") == 0);
+    CHECK(count_matching("judged", "eval[\"correct\"].score > 0.7") == 1);
+
+    auto history = evals.history("project_judged", EvalTarget::span, hex_number(1, 16));
+    REQUIRE(history.ok());
+    REQUIRE(history.value().size() == 2);
+    CHECK(history.value()[0].label == "no");
+    CHECK(history.value()[1].score == 0.75);
+
+    ListEvals list;
+    list.project = "project_judged";
+    list.limit = 2;
+    auto page = evals.list(list);
+    REQUIRE(page.ok());
+    CHECK(page.value().evals.size() == 2);
+    list.cursor = page.value().next_cursor;
+    CHECK(evals.list(list).value().evals.size() == 1);
+
+    Series series;
+    series.scope = scope_of("judged");
+    series.metrics = {Metric::eval_rate, Metric::eval_score};
+    series.bucket = 0s;
+    series.eval_name = "correct";
+    series.eval_label = "yes";
+    auto points = f.store().series(series);
+    REQUIRE_MESSAGE(points.ok(), (points.ok() ? "" : points.error().message));
+    REQUIRE(points.value().size() == 1);
+    CHECK(points.value()[0].values[0] == 1.0);
+    CHECK(points.value()[0].values[1] == 0.75);
+
+    CHECK(!evals.remove({"project_judged", EvalTarget::span, {}, {}, {}, {}, {}, {}, false}).ok());
+    CHECK(evals.remove({"project_judged", EvalTarget::span, "tone", {}, {}, {}, {}, {}, false}).value() == 1);
+    CHECK(count_matching("judged", "eval[\"tone\"] exists") == 0);
+    CHECK(evals.history("project_judged", EvalTarget::span, hex_number(2, 16)).value().size() == 3);
+    CHECK(!evals.upsert({label("judged", 1, "", "x")}).ok());
+}
+
+TEST_CASE("evals of traces and chat sessions are filtered by, and count once each in a series") {
+    Fixture& f = fixture();
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 1; i <= 12; ++i) { // traces 401, 402, 403 of four spans; the first two are one session
+        const uint64_t trace = 401 + (i - 1) / 4;
+        spans.push_back({trace, i, 0, base_ns + static_cast<int64_t>(i), 1, "n",
+                         text_attribute("session.id", trace < 403 ? "talk" : "other"), 0});
+    }
+    f.send_json("targets", request(spans));
+    f.wait();
+    f.store();
+    Evals evals(f.telemetry->engine(), f.clock);
+    const auto judge = [](EvalTarget target, std::string id, std::string verdict, double score) {
+        Eval eval;
+        eval.project = "project_targets";
+        eval.target = target;
+        eval.target_id = std::move(id);
+        eval.name = "solved";
+        eval.label = std::move(verdict);
+        eval.score = score;
+        return eval;
+    };
+    REQUIRE(evals
+                .upsert({judge(EvalTarget::trace, hex_number(401, 32), "yes", 1),
+                         judge(EvalTarget::trace, hex_number(403, 32), "no", 0.5),
+                         judge(EvalTarget::chat_session, "talk", "no", 0.25),
+                         judge(EvalTarget::span, hex_number(2, 16), "yes", 0)})
+                .ok());
+    CHECK(count_matching("targets", "trace_eval[\"solved\"].label = \"yes\"") == 4);
+    CHECK(count_matching("targets", "session_eval[\"solved\"].label = \"no\"") == 8);
+    CHECK(count_matching("targets", "session_eval[\"solved\"].score < 0.2") == 0);
+    CHECK(count_matching("targets", "not (session_eval[\"solved\"] exists)") == 4);
+    CHECK(count_matching("targets", "eval[\"solved\"] exists and trace_eval[\"solved\"] exists") == 1);
+
+    const auto measured = [&](EvalTarget target) {
+        Series series;
+        series.scope = scope_of("targets");
+        series.metrics = {Metric::eval_rate, Metric::eval_score};
+        series.bucket = 0s;
+        series.eval_name = "solved";
+        series.eval_label = "yes";
+        series.eval_target = target;
+        auto points = f.store().series(series);
+        REQUIRE_MESSAGE(points.ok(), (points.ok() ? "" : points.error().message));
+        REQUIRE(points.value().size() == 1);
+        return points.value()[0].values;
+    };
+    CHECK(measured(EvalTarget::span) == std::vector<double>{1, 0});
+    CHECK(measured(EvalTarget::trace) == std::vector<double>{0.5, 0.75});
+    CHECK(measured(EvalTarget::chat_session) == std::vector<double>{0, 0.25});
+
+    const auto names = evals.names("project_targets");
+    REQUIRE(names.ok());
+    REQUIRE(names.value().size() == 3);
+    CHECK(names.value()[0].target == EvalTarget::trace);
+    CHECK(names.value()[0].count == 2);
+    CHECK(names.value()[0].labels.size() == 2);
+    ListEvals of_trace;
+    of_trace.project = "project_targets";
+    of_trace.trace_id = hex_number(401, 32);
+    CHECK(evals.list(of_trace).value().evals.size() == 1);
+    of_trace.trace_id = hex_number(402, 32);
+    CHECK(evals.list(of_trace).value().evals.empty());
+}
+
+TEST_CASE("a hundred thousand evals go in at once") {
+    Fixture& f = fixture();
+    f.store();
+    Evals evals(f.telemetry->engine(), f.clock);
+    std::vector<Eval> many;
+    for (uint64_t i = 0; i < 100'000; ++i) many.push_back(label("bulk", i + 1, "correct", i % 2 ? "yes" : "no"));
+    auto made = evals.upsert(many);
+    REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message));
+    auto answer = ask("bulk", "SELECT label, count() AS n FROM evals GROUP BY label ORDER BY label");
+    REQUIRE_MESSAGE(answer.ok(), (answer.ok() ? "" : answer.error().message));
+    CHECK(answer.value() == "\"label\",\"n\"\n\"no\",50000\n\"yes\",50000\n");
+}
+
+TEST_CASE("retention drops whole days and frees the disk, keeps what is evaluated or named, and leaves others alone") {
+    Fixture& f = fixture();
+    const int64_t day = 86'400'000'000'000;
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 0; i < 300; ++i)
+        spans.push_back({400 + i, 1, 0, base_ns - 60 * day, 1, "old",
+                         text_attribute("output.value",
+                                        std::string(500, static_cast<char>('a' + i % 26)) + std::to_string(i * 7919)),
+                         0});
+    f.send_json("aged", request(spans));
+    f.send_json("aged", request({{900, 1, 0, base_ns, 1, "new", "", 0},
+                                 {901, 77, 0, base_ns - 59 * day, 1, "evaluated", "", 0},
+                                 {902, 1, 0, base_ns - 59 * day, 1, "named", "", 0},
+                                 {903, 1, 0, base_ns - 59 * day, 1, "goes", "", 0}}));
+    f.wait();
+    f.store();
+    Evals evals(f.telemetry->engine(), f.clock);
+    REQUIRE(evals.upsert({label("aged", 77, "correct", "no")}).ok());
+    Retention retention(f.telemetry->engine(), f.clock);
+    RetentionPolicy policy;
+    policy.default_days = 0; // the other projects of this test program stay
+    policy.days["project_aged"] = 30;
+    policy.kept_traces["project_aged"] = {hex_number(902, 32)};
+    auto report = retention.apply(policy);
+    REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message + report.error().trail));
+    CHECK(report.value().dropped_days == 1);
+    CHECK(report.value().deleted_spans == 1);
+    CHECK(report.value().bytes_after < report.value().bytes_before);
+    CHECK(count_spans("aged") == 3);
+    auto uses = retention.disk_use();
+    REQUIRE_MESSAGE(uses.ok(), (uses.ok() ? "" : uses.error().message));
+    CHECK(std::any_of(uses.value().begin(), uses.value().end(), [](const DiskUse& use) {
+        return use.project == "project_aged" && use.spans == 3 && use.bytes > 0;
+    }));
+    CHECK(retention.delete_traces("project_aged", {hex_number(902, 32)}).value() == 1);
+    CHECK(retention.delete_matching("project_aged", "name = evaluated", 0, INT64_MAX).value() == 1);
+    REQUIRE(retention.delete_project("project_aged").ok());
+    REQUIRE(retention.delete_project("project_aged").ok());
+    CHECK(count_spans("aged") == 0);
+}

@@ -1,0 +1,67 @@
+// Deletes spans: by age, by trace, by filter, whole projects; and says what each project costs. What is old goes by
+// whole days where nobody else needs the day, so that the disk is free at once. Thread-safe, blocking.
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "telemetry/engine/clickhouse.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hone::telemetry {
+
+struct RetentionPolicy {
+    std::map<std::string, int64_t> days;                         // by project id; 0: for ever
+    int64_t default_days = 30;                                   // of projects not named
+    std::map<std::string, int64_t> bytes;                        // by project id: disk its spans may take
+    bool keep_evaluated = true;                                  // traces with an eval stay
+    std::map<std::string, std::vector<std::string>> kept_traces; // by project: named by issues and datasets
+};
+
+struct RetentionReport {
+    int64_t dropped_days = 0;  // partitions that went whole
+    int64_t deleted_spans = 0; // single rows
+    int64_t bytes_before = 0;
+    int64_t bytes_after = 0;
+};
+
+struct DiskUse {
+    std::string project;
+    int64_t spans = 0;
+    int64_t bytes = 0; // its share of the compressed parts
+    int64_t oldest_ns = 0;
+    int64_t newest_ns = 0;
+};
+
+class Retention {
+public:
+    Retention(ClickHouse& engine, const Clock& clock) : m_engine(engine), m_clock(clock) {}
+
+    Result<RetentionReport> apply(const RetentionPolicy& policy);
+    // How many spans are gone; their evals, those of the traces and their history go with them.
+    Result<int64_t> delete_traces(const std::string& project, const std::vector<std::string>& trace_ids);
+    // A chat session: these traces of it, and its own evals.
+    Result<int64_t> delete_session(const std::string& project, const std::string& chat_session,
+                                   const std::vector<std::string>& trace_ids);
+    Result<int64_t> delete_spans(const std::string& project, const std::vector<std::string>& span_ids);
+    Result<int64_t> delete_matching(const std::string& project, const std::string& filter, int64_t from_ns,
+                                    int64_t to_ns);
+    // Everything of the project, evals too. Harmless to call twice.
+    Result<> delete_project(const std::string& project);
+    Result<std::vector<DiskUse>> disk_use();
+
+private:
+    Result<int64_t> delete_where(ClickHouseQuery query, const std::string& condition);
+    Result<int64_t> delete_with_evals(const ClickHouseQuery& query, const std::string& condition);
+    Result<> delete_evals(ClickHouseQuery query, const std::string& condition);
+    Result<int64_t> bytes_on_disk();
+    // Before which moment a project's spans go, so that the rest fits its bytes. Whole hours.
+    Result<std::map<std::string, int64_t>> cuts_by_bytes(const RetentionPolicy& policy);
+
+    ClickHouse& m_engine;
+    const Clock& m_clock;
+};
+
+} // namespace hone::telemetry

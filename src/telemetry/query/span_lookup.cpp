@@ -1,0 +1,104 @@
+#include "telemetry/query/span_lookup.h"
+
+#include "telemetry/span/binary.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr Duration patience = std::chrono::seconds(30);
+// Bound values go in the URL, which the engine takes up to a megabyte of, percent-encoded.
+constexpr size_t most_bytes_at_once = 200'000;
+
+// Projects' ids are ours: letters, digits and an underscore.
+std::string list_of(const std::vector<std::string>& projects) {
+    std::string list;
+    for (const std::string& project : projects)
+        if (std::all_of(project.begin(), project.end(), [](char letter) { return letter != '\'' && letter != '\\'; }))
+            list += (list.empty() ? "'" : ", '") + project + "'";
+    return list;
+}
+
+// Others cannot be there, and the engine refuses to compare with what is longer.
+std::vector<std::string> with_length(const std::vector<std::string>& ids, size_t length) {
+    std::vector<std::string> fitting;
+    std::copy_if(ids.begin(), ids.end(), std::back_inserter(fitting),
+                 [&](const std::string& id) { return id.size() == length; });
+    return fitting;
+}
+
+std::string with_projects(std::string sql, const std::vector<std::string>& projects) {
+    constexpr std::string_view mark = "{projects}";
+    const std::string list = "(" + list_of(projects) + ")";
+    for (size_t at = sql.find(mark); at != std::string::npos; at = sql.find(mark, at + list.size()))
+        sql.replace(at, mark.size(), list);
+    return sql;
+}
+
+} // namespace
+
+Result<std::vector<Found>> SpanLookup::find(const std::string& sql, const std::vector<std::string>& projects,
+                                            const std::vector<std::string>& ids) {
+    std::vector<Found> all;
+    if (projects.empty()) return all;
+    for (auto next = ids.begin(); next != ids.end();) {
+        std::vector<std::string> some;
+        for (size_t bytes = 0; next != ids.end() && bytes < most_bytes_at_once; ++next) {
+            bytes += next->size() + 3;
+            some.push_back(*next);
+        }
+        ClickHouseQuery query(with_projects(sql, projects) + " FORMAT RowBinary");
+        query.bind("ids", some).set("max_query_size", "100000000");
+        query.deadline = patience;
+        const std::string bytes = TRY(m_engine.query(query));
+        for (BinaryReader reader(bytes); !reader.at_end();) {
+            Found found;
+            found.id = reader.text();
+            found.project = reader.text();
+            found.trace_id = reader.text();
+            all.push_back(std::move(found));
+        }
+    }
+    return all;
+}
+
+Result<std::vector<Found>> SpanLookup::spans(const std::vector<std::string>& projects,
+                                             const std::vector<std::string>& span_ids) {
+    return find("SELECT toString(span_id) AS id, toString(project) AS place, toString(trace_id) FROM hone.spans WHERE "
+                "project IN {projects} AND span_id IN {ids:Array(String)} ORDER BY start_ns DESC",
+                projects, with_length(span_ids, 16));
+}
+
+// The place is asked for and the spans are looked at: what was deleted leaves its place behind.
+Result<std::vector<Found>> SpanLookup::traces(const std::vector<std::string>& projects,
+                                              const std::vector<std::string>& trace_ids) {
+    return find("SELECT toString(trace_id) AS id, toString(project) AS place, '' FROM hone.spans WHERE project IN "
+                "{projects} AND trace_id IN {ids:Array(String)} AND start_ns >= (SELECT min(first_ns) "
+                "FROM hone.trace_times WHERE project IN {projects} AND trace_id IN {ids:Array(String)}) "
+                "AND start_ns <= (SELECT max(last_ns) FROM hone.trace_times WHERE project IN {projects} "
+                "AND trace_id IN {ids:Array(String)}) GROUP BY id, place ORDER BY max(start_ns) DESC",
+                projects, with_length(trace_ids, 32));
+}
+
+Result<std::vector<Found>> SpanLookup::chat_sessions(const std::vector<std::string>& projects,
+                                                     const std::vector<std::string>& names) {
+    return find("SELECT chat_session AS id, toString(project) AS place, '' FROM hone.spans WHERE project IN "
+                "{projects} AND chat_session IN {ids:Array(String)} GROUP BY id, place ORDER BY "
+                "max(start_ns) DESC",
+                projects, names);
+}
+
+Result<std::vector<std::string>> SpanLookup::traces_of_sessions(const std::string& project,
+                                                                const std::vector<std::string>& names) {
+    std::vector<std::string> traces;
+    for (Found& found : TRY(find("SELECT DISTINCT toString(trace_id) AS id, '', '' FROM hone.spans WHERE project IN "
+                                 "{projects} AND chat_session IN {ids:Array(String)}",
+                                 {project}, names)))
+        traces.push_back(std::move(found.id));
+    return traces;
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,41 @@
+// Finds spans, traces and chat sessions by their ids alone, in the projects that a caller may see. For addresses that
+// do not name the project. Thread-safe, blocking.
+#pragma once
+
+#include "base/result.h"
+#include "telemetry/engine/clickhouse.h"
+
+#include <string>
+#include <vector>
+
+namespace hone::telemetry {
+
+// Where something lies. An id may be found in several projects: the one used last comes first.
+struct Found {
+    std::string id; // span id, trace id, or the chat session's name
+    std::string project;
+    std::string trace_id; // of a span
+};
+
+class SpanLookup {
+public:
+    explicit SpanLookup(ClickHouse& engine) : m_engine(engine) {}
+
+    Result<std::vector<Found>> spans(const std::vector<std::string>& projects,
+                                     const std::vector<std::string>& span_ids);
+    Result<std::vector<Found>> traces(const std::vector<std::string>& projects,
+                                      const std::vector<std::string>& trace_ids);
+    Result<std::vector<Found>> chat_sessions(const std::vector<std::string>& projects,
+                                             const std::vector<std::string>& names);
+    // The traces that have a span in one of these chat sessions.
+    Result<std::vector<std::string>> traces_of_sessions(const std::string& project,
+                                                        const std::vector<std::string>& names);
+
+private:
+    Result<std::vector<Found>> find(const std::string& sql, const std::vector<std::string>& projects,
+                                    const std::vector<std::string>& ids);
+
+    ClickHouse& m_engine;
+};
+
+} // namespace hone::telemetry

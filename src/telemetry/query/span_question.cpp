@@ -1,0 +1,53 @@
+#include "telemetry/query/span_question.h"
+
+#include "telemetry/query/filter.h"
+
+#include <algorithm>
+
+namespace hone::telemetry {
+
+Result<Question> ask(const Scope& scope) {
+    const FilterNode filter = TRY(parse_filter(scope.filter));
+    Question question;
+    question.query.bind("project", scope.project).bind("from", scope.from_ns).bind("to", scope.to_ns);
+    question.query.project = scope.project;
+    question.query.deadline = scope.deadline;
+    question.query.cancel = scope.cancel.get();
+    const auto seconds = std::max<int64_t>(1, std::chrono::duration_cast<std::chrono::seconds>(scope.deadline).count());
+    question.query.set("max_execution_time", std::to_string(seconds));
+    question.where = "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
+    if (!filter.children.empty() || filter.kind == FilterNode::Kind::comparison)
+        question.where += " AND " + compile_filter(filter, question.query);
+    if (scope.received_from_ns > 0 || scope.received_to_ns < INT64_MAX) {
+        question.query.bind("received_from", scope.received_from_ns).bind("received_to", scope.received_to_ns);
+        question.where += " AND received_ns >= {received_from:Int64} AND received_ns < {received_to:Int64}";
+    }
+    return question;
+}
+
+std::optional<Grouping> grouping_of(const std::string& field, ClickHouseQuery& query) {
+    struct Known {
+        std::string_view field, column;
+        bool has_few_values;
+    };
+    static constexpr Known known[] = {{"name", "name", true},
+                                      {"kind", "kind", true},
+                                      {"status", "status", true},
+                                      {"service", "service", true},
+                                      {"version", "version", true},
+                                      {"model", "model", true},
+                                      {"provider", "provider", true},
+                                      {"user", "user_id", false},
+                                      {"session", "chat_session", false},
+                                      {"tool", "tool_name", true},
+                                      {"finish_reason", "finish_reason", true},
+                                      {"exception", "exception_type", true},
+                                      {"status_message", "status_message", false}};
+    for (const Known& one : known)
+        if (field == one.field) return Grouping{"toString(" + std::string(one.column) + ")", one.has_few_values};
+    if (!field.starts_with("attributes[\"") || !field.ends_with("\"]")) return std::nullopt;
+    query.bind("group_key", std::string_view(field).substr(12, field.size() - 14));
+    return Grouping{"attribute_index[{group_key:String}]", false};
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,344 @@
+#include "telemetry/query/span_store.h"
+
+#include "base/text.h"
+#include "telemetry/query/page_cursor.h"
+#include "telemetry/query/span_question.h"
+#include "telemetry/span/binary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr std::string_view skeleton_columns = "trace_id, span_id, parent_id, start_ns, duration_ns, name, kind, "
+                                              "status, status_message, service, model, provider, input_tokens, "
+                                              "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, "
+                                              "cost_nano_usd, cost_source, user_id, chat_session, tool_name, "
+                                              "exception_type, documents";
+constexpr std::string_view payload_columns =
+    "otel_kind, version, finish_reason, exception_message, truncated, input, input_mime, output, output_mime, "
+    "attributes, resource, scope, events, links, wire";
+// Where a trace lies in time is asked in the same breath: one plan and one way there and back less.
+constexpr std::string_view with_times_of_trace =
+    "WITH (SELECT (min(first_ns), max(last_ns)) FROM hone.trace_times WHERE project = {project:String} AND trace_id = "
+    "{trace:String}) AS times ";
+constexpr std::string_view in_times_of_trace =
+    "project = {project:String} AND start_ns >= times.1 AND start_ns <= times.2 AND trace_id = {trace:String}";
+
+SpanRow read_row(BinaryReader& reader) {
+    SpanRow row;
+    row.trace_id = reader.bytes(32);
+    row.span_id = reader.bytes(16);
+    row.parent_id = reader.text();
+    row.start_ns = reader.number<int64_t>();
+    row.duration_ns = reader.number<int64_t>();
+    row.name = reader.text();
+    row.kind = static_cast<SpanKind>(reader.number<int8_t>());
+    row.status = static_cast<otlp::StatusCode>(reader.number<int8_t>());
+    row.status_message = reader.text();
+    row.service = reader.text();
+    row.model = reader.text();
+    row.provider = reader.text();
+    for (int64_t* tokens : {&row.tokens.input, &row.tokens.cache_read, &row.tokens.cache_write, &row.tokens.output,
+                            &row.tokens.reasoning})
+        *tokens = reader.number<int64_t>();
+    row.cost_nano_usd = reader.number<int64_t>();
+    row.cost_source = static_cast<CostSource>(reader.number<int8_t>());
+    row.user_id = reader.text();
+    row.chat_session = reader.text();
+    row.tool_name = reader.text();
+    row.exception_type = reader.text();
+    row.documents = reader.number<uint32_t>();
+    return row;
+}
+
+// A row of skeleton_columns and payload_columns.
+SpanPayload read_payload(BinaryReader& reader) {
+    SpanPayload payload;
+    payload.row = read_row(reader);
+    payload.otel_kind = reader.number<uint8_t>();
+    payload.version = reader.text();
+    payload.finish_reason = reader.text();
+    payload.exception_message = reader.text();
+    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+        payload.truncated.emplace_back(reader.text());
+    for (std::string* text :
+         {&payload.input, &payload.input_mime, &payload.output, &payload.output_mime, &payload.attributes,
+          &payload.resource, &payload.scope, &payload.events, &payload.links, &payload.wire})
+        *text = reader.text();
+    return payload;
+}
+
+bool is_hex(std::string_view text, size_t digits) {
+    return text.size() == digits && std::all_of(text.begin(), text.end(), [](char letter) {
+               return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+           });
+}
+
+size_t page_limit(size_t limit) {
+    return std::clamp<size_t>(limit, 1, 1000);
+}
+
+// One row more than a page: it tells whether there is a next one.
+Result<ClickHouseQuery> list_query(const ListSpans& request, std::string_view columns, size_t rows) {
+    Question question = TRY(ask(request.scope));
+    ClickHouseQuery& query = question.query;
+    if (request.trace_id) {
+        if (!is_hex(*request.trace_id, 32)) return invalid("a trace id is 32 hexadecimal digits");
+        query.bind("trace", *request.trace_id);
+        question.where += " AND trace_id = {trace:String}";
+    }
+    if (!request.span_ids.empty()) {
+        query.bind("span_ids", request.span_ids);
+        question.where += " AND span_id IN {span_ids:Array(String)}";
+    }
+    question.where += compile_conditions(request.conditions, query);
+    if (!request.cursor.empty()) {
+        const Cursor cursor = TRY(decode_cursor(request.cursor));
+        query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
+        const std::string sign = request.oldest_first ? ">" : "<";
+        // The first condition is for the primary key.
+        question.where += " AND start_ns " + sign + "= {cursor_ns:Int64} AND (start_ns " + sign +
+                          " {cursor_ns:Int64} OR concat(span_id, trace_id) " + sign + " {cursor_id:String})";
+    }
+    const std::string order = request.oldest_first ? "ASC" : "DESC";
+    query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + question.where + " ORDER BY start_ns " +
+                order + ", concat(span_id, trace_id) " + order + " LIMIT " + std::to_string(rows) + " FORMAT RowBinary";
+    return std::move(query);
+}
+
+struct Window {
+    int64_t from, to;
+};
+
+// The newest rows are asked for six hours, two days and two weeks back, until there are enough: days that are not
+// needed are not opened. Rows of one window are all newer than those of the next, so that windows follow each other
+// like pages.
+std::vector<Window> windows_of(const ListSpans& request) {
+    const Scope& scope = request.scope;
+    if (request.oldest_first || request.trace_id || !request.span_ids.empty()) return {{scope.from_ns, scope.to_ns}};
+    constexpr int64_t hour = 3'600'000'000'000;
+    int64_t newest = std::min(scope.to_ns, to_ns(SystemClock().now()));
+    if (auto cursor = decode_cursor(request.cursor); !request.cursor.empty() && cursor.ok())
+        newest = std::min(newest, cursor.value().number);
+    std::vector<Window> windows;
+    int64_t to = scope.to_ns;
+    for (const int64_t back : {6 * hour, 48 * hour, 14 * 24 * hour}) {
+        const int64_t from = newest - back;
+        if (from <= scope.from_ns || from >= to) continue;
+        windows.push_back({from, to});
+        to = from;
+    }
+    windows.push_back({scope.from_ns, to});
+    return windows;
+}
+
+// Takes the row that is too many away; the cursor of the next page, or nothing.
+template <class Row, class RowOf>
+std::string cut_page(std::vector<Row>& rows, size_t wanted, RowOf row_of) {
+    const size_t limit = page_limit(wanted);
+    if (rows.size() <= limit) return {};
+    rows.resize(limit);
+    const SpanRow& last = row_of(rows.back());
+    return encode_cursor(last.start_ns, last.span_id + last.trace_id);
+}
+
+constexpr size_t most_session_traces = 5000; // that are summed up
+
+Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::string, size_t>& session_of,
+                    std::vector<SessionRow>& sessions) {
+    if (session_of.empty()) return {};
+    std::string traces;
+    for (const auto& [trace, session] : session_of) // hexadecimal digits, of the engine's own answer
+        if (is_hex(trace, 32)) traces += (traces.empty() ? "('" : ",'") + trace + "'";
+    const std::string times =
+        " FROM hone.trace_times WHERE project = {project:String} AND trace_id IN " + traces + "))";
+    ClickHouseQuery query("SELECT trace_id, max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
+                          std::string(all_tokens) +
+                          ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= "
+                          "(SELECT min(first_ns)" +
+                          times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id IN " + traces +
+                          ") GROUP BY trace_id FORMAT RowBinary");
+    query.project = scope.project;
+    query.bind("project", scope.project);
+    query.deadline = scope.deadline;
+    query.cancel = scope.cancel.get();
+    query.set("max_query_size", "1000000000").set("max_ast_elements", "100000000");
+    const std::string bytes = TRY(engine.query(query));
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        const auto place = session_of.find(std::string(reader.bytes(32)));
+        SessionRow ignored;
+        SessionRow& row = place == session_of.end() ? ignored : sessions[place->second];
+        row.traces++;
+        row.end_ns = std::max(row.end_ns, reader.number<int64_t>());
+        row.spans += static_cast<int64_t>(reader.number<uint64_t>());
+        row.errors += static_cast<int64_t>(reader.number<uint64_t>());
+        row.tokens += reader.number<int64_t>();
+        row.cost_nano_usd += reader.number<int64_t>();
+    }
+    return {};
+}
+
+} // namespace
+
+Result<ClickHouseQuery> SpanStore::select(const Scope& scope, std::string_view columns) {
+    Question question = TRY(ask(scope));
+    question.query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + question.where;
+    return std::move(question.query);
+}
+
+Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
+    const size_t wanted = page_limit(request.limit) + 1;
+    const auto begin = std::chrono::steady_clock::now();
+    ListSpans part = request;
+    SpanPage page;
+    for (const Window& window : windows_of(request)) {
+        part.scope.from_ns = window.from;
+        part.scope.to_ns = window.to;
+        const Duration left = request.scope.deadline - (std::chrono::steady_clock::now() - begin);
+        part.scope.deadline = std::max<Duration>(left, std::chrono::seconds(1));
+        const std::string bytes =
+            TRY(m_engine.query(TRY(list_query(part, skeleton_columns, wanted - page.spans.size()))));
+        for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_row(reader));
+        if (page.spans.size() >= wanted) break;
+    }
+    page.next_cursor = cut_page(page.spans, request.limit, [](const SpanRow& row) -> const SpanRow& { return row; });
+    return page;
+}
+
+Result<PayloadPage> SpanStore::list_payloads(const ListSpans& request, size_t most_bytes) {
+    const std::string columns = std::string(skeleton_columns) + ", " + std::string(payload_columns);
+    ClickHouseQuery query = TRY(list_query(request, columns, page_limit(request.limit) + 1));
+    query.most_bytes = most_bytes;
+    const std::string bytes = TRY(m_engine.query(query));
+    PayloadPage page;
+    BinaryReader reader(bytes);
+    while (!reader.at_end()) page.spans.push_back(read_payload(reader));
+    if (reader.failed()) return corrupt("the span store's response ends in the middle of a span");
+    page.next_cursor =
+        cut_page(page.spans, request.limit, [](const SpanPayload& payload) -> const SpanRow& { return payload.row; });
+    return page;
+}
+
+Result<TraceSkeleton> SpanStore::trace_skeleton(const std::string& project, const std::string& trace_id, size_t limit) {
+    if (!is_hex(trace_id, 32)) return invalid("a trace id is 32 hexadecimal digits");
+    ClickHouseQuery query(std::string(with_times_of_trace) + "SELECT " + std::string(skeleton_columns) +
+                          " FROM hone.spans WHERE " + std::string(in_times_of_trace) +
+                          " ORDER BY start_ns, span_id LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary");
+    query.project = project;
+    query.bind("project", project).bind("trace", trace_id);
+    query.set("enable_analyzer", "0"); // the other planner takes 2 ms longer for so plain a question
+    const std::string bytes = TRY(m_engine.query(query));
+    TraceSkeleton skeleton;
+    for (BinaryReader reader(bytes); !reader.at_end();) skeleton.spans.push_back(read_row(reader));
+    skeleton.is_cut = skeleton.spans.size() > limit;
+    if (skeleton.is_cut) skeleton.spans.resize(limit);
+    if (skeleton.spans.empty()) return not_found("trace " + trace_id);
+    return skeleton;
+}
+
+Result<SpanPayload> SpanStore::span_payload(const std::string& project, const std::string& trace_id,
+                                            const std::string& span_id) {
+    if (!is_hex(trace_id, 32) || !is_hex(span_id, 16))
+        return invalid("a span is named by 32 and 16 hexadecimal digits");
+    ClickHouseQuery query(std::string(with_times_of_trace) + "SELECT " + std::string(skeleton_columns) + ", " +
+                          std::string(payload_columns) + " FROM hone.spans WHERE " + std::string(in_times_of_trace) +
+                          " AND span_id = {span:String} LIMIT 1 FORMAT RowBinary");
+    query.project = project;
+    query.bind("project", project).bind("trace", trace_id).bind("span", span_id);
+    const std::string bytes = TRY(m_engine.query(query));
+    if (bytes.empty()) return not_found("span " + span_id);
+    BinaryReader reader(bytes);
+    return read_payload(reader);
+}
+
+Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
+    Question question = TRY(ask(request.scope));
+    ClickHouseQuery& query = question.query;
+    const size_t limit = std::clamp<size_t>(request.limit, 1, 1000);
+    if (request.chat_session) {
+        query.bind("session", *request.chat_session);
+        question.where += " AND chat_session = {session:String}";
+    }
+    std::string having;
+    if (!request.cursor.empty()) {
+        const Cursor cursor = TRY(decode_cursor(request.cursor));
+        query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
+        having = " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND trace_id < {cursor_id:String}))";
+    }
+    // First which traces, from few columns; then their sums.
+    query.sql = "SELECT trace_id, argMin(name, (parent_id != '', start_ns)), anyIf(chat_session, chat_session != ''), "
+                "anyIf(user_id, user_id != ''), "
+                "min(start_ns), max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
+                std::string(all_tokens) +
+                ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= {from:Int64} "
+                "AND start_ns < {to:Int64} AND "
+                "trace_id IN (SELECT trace_id FROM (SELECT trace_id, min(start_ns) AS first FROM hone.spans WHERE " +
+                question.where + " GROUP BY trace_id" + having + " ORDER BY first DESC, trace_id DESC LIMIT " +
+                std::to_string(limit + 1) +
+                ")) GROUP BY trace_id ORDER BY min(start_ns) DESC, trace_id DESC FORMAT RowBinary";
+    const std::string bytes = TRY(m_engine.query(query));
+    TracePage page;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        TraceRow row;
+        row.trace_id = reader.bytes(32);
+        row.root_name = reader.text();
+        row.chat_session = reader.text();
+        row.user_id = reader.text();
+        row.start_ns = reader.number<int64_t>();
+        row.end_ns = reader.number<int64_t>();
+        row.spans = static_cast<int64_t>(reader.number<uint64_t>());
+        row.errors = static_cast<int64_t>(reader.number<uint64_t>());
+        row.tokens = reader.number<int64_t>();
+        row.cost_nano_usd = reader.number<int64_t>();
+        page.traces.push_back(std::move(row));
+    }
+    if (page.traces.size() > limit) {
+        page.traces.resize(limit);
+        page.next_cursor = encode_cursor(page.traces.back().start_ns, page.traces.back().trace_id);
+    }
+    return page;
+}
+
+// Many senders name the session on the root span alone: what counts are all spans of the session's traces.
+Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, const std::string& cursor_text) {
+    Question question = TRY(ask(scope));
+    ClickHouseQuery& query = question.query;
+    limit = std::clamp<size_t>(limit, 1, 1000);
+    std::string having;
+    if (!cursor_text.empty()) {
+        const Cursor cursor = TRY(decode_cursor(cursor_text));
+        query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
+        having =
+            " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < {cursor_id:String}))";
+    }
+    query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), min(start_ns) AS first, groupUniqArray(" +
+                std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + question.where +
+                " AND chat_session != '' GROUP BY chat_session" + having +
+                " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
+    const std::string bytes = TRY(m_engine.query(query));
+    SessionPage page;
+    std::map<std::string, size_t> session_of; // by trace
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        SessionRow row;
+        row.chat_session = reader.text();
+        row.user_id = reader.text();
+        row.start_ns = reader.number<int64_t>();
+        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+            session_of.emplace(reader.bytes(32), page.sessions.size());
+        page.sessions.push_back(std::move(row));
+    }
+    if (page.sessions.size() > limit) {
+        page.sessions.resize(limit);
+        page.next_cursor = encode_cursor(page.sessions.back().start_ns, page.sessions.back().chat_session);
+    }
+    std::erase_if(session_of, [&](const auto& entry) { return entry.second >= page.sessions.size(); });
+    TRY(add_totals(m_engine, scope, session_of, page.sessions));
+    return page;
+}
+
+} // namespace hone::telemetry
