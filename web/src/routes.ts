@@ -4,10 +4,10 @@ import type { ComponentType } from "preact";
 import type { CounterName } from "./counters";
 import { lazy_page } from "./lazy";
 import type { Params } from "./lib/route";
-import { Home } from "./pages/home";
-import { Invite } from "./pages/invite";
-import { Login } from "./pages/login";
-import { Projects } from "./pages/projects";
+import { Home } from "./pages/home/home";
+import { Invite } from "./pages/login/invite";
+import { Login } from "./pages/login/login";
+import { Projects } from "./pages/projects/projects";
 import type { IconName } from "./parts/icon";
 import { can, can_install } from "./session";
 
@@ -28,15 +28,15 @@ export interface Route {
   range?: string;
 }
 
-const telemetry = (name: keyof typeof import("./pages/telemetry")) =>
-  lazy_page(() => import("./pages/telemetry"), name);
-const skills = (name: keyof typeof import("./pages/skill_pages")) =>
-  lazy_page(() => import("./pages/skill_pages"), name);
-const runs = (name: keyof typeof import("./pages/run_pages")) => lazy_page(() => import("./pages/run_pages"), name);
-const loop = (name: keyof typeof import("./pages/loop_pages")) => lazy_page(() => import("./pages/loop_pages"), name);
-const reviews = (name: keyof typeof import("./pages/review_pages")) =>
-  lazy_page(() => import("./pages/review_pages"), name);
-const settings = (name: keyof typeof import("./pages/settings")) => lazy_page(() => import("./pages/settings"), name);
+// One file for the browser per bundle, fetched when its first page is opened.
+const telemetry = (name: keyof typeof import("./bundles/telemetry")) =>
+  lazy_page(() => import("./bundles/telemetry"), name);
+const skills = (name: keyof typeof import("./bundles/skills")) => lazy_page(() => import("./bundles/skills"), name);
+const runs = (name: keyof typeof import("./bundles/runs")) => lazy_page(() => import("./bundles/runs"), name);
+const loop = (name: keyof typeof import("./bundles/loop")) => lazy_page(() => import("./bundles/loop"), name);
+const reviews = (name: keyof typeof import("./bundles/reviews")) => lazy_page(() => import("./bundles/reviews"), name);
+const settings = (name: keyof typeof import("./bundles/settings")) =>
+  lazy_page(() => import("./bundles/settings"), name);
 
 export const routes: Route[] = [
   { path: "/login", title: "Log in", page: Login, guest: true },
@@ -90,7 +90,7 @@ export const routes: Route[] = [
   {
     path: "/s/:space/projects/:project/sessions",
     title: "Sessions",
-    page: telemetry("Sessions"),
+    page: telemetry("ChatSessions"),
     nav: { group: "project", icon: "chat", keys: "g e" },
     permission: "project_read",
     range: "7d",

@@ -2,7 +2,7 @@
 // and blocks of commands.
 
 import { useEffect, useState } from "preact/hooks";
-import { short_id } from "../lib/text";
+import { short_id } from "../lib/format/text";
 import { Icon } from "./icon";
 
 /** The clipboard API exists only on https and localhost; elsewhere the old way still works. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { use_keys } from "../keyboard";
-import type { Completion, FilterError } from "../lib/filter";
+import type { Completion, FilterError } from "../lib/filter/filter";
 import { Icon } from "./icon";
 
 interface FilterBarProps {

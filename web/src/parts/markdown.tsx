@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { type Block, type Inline, parse_markdown } from "../lib/markdown";
+import { type Block, type Inline, parse_markdown } from "../lib/code/markdown";
 import { Visible } from "./visible";
 
 /** Where a picture that the text names comes from; null shows its words instead. */

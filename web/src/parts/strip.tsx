@@ -3,8 +3,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { type Mark, type Stretch, type StripColumn, spark_points, to_strip } from "../lib/strip";
-import { local_time } from "../lib/time";
+import { local_time } from "../lib/format/time";
+import { type Mark, type Stretch, type StripColumn, spark_points, to_strip } from "../lib/view/strip";
 import type { Tone } from "./state";
 
 export interface MarkKind {

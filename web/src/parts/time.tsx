@@ -1,7 +1,7 @@
 // "3 min ago" that stays true, with the exact time on hover.
 
 import { useEffect, useState } from "preact/hooks";
-import { local_time, refresh_interval, relative_time, zone_name } from "../lib/time";
+import { local_time, refresh_interval, relative_time, zone_name } from "../lib/format/time";
 
 export function Time({ time, missing = "never" }: { time: string | null; missing?: string }) {
   const [now, set_now] = useState(Date.now());

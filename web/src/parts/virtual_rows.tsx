@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { RowHeights } from "../lib/row_heights";
+import { RowHeights } from "../lib/view/row_heights";
 
 export interface VirtualRow {
   key: string;

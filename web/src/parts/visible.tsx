@@ -1,6 +1,6 @@
 // Words of a worker with marks in place of characters that nobody would see.
 
-import { has_unseen, visible_pieces } from "../lib/visible_text";
+import { has_unseen, visible_pieces } from "../lib/format/visible_text";
 
 export function Visible({ text }: { text: string }) {
   if (!has_unseen(text)) return <>{text}</>;

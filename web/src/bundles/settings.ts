@@ -1,0 +1,11 @@
+// The settings pages: one file for the browser.
+
+export { Account } from "../pages/settings/account";
+export { Audit } from "../pages/settings/audit";
+export { General } from "../pages/settings/general";
+export { Keys } from "../pages/settings/keys";
+export { Members } from "../pages/settings/members";
+export { Roles } from "../pages/settings/roles";
+export { Server } from "../pages/settings/server";
+export { Spaces } from "../pages/settings/spaces";
+export { Users } from "../pages/settings/users";

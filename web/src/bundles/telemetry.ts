@@ -1,0 +1,7 @@
+// The pages about traces and projects: one file for the browser.
+
+export { ProjectPage } from "../pages/projects/project";
+export { ChatSessions } from "../pages/traces/chat_sessions";
+export { Sql } from "../pages/traces/sql";
+export { TracePage } from "../pages/traces/trace";
+export { Traces } from "../pages/traces/traces";

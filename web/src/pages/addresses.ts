@@ -1,0 +1,45 @@
+// Addresses of pages, for links from anywhere. A route (`…_route`) is an address of the API and stands with its family.
+
+import { segment } from "../api";
+import { space } from "../session";
+
+export const space_home = () => `/s/${segment(space.value?.name ?? "")}`;
+const in_project = (project: string) => `${space_home()}/projects/${segment(project)}`;
+
+export const projects_page = () => `${space_home()}/projects`;
+export const project_page = (name: string, tab?: string) => in_project(name) + (tab ? `?tab=${tab}` : "");
+export const trace_page = (project: string, trace: string) => `${in_project(project)}/traces/${segment(trace)}`;
+export const traces_page = (project: string, filter = "", range = "") => {
+  const search = new URLSearchParams();
+  if (filter !== "") search.set("filter", filter);
+  if (range !== "") search.set("range", range);
+  const text = search.toString();
+  return `${in_project(project)}/traces${text === "" ? "" : `?${text}`}`;
+};
+/** The traces of one chat session, at any time. */
+export const chat_session_page = (project: string, session: string) =>
+  `${in_project(project)}/traces?${new URLSearchParams({ session, range: "all" })}`;
+export const signal_page = (project: string) => `${in_project(project)}/signal`;
+export const issue_page = (project: string, id: string) => `${in_project(project)}/signal/${segment(id)}`;
+export const monitors_page = (project: string) => `${in_project(project)}/monitors`;
+export const monitor_page = (project: string, id: string) => `${in_project(project)}/monitors/${segment(id)}`;
+export const evaluators_page = (project: string) => `${in_project(project)}/evaluators`;
+
+export const studio_page = () => `${space_home()}/studio`;
+export const swarm_page = () => `${space_home()}/swarm`;
+export const run_page = (id: string) => `${space_home()}/runs/${segment(id)}`;
+/** Runs write their own traces into this project. */
+export const run_trace_page = (trace: string) => trace_page("hone-runs", trace);
+export const inbox_page = () => `${space_home()}/inbox`;
+export const review_page = (artifact: string) => `${space_home()}/inbox/${segment(artifact)}`;
+export const repos_page = () => `${space_home()}/repos`;
+export const repo_page = (id: string) => `${space_home()}/repos/${segment(id)}`;
+export const automations_page = () => `${space_home()}/automations`;
+export const automation_page = (id: string) => `${space_home()}/automations/${segment(id)}`;
+export const presets_page = () => `${space_home()}/presets`;
+export const preset_page = (id: string) => `${space_home()}/presets/${segment(id)}`;
+export const harnesses_page = () => `${space_home()}/harnesses`;
+export const skills_page = () => `${space_home()}/skills`;
+export const skill_page = (id: string) => `${space_home()}/skills/${segment(id)}`;
+export const destinations_page = () => `${space_home()}/settings/destinations`;
+export const roles_page = () => `${space_home()}/settings/roles`;

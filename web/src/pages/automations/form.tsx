@@ -1,0 +1,418 @@
+// Making and changing an automation: who works on what, what it is told, what fires it, and how far it may go.
+
+import { api } from "../../api";
+import type {
+  Automation,
+  CatchUp,
+  Comparator,
+  Overlap,
+  Project,
+  PromptVariable,
+  Trigger,
+  TriggerType,
+} from "../../api_types";
+import { limit_text, micro, read_limit } from "../../lib/format/limit";
+import { cron_text } from "../../lib/sentences/cron";
+import { every_text, from_unit, metric_info, to_unit, window_text } from "../../lib/sentences/metric";
+import { use_load } from "../../load";
+import { Choice, Field, Form, use_draft } from "../../parts/form";
+import { Section } from "../../parts/page";
+import { Note } from "../../parts/state";
+import { query } from "../../router";
+import { preset_page } from "../addresses";
+import { use_monitors } from "../monitors/data";
+import { LengthChoice, type Measured, MetricFields } from "../monitors/metric_fields";
+import { use_presets, use_projects } from "../runs/data";
+import { DayBudgetFields } from "./budget";
+import { TriggerPreviewBox } from "./preview";
+
+export interface Draft extends Measured {
+  name: string;
+  description: string;
+  project: string;
+  preset: string;
+  prompt: string;
+  type: TriggerType;
+  schedule: string;
+  time_zone: string;
+  comparator: Comparator;
+  threshold: string;
+  window_seconds: number;
+  every_seconds: number;
+  for_seconds: number;
+  minimum_samples: string;
+  monitor: string;
+  overlap: Overlap;
+  catch_up: CatchUp;
+  cool_off_seconds: number;
+  failure_limit: string;
+  dollars: string;
+  tokens: string;
+}
+
+const own_zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+export function draft_of(automation: Automation | null): Draft {
+  const trigger = automation?.trigger;
+  const metric = trigger?.metric ?? "error_rate";
+  const budget = automation?.budget;
+  return {
+    name: automation?.name ?? "",
+    description: automation?.description ?? "",
+    project: automation?.project_name ?? query.value.get("project") ?? "",
+    preset: automation?.preset_id ?? "",
+    prompt: automation?.prompt ?? "",
+    type: trigger?.type ?? (query.value.has("monitor") ? "monitor" : "cron"),
+    schedule: trigger?.schedule ?? "0 9 * * mon-fri",
+    time_zone: trigger?.time_zone ?? own_zone(),
+    metric,
+    filter: trigger?.filter ?? "",
+    eval_name: trigger?.eval_name ?? "",
+    eval_label: trigger?.eval_label ?? "",
+    comparator: trigger?.comparator ?? "above",
+    threshold: trigger?.threshold === null || trigger === undefined ? "5" : to_unit(metric, trigger.threshold),
+    window_seconds: trigger?.window_seconds ?? 900,
+    every_seconds: trigger?.every_seconds ?? 60,
+    for_seconds: trigger?.for_seconds ?? 0,
+    minimum_samples: String(trigger?.minimum_samples ?? 1),
+    monitor: trigger?.monitor ?? query.value.get("monitor") ?? "",
+    overlap: automation?.overlap ?? "skip",
+    catch_up: automation?.catch_up ?? "coalesce",
+    cool_off_seconds: automation?.cool_off_seconds ?? 0,
+    failure_limit: String(automation?.failure_limit ?? 5),
+    dollars: limit_text(budget?.cost_micro_usd_per_day, micro),
+    tokens: budget?.tokens_per_day ? String(budget.tokens_per_day) : "",
+  };
+}
+
+/** Only the fields of its type: a field of another type is an error to the server. */
+function trigger_of(draft: Draft): Trigger {
+  const all: Partial<Trigger> = { type: draft.type };
+  if (draft.type === "cron") {
+    all.schedule = draft.schedule.trim();
+    all.time_zone = draft.time_zone.trim();
+  }
+  if (draft.type === "metric") {
+    Object.assign(all, {
+      metric: draft.metric,
+      filter: draft.filter,
+      comparator: draft.comparator,
+      threshold: from_unit(draft.metric, draft.threshold),
+      window_seconds: draft.window_seconds,
+      every_seconds: draft.every_seconds,
+      for_seconds: draft.for_seconds,
+      minimum_samples: Math.round(Number(draft.minimum_samples)),
+      ...(draft.metric.startsWith("eval_") ? { eval_name: draft.eval_name.trim() } : {}),
+      ...(draft.metric === "eval_rate" ? { eval_label: draft.eval_label.trim() } : {}),
+    });
+  }
+  if (draft.type === "monitor") all.monitor = draft.monitor;
+  return all as Trigger;
+}
+
+/** A saved trigger as it can be sent again: fields that it does not have are left out. */
+export const given_fields = (trigger: Trigger): Partial<Trigger> =>
+  Object.fromEntries(Object.entries(trigger).filter(([, value]) => value !== null));
+
+function trigger_ready(draft: Draft): boolean {
+  if (draft.type === "cron") return draft.schedule.trim() !== "";
+  if (draft.type === "metric") return draft.project !== "" && from_unit(draft.metric, draft.threshold) !== null;
+  return draft.type !== "monitor" || draft.monitor !== "";
+}
+
+type Change = (part: Partial<Draft>) => void;
+
+const schedules = ["*/10 * * * *", "@hourly", "0 9 * * mon-fri", "@daily", "0 8 * * mon"];
+
+function CronFields({ draft, change }: { draft: Draft; change: Change }) {
+  return (
+    <>
+      <div class="field-row">
+        <Field
+          label="Schedule"
+          value={draft.schedule}
+          on_input={(schedule) => change({ schedule })}
+          hint={cron_text(draft.schedule) ?? "minute hour day month weekday; six fields begin with seconds"}
+          required
+        />
+        <Field
+          label="Time zone"
+          value={draft.time_zone}
+          on_input={(time_zone) => change({ time_zone })}
+          hint="Such as Europe/Berlin."
+          required
+        />
+      </div>
+      <div class="chips-row" role="group" aria-label="Usual schedules">
+        {schedules.map((schedule) => (
+          <button
+            type="button"
+            class="quiet"
+            key={schedule}
+            aria-pressed={draft.schedule === schedule}
+            onClick={() => change({ schedule })}
+          >
+            {cron_text(schedule)}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const comparators: { value: Comparator; title: string }[] = [
+  { value: "above", title: "is above" },
+  { value: "at_least", title: "is at least" },
+  { value: "below", title: "is below" },
+  { value: "at_most", title: "is at most" },
+];
+
+function MetricTrigger({ draft, change, project }: { draft: Draft; change: Change; project: Project | undefined }) {
+  return (
+    <>
+      <MetricFields value={draft} project={project} on_change={change} />
+      <div class="field-row">
+        <LengthChoice
+          label="Over the last"
+          seconds={draft.window_seconds}
+          on_change={(window_seconds) => change({ window_seconds })}
+          choices={[300, 900, 3600, 21_600, 86_400]}
+          text={window_text}
+        />
+        <Choice
+          label="Fires when it"
+          value={draft.comparator}
+          on_change={(value) => change({ comparator: value as Comparator })}
+          options={comparators}
+        />
+        <Field
+          label={`Threshold, ${metric_info(draft.metric).unit}`}
+          value={draft.threshold}
+          on_input={(threshold) => change({ threshold })}
+          required
+        />
+      </div>
+      <div class="field-row">
+        <LengthChoice
+          label="Must hold for"
+          seconds={draft.for_seconds}
+          on_change={(for_seconds) => change({ for_seconds })}
+          choices={[0, 300, 900, 3600]}
+          text={(seconds) => (seconds === 0 ? "one look" : window_text(seconds))}
+        />
+        <LengthChoice
+          label="Looks every"
+          seconds={draft.every_seconds}
+          on_change={(every_seconds) => change({ every_seconds })}
+          choices={[60, 300, 900, 3600]}
+          text={every_text}
+        />
+        <Field
+          label="Spans at least"
+          type="number"
+          min={0}
+          value={draft.minimum_samples}
+          on_input={(minimum_samples) => change({ minimum_samples })}
+        />
+      </div>
+    </>
+  );
+}
+
+function MonitorTrigger({ draft, change, project }: { draft: Draft; change: Change; project: Project | undefined }) {
+  const monitors = use_monitors(project).data ?? [];
+  return (
+    <Choice
+      label="Monitor"
+      value={draft.monitor}
+      on_change={(monitor) => change({ monitor })}
+      options={[
+        { value: "", title: monitors.length === 0 ? "this project has no monitors" : "choose a monitor" },
+        ...monitors.map((monitor) => ({ value: monitor.id, title: monitor.name })),
+      ]}
+      hint="Fires each time the monitor goes into the state triggered."
+    />
+  );
+}
+
+const types: { value: TriggerType; title: string }[] = [
+  { value: "cron", title: "at set times" },
+  { value: "metric", title: "when a metric crosses a limit" },
+  { value: "monitor", title: "when a monitor triggers" },
+  { value: "webhook", title: "when a webhook arrives" },
+];
+
+function Limits({ draft, change }: { draft: Draft; change: Change }) {
+  return (
+    <>
+      <div class="field-row">
+        <Choice
+          label="While a run is going on"
+          value={draft.overlap}
+          on_change={(value) => change({ overlap: value as Overlap })}
+          options={[
+            { value: "skip", title: "skip the moment" },
+            { value: "queue", title: "wait for it" },
+            { value: "parallel", title: "start another" },
+          ]}
+        />
+        {draft.type === "cron" && (
+          <Choice
+            label="Missed while no server ran"
+            value={draft.catch_up}
+            on_change={(value) => change({ catch_up: value as CatchUp })}
+            options={[
+              { value: "coalesce", title: "fire once for all" },
+              { value: "all", title: "fire each" },
+              { value: "none", title: "do not fire" },
+            ]}
+          />
+        )}
+        <LengthChoice
+          label="Cool-off"
+          seconds={draft.cool_off_seconds}
+          on_change={(cool_off_seconds) => change({ cool_off_seconds })}
+          choices={[0, 900, 3600, 21_600, 86_400]}
+          text={(seconds) => (seconds === 0 ? "none" : window_text(seconds))}
+        />
+      </div>
+      <div class="field-row">
+        <DayBudgetFields draft={draft} change={change} />
+        <Field
+          label="Pause after failures"
+          hint="In a row; 0: never."
+          type="number"
+          min={0}
+          value={draft.failure_limit}
+          on_input={(failure_limit) => change({ failure_limit })}
+        />
+      </div>
+    </>
+  );
+}
+
+function body_of(draft: Draft, soft_percent: number) {
+  return {
+    name: draft.name.trim(),
+    description: draft.description,
+    project: draft.project,
+    preset: draft.preset,
+    prompt: draft.prompt,
+    trigger: trigger_of(draft),
+    overlap: draft.overlap,
+    catch_up: draft.catch_up,
+    cool_off_seconds: draft.cool_off_seconds,
+    failure_limit: Math.round(Number(draft.failure_limit)),
+    budget: {
+      tokens_per_day: read_limit(draft.tokens),
+      cost_micro_usd_per_day: read_limit(draft.dollars, micro),
+      soft_percent,
+    },
+  };
+}
+
+interface FormProps {
+  automation: Automation | null;
+  save: (body: object) => Promise<void>;
+}
+
+export function AutomationForm({ automation, save }: FormProps) {
+  const [draft, change] = use_draft(() => draft_of(automation));
+  const projects = use_projects().data ?? [];
+  const presets = use_presets().data;
+  const variables = (
+    use_load("prompt_variables", (signal) => api.get<PromptVariable[]>("/v1/prompt_variables", {}, signal)).data ?? []
+  ).filter((variable) => variable.trigger === null || variable.trigger === draft.type);
+  const project = projects.find((one) => one.name === draft.project);
+  const ready =
+    draft.name.trim() !== "" &&
+    draft.project !== "" &&
+    draft.preset !== "" &&
+    draft.prompt.trim() !== "" &&
+    trigger_ready(draft);
+  const trigger = trigger_of(draft);
+  return (
+    <div class="editor">
+      <Form
+        title={automation ? "Save" : "Create automation"}
+        disabled={!ready}
+        submit={() => save(body_of(draft, automation?.budget.soft_percent ?? 80))}
+      >
+        <Field label="Name" value={draft.name} on_input={(name) => change({ name })} required />
+        <Field label="Description" value={draft.description} on_input={(description) => change({ description })} />
+        <div class="field-row">
+          <Choice
+            label="Preset"
+            value={draft.preset}
+            on_change={(preset) => change({ preset })}
+            options={[
+              { value: "", title: "choose a preset" },
+              ...(presets ?? []).map((preset) => ({ value: preset.id, title: preset.name })),
+            ]}
+          />
+          <Choice
+            label="On project"
+            value={draft.project}
+            on_change={(name) => change({ project: name })}
+            options={[
+              { value: "", title: "choose a project" },
+              ...projects.map((one) => ({ value: one.name, title: one.name })),
+            ]}
+          />
+        </div>
+        {presets?.length === 0 && (
+          <Note>
+            An automation needs a preset. <a href={preset_page("new")}>Create one</a>
+          </Note>
+        )}
+        <Field
+          label="What each run is told"
+          rows={5}
+          value={draft.prompt}
+          on_input={(prompt) => change({ prompt })}
+          placeholder="Look at {{window.from}} to {{window.to}} of {{project}}. What went wrong, and why?"
+          hint={
+            <>
+              Variables:{" "}
+              {variables.map((variable) => (
+                <code key={variable.name} title={variable.doc}>{`{{${variable.name}}} `}</code>
+              ))}
+              What strangers wrote never goes into the prompt; it lies in a file that the worker can read.
+            </>
+          }
+        />
+        <Section title="When">
+          <div class="form">
+            <Choice
+              label="It fires"
+              value={draft.type}
+              on_change={(value) => change({ type: value as TriggerType })}
+              options={types}
+            />
+            {draft.type === "cron" && <CronFields draft={draft} change={change} />}
+            {draft.type === "metric" && <MetricTrigger draft={draft} change={change} project={project} />}
+            {draft.type === "monitor" && <MonitorTrigger draft={draft} change={change} project={project} />}
+            {draft.type === "webhook" && (
+              <p class="soft">
+                You get an address and a secret when it is saved. Requests are signed with HMAC-SHA256; a delivery that
+                comes twice fires once; its body is a file for the worker, never a part of the prompt.
+              </p>
+            )}
+          </div>
+        </Section>
+        <Section title="How far it may go">
+          <div class="form">
+            <Limits draft={draft} change={change} />
+          </div>
+        </Section>
+      </Form>
+      <TriggerPreviewBox
+        // A schedule is the same for every project, but the server asks for one.
+        project={draft.project || (projects[0]?.name ?? "")}
+        trigger={trigger}
+        cool_off_seconds={draft.cool_off_seconds}
+        ready={trigger_ready(draft) && projects.length > 0}
+      />
+    </div>
+  );
+}

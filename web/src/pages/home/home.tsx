@@ -1,0 +1,135 @@
+// Home: what there is to do and what goes on; above it the first steps, until a worker has been started on a trace.
+// Every tick comes from the API, nothing is remembered here.
+
+import { useEffect, useState } from "preact/hooks";
+import { api, segment } from "../../api";
+import type { Key, Preset, Project, Run, Skill } from "../../api_types";
+import { reload, use_load, use_refresh } from "../../load";
+import { Icon } from "../../parts/icon";
+import { PageHeader, Section } from "../../parts/page";
+import { Empty, ErrorNote, Note, Skeleton } from "../../parts/state";
+import { Time } from "../../parts/time";
+import { query, set_query } from "../../router";
+import { can, space, user } from "../../session";
+import { project_page, projects_page } from "../addresses";
+import { CreateProject } from "../projects/form";
+import { HomeNow } from "./now";
+import { type Progress, Steps } from "./steps";
+
+/** Where runs leave their own traces: not an observed application. */
+const own_project = "hone-runs";
+
+interface HomeData {
+  projects: Project[];
+  progress: Omit<Progress, "traced">;
+}
+
+async function load_home(id: string, signal: AbortSignal): Promise<HomeData> {
+  const first = async <Row,>(may: boolean, path: string, filter: Record<string, string> = {}): Promise<Row[]> =>
+    may ? (await api.page<Row>(path, { space: id, limit: 50, ...filter }, signal)).rows : [];
+  const [projects, keys, skills, presets, runs] = await Promise.all([
+    can("project_read") ? api.list<Project>("/v1/projects", { space: id }, signal) : [],
+    first<Key>(can("key_create"), "/v1/keys"),
+    first<Skill>(can("skill_read"), "/v1/skills", { type: "model" }),
+    first<Preset>(can("preset_read"), "/v1/presets"),
+    first<Run>(can("run_read"), "/v1/runs"),
+  ]);
+  const session = runs.length > 0;
+  return {
+    projects,
+    progress: {
+      key: keys.length > 0,
+      worker: session || presets.length > 0 || skills.some((skill) => skill.missing.length === 0),
+      session,
+    },
+  };
+}
+
+/** Whether a trace has come into one of the newest projects; null until that is known. */
+function use_traced(projects: Project[] | undefined): boolean | null {
+  const ids = (projects ?? []).slice(0, 3).map((project) => project.id);
+  const load = use_load(ids.length > 0 ? `projects/traced/${ids.join()}` : null, async (signal) => {
+    const ask = (id: string) => api.page<unknown>(`/v1/projects/${segment(id)}/trace_rows`, { limit: 1 }, signal);
+    return (await Promise.all(ids.map(ask))).some((page) => page.rows.length > 0);
+  });
+  return projects?.length === 0 ? false : (load.data ?? null);
+}
+
+/** Observed applications, newest first. */
+function observed(projects: Project[] | undefined): Project[] | undefined {
+  return projects
+    ?.filter((project) => project.name !== own_project)
+    .sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+}
+
+function ProjectLinks({ projects }: { projects: Project[] }) {
+  const newest = projects.slice(0, 8);
+  return (
+    <Section title="Projects">
+      <ul class="plain-list">
+        {newest.map((project) => (
+          <li key={project.id}>
+            <a class="row-link" href={project_page(project.name)}>
+              <Icon name={project.restricted ? "lock" : "project"} />
+              <span class="row-title">{project.name}</span>
+              <span class="row-text">{project.description}</span>
+              <Time time={project.created_at} />
+            </a>
+          </li>
+        ))}
+      </ul>
+      {projects.length > newest.length && (
+        <a class="more-link" href={projects_page()}>
+          Show all {projects.length}
+        </a>
+      )}
+    </Section>
+  );
+}
+
+export function Home() {
+  const current = space.value;
+  const key = `projects/home/${current?.id}`;
+  const load = use_load(current ? key : null, (signal) => load_home(current?.id ?? "", signal));
+  const projects = observed(load.data?.projects);
+  const traced = use_traced(projects);
+  const progress = load.data ? { ...load.data.progress, traced } : null;
+  // Until it is known whether traces came, a space where somebody works is not sent back to the steps.
+  const finished = progress?.session === true && traced !== false;
+  // Whoever saw the steps sees the last one ticked, too; the next visit shows only the space.
+  const [seen_steps, set_seen_steps] = useState(false);
+  const setting_up = can("run_start") && progress !== null && (!finished || seen_steps);
+  useEffect(() => {
+    if (setting_up) set_seen_steps(true);
+  }, [setting_up]);
+  use_refresh(setting_up && !finished ? "projects/" : null, 2000);
+  const name = user.value?.name || user.value?.email || "";
+  return (
+    <div class="page narrow">
+      <PageHeader
+        title={setting_up ? `Welcome${name ? `, ${name}` : ""}` : (current?.name ?? "Home")}
+        text={setting_up ? "Three steps and this space is at work. Each ticks itself off." : current?.description}
+      />
+      {load.error && <ErrorNote error={load.error} retry={() => void reload(key)} />}
+      {!load.data && !load.error && <Skeleton />}
+      {projects?.length === 0 && !can("run_start") && (
+        <Empty
+          icon="project"
+          title="No projects yet"
+          text={`Your role here is ${current?.role ?? "none"}. Projects appear as soon as an admin creates them or gives you access.`}
+        />
+      )}
+      {progress && setting_up && <Steps progress={progress} project={projects?.[0]?.name ?? "my-app"} />}
+      {setting_up && finished && (
+        <Note kind="done" icon="check">
+          That was all. This space is at work.
+        </Note>
+      )}
+      {load.data && <HomeNow projects={load.data.projects} />}
+      {projects && projects.length > 0 && <ProjectLinks projects={projects} />}
+      {query.value.get("new") === "project" && (
+        <CreateProject stay on_close={() => set_query({ new: null }, { replace: true })} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+// First steps of a space: a trace, something that works on it, a session. Each ticks itself off when the API says so.
+
+import type { ComponentChildren } from "preact";
+import { Icon } from "../../parts/icon";
+import { can } from "../../session";
+import { space_home } from "../addresses";
+import { SendTrace } from "../projects/send_trace";
+
+/** What is done; null until it is known. */
+export interface Progress {
+  key: boolean;
+  traced: boolean | null;
+  worker: boolean;
+  session: boolean;
+}
+
+interface StepProps {
+  number: number;
+  title: string;
+  done: boolean;
+  text: string;
+  children?: ComponentChildren;
+}
+
+function Step({ number, title, done, text, children }: StepProps) {
+  return (
+    <li class={done ? "step done" : "step"}>
+      <span class="step-mark" aria-hidden="true">
+        {done ? <Icon name="check" /> : number}
+      </span>
+      <div class="step-body">
+        <h2>
+          {title}
+          {done && <span class="off-screen"> (done)</span>}
+        </h2>
+        <p class="page-text">{text}</p>
+        {!done && children}
+      </div>
+    </li>
+  );
+}
+
+export function Steps({ progress, project }: { progress: Progress; project: string }) {
+  const here = space_home();
+  const traced = progress.traced === true;
+  return (
+    <ol class="steps">
+      <Step
+        number={1}
+        title="Send a trace"
+        done={traced}
+        text={
+          traced
+            ? "Traces are coming in."
+            : progress.key || !can("key_create")
+              ? "Set these for an application with any OpenTelemetry exporter, with a key's secret in HONE_API_KEY. The project comes into being with its first trace."
+              : "Any OpenTelemetry exporter will do. It shows an API key with every request, so create one first."
+        }
+      >
+        {!progress.key && can("key_create") && (
+          <a class="button primary" href={`${here}/settings/keys?new=1`}>
+            Create an API key
+          </a>
+        )}
+        <SendTrace project={project} />
+        {progress.traced === false && (
+          <p class="listening" role="status">
+            <span class="pulse" aria-hidden="true" /> Waiting for the first trace…
+          </p>
+        )}
+      </Step>
+      <Step
+        number={2}
+        title="Add a model key, or choose the playbook"
+        done={progress.worker}
+        text={
+          progress.worker
+            ? "There is somebody to do the work."
+            : "Coding agents need a model: your key stays outside of their sandboxes. The playbook needs none: it is an analyst that follows fixed steps."
+        }
+      >
+        <p class="button-row">
+          {can("skill_write") && (
+            <a class={traced ? "button primary" : "button"} href={`${here}/skills?new=model`}>
+              Add a model key
+            </a>
+          )}
+          {can("preset_write") && (
+            <a class="button" href={`${here}/presets/new`}>
+              Choose the playbook
+            </a>
+          )}
+        </p>
+      </Step>
+      <Step
+        number={3}
+        title="Start a session"
+        done={progress.session}
+        text={
+          progress.session
+            ? "The first worker has been started."
+            : "Ask a question about your traces; a worker looks into it in a sandbox and leaves what it found."
+        }
+      >
+        <p>
+          <a class={traced && progress.worker ? "button primary" : "button"} href={`${here}/studio`}>
+            Open Studio
+          </a>
+        </p>
+      </Step>
+    </ol>
+  );
+}

@@ -1,0 +1,80 @@
+// Which number of a project is watched: the metric, the spans it is taken from, and the eval where one is needed.
+
+import { useMemo } from "preact/hooks";
+import type { ApiError } from "../../api";
+import type { Project } from "../../api_types";
+import { capital, metric_info, metric_names } from "../../lib/sentences/metric";
+import { Choice, Field } from "../../parts/form";
+import { SpanFilterBar } from "../traces/span_filter_bar";
+
+export interface Measured {
+  metric: string;
+  filter: string;
+  eval_name: string;
+  eval_label: string;
+}
+
+interface MetricFieldsProps {
+  value: Measured;
+  project: Project | undefined;
+  on_change: (part: Partial<Measured>) => void;
+  /** What the server found wrong with the filter. */
+  error?: ApiError | null;
+}
+
+export function MetricFields({ value, project, on_change, error = null }: MetricFieldsProps) {
+  // Completions look at the last week.
+  const bounds = useMemo(() => ({ after: new Date(Date.now() - 7 * 86_400_000).toISOString() }), []);
+  const of_evals = value.metric.startsWith("eval_");
+  return (
+    <>
+      <div class="field-row">
+        <Choice
+          label="Metric"
+          value={value.metric}
+          on_change={(metric) => on_change({ metric })}
+          options={metric_names.map((name) => ({ value: name, title: capital(metric_info(name).title) }))}
+        />
+        {of_evals && (
+          <Field label="Eval" value={value.eval_name} on_input={(eval_name) => on_change({ eval_name })} required />
+        )}
+        {value.metric === "eval_rate" && (
+          <Field label="Label" value={value.eval_label} on_input={(eval_label) => on_change({ eval_label })} required />
+        )}
+      </div>
+      <div class="field">
+        <span class="field-label">Of spans that match</span>
+        <SpanFilterBar
+          project={project}
+          text={value.filter}
+          bounds={bounds}
+          range="7d"
+          error={error}
+          on_change={(filter) => on_change({ filter })}
+        />
+        <p class="hint">Empty: all spans of the project.</p>
+      </div>
+    </>
+  );
+}
+
+interface LengthProps {
+  label: string;
+  seconds: number;
+  on_change: (seconds: number) => void;
+  choices: number[];
+  text: (seconds: number) => string;
+}
+
+/** A length of time out of a few usual ones; one that was set elsewhere stays choosable. */
+export function LengthChoice({ label, seconds, on_change, choices, text }: LengthProps) {
+  const known = choices.includes(seconds) ? choices : [...choices, seconds].sort((a, b) => a - b);
+  return (
+    <Choice
+      label={label}
+      value={String(seconds)}
+      on_change={(value) => on_change(Number(value))}
+      options={known.map((one) => ({ value: String(one), title: text(one) }))}
+    />
+  );
+}

@@ -1,0 +1,137 @@
+// Adding and changing a destination. Its address is write-only: left empty, it stays as it is.
+
+import { useState } from "preact/hooks";
+import { api, segment } from "../../api";
+import type { Destination, DestinationType } from "../../api_types";
+import { notice_kinds } from "../../lib/sentences/notice";
+import { Dialog } from "../../parts/dialog";
+import { Check, Choice, Field, Form } from "../../parts/form";
+import { space } from "../../session";
+import { use_projects } from "../runs/data";
+
+interface DestinationFormProps {
+  destination: Destination | null;
+  on_close: () => void;
+  on_saved: (saved: Destination) => void;
+}
+
+const types: { value: DestinationType; title: string }[] = [
+  { value: "slack", title: "Slack, or what speaks its webhooks" },
+  { value: "webhook", title: "webhook: signed JSON" },
+  { value: "email", title: "mail" },
+];
+
+const addresses = (text: string) => text.split(/[\s,;]+/).filter((part) => part !== "");
+
+interface PickProps {
+  legend: string;
+  hint: string;
+  options: { value: string; title: string }[];
+  chosen: string[];
+  on_change: (chosen: string[]) => void;
+}
+
+function Pick({ legend, hint, options, chosen, on_change }: PickProps) {
+  return (
+    <fieldset class="pick">
+      <legend>{legend}</legend>
+      <p class="hint">{hint}</p>
+      <div class="scope-list">
+        {options.map((option) => (
+          <Check
+            key={option.value}
+            label={option.title}
+            checked={chosen.includes(option.value)}
+            on_change={(on) =>
+              on_change(on ? [...chosen, option.value] : chosen.filter((value) => value !== option.value))
+            }
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+export function DestinationForm({ destination, on_close, on_saved }: DestinationFormProps) {
+  const [name, set_name] = useState(destination?.name ?? "");
+  const [type, set_type] = useState<DestinationType>(destination?.type ?? "slack");
+  const [url, set_url] = useState("");
+  const [to, set_to] = useState(destination?.type === "email" ? destination.target : "");
+  const [kinds, set_kinds] = useState<string[]>(destination?.kinds ?? []);
+  const [projects, set_projects] = useState<string[]>(destination?.projects ?? []);
+  const [template, set_template] = useState(destination?.template ?? "");
+  const known = use_projects().data ?? [];
+  const mail = type === "email";
+  const ready = name.trim() !== "" && (mail ? addresses(to).length > 0 : destination !== null || url.trim() !== "");
+  async function save(): Promise<void> {
+    const target = mail ? { to: addresses(to) } : url.trim() === "" ? {} : { url: url.trim() };
+    const body = { name: name.trim(), kinds, projects, template, ...target };
+    const saved = destination
+      ? await api.patch<Destination>(`/v1/destinations/${segment(destination.id)}`, body)
+      : await api.post<Destination>("/v1/destinations", { ...body, type }, { space: space.value?.id });
+    on_saved(saved);
+  }
+  return (
+    <Dialog title={destination ? `Edit ${destination.name}` : "Add a destination"} on_close={on_close} wide>
+      <Form title={destination ? "Save" : "Add destination"} disabled={!ready} on_cancel={on_close} submit={save}>
+        <div class="field-row">
+          <Field label="Name" value={name} on_input={set_name} placeholder="on-call channel" required first />
+          {!destination && (
+            <Choice
+              label="Type"
+              value={type}
+              on_change={(value) => set_type(value as DestinationType)}
+              options={types}
+            />
+          )}
+        </div>
+        {mail ? (
+          <Field
+            label="Addresses"
+            rows={2}
+            value={to}
+            on_input={set_to}
+            placeholder="oncall@example.com"
+            hint="At most 20. The installation needs a mail server in its settings."
+          />
+        ) : (
+          <Field
+            label="Address of the hook"
+            value={url}
+            on_input={set_url}
+            placeholder={destination ? `stays ${destination.target}` : "https://hooks.slack.com/services/…"}
+            hint="Kept encrypted and never shown again."
+          />
+        )}
+        <Pick
+          legend="Hears of"
+          hint="None ticked: everything."
+          options={notice_kinds.map(([value, title]) => ({ value, title }))}
+          chosen={kinds}
+          on_change={set_kinds}
+        />
+        {known.length > 0 && (
+          <Pick
+            legend="Of projects"
+            hint="None ticked: all. What concerns the whole space always comes."
+            options={known.map((project) => ({ value: project.id, title: project.name }))}
+            chosen={projects}
+            on_change={set_projects}
+          />
+        )}
+        <Field
+          label="Text of the message"
+          rows={2}
+          value={template}
+          on_input={set_template}
+          placeholder="the usual text"
+          hint={
+            <>
+              Variables: <code>{"{{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}"}</code>
+            </>
+          }
+        />
+      </Form>
+    </Dialog>
+  );
+}

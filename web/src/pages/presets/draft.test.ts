@@ -1,0 +1,39 @@
+import { expect, test } from "@playwright/test";
+import type { Settings } from "../../api_types";
+import { draft_of, problem_of, settings_of } from "./draft";
+
+const settings = () => settings_of(draft_of(null), undefined) as Settings;
+
+test("settings survive the form", () => {
+  const before: Settings = {
+    ...settings(),
+    repos: [{ url: "https://git.example.com/shop.git", ref: "main", path: "services/shop", depth: 0 }],
+    command: ["/bin/sh", "-c"],
+  };
+  before.review = {
+    ...before.review,
+    verification: [{ name: "tests", command: "make test", timeout_seconds: 60 }],
+    require_verified: true,
+    labels: ["hone", "bug"],
+  };
+  before.sandbox.env = { MODE: "a=b", EMPTY: "" };
+  before.sandbox.memory_bytes = 2_000_000_001;
+  before.budget.cost_micro_usd = 1_250_000;
+  const preset = { name: "fixer", description: "", settings: before };
+  expect(settings_of(draft_of(preset), before)).toEqual(before);
+});
+
+test("what the form does not know is kept", () => {
+  const before = { ...settings(), unheard_of: { yes: true } } as unknown as Settings;
+  const preset = { name: "fixer", description: "", settings: before };
+  expect(settings_of(draft_of(preset), before)).toHaveProperty("unheard_of", { yes: true });
+});
+
+test("mistakes are named before anything is sent", () => {
+  const draft = draft_of(null);
+  expect(problem_of(draft)).toBeNull();
+  expect(problem_of({ ...draft, memory: "much" })).toContain("Memory");
+  expect(problem_of({ ...draft, env: "MODE" })).toContain("MODE");
+  expect(problem_of({ ...draft, dollars: "-1" })).toContain("budget");
+  expect(problem_of({ ...draft, pids: "" })).toContain("Processes");
+});

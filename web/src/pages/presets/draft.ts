@@ -1,0 +1,260 @@
+// What the form of a preset holds, from the settings and back. Texts as people type them: a list is lines, a size is
+// "2 GiB", a variable is NAME=value.
+
+import type { ReviewPolicy, Settings } from "../../api_types";
+import { limit_text, micro, read_limit } from "../../lib/format/limit";
+import { byte_size } from "../../lib/format/number";
+import { parse_size } from "../../lib/format/size";
+
+export interface RepoDraft {
+  url: string;
+  ref: string;
+  path: string;
+  depth: string;
+}
+
+export interface VerificationDraft {
+  name: string;
+  command: string;
+  timeout_seconds: string;
+}
+
+export interface ReviewDraft {
+  approvals: string;
+  not_starter: boolean;
+  role: string;
+  protected_paths: string;
+  protect_lock_files: boolean;
+  verification: VerificationDraft[];
+  require_verified: boolean;
+  open_pull_request: boolean;
+  draft: boolean;
+  open_pull_requests: string;
+  labels: string;
+  reviewers: string;
+  commits: string;
+  author: string;
+  trailers: string;
+  sign_off: boolean;
+  follow_forge_comments: boolean;
+}
+
+export interface Draft {
+  name: string;
+  description: string;
+  harness: string;
+  model: string;
+  command: string;
+  system_prompt: string;
+  skills: string[];
+  repos: RepoDraft[];
+  image: string;
+  init_script: string;
+  init_failure: string;
+  init_seconds: string;
+  env: string;
+  memory: string;
+  disk: string;
+  cpus: string;
+  pids: string;
+  minutes: string;
+  idle_minutes: string;
+  network: string;
+  hosts: string;
+  tier: string;
+  outputs: Record<OutputKind, string>;
+  tokens: string;
+  dollars: string;
+  soft_percent: string;
+  capture: Settings["capture"];
+  review: ReviewDraft;
+}
+
+export const output_kinds = ["investigation", "labels", "file", "branch"] as const;
+export type OutputKind = (typeof output_kinds)[number];
+
+export const lines = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+const words = (text: string): string[] =>
+  text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+
+function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
+  return {
+    approvals: String(policy?.approvals ?? 1),
+    not_starter: policy?.not_starter ?? false,
+    role: policy?.role ?? "member",
+    protected_paths: policy?.protected_paths.join("\n") ?? "",
+    protect_lock_files: policy?.protect_lock_files ?? false,
+    verification: (policy?.verification ?? []).map((one) => ({
+      ...one,
+      timeout_seconds: String(one.timeout_seconds),
+    })),
+    require_verified: policy?.require_verified ?? false,
+    open_pull_request: policy?.open_pull_request ?? true,
+    draft: policy?.draft ?? true,
+    open_pull_requests: String(policy?.open_pull_requests ?? 10),
+    labels: policy?.labels.join(", ") ?? "",
+    reviewers: policy?.reviewers.join(", ") ?? "",
+    commits: policy?.commits ?? "keep",
+    author: policy?.author ?? "",
+    trailers: policy?.trailers.join("\n") ?? "",
+    sign_off: policy?.sign_off ?? false,
+    follow_forge_comments: policy?.follow_forge_comments ?? false,
+  };
+}
+
+function policy_of(draft: ReviewDraft, before: ReviewPolicy | undefined): unknown {
+  return {
+    ...before,
+    ...draft,
+    approvals: whole(draft.approvals),
+    protected_paths: lines(draft.protected_paths),
+    verification: draft.verification
+      .map((one) => ({
+        name: one.name.trim(),
+        command: one.command.trim(),
+        timeout_seconds: whole(one.timeout_seconds),
+      }))
+      .filter((one) => one.name !== "" || one.command !== ""),
+    require_verified: draft.require_verified && draft.verification.length > 0,
+    open_pull_requests: whole(draft.open_pull_requests),
+    labels: words(draft.labels),
+    reviewers: words(draft.reviewers),
+    author: draft.author.trim(),
+    trailers: lines(draft.trailers),
+  };
+}
+
+export function draft_of(preset: { name: string; description: string; settings: Settings } | null): Draft {
+  const settings = preset?.settings;
+  const sandbox = settings?.sandbox;
+  const outputs = settings?.outputs;
+  return {
+    name: preset?.name ?? "",
+    description: preset?.description ?? "",
+    harness: settings?.harness ?? "playbook",
+    model: settings?.model ?? "",
+    command: settings?.command.join("\n") ?? "",
+    system_prompt: settings?.system_prompt ?? "",
+    skills: settings?.skills ?? [],
+    repos: (settings?.repos ?? []).map((repo) => ({ ...repo, depth: repo.depth ? String(repo.depth) : "" })),
+    image: sandbox?.image ?? "host",
+    init_script: sandbox?.init_script ?? "",
+    init_failure: sandbox?.init_failure ?? "abort",
+    init_seconds: String(sandbox?.init_seconds ?? 120),
+    env: Object.entries(sandbox?.env ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join("\n"),
+    memory: byte_size(sandbox?.memory_bytes ?? 2 ** 31),
+    disk: byte_size(sandbox?.disk_bytes ?? 2 ** 32),
+    cpus: String(sandbox?.cpus ?? 2),
+    pids: String(sandbox?.pids ?? 512),
+    minutes: String(sandbox?.wall_clock_minutes ?? 60),
+    idle_minutes: String(sandbox?.idle_minutes ?? 10),
+    network: sandbox?.network ?? "allowlist",
+    hosts: sandbox?.allow_hosts.join("\n") ?? "",
+    tier: sandbox?.minimum_tier ?? "ns",
+    outputs: {
+      investigation: outputs?.investigation ?? "auto",
+      labels: outputs?.labels ?? "review",
+      file: outputs?.file ?? "auto",
+      branch: outputs?.branch ?? "review",
+    },
+    tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
+    dollars: limit_text(settings?.budget.cost_micro_usd, micro),
+    soft_percent: String(settings?.budget.soft_percent ?? 80),
+    capture: settings?.capture ?? "full",
+    review: review_draft(settings?.review),
+  };
+}
+
+/** What is wrong in words, before anything is sent; null when nothing is. The server has the last word. */
+export function problem_of(draft: Draft): string | null {
+  if (!parse_size(draft.memory)) return "Memory must be a size such as 2 GiB.";
+  if (!parse_size(draft.disk)) return "Disk must be a size such as 4 GiB.";
+  const numbers: [string, string][] = [
+    ["CPUs", draft.cpus],
+    ["Processes", draft.pids],
+    ["Minutes", draft.minutes],
+    ["Idle minutes", draft.idle_minutes],
+    ["Seconds for the init script", draft.init_seconds],
+    ["The share of the budget", draft.soft_percent],
+    ["Approvals", draft.review.approvals],
+    ["The number of open pull requests", draft.review.open_pull_requests],
+    ...draft.review.verification.map((one): [string, string] => ["Seconds of a verification", one.timeout_seconds]),
+  ];
+  for (const [name, text] of numbers)
+    if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number above 0.`;
+  for (const text of [draft.tokens, draft.dollars])
+    if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number above 0, or empty.";
+  const wrong = lines(draft.env).find((line) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(line));
+  return wrong === undefined ? null : `Not NAME=value: ${wrong}`;
+}
+
+function env_of(text: string): Record<string, string> {
+  const found: [string, string][] = lines(text).map((line) => {
+    const at = line.indexOf("=");
+    return [line.slice(0, at), line.slice(at + 1)];
+  });
+  return Object.fromEntries(found);
+}
+
+/** A size that nobody touched stays to the byte: "1.9 GiB" is only how it is shown. */
+function size_of(text: string, before: number | undefined): number {
+  return before !== undefined && text === byte_size(before) ? before : (parse_size(text) ?? 0);
+}
+
+const whole = (text: string): number => Math.round(Number(text));
+
+/** What the form does not show stays as it is. */
+export function settings_of(draft: Draft, before: Settings | undefined): unknown {
+  return {
+    ...before,
+    harness: draft.harness,
+    model: draft.model.trim(),
+    command: lines(draft.command),
+    system_prompt: draft.system_prompt,
+    skills: draft.skills,
+    repos: draft.repos
+      .map(({ url, ref, path, depth }) => ({
+        url: url.trim(),
+        ref: ref.trim(),
+        path: path.trim(),
+        depth: whole(depth),
+      }))
+      .filter((repo) => repo.url !== ""),
+    sandbox: {
+      ...before?.sandbox,
+      image: draft.image.trim() || "host",
+      init_script: draft.init_script,
+      init_failure: draft.init_failure,
+      init_seconds: whole(draft.init_seconds),
+      env: env_of(draft.env),
+      memory_bytes: size_of(draft.memory, before?.sandbox.memory_bytes),
+      disk_bytes: size_of(draft.disk, before?.sandbox.disk_bytes),
+      cpus: Number(draft.cpus),
+      pids: whole(draft.pids),
+      wall_clock_minutes: whole(draft.minutes),
+      idle_minutes: whole(draft.idle_minutes),
+      network: draft.network,
+      allow_hosts: lines(draft.hosts),
+      minimum_tier: draft.tier,
+    },
+    outputs: { ...before?.outputs, ...draft.outputs },
+    budget: {
+      ...before?.budget,
+      tokens: draft.tokens.trim() === "" ? null : whole(draft.tokens),
+      cost_micro_usd: read_limit(draft.dollars, micro),
+      soft_percent: whole(draft.soft_percent),
+    },
+    capture: draft.capture,
+    review: policy_of(draft.review, before?.review),
+  };
+}

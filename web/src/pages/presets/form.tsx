@@ -1,0 +1,367 @@
+// The form of a preset: everything a worker is made of, in parts that stay folded until they matter.
+
+import type { ComponentChildren } from "preact";
+import { api, segment } from "../../api";
+import type { HarnessView, Preset } from "../../api_types";
+import { reload, use_load } from "../../load";
+import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
+import { GroupList } from "../../parts/group_list";
+import { Note } from "../../parts/state";
+import { toast_done } from "../../parts/toast";
+import { navigate } from "../../router";
+import { can, space } from "../../session";
+import { preset_page } from "../addresses";
+import { capture_options } from "../runs/data";
+import { list_skills } from "../skills/data";
+import { ReachLines } from "../skills/reach";
+import { type Draft, draft_of, lines, output_kinds, problem_of, settings_of } from "./draft";
+import { ReviewPart, review_summary } from "./review_fields";
+
+interface PartProps {
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}
+
+function Part({ title, text, children }: { title: string; text: string; children: ComponentChildren }) {
+  return (
+    <details class="form-part">
+      <summary>
+        <b>{title}</b> <span class="soft">{text}</span>
+      </summary>
+      <div class="form-part-body">{children}</div>
+    </details>
+  );
+}
+
+function Worker({ draft, change }: PartProps) {
+  const harnesses = use_load("harnesses", (signal) => api.get<HarnessView[]>("/v1/harnesses", {}, signal)).data ?? [];
+  const harness = harnesses.find((entry) => entry.name === draft.harness);
+  return (
+    <>
+      <div class="field-row">
+        <Choice
+          label="Harness"
+          value={draft.harness}
+          on_change={(value) => change({ harness: value })}
+          options={harnesses.map((entry) => ({ value: entry.name, title: entry.title }))}
+          hint={harness && !harness.ready ? harness.advice : undefined}
+        />
+        {harness?.protocols.length !== 0 && (
+          <Field
+            label="Model"
+            hint="As its provider calls it."
+            value={draft.model}
+            on_input={(model) => change({ model })}
+          />
+        )}
+      </div>
+      {(draft.harness === "command" || draft.harness === "playbook") && (
+        <Field
+          label={draft.harness === "command" ? "Command" : "Playbook"}
+          hint={
+            draft.harness === "command"
+              ? "The program, then each argument on a line of its own."
+              : "Empty: investigate."
+          }
+          rows={2}
+          value={draft.command}
+          on_input={(command) => change({ command })}
+        />
+      )}
+      <Field
+        label="System prompt"
+        rows={6}
+        value={draft.system_prompt}
+        on_input={(system_prompt) => change({ system_prompt })}
+      />
+    </>
+  );
+}
+
+function Skills({ draft, change }: PartProps) {
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
+  if (skills.length === 0) return null;
+  return (
+    <fieldset class="scope-list">
+      <legend>Skills</legend>
+      {skills.map((skill) => (
+        <Check
+          key={skill.id}
+          label={`${skill.name} (${skill.type})`}
+          checked={draft.skills.includes(skill.id)}
+          on_change={(on) =>
+            change({ skills: on ? [...draft.skills, skill.id] : draft.skills.filter((id) => id !== skill.id) })
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+function Repositories({ draft, change }: PartProps) {
+  return (
+    <Part
+      title="Repositories"
+      text={draft.repos.length === 0 ? "none" : draft.repos.map((repo) => repo.url).join(", ")}
+    >
+      <GroupList
+        noun="Repository"
+        add="Add a repository"
+        rows={draft.repos}
+        blank={{ url: "", ref: "", path: "", depth: "" }}
+        on_change={(repos) => change({ repos })}
+      >
+        {(repo, set) => (
+          <>
+            <Field
+              label="Address"
+              placeholder="https://github.com/example/shop"
+              value={repo.url}
+              on_input={(url) => set({ url })}
+            />
+            <div class="field-row">
+              <Field label="Branch, tag or commit" value={repo.ref} on_input={(ref) => set({ ref })} />
+              <Field label="Folder" placeholder="all of it" value={repo.path} on_input={(path) => set({ path })} />
+              <Field
+                label="Commits of history"
+                placeholder="all"
+                type="number"
+                value={repo.depth}
+                on_input={(depth) => set({ depth })}
+              />
+            </div>
+          </>
+        )}
+      </GroupList>
+    </Part>
+  );
+}
+
+function Sandbox({ draft, change }: PartProps) {
+  return (
+    <Part title="Sandbox" text={`${draft.memory}, ${draft.cpus} CPUs, ${draft.minutes} min`}>
+      <div class="field-row">
+        <Field label="Memory" value={draft.memory} on_input={(memory) => change({ memory })} />
+        <Field label="Disk" value={draft.disk} on_input={(disk) => change({ disk })} />
+        <Field label="CPUs" value={draft.cpus} on_input={(cpus) => change({ cpus })} />
+      </div>
+      <div class="field-row">
+        <Field
+          label="Minutes"
+          type="number"
+          min={1}
+          value={draft.minutes}
+          on_input={(minutes) => change({ minutes })}
+        />
+        <Field
+          label="Idle minutes"
+          type="number"
+          min={1}
+          value={draft.idle_minutes}
+          on_input={(idle_minutes) => change({ idle_minutes })}
+        />
+        <Field label="Processes" type="number" min={1} value={draft.pids} on_input={(pids) => change({ pids })} />
+      </div>
+      <div class="field-row">
+        <Field
+          label="Image"
+          hint="host: this machine's programs, read-only."
+          value={draft.image}
+          on_input={(image) => change({ image })}
+        />
+        <Choice
+          label="Weakest wall"
+          value={draft.tier}
+          on_change={(tier) => change({ tier })}
+          options={[
+            { value: "ns", title: "ns: namespaces" },
+            { value: "gvisor", title: "gvisor: a kernel of its own" },
+          ]}
+        />
+      </div>
+      <Field
+        label="Init script"
+        hint="Shell; prepares the root once, then it is kept for later runs."
+        rows={4}
+        value={draft.init_script}
+        on_input={(init_script) => change({ init_script })}
+      />
+      {draft.init_script.trim() !== "" && (
+        <div class="field-row">
+          <Choice
+            label="When the init script fails"
+            value={draft.init_failure}
+            on_change={(init_failure) => change({ init_failure })}
+            options={[
+              { value: "abort", title: "the run fails" },
+              { value: "degrade", title: "the run goes on without it" },
+            ]}
+          />
+          <Field
+            label="Seconds it has"
+            type="number"
+            min={1}
+            value={draft.init_seconds}
+            on_input={(init_seconds) => change({ init_seconds })}
+          />
+        </div>
+      )}
+      <Field
+        label="Environment"
+        hint="NAME=value on each line. Not for secrets: those belong to skills."
+        rows={3}
+        value={draft.env}
+        on_input={(env) => change({ env })}
+      />
+    </Part>
+  );
+}
+
+const networks = [
+  { value: "allowlist", title: "hosts of its skills and those below" },
+  { value: "none", title: "nothing but the gateway" },
+  { value: "open", title: "any public host" },
+];
+
+function Network({ draft, change }: PartProps) {
+  const hosts = lines(draft.hosts);
+  return (
+    <Part
+      title="Network"
+      text={draft.network === "allowlist" && hosts.length > 0 ? `allowlist, ${hosts.join(", ")}` : draft.network}
+    >
+      <Choice
+        label="What it may reach"
+        value={draft.network}
+        on_change={(network) => change({ network })}
+        options={networks}
+      />
+      {draft.network === "open" && (
+        <Note kind="warning" icon="warning">
+          Whatever the worker reads, it can send anywhere. Use it for tasks without private data.
+        </Note>
+      )}
+      <Field
+        label="Further hosts"
+        hint="One on a line: host, host:port or *.example.com."
+        rows={2}
+        value={draft.hosts}
+        on_input={(text) => change({ hosts: text })}
+      />
+      {draft.skills.length > 0 && can("skill_read") && (
+        <>
+          <p class="soft">By its skills, and with which secret:</p>
+          <ReachLines ids={draft.skills} />
+        </>
+      )}
+    </Part>
+  );
+}
+
+const output_titles = { investigation: "Investigations", labels: "Labels", file: "Files", branch: "Branches" };
+
+function Outputs({ draft, change }: PartProps) {
+  const waiting = output_kinds.filter((kind) => draft.outputs[kind] === "review");
+  return (
+    <Part
+      title="Outputs"
+      text={
+        waiting.length === 0
+          ? "nothing waits for review"
+          : `${waiting.map((kind) => output_titles[kind]).join(", ")} wait for review`
+      }
+    >
+      <div class="field-row">
+        {output_kinds.map((kind) => (
+          <Choice
+            key={kind}
+            label={output_titles[kind]}
+            value={draft.outputs[kind]}
+            on_change={(value) => change({ outputs: { ...draft.outputs, [kind]: value } })}
+            options={[
+              { value: "auto", title: "count at once" },
+              { value: "review", title: "wait for a person" },
+            ]}
+          />
+        ))}
+      </div>
+    </Part>
+  );
+}
+
+function BudgetPart({ draft, change }: PartProps) {
+  const limits = [draft.tokens && `${draft.tokens} tokens`, draft.dollars && `$${draft.dollars}`].filter(Boolean);
+  return (
+    <Part title="Budget" text={limits.length === 0 ? "no limit of its own" : limits.join(", ")}>
+      <div class="field-row">
+        <Field
+          label="Tokens"
+          hint="Empty: no limit."
+          type="number"
+          min={1}
+          value={draft.tokens}
+          on_input={(tokens) => change({ tokens })}
+        />
+        <Field
+          label="US dollars"
+          hint="Empty: no limit."
+          value={draft.dollars}
+          on_input={(dollars) => change({ dollars })}
+        />
+        <Field
+          label="Told to wrap up at, %"
+          type="number"
+          min={1}
+          value={draft.soft_percent}
+          on_input={(soft_percent) => change({ soft_percent })}
+        />
+      </div>
+      <Choice
+        label="Spans of model calls keep"
+        hint="The space may keep less (Usage, budget of the day). Redaction rules of the project hone-runs apply."
+        value={draft.capture}
+        options={capture_options}
+        on_change={(capture) => change({ capture: capture as Draft["capture"] })}
+      />
+    </Part>
+  );
+}
+
+export function PresetForm({ preset }: { preset: Preset | null }) {
+  const [draft, change] = use_draft(() => draft_of(preset));
+  async function save(): Promise<void> {
+    const problem = problem_of(draft);
+    if (problem !== null) throw new Error(problem);
+    const body = {
+      name: draft.name.trim(),
+      description: draft.description,
+      settings: settings_of(draft, preset?.settings),
+    };
+    const saved = preset
+      ? await api.patch<Preset>(`/v1/presets/${segment(preset.id)}`, body)
+      : await api.post<Preset>("/v1/presets", body, { space: space.value?.id });
+    await Promise.all([reload("preset"), reload("studio/")]);
+    toast_done(`Saved as version ${saved.version}`);
+    if (!preset) navigate(preset_page(saved.id), { replace: true });
+  }
+  const part = { draft, change };
+  return (
+    <Form title={preset ? "Save" : "Create preset"} disabled={draft.name.trim() === ""} submit={save}>
+      <Field label="Name" value={draft.name} on_input={(name) => change({ name })} required />
+      <Field label="Description" value={draft.description} on_input={(description) => change({ description })} />
+      <Worker {...part} />
+      <Skills {...part} />
+      <Repositories {...part} />
+      <Sandbox {...part} />
+      <Network {...part} />
+      <Outputs {...part} />
+      <Part title="Review of branches" text={review_summary(draft.review)}>
+        <ReviewPart
+          draft={draft.review}
+          change={(part) => change((known) => ({ review: { ...known.review, ...part } }))}
+        />
+      </Part>
+      <BudgetPart {...part} />
+    </Form>
+  );
+}

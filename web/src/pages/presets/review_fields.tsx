@@ -1,0 +1,165 @@
+// The part of a preset's form about branches: who must agree, what is protected, how a fix is verified and delivered.
+
+import { plural } from "../../lib/format/number";
+import { Check, Choice, Field } from "../../parts/form";
+import { GroupList } from "../../parts/group_list";
+import type { ReviewDraft } from "./draft";
+
+interface PartProps {
+  draft: ReviewDraft;
+  change: (part: Partial<ReviewDraft>) => void;
+}
+
+export function review_summary(draft: ReviewDraft): string {
+  const parts = [`${plural(Number(draft.approvals) || 1, "approval")} by at least a ${draft.role}`];
+  const commands = draft.verification.map((one) => one.name).filter((name) => name !== "");
+  if (commands.length > 0) parts.push(`verified by ${commands.join(", ")}`);
+  parts.push(draft.open_pull_request ? (draft.draft ? "draft pull request" : "pull request") : "only pushed");
+  return parts.join(", ");
+}
+
+function Verification({ draft, change }: PartProps) {
+  return (
+    <>
+      <GroupList
+        noun="Verification"
+        add="Add a verification command"
+        rows={draft.verification}
+        blank={{ name: "", command: "", timeout_seconds: "600" }}
+        on_change={(verification) => change({ verification })}
+      >
+        {(one, set) => (
+          <>
+            <div class="field-row">
+              <Field label="Name" placeholder="tests" value={one.name} on_input={(name) => set({ name })} />
+              <Field
+                label="Seconds"
+                type="number"
+                min={1}
+                value={one.timeout_seconds}
+                on_input={(timeout_seconds) => set({ timeout_seconds })}
+              />
+            </div>
+            <Field
+              label="Command"
+              placeholder="make test"
+              value={one.command}
+              on_input={(command) => set({ command })}
+            />
+          </>
+        )}
+      </GroupList>
+      {draft.verification.length > 0 && (
+        <Check
+          label="Only verified branches can be approved"
+          hint="Commands run on the base and on the branch, in a fresh sandbox without network."
+          checked={draft.require_verified}
+          on_change={(require_verified) => change({ require_verified })}
+        />
+      )}
+    </>
+  );
+}
+
+function Delivery({ draft, change }: PartProps) {
+  return (
+    <>
+      <Check
+        label="Open a pull request"
+        hint="Otherwise the branch is only pushed."
+        checked={draft.open_pull_request}
+        on_change={(open_pull_request) => change({ open_pull_request })}
+      />
+      {draft.open_pull_request && (
+        <>
+          <Check label="As a draft" checked={draft.draft} on_change={(on) => change({ draft: on })} />
+          <Check
+            label="Changes requested on the forge are told to the session"
+            checked={draft.follow_forge_comments}
+            on_change={(follow_forge_comments) => change({ follow_forge_comments })}
+          />
+          <div class="field-row">
+            <Field
+              label="Most open at once"
+              type="number"
+              min={1}
+              value={draft.open_pull_requests}
+              on_input={(open_pull_requests) => change({ open_pull_requests })}
+            />
+            <Field label="Labels" hint="With commas." value={draft.labels} on_input={(labels) => change({ labels })} />
+            <Field
+              label="Reviewers"
+              hint="Names on the forge, with commas."
+              value={draft.reviewers}
+              on_input={(reviewers) => change({ reviewers })}
+            />
+          </div>
+        </>
+      )}
+      <Choice
+        label="Commits"
+        value={draft.commits}
+        on_change={(commits) => change({ commits })}
+        options={[
+          { value: "keep", title: "as the worker made them" },
+          { value: "squash", title: "one commit" },
+        ]}
+      />
+      <Field
+        label="Author"
+        placeholder="Name <mail@example.com>"
+        value={draft.author}
+        on_input={(author) => change({ author })}
+      />
+      <Field
+        label="Trailers"
+        hint="Key: value on each line."
+        rows={2}
+        value={draft.trailers}
+        on_input={(trailers) => change({ trailers })}
+      />
+      <Check label="Sign off" checked={draft.sign_off} on_change={(sign_off) => change({ sign_off })} />
+    </>
+  );
+}
+
+export function ReviewPart({ draft, change }: PartProps) {
+  return (
+    <>
+      <div class="field-row">
+        <Field
+          label="Approvals"
+          type="number"
+          min={1}
+          value={draft.approvals}
+          on_input={(approvals) => change({ approvals })}
+        />
+        <Choice
+          label="Of people who are at least"
+          value={draft.role}
+          on_change={(role) => change({ role })}
+          options={["annotator", "member", "admin", "owner"].map((role) => ({ value: role, title: role }))}
+        />
+      </div>
+      <Check
+        label="Not by whoever started the run"
+        checked={draft.not_starter}
+        on_change={(not_starter) => change({ not_starter })}
+      />
+      <Field
+        label="Protected paths"
+        hint="One pattern on a line: deploy/**, *.tf. Workflows of forges are protected anyway."
+        rows={2}
+        value={draft.protected_paths}
+        on_input={(protected_paths) => change({ protected_paths })}
+      />
+      <Check
+        label="Lock files are protected too"
+        checked={draft.protect_lock_files}
+        on_change={(protect_lock_files) => change({ protect_lock_files })}
+      />
+      <Verification draft={draft} change={change} />
+      <Delivery draft={draft} change={change} />
+    </>
+  );
+}

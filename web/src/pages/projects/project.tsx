@@ -1,0 +1,264 @@
+// One project: what it is, its settings, and who may see it.
+
+import { useState } from "preact/hooks";
+import { api, segment } from "../../api";
+import type { DiskView, LedgerView, Project, SignalView } from "../../api_types";
+import { byte_size, exact_count, plural } from "../../lib/format/number";
+import { shell_quote } from "../../lib/format/text";
+import type { Params } from "../../lib/route";
+import { reload, use_load } from "../../load";
+import { Confirm } from "../../parts/confirm";
+import { CodeBlock, Id } from "../../parts/copy";
+import { Field, Form } from "../../parts/form";
+import { Icon } from "../../parts/icon";
+import { PageHeader, Section } from "../../parts/page";
+import { Facts } from "../../parts/slide_over";
+import { Data } from "../../parts/state";
+import { current_tab, Tabs } from "../../parts/tabs";
+import { Time } from "../../parts/time";
+import { toast_done } from "../../parts/toast";
+import { navigate } from "../../router";
+import { can, space } from "../../session";
+import { project_page, projects_page, signal_page } from "../addresses";
+import { ProjectAccess } from "./access";
+import { Compare } from "./compare";
+import { Overview } from "./overview";
+import { project_route } from "./scope";
+import { TraceLimits } from "./trace_limits";
+
+function About({ project }: { project: Project }) {
+  const command = `curl -H "Authorization: Bearer $HONE_API_KEY" ${shell_quote(`${window.location.origin}/v1/projects/${segment(project.name)}`)}`;
+  return (
+    <Section title="About this project">
+      <Facts
+        rows={[
+          ["Id", <Id key="id" id={project.id} />],
+          ["Created", <Time key="time" time={project.created_at} />],
+          [
+            "Spans are kept",
+            project.retention_days === null ? "as long as the installation says" : `${project.retention_days} days`,
+          ],
+          [
+            "Visible to",
+            project.restricted ? "people and keys with a binding" : `everybody in ${space.value?.name ?? "the space"}`,
+          ],
+        ]}
+      />
+      <CodeBlock text={command} label="request" />
+    </Section>
+  );
+}
+
+/** What the project's spans cost on disk, and what became of all that were sent. */
+function Storage({ project }: { project: Project }) {
+  const key = `storage/${project.id}`;
+  const load = use_load(key, async (signal) => {
+    const [disk, ledger] = await Promise.all([
+      api.get<DiskView>(project_route(project, "disk"), {}, signal),
+      api.get<LedgerView>(project_route(project, "ledger"), {}, signal),
+    ]);
+    return { disk, ledger };
+  });
+  return (
+    <Section title="Storage" text="What this project's spans take on disk, and what happened to those that were sent.">
+      <Data load={load} retry={() => void reload(key)}>
+        {({ disk, ledger }) => (
+          <Facts
+            rows={[
+              [
+                "On disk",
+                <span key="disk" title={`${exact_count(disk.bytes)} bytes`}>
+                  {byte_size(disk.bytes)} for {plural(disk.spans, "span")}
+                </span>,
+              ],
+              [
+                "Oldest and newest",
+                disk.oldest && disk.newest ? (
+                  <span key="range">
+                    <Time time={disk.oldest} /> to <Time time={disk.newest} />
+                  </span>
+                ) : (
+                  "no spans"
+                ),
+              ],
+              ["Kept for", disk.retention_days === 0 ? "ever" : plural(disk.retention_days, "day")],
+              [
+                "Received",
+                `${exact_count(ledger.received)}: ${exact_count(ledger.stored)} stored, ${exact_count(ledger.repeated)} sent again, ${exact_count(ledger.pending)} on their way`,
+              ],
+              [
+                "Refused",
+                ledger.rejected === 0
+                  ? "none"
+                  : Object.entries(ledger.rejected_by_reason)
+                      .map(([reason, count]) => `${exact_count(count)} ${reason}`)
+                      .join(", "),
+              ],
+              ["Cut or redacted", `${exact_count(ledger.truncated)} cut, ${exact_count(ledger.redacted)} redacted`],
+            ]}
+          />
+        )}
+      </Data>
+    </Section>
+  );
+}
+
+function ProjectSettings({ project }: { project: Project }) {
+  const [name, set_name] = useState(project.name);
+  const [description, set_description] = useState(project.description);
+  const [retention, set_retention] = useState(project.retention_days === null ? "" : String(project.retention_days));
+  const [deleting, set_deleting] = useState(false);
+  const may_edit = can("project_update");
+  const days = retention.trim() === "" ? null : Number(retention);
+  const changed = name !== project.name || description !== project.description || days !== project.retention_days;
+
+  async function save(): Promise<void> {
+    const body = { name: name.trim(), description, retention_days: days };
+    const saved = await api.patch<Project>(`/v1/projects/${segment(project.id)}`, body);
+    toast_done("Project saved");
+    if (saved.name !== project.name) navigate(project_page(saved.name, "settings"), { replace: true });
+    await reload("project");
+  }
+  async function remove(): Promise<void> {
+    await api.delete(`/v1/projects/${segment(project.id)}`);
+    void reload("projects/");
+    toast_done(`Project ${project.name} deleted`);
+    navigate(projects_page(), { replace: true });
+  }
+  return (
+    <>
+      <Section title="Project">
+        <Form title="Save" disabled={!changed || !may_edit || name.trim() === ""} submit={save}>
+          <Field
+            label="Name"
+            value={name}
+            on_input={set_name}
+            required
+            disabled={!may_edit}
+            max_length={200}
+            hint="Exporters that name the project by its old name would create a new one."
+          />
+          <Field label="Description" value={description} on_input={set_description} disabled={!may_edit} />
+          <Field
+            label="Keep spans for (days)"
+            type="number"
+            min={1}
+            value={retention}
+            on_input={set_retention}
+            disabled={!may_edit}
+            placeholder="installation default"
+            hint="Older spans are deleted and their disk space is freed. Empty means the default of the installation."
+          />
+        </Form>
+      </Section>
+      <TraceLimits project={project} />
+      <Storage project={project} />
+      {can("project_delete") && (
+        <Section
+          title="Delete"
+          text="Deletes the project with everything in it: traces, evals, monitors. There is no way back."
+        >
+          <button type="button" class="danger" onClick={() => set_deleting(true)}>
+            <Icon name="trash" /> Delete project
+          </button>
+        </Section>
+      )}
+      {deleting && (
+        <Confirm
+          title={`Delete ${project.name}?`}
+          consequence={`All data of ${project.name} will be gone for everybody in ${space.value?.name ?? "the space"}. This cannot be undone.`}
+          action="Delete for ever"
+          typed_name={project.name}
+          run={remove}
+          on_close={() => set_deleting(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Restriction({ project }: { project: Project }) {
+  async function set_restricted(restricted: boolean): Promise<void> {
+    await api.patch<Project>(`/v1/projects/${segment(project.id)}`, { restricted });
+    toast_done(
+      restricted ? "Only bound people and keys see this project now" : "Everybody in the space sees this project now",
+    );
+    await reload("project");
+  }
+  return (
+    <Section
+      title="Who can see it"
+      text={
+        project.restricted
+          ? "Restricted: roles of the space do not count here, only the bindings below do."
+          : `Everybody in ${space.value?.name ?? "the space"} sees it, with the role they have there.`
+      }
+    >
+      <Form
+        title={project.restricted ? "Open to the whole space" : "Restrict to bindings"}
+        plain
+        disabled={!can("project_update")}
+        submit={() => set_restricted(!project.restricted)}
+      />
+    </Section>
+  );
+}
+
+/** What Signal has to say about the project, one click away. */
+function SignalLink({ project }: { project: Project }) {
+  const view = use_load(`signal/${project.id}`, (signal) =>
+    api.get<SignalView>(project_route(project, "signal"), {}, signal),
+  ).data;
+  if (!view) return null;
+  return (
+    <a class="button" href={signal_page(project.name)}>
+      <Icon name="signal" /> {view.enabled ? `Signal: ${plural(view.open_issues, "open issue")}` : "Signal is off"}
+    </a>
+  );
+}
+
+export function ProjectPage({ params }: { params: Params }) {
+  const name = params.project ?? "";
+  const key = `project/${space.value?.id}/${name}`;
+  const load = use_load(key, (signal) =>
+    api.get<Project>(`/v1/projects/${segment(name)}`, { space: space.value?.id }, signal),
+  );
+  const tabs = [
+    { id: "overview", title: "Overview" },
+    { id: "compare", title: "Compare" },
+    { id: "settings", title: "Settings" },
+    ...(can("project_bind") ? [{ id: "access", title: "Access" }] : []),
+  ];
+  const tab = current_tab(tabs);
+  return (
+    <div class="page">
+      <PageHeader title={load.data?.name ?? name} text={load.data?.description}>
+        {load.data && can("issue_read") && <SignalLink project={load.data} />}
+      </PageHeader>
+      <Tabs label="Project" tabs={tabs} />
+      <Data load={load} retry={() => void reload(key)}>
+        {(project) => (
+          <>
+            {tab === "overview" && (
+              <Overview project={project}>
+                <About project={project} />
+              </Overview>
+            )}
+            {tab === "compare" && <Compare project={project} />}
+            {tab === "settings" && (
+              <div class="narrow">
+                <ProjectSettings key={project.name + project.created_at} project={project} />
+              </div>
+            )}
+            {tab === "access" && (
+              <div class="narrow">
+                <Restriction project={project} />
+                <ProjectAccess project={project} />
+              </div>
+            )}
+          </>
+        )}
+      </Data>
+    </div>
+  );
+}

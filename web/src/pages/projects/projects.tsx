@@ -1,0 +1,127 @@
+// All projects of the space.
+
+import { api } from "../../api";
+import type { Project } from "../../api_types";
+import { use_keys } from "../../keyboard";
+import { shell_quote } from "../../lib/format/text";
+import { reload, use_load } from "../../load";
+import { Id } from "../../parts/copy";
+import { Icon } from "../../parts/icon";
+import { PageHeader } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Data, Empty } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { navigate, query, set_query } from "../../router";
+import { can, space } from "../../session";
+import { project_page } from "../addresses";
+import { CreateProject } from "./form";
+
+const columns: Column<Project>[] = [
+  {
+    id: "name",
+    title: "Name",
+    width: "32%",
+    sort: (project) => project.name,
+    cell: (project) => (
+      <a class="cell-link" href={project_page(project.name)}>
+        {project.name}
+        {project.restricted && (
+          <span class="tag" title="Only people and keys with a binding can see it">
+            <Icon name="lock" /> restricted
+          </span>
+        )}
+      </a>
+    ),
+  },
+  {
+    id: "description",
+    title: "Description",
+    wide: true,
+    cell: (project) => <span class="soft">{project.description}</span>,
+  },
+  {
+    id: "retention_days",
+    title: "Retention",
+    width: "96px",
+    align: "right",
+    wide: true,
+    sort: (project) => project.retention_days,
+    cell: (project) =>
+      project.retention_days === null ? <span class="faint">default</span> : `${project.retention_days} d`,
+  },
+  { id: "id", title: "Id", width: "150px", wide: true, extra: true, cell: (project) => <Id id={project.id} /> },
+  {
+    id: "created_at",
+    title: "Created",
+    width: "110px",
+    align: "right",
+    sort: (project) => project.created_at,
+    cell: (project) => <Time time={project.created_at} />,
+  },
+];
+
+function create_command(): string {
+  return `curl -X POST ${shell_quote(`${window.location.origin}/v1/projects`)} \\
+  -H "Authorization: Bearer $HONE_API_KEY" \\
+  -H "Content-Type: application/json" -d '{"name": "support-agent"}'`;
+}
+
+export function Projects() {
+  const current = space.value;
+  const load = use_load(`projects/${current?.id}`, (signal) =>
+    api.list<Project>("/v1/projects", { space: current?.id }, signal),
+  );
+  const open_dialog = () => set_query({ new: "1" });
+  use_keys(
+    can("project_create") ? [{ keys: "c", title: "Create a project", group: "This page", run: open_dialog }] : [],
+  );
+  const text = query.value.get("q") ?? "";
+  const matches = (project: Project) =>
+    `${project.name} ${project.description}`.toLowerCase().includes(text.toLowerCase());
+  return (
+    <div class="page list-page">
+      <PageHeader title="Projects" text="One project is one observed application.">
+        {can("project_create") && (
+          <button type="button" class="primary" onClick={open_dialog}>
+            <Icon name="plus" /> Create project
+          </button>
+        )}
+      </PageHeader>
+      <Data load={load} retry={() => void reload("projects/")}>
+        {(projects) =>
+          projects.length === 0 ? (
+            <Empty
+              icon="project"
+              title="No projects yet"
+              text={
+                can("project_create")
+                  ? "A project holds the traces, evals and monitors of one application. Create one here or with a command."
+                  : "Projects appear here as soon as an admin creates them or gives you access."
+              }
+              command={can("project_create") ? create_command() : undefined}
+            >
+              {can("project_create") && (
+                <button type="button" class="primary" onClick={open_dialog}>
+                  Create a project
+                </button>
+              )}
+            </Empty>
+          ) : (
+            <Table
+              label="Projects"
+              rows={projects.filter(matches)}
+              columns={columns}
+              row_id={(project) => project.id}
+              row_title={(project) => project.name}
+              order="name"
+              on_open={(project) => navigate(project_page(project.name))}
+              bar={<SearchField label="Filter projects" />}
+            />
+          )
+        }
+      </Data>
+      {query.value.has("new") && <CreateProject on_close={() => set_query({ new: null }, { replace: true })} />}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+// How an application sends its traces here, in its language: the examples of docs/send-traces.md, which the tests run,
+// with this server's address and this project's name in them.
+
+import document from "../../../../docs/send-traces.md";
+import { code_blocks } from "../../lib/code/document";
+import { CodeBlock } from "../../parts/copy";
+import { stored_signal } from "../../stored";
+
+const languages = ["Environment variables", "Python", "JavaScript", "LangChain", "Vercel AI SDK", "OpenInference"];
+const more = ["Go", "Java", "Collector", "By hand"];
+const chosen = stored_signal("send_language", "Environment variables");
+const sections = code_blocks(document);
+
+const written_here = (code: string, project: string) =>
+  code
+    .replaceAll("http://127.0.0.1:7070", window.location.origin)
+    .replaceAll("127.0.0.1:7070", window.location.host)
+    .replaceAll("my-app", project);
+
+export function SendTrace({ project }: { project: string }) {
+  const names = [...languages, ...more].filter((name) => sections.has(name));
+  const name = names.includes(chosen.value) ? chosen.value : (names[0] ?? "");
+  return (
+    <div class="send-trace">
+      <label class="send-language">
+        Send from
+        <select
+          value={name}
+          onChange={(event) => {
+            chosen.value = event.currentTarget.value;
+          }}
+        >
+          {names.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      {(sections.get(name) ?? []).map((block) => (
+        <CodeBlock key={block} text={written_here(block, project)} label={`${name} example`} />
+      ))}
+      <p class="faint">HONE_API_KEY is an API key that may send traces: make one in Settings, API keys.</p>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+// How much a project may send in a day and keep on disk; what goes over is refused, or the oldest goes.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import type { Project, ProjectTraceSettings, ProjectTraceSettingsView } from "../../api_types";
+import { byte_size, exact_count } from "../../lib/format/number";
+import { parse_size } from "../../lib/format/size";
+import { reload, use_load } from "../../load";
+import { Field, Form } from "../../parts/form";
+import { Section } from "../../parts/page";
+import { Data } from "../../parts/state";
+import { toast_done } from "../../parts/toast";
+import { can } from "../../session";
+import { project_route } from "./scope";
+
+const size_text = (bytes: number | null | undefined) => (bytes == null ? "" : byte_size(bytes));
+
+function LimitForm({ project, view }: { project: Project; view: ProjectTraceSettingsView }) {
+  const { settings, used_today } = view;
+  const [spans, set_spans] = useState(settings.spans_per_day == null ? "" : String(settings.spans_per_day));
+  const [daily, set_daily] = useState(size_text(settings.bytes_per_day));
+  const [kept, set_kept] = useState(size_text(settings.retention_bytes));
+  const may_edit = can("project_update");
+  const wanted_spans = spans.trim() === "" ? null : Number(spans);
+  const wanted_daily = parse_size(daily);
+  const wanted_kept = parse_size(kept);
+  const wrong = wanted_daily === undefined || wanted_kept === undefined;
+  async function save(): Promise<void> {
+    const changed: ProjectTraceSettings = {
+      ...settings,
+      spans_per_day: wanted_spans,
+      bytes_per_day: wanted_daily ?? null,
+      retention_bytes: wanted_kept ?? null,
+    };
+    await api.put(project_route(project, "trace_settings"), changed);
+    toast_done("Limits saved");
+    await reload(`trace_settings/${project.id}`);
+  }
+  const used = `${exact_count(used_today.spans)} spans and ${byte_size(used_today.bytes)} today`;
+  return (
+    <Form title="Save limits" disabled={!may_edit || wrong || Number.isNaN(wanted_spans)} submit={save}>
+      <Field
+        label="Spans a day"
+        type="number"
+        min={1}
+        value={spans}
+        on_input={set_spans}
+        disabled={!may_edit}
+        placeholder="no limit"
+        hint={settings.spans_per_day == null && settings.bytes_per_day == null ? undefined : used}
+      />
+      <Field
+        label="Size of spans a day"
+        value={daily}
+        on_input={set_daily}
+        disabled={!may_edit}
+        placeholder="no limit"
+        hint={wanted_daily === undefined ? "A size such as 500 MiB or 2 GiB" : undefined}
+      />
+      <Field
+        label="Disk for spans"
+        value={kept}
+        on_input={set_kept}
+        disabled={!may_edit}
+        placeholder="no limit"
+        hint={
+          wanted_kept === undefined
+            ? "A size such as 500 MiB or 2 GiB"
+            : "Over it the oldest spans go, except those of traces with evals."
+        }
+      />
+    </Form>
+  );
+}
+
+export function TraceLimits({ project }: { project: Project }) {
+  const key = `trace_settings/${project.id}`;
+  const load = use_load(key, (signal) =>
+    api.get<ProjectTraceSettingsView>(project_route(project, "trace_settings"), {}, signal),
+  );
+  return (
+    <Section
+      title="Limits"
+      text="What goes over a daily limit is refused until midnight UTC, and the sender is told which limit it was."
+    >
+      <Data load={load} retry={() => void reload(key)}>
+        {(view) => <LimitForm key={JSON.stringify(view.settings)} project={project} view={view} />}
+      </Data>
+    </Section>
+  );
+}

@@ -1,0 +1,24 @@
+// Repositories as the API gives them, and where they are shown.
+
+import { api, segment } from "../../api";
+import type { Repo } from "../../api_types";
+import { reload } from "../../load";
+import type { Tone } from "../../parts/state";
+import { space } from "../../session";
+
+export const repo_route = (id: string) => `/v1/repos/${segment(id)}`;
+
+export function list_repos(signal: AbortSignal): Promise<Repo[]> {
+  return api.list<Repo>("/v1/repos", { space: space.value?.id }, signal);
+}
+
+export async function repos_changed(): Promise<void> {
+  await reload("repo");
+}
+
+export function mirror_state(repo: Repo): { tone: Tone; text: string } {
+  if (repo.fetching) return { tone: "running", text: "being fetched" };
+  if (repo.state === "ready") return { tone: "done", text: "ready" };
+  if (repo.state === "failed") return { tone: "failed", text: "fetch failed" };
+  return { tone: "off", text: "not fetched yet" };
+}

@@ -1,0 +1,469 @@
+// Repositories: what workers can clone, whose credential fetches it, and what the mirror on the server holds.
+
+import { useState } from "preact/hooks";
+import { api, to_api_error } from "../../api";
+import type { ForgeHook, PushedBranch, Ref, Repo } from "../../api_types";
+import { byte_size, plural } from "../../lib/format/number";
+import type { Params } from "../../lib/route";
+import { reload, use_load, use_pages, use_refresh } from "../../load";
+import { Confirm } from "../../parts/confirm";
+import { CodeBlock, Id } from "../../parts/copy";
+import { Dialog } from "../../parts/dialog";
+import { Check, Choice, Field, Form } from "../../parts/form";
+import { Icon } from "../../parts/icon";
+import { PageHeader, Section } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Facts } from "../../parts/slide_over";
+import { Data, Empty, Note, State } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { toast_done, toast_failed } from "../../parts/toast";
+import { Visible } from "../../parts/visible";
+import { navigate, query, set_query } from "../../router";
+import { can, can_install, space } from "../../session";
+import { repo_page, repos_page, run_page } from "../addresses";
+import { list_skills } from "../skills/data";
+import { list_repos, mirror_state, repo_route, repos_changed } from "./data";
+
+// A fetch goes on by itself; the page looks until it is over.
+const refresh = 2000;
+
+function Mirror({ repo }: { repo: Repo }) {
+  return <State {...mirror_state(repo)} />;
+}
+
+const columns: Column<Repo>[] = [
+  {
+    id: "name",
+    title: "Name",
+    width: "200px",
+    sort: (repo) => repo.name,
+    cell: (repo) => (
+      <a class="cell-link" href={repo_page(repo.id)}>
+        {repo.name}
+      </a>
+    ),
+  },
+  { id: "url", title: "Address", wide: true, sort: (repo) => repo.url, cell: (repo) => <Visible text={repo.url} /> },
+  { id: "state", title: "Mirror", width: "150px", sort: (repo) => repo.state, cell: (repo) => <Mirror repo={repo} /> },
+  {
+    id: "bytes",
+    title: "Size",
+    width: "90px",
+    align: "right",
+    wide: true,
+    sort: (repo) => repo.bytes,
+    cell: (repo) => (repo.fetched_at === null ? "" : byte_size(repo.bytes)),
+  },
+  {
+    id: "fetched_at",
+    title: "Fetched",
+    width: "100px",
+    align: "right",
+    sort: (repo) => repo.fetched_at,
+    cell: (repo) => <Time time={repo.fetched_at} />,
+  },
+];
+
+interface RepoDraft {
+  url: string;
+  name: string;
+  default_ref: string;
+  skill: string;
+  path_scope: string;
+  allow_private: boolean;
+}
+
+function RepoFields({
+  draft,
+  change,
+  fixed,
+}: {
+  draft: RepoDraft;
+  change: (part: Partial<RepoDraft>) => void;
+  fixed: boolean;
+}) {
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
+  return (
+    <>
+      <Field
+        label="Address"
+        placeholder="https://github.com/example/shop"
+        value={draft.url}
+        on_input={(url) => change({ url })}
+        hint={fixed ? undefined : "https, without user or token: credentials belong to a skill."}
+        disabled={fixed}
+        required
+        first={!fixed}
+      />
+      <Choice
+        label="Credential"
+        value={draft.skill}
+        on_change={(skill) => change({ skill })}
+        options={[
+          { value: "", title: "none: it is public" },
+          ...skills
+            .filter((skill) => skill.type === "github" || skill.type === "custom")
+            .map((skill) => ({ value: skill.id, title: `${skill.name} (${skill.type})` })),
+        ]}
+        hint="Used by the server to fetch and, after an approval, to push. Workers never see it."
+      />
+      <div class="field-row">
+        <Field label="Name" placeholder="from the address" value={draft.name} on_input={(name) => change({ name })} />
+        <Field
+          label="Branch, tag or commit"
+          placeholder="the forge's default"
+          value={draft.default_ref}
+          on_input={(default_ref) => change({ default_ref })}
+        />
+      </div>
+      <Field
+        label="Folder"
+        placeholder="all of it"
+        hint="Of a large repository, what workers get."
+        value={draft.path_scope}
+        on_input={(path_scope) => change({ path_scope })}
+      />
+      {can_install("skill_share") && (
+        <Check
+          label="The forge is on a private address"
+          checked={draft.allow_private}
+          on_change={(allow_private) => change({ allow_private })}
+        />
+      )}
+    </>
+  );
+}
+
+function AddRepo({ on_close }: { on_close: () => void }) {
+  const [draft, set_draft] = useState<RepoDraft>({
+    url: "",
+    name: "",
+    default_ref: "",
+    skill: "",
+    path_scope: "",
+    allow_private: false,
+  });
+  return (
+    <Dialog title="Add a repository" on_close={on_close}>
+      <Form
+        title="Add and fetch"
+        disabled={draft.url.trim() === ""}
+        on_cancel={on_close}
+        submit={async () => {
+          const { skill, allow_private, ...texts } = draft;
+          const body = {
+            ...texts,
+            url: texts.url.trim(),
+            ...(skill === "" ? {} : { skill }),
+            ...(allow_private ? { allow_private } : {}),
+          };
+          const repo = await api.post<Repo>("/v1/repos", body, { space: space.value?.id });
+          await repos_changed();
+          navigate(repo_page(repo.id));
+        }}
+      >
+        <RepoFields draft={draft} change={(part) => set_draft((known) => ({ ...known, ...part }))} fixed={false} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function Repos() {
+  const load = use_load(`repos/${space.value?.id}`, list_repos);
+  const adding = query.value.get("new") !== null && can("repo_write");
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const fits = (repo: Repo) => `${repo.name} ${repo.url}`.toLowerCase().includes(text);
+  use_refresh(load.data?.some((repo) => repo.fetching) ? "repo" : null, refresh);
+  const add = can("repo_write") && (
+    <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
+      <Icon name="plus" /> Add repository
+    </button>
+  );
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="Repositories"
+        text="Workers clone from a mirror on this server and push into a quarantine; they never hold a credential."
+      >
+        {add}
+      </PageHeader>
+      <Data load={load} retry={() => void reload("repos/")}>
+        {(repos) =>
+          repos.length === 0 ? (
+            <Empty
+              icon="branch"
+              title="No repositories yet"
+              text="Add one here, or name it in a preset: it is registered when a run first uses it."
+              command="hone repo add https://github.com/example/shop"
+            />
+          ) : (
+            <Table
+              label="Repositories"
+              rows={repos.filter(fits)}
+              columns={columns}
+              row_id={(repo) => repo.id}
+              row_title={(repo) => repo.name}
+              order="name"
+              on_open={(repo) => navigate(repo_page(repo.id))}
+              bar={<SearchField label="Filter repositories" />}
+            />
+          )
+        }
+      </Data>
+      {adding && <AddRepo on_close={() => set_query({ new: null })} />}
+    </div>
+  );
+}
+
+const ref_columns: Column<Ref>[] = [
+  { id: "name", title: "Ref", cell: (ref) => <Visible text={ref.name} /> },
+  { id: "commit", title: "Commit", width: "160px", cell: (ref) => <Id id={ref.commit} /> },
+];
+
+function Refs({ repo }: { repo: Repo }) {
+  const load = use_pages<Ref>(`repo_refs/${repo.id}`, (cursor, signal) =>
+    api.page<Ref>(`${repo_route(repo.id)}/refs`, { cursor, limit: 100 }, signal),
+  );
+  return (
+    <Section title="Branches and tags">
+      <Data load={load} retry={() => void reload("repo_refs/")}>
+        {(refs) =>
+          refs.length === 0 ? (
+            <p class="soft">Nothing was fetched yet.</p>
+          ) : (
+            <>
+              <Table
+                label="Branches and tags"
+                fit
+                secondary
+                rows={refs}
+                columns={ref_columns}
+                row_id={(ref) => ref.name}
+                row_title={(ref) => ref.name}
+              />
+              {load.more && (
+                <button type="button" onClick={load.more}>
+                  More
+                </button>
+              )}
+            </>
+          )
+        }
+      </Data>
+    </Section>
+  );
+}
+
+const branch_columns: Column<PushedBranch>[] = [
+  {
+    id: "branch",
+    title: "Branch",
+    cell: (branch) => (
+      <code>
+        <Visible text={branch.branch} />
+      </code>
+    ),
+  },
+  { id: "run", title: "Run", width: "130px", cell: (branch) => <a href={run_page(branch.run_id)}>the run</a> },
+  { id: "commit", title: "Commit", width: "150px", wide: true, cell: (branch) => <Id id={branch.head_commit} /> },
+  { id: "pushes", title: "Pushes", width: "80px", align: "right", wide: true, cell: (branch) => branch.pushes },
+  { id: "at", title: "Pushed", width: "96px", align: "right", cell: (branch) => <Time time={branch.pushed_at} /> },
+];
+
+function Branches({ repo }: { repo: Repo }) {
+  const load = use_pages<PushedBranch>(`repo_branches/${repo.id}`, (cursor, signal) =>
+    api.page<PushedBranch>(`${repo_route(repo.id)}/branches`, { cursor }, signal),
+  );
+  return (
+    <Section title="Pushed by workers" text="They stay on this server until a person approves them.">
+      <Data load={load} retry={() => void reload("repo_branches/")}>
+        {(branches) =>
+          branches.length === 0 ? (
+            <p class="soft">No worker has pushed anything yet.</p>
+          ) : (
+            <Table
+              label="Pushed branches"
+              fit
+              secondary
+              rows={branches}
+              columns={branch_columns}
+              row_id={(branch) => branch.id}
+              row_title={(branch) => branch.branch}
+              on_end={load.more ?? undefined}
+            />
+          )
+        }
+      </Data>
+    </Section>
+  );
+}
+
+function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
+  const [draft, set_draft] = useState<RepoDraft>({ ...repo, skill: repo.skill_id ?? "" });
+  return (
+    <Dialog title={`Edit ${repo.name}`} on_close={on_close}>
+      <Form
+        title="Save"
+        on_cancel={on_close}
+        submit={async () => {
+          const { name, default_ref, skill, path_scope, allow_private } = draft;
+          const body = {
+            name: name.trim(),
+            default_ref: default_ref.trim(),
+            skill,
+            path_scope: path_scope.trim(),
+            ...(allow_private === repo.allow_private ? {} : { allow_private }),
+          };
+          await api.patch(repo_route(repo.id), body);
+          await repos_changed();
+          on_close();
+        }}
+      >
+        <RepoFields draft={draft} change={(part) => set_draft((known) => ({ ...known, ...part }))} fixed />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Lets the forge tell us about pull requests at once; without it they are asked about from time to time. */
+function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void }) {
+  const [hook, set_hook] = useState<ForgeHook | null>(null);
+  if (hook)
+    return (
+      <Dialog title={`Webhook of ${repo.name}`} on_close={on_close} keep_open>
+        <p>
+          Give the forge this address and this secret, for events about pull requests. The secret is shown only now.
+        </p>
+        <CodeBlock text={new URL(hook.path, window.location.href).href} label="address" />
+        <CodeBlock text={hook.secret} label="secret" />
+        <div class="form-actions">
+          <button type="button" class="primary" onClick={on_close}>
+            Done
+          </button>
+        </div>
+      </Dialog>
+    );
+  return (
+    <Dialog title={`Webhook of ${repo.name}`} on_close={on_close}>
+      <Form
+        title="Make a secret"
+        busy_title="Making…"
+        on_cancel={on_close}
+        submit={async () => set_hook(await api.post<ForgeHook>(`${repo_route(repo.id)}/hook`, {}))}
+      >
+        <p>
+          With a webhook the forge tells this server at once when a pull request changes. A secret made before stops
+          working.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+function RepoActions({ repo }: { repo: Repo }) {
+  const [asked, set_asked] = useState<"edit" | "hook" | "delete" | null>(null);
+  const [busy, set_busy] = useState(false);
+  const fetch_now = async () => {
+    set_busy(true);
+    try {
+      const after = await api.post<Repo>(`${repo_route(repo.id)}/fetch`, {});
+      toast_done(after.fetching ? "Still being fetched" : `${repo.name} is fetched`);
+    } catch (error) {
+      toast_failed("Not fetched", to_api_error(error));
+    } finally {
+      set_busy(false);
+      await repos_changed();
+    }
+  };
+  if (!can("repo_write")) return null;
+  return (
+    <>
+      <button type="button" class="primary" disabled={busy || repo.fetching} onClick={() => void fetch_now()}>
+        {busy || repo.fetching ? "Fetching…" : "Fetch now"}
+      </button>
+      <button type="button" onClick={() => set_asked("edit")}>
+        Edit…
+      </button>
+      <button type="button" onClick={() => set_asked("hook")}>
+        Webhook…
+      </button>
+      <button type="button" class="danger" onClick={() => set_asked("delete")}>
+        Delete…
+      </button>
+      {asked === "hook" && <WebhookDialog repo={repo} on_close={() => set_asked(null)} />}
+      {asked === "edit" && <EditRepo repo={repo} on_close={() => set_asked(null)} />}
+      {asked === "delete" && (
+        <Confirm
+          title={`Delete ${repo.name}`}
+          consequence="Its mirror on this server is deleted. Presets that name its address register it anew when they next run. Nothing changes on the forge."
+          action="Delete repository"
+          run={async () => {
+            await api.delete(repo_route(repo.id));
+            await repos_changed();
+            navigate(repos_page());
+          }}
+          on_close={() => set_asked(null)}
+        />
+      )}
+    </>
+  );
+}
+
+export function RepoPage({ params }: { params: Params }) {
+  const id = params.repo ?? "";
+  const load = use_load(`repo/${space.value?.id}/${id}`, (signal) =>
+    api.get<Repo>(repo_route(id), { space: space.value?.id }, signal),
+  );
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data;
+  use_refresh(load.data?.fetching ? "repo" : null, refresh);
+  return (
+    <div class="page">
+      <Data load={load} retry={() => void reload("repo/")} whole_page>
+        {(repo) => (
+          <>
+            <PageHeader title={repo.name} text={<Visible text={repo.url} />}>
+              <RepoActions repo={repo} />
+            </PageHeader>
+            {repo.error !== "" && (
+              <Note kind="failed" icon="warning">
+                {repo.error}
+              </Note>
+            )}
+            {repo.notes.map((note) => (
+              <Note key={note}>{note}</Note>
+            ))}
+            <Facts
+              rows={[
+                ["Mirror", <Mirror key="state" repo={repo} />],
+                ["Fetched", <Time key="time" time={repo.fetched_at} />],
+                ["Size", `${byte_size(repo.bytes)}, ${plural(repo.refs, "ref")}`],
+                ["Workers get", repo.default_ref || repo.head_ref.replace("refs/heads/", "") || "the default branch"],
+                ["Folder", repo.path_scope || "all of it"],
+                [
+                  "Credential",
+                  repo.skill_id === null
+                    ? "none"
+                    : (skills?.find((skill) => skill.id === repo.skill_id)?.name ?? repo.skill_id),
+                ],
+                [
+                  "Added by",
+                  repo.created_by.startsWith("run_") ? (
+                    <a key="by" href={run_page(repo.created_by)}>
+                      a run
+                    </a>
+                  ) : (
+                    repo.created_by
+                  ),
+                ],
+                ["Id", <Id key="id" id={repo.id} />],
+              ]}
+            />
+            <Branches repo={repo} />
+            <Refs repo={repo} />
+          </>
+        )}
+      </Data>
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+// Saying yes, no, or not yet: one dialog with one comment box. What must not be overlooked is named before a yes.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import type { ReviewView } from "../../api_types";
+import { use_keys } from "../../keyboard";
+import { plural } from "../../lib/format/number";
+import { Dialog } from "../../parts/dialog";
+import { Check, Field, Form } from "../../parts/form";
+import { Note } from "../../parts/state";
+import { toast_done } from "../../parts/toast";
+import { Visible } from "../../parts/visible";
+import { can } from "../../session";
+import { review_route, reviews_changed } from "./data";
+
+export type Verdict = "approve" | "request_changes" | "reject";
+
+const titles: Record<Verdict, string> = {
+  approve: "Approve",
+  request_changes: "Request changes",
+  reject: "Reject",
+};
+
+interface DecideProps {
+  review: ReviewView;
+  verdict: Verdict;
+  on_close: () => void;
+  /** After the decision: on to the next. */
+  on_done: () => void;
+}
+
+function hint_of(review: ReviewView, verdict: Verdict): string {
+  if (verdict === "reject") return "Kept with it, for whoever asks why.";
+  if (verdict === "request_changes")
+    return review.open_comments > 0
+      ? `Goes to the session with ${plural(review.open_comments, "open comment")}.`
+      : "Goes to the session as a follow-up.";
+  const missing = review.approvals_needed - review.approvals - 1;
+  if (missing > 0) return `${plural(missing, "more approval")} needed after this one.`;
+  if (!review.branch) return "Takes effect at once.";
+  return "The branch is pushed and a pull request opened, as the preset says.";
+}
+
+function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
+  const [comment, set_comment] = useState("");
+  const [allowed, set_allowed] = useState(false);
+  const newest = review.revisions[review.revisions.length - 1];
+  const blocking = verdict === "approve" ? (newest?.flags.filter((flag) => flag.blocking) ?? []) : [];
+  const wordless = verdict === "request_changes" && comment.trim() === "" && review.open_comments === 0;
+  return (
+    <Dialog title={`${titles[verdict]}: ${newest?.title || review.artifact.name}`} on_close={on_close}>
+      <Form
+        title={titles[verdict]}
+        busy_title="Sending…"
+        dangerous={verdict === "reject"}
+        disabled={wordless || (blocking.length > 0 && !allowed)}
+        on_cancel={on_close}
+        submit={async () => {
+          await api.post(`${review_route(review.artifact.id)}/${verdict}`, {
+            ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
+            ...(newest ? { revision: newest.revision } : {}),
+            ...(blocking.length > 0 ? { allow_protected: true } : {}),
+          });
+          await reviews_changed();
+          toast_done(`${titles[verdict]}: ${review.artifact.name}`);
+          on_close();
+          on_done();
+        }}
+      >
+        {blocking.length > 0 && (
+          <>
+            <Note kind="warning" icon="warning">
+              <ul class="plain-list">
+                {blocking.slice(0, 8).map((flag, index) => (
+                  <li key={index}>
+                    {flag.path !== "" && (
+                      <code>
+                        <Visible text={flag.path} />{" "}
+                      </code>
+                    )}
+                    <Visible text={flag.message} />
+                  </li>
+                ))}
+                {blocking.length > 8 && <li>and {blocking.length - 8} more</li>}
+              </ul>
+            </Note>
+            <Check label="I have seen this and allow it" checked={allowed} on_change={set_allowed} />
+          </>
+        )}
+        <Field label="Comment" hint={hint_of(review, verdict)} rows={4} value={comment} on_input={set_comment} first />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function DecideButtons({ review, on_done }: { review: ReviewView; on_done: () => void }) {
+  const [verdict, set_verdict] = useState<Verdict | null>(null);
+  // A branch that went back to its worker can still be decided.
+  const undecided =
+    review.artifact.review === "pending" || (review.branch !== null && review.artifact.review === "changes_requested");
+  const possible = can("artifact_review") && undecided;
+  const approvable = possible && review.cannot_approve === null;
+  const group = "Review";
+  use_keys(
+    possible
+      ? [
+          { keys: "a", title: "Approve", group, run: () => approvable && set_verdict("approve") },
+          { keys: "r", title: "Request changes", group, run: () => set_verdict("request_changes") },
+          { keys: "X", title: "Reject", group, run: () => set_verdict("reject") },
+        ]
+      : [],
+  );
+  if (!possible) return null;
+  return (
+    <>
+      <span class="review-buttons">
+        <button
+          type="button"
+          class="primary"
+          disabled={!approvable}
+          title={review.cannot_approve ?? "Approve  a"}
+          onClick={() => set_verdict("approve")}
+        >
+          Approve
+        </button>
+        <button type="button" title="Request changes  r" onClick={() => set_verdict("request_changes")}>
+          Request changes
+        </button>
+        <button type="button" title="Reject  X" onClick={() => set_verdict("reject")}>
+          Reject
+        </button>
+      </span>
+      {verdict && (
+        <DecideDialog review={review} verdict={verdict} on_close={() => set_verdict(null)} on_done={on_done} />
+      )}
+    </>
+  );
+}

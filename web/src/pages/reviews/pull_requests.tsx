@@ -1,0 +1,185 @@
+// Pull requests that came of approvals: where each is, what the forge says, and trying again what failed.
+
+import type { ComponentChildren } from "preact";
+import { api, segment, to_api_error } from "../../api";
+import type { PullRequest } from "../../api_types";
+import { reload, use_load } from "../../load";
+import { PageHeader } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Facts, SlideOver } from "../../parts/slide_over";
+import { Data, Empty, Note, State } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { toast_done, toast_failed } from "../../parts/toast";
+import { Visible } from "../../parts/visible";
+import { query, set_query } from "../../router";
+import { can, space } from "../../session";
+import { inbox_page, review_page, run_page } from "../addresses";
+import { pull_request_tones, pull_request_words } from "./data";
+
+/** Only an address of the web becomes a link. */
+function ForgeLink({ pr }: { pr: PullRequest }) {
+  const name = pr.number === null ? pr.repo_name : `${pr.repo_name} #${pr.number}`;
+  if (!/^https?:\/\//.test(pr.url)) return <>{name}</>;
+  return (
+    <a href={pr.url} target="_blank" rel="noopener noreferrer">
+      {name}
+    </a>
+  );
+}
+
+function ForgeState({ pr }: { pr: PullRequest }) {
+  return (
+    <span class="inbox-marks">
+      {pr.checks !== "" && (
+        <State
+          tone={pr.checks === "passed" ? "done" : pr.checks === "failed" ? "failed" : "running"}
+          text={`checks ${pr.checks}`}
+        />
+      )}
+      {pr.forge_review !== "" && (
+        <State tone={pr.forge_review === "approved" ? "done" : "limit"} text={pr.forge_review.replaceAll("_", " ")} />
+      )}
+      {pr.error !== "" && <span class="soft">{pr.error}</span>}
+    </span>
+  );
+}
+
+const columns: Column<PullRequest>[] = [
+  {
+    id: "title",
+    title: "Title",
+    sort: (pr) => pr.title,
+    cell: (pr) => (
+      <>
+        <a class="cell-link" href={review_page(pr.artifact_id)}>
+          <Visible text={pr.title} />
+        </a>
+        {pr.draft && pr.state === "open" && <span class="tag">draft</span>}
+      </>
+    ),
+  },
+  {
+    id: "state",
+    title: "State",
+    width: "190px",
+    sort: (pr) => pr.state,
+    cell: (pr) => <State tone={pull_request_tones[pr.state]} text={pull_request_words[pr.state]} />,
+  },
+  {
+    id: "forge",
+    title: "On the forge",
+    width: "160px",
+    wide: true,
+    sort: (pr) => pr.repo_name,
+    cell: (pr) => <ForgeLink pr={pr} />,
+  },
+  { id: "says", title: "What it says", wide: true, cell: (pr) => <ForgeState pr={pr} /> },
+  {
+    id: "updated_at",
+    title: "Changed",
+    width: "96px",
+    align: "right",
+    sort: (pr) => pr.updated_at,
+    cell: (pr) => <Time time={pr.updated_at} />,
+  },
+];
+
+async function sync(pr: PullRequest): Promise<void> {
+  try {
+    await api.post(`/v1/pull_requests/${segment(pr.id)}/sync`, {});
+    toast_done("Looking at it now");
+  } catch (error) {
+    toast_failed("Not done", to_api_error(error));
+  }
+  await reload("pull_request");
+}
+
+function Detail({ pr, rows }: { pr: PullRequest; rows: PullRequest[] }) {
+  const at = rows.findIndex((other) => other.id === pr.id);
+  const go = (step: number) => {
+    const next = at < 0 ? undefined : rows[at + step];
+    return next && (() => set_query({ open: next.id }, { replace: true }));
+  };
+  return (
+    <SlideOver title={pr.title} on_close={() => set_query({ open: null })} on_previous={go(-1)} on_next={go(1)}>
+      {pr.error !== "" && <Note kind={pr.state === "failed" ? "failed" : "warning"}>{pr.error}</Note>}
+      <Facts
+        rows={[
+          ["State", <State key="state" tone={pull_request_tones[pr.state]} text={pull_request_words[pr.state]} />],
+          ["On the forge", <ForgeLink key="link" pr={pr} />],
+          ["Branch", <code key="branch">{pr.branch}</code>],
+          ["Into", pr.target === "" ? <span class="faint">not known yet</span> : <code key="target">{pr.target}</code>],
+          ["Checks", pr.checks || <span class="faint">none</span>],
+          ["Reviews", pr.forge_review.replaceAll("_", " ") || <span class="faint">nothing</span>],
+          ["Approved", <Time key="created" time={pr.created_at} />],
+          ["Last asked", <Time key="polled" time={pr.polled_at} />],
+          ...((pr.merged_at ? [["Merged", <Time key="merged" time={pr.merged_at} />]] : []) as [
+            string,
+            ComponentChildren,
+          ][]),
+        ]}
+      />
+      <div class="page-actions">
+        <a class="button primary" href={review_page(pr.artifact_id)}>
+          Open the review
+        </a>
+        <a class="button" href={run_page(pr.run_id)}>
+          The run
+        </a>
+        {can("artifact_review") && (
+          <button type="button" onClick={() => void sync(pr)}>
+            {pr.state === "failed" ? "Try again" : "Ask the forge"}
+          </button>
+        )}
+      </div>
+    </SlideOver>
+  );
+}
+
+export function PullRequests() {
+  const load = use_load(`pull_requests/${space.value?.id}`, (signal) =>
+    api.list<PullRequest>("/v1/pull_requests", { space: space.value?.id }, signal),
+  );
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const rows = (load.data ?? []).filter((pr) =>
+    `${pr.title} ${pr.repo_name} ${pr.branch}`.toLowerCase().includes(text),
+  );
+  const open = load.data?.find((pr) => pr.id === query.value.get("open"));
+  return (
+    <div class="beside">
+      <div class="page list-page">
+        <PageHeader title="Pull requests" text="What people approved, on its way to the forge and there." />
+        <Data load={load} retry={() => void reload("pull_request")}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty
+                icon="merge"
+                title="No pull requests yet"
+                text="When a branch is approved in the Inbox, it is pushed and a pull request is opened for it."
+              >
+                <a class="button" href={inbox_page()}>
+                  Open the Inbox
+                </a>
+              </Empty>
+            ) : (
+              <Table
+                label="Pull requests"
+                rows={rows}
+                columns={columns}
+                row_id={(pr) => pr.id}
+                row_title={(pr) => pr.title}
+                order="-updated_at"
+                on_open={(pr) => set_query({ open: pr.id })}
+                open_id={query.value.get("open")}
+                foot={rows.length > 0 ? null : <p class="table-note">Nothing here fits the filter.</p>}
+                bar={<SearchField label="Filter pull requests" />}
+              />
+            )
+          }
+        </Data>
+      </div>
+      {open && <Detail pr={open} rows={rows} />}
+    </div>
+  );
+}

@@ -1,0 +1,258 @@
+// What people say about a change: threads on lines, answers, closing and opening them. Drafts outlive scrolling.
+
+import { type Signal, signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { api, segment, to_api_error } from "../../api";
+import type { Comment } from "../../api_types";
+import type { Side } from "../../lib/code/diff";
+import { Avatar } from "../../parts/frame/avatar";
+import { Icon } from "../../parts/icon";
+import { Markdown } from "../../parts/markdown";
+import { Time } from "../../parts/time";
+import { toast_failed } from "../../parts/toast";
+import { can } from "../../session";
+import { review_route, reviews_changed, type Thread } from "./data";
+
+/** Words not sent yet, by where they would go; a line that scrolls away does not take them along. */
+export class Drafts {
+  private readonly known = new Map<string, Signal<string>>();
+
+  of(key: string): Signal<string> {
+    const held = this.known.get(key) ?? signal("");
+    this.known.set(key, held);
+    return held;
+  }
+}
+
+interface BoxProps {
+  label: string;
+  title: string;
+  draft: Signal<string>;
+  send: (body: string) => Promise<void>;
+  on_cancel: () => void;
+  first?: boolean;
+}
+
+function Box({ label, title, draft, send, on_cancel, first }: BoxProps) {
+  const [busy, set_busy] = useState(false);
+  const submit = async () => {
+    const body = draft.value.trim();
+    if (busy || body === "") return;
+    set_busy(true);
+    try {
+      await send(body);
+      draft.value = "";
+    } catch (error) {
+      toast_failed("Not sent", to_api_error(error));
+    } finally {
+      set_busy(false);
+    }
+  };
+  return (
+    <form
+      class="thread-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <textarea
+        aria-label={label}
+        placeholder="Markdown. Ctrl+Enter sends."
+        rows={3}
+        value={draft.value}
+        autofocus={first}
+        ref={(element) => {
+          if (first && element && document.activeElement === document.body) element.focus({ preventScroll: true });
+        }}
+        onInput={(event) => {
+          draft.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit();
+          if (event.key === "Escape") on_cancel();
+        }}
+      />
+      <div class="thread-foot">
+        <button type="submit" class="primary" disabled={busy || draft.value.trim() === ""}>
+          {title}
+        </button>
+        <button type="button" onClick={on_cancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface Place {
+  path: string;
+  side: Side;
+  line: number | null;
+  revision: number;
+}
+
+export function NewThread({
+  artifact,
+  place,
+  draft,
+  on_close,
+}: {
+  artifact: string;
+  place: Place | null;
+  draft: Signal<string>;
+  on_close: () => void;
+}) {
+  const where = place ? `${place.side === "old" ? "old line" : "line"} ${place.line}` : "the whole";
+  return (
+    <div class="thread thread-new">
+      <Box
+        label={`Comment on ${where}`}
+        title="Comment"
+        draft={draft}
+        first
+        send={async (body) => {
+          await api.post(`${review_route(artifact)}/comments`, { ...(place ?? {}), body });
+          await reviews_changed();
+          on_close();
+        }}
+        on_cancel={on_close}
+      />
+    </div>
+  );
+}
+
+function Said({ comment, artifact, drafts }: { comment: Comment; artifact: string; drafts: Drafts }) {
+  const [editing, set_editing] = useState(false);
+  return (
+    <div class="thread-comment">
+      <header>
+        <Avatar name={comment.author} />
+        <b>{comment.author}</b>
+        <span class="faint">
+          <Time time={comment.created_at} />
+        </span>
+        {comment.edited_at && <span class="faint">edited</span>}
+        {comment.told_at && (
+          <span class="tag" title="The worker was told">
+            sent to the session
+          </span>
+        )}
+        <span class="spring" />
+        {comment.mine && comment.told_at === null && !editing && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              drafts.of(`edit ${comment.id}`).value = comment.body;
+              set_editing(true);
+            }}
+          >
+            Edit
+          </button>
+        )}
+      </header>
+      {editing ? (
+        <Box
+          label="Change the comment"
+          title="Save"
+          draft={drafts.of(`edit ${comment.id}`)}
+          first
+          send={async (body) => {
+            await api.patch(`${review_route(artifact)}/comments/${segment(comment.id)}`, { body });
+            await reviews_changed();
+            set_editing(false);
+          }}
+          on_cancel={() => set_editing(false)}
+        />
+      ) : (
+        <Markdown text={comment.body} />
+      )}
+    </div>
+  );
+}
+
+interface ThreadProps {
+  artifact: string;
+  thread: Thread;
+  drafts: Drafts;
+  /** Names the place, where the thread does not stand at it. */
+  on_place?: () => void;
+  outdated?: boolean;
+}
+
+export function ThreadView({ artifact, thread, drafts, on_place, outdated }: ThreadProps) {
+  const { first } = thread;
+  const resolved = first.resolved_at !== null;
+  const [open, set_open] = useState(!resolved);
+  const [answering, set_answering] = useState(false);
+  const reviewer = can("artifact_review");
+  const resolve = async (on: boolean) => {
+    try {
+      await api.patch(`${review_route(artifact)}/comments/${segment(first.id)}`, { resolved: on });
+      set_open(!on);
+      await reviews_changed();
+    } catch (error) {
+      toast_failed("Not changed", to_api_error(error));
+    }
+  };
+  const place = first.path === "" ? null : first.line === null ? first.path : `${first.path}:${first.line}`;
+  if (!open)
+    return (
+      <div class="thread">
+        <div class="thread-foot">
+          <span class="state done">
+            <Icon name="check" /> resolved by {first.resolved_by}
+          </span>
+          <span class="soft">
+            {first.author}: {first.body.slice(0, 80)}
+          </span>
+          <button type="button" class="quiet" onClick={() => set_open(true)}>
+            Show
+          </button>
+        </div>
+      </div>
+    );
+  return (
+    <section class="thread" aria-label={place ? `Thread on ${place}` : "Thread"}>
+      {on_place && place && (
+        <div class="thread-foot">
+          <button type="button" class="flag-place" onClick={on_place}>
+            {place}
+          </button>
+          {outdated && <span class="tag">revision {first.revision}</span>}
+        </div>
+      )}
+      {[first, ...thread.replies].map((comment) => (
+        <Said key={comment.id} comment={comment} artifact={artifact} drafts={drafts} />
+      ))}
+      {reviewer && (
+        <div>
+          {answering ? (
+            <Box
+              label="Reply"
+              title="Reply"
+              draft={drafts.of(`reply ${first.id}`)}
+              first
+              send={async (body) => {
+                await api.post(`${review_route(artifact)}/comments`, { reply_to: first.id, body });
+                await reviews_changed();
+                set_answering(false);
+              }}
+              on_cancel={() => set_answering(false)}
+            />
+          ) : (
+            <div class="thread-foot">
+              <button type="button" onClick={() => set_answering(true)}>
+                Reply
+              </button>
+              <button type="button" class="quiet" onClick={() => void resolve(!resolved)}>
+                {resolved ? "Open again" : "Resolve"}
+              </button>
+            </div>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,116 @@
+// What a run asked to send, and what the broker decided: every request out of its sandbox, newest last.
+
+import { api } from "../../api";
+import type { EgressRow, Run } from "../../api_types";
+import { byte_size, duration } from "../../lib/format/number";
+import { reload, use_load } from "../../load";
+import { Data, Empty, State } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { Visible } from "../../parts/visible";
+import { run_route } from "./data";
+
+function Outcome({ row }: { row: EgressRow }) {
+  if (!row.allowed) return <State tone="failed" text="refused" />;
+  if (row.failure) return <State tone="failed" text="broken off" />;
+  if (!row.ended) return <State tone="running" text="under way" />;
+  const bad = row.status !== null && row.status >= 400;
+  return <State tone={bad ? "limit" : "done"} text={row.status === null ? "passed" : String(row.status)} />;
+}
+
+const columns: Column<EgressRow>[] = [
+  {
+    id: "request",
+    title: "Request",
+    sort: (row) => row.number,
+    cell: (row) => (
+      <span class="mono" title={`${row.method} ${row.target}${row.path}`}>
+        {row.method} <b>{row.target}</b>
+        <Visible text={row.path} />
+      </span>
+    ),
+  },
+  {
+    id: "outcome",
+    title: "Outcome",
+    width: "120px",
+    sort: (row) => (row.allowed ? 1 : 0),
+    cell: (row) => <Outcome row={row} />,
+  },
+  {
+    id: "why",
+    title: "Why",
+    wide: true,
+    cell: (row) => (
+      <span class="soft" title={row.rule}>
+        <Visible text={row.failure ?? row.reason} />
+      </span>
+    ),
+  },
+  {
+    id: "secrets",
+    title: "Secrets put in",
+    width: "140px",
+    wide: true,
+    cell: (row) => row.secrets.map((name) => <code key={name}>{name} </code>),
+  },
+  {
+    id: "bytes",
+    title: "Sent, received",
+    width: "140px",
+    align: "right",
+    wide: true,
+    cell: (row) =>
+      row.sent_bytes === null ? "" : `${byte_size(row.sent_bytes)}, ${byte_size(row.received_bytes ?? 0)}`,
+  },
+  {
+    id: "took",
+    title: "Took",
+    width: "80px",
+    align: "right",
+    wide: true,
+    sort: (row) => row.took_us,
+    cell: (row) => (row.took_us === null ? "" : duration(row.took_us / 1000)),
+  },
+  { id: "time", title: "When", width: "96px", align: "right", cell: (row) => <Time time={row.time} /> },
+];
+
+const page_size = 1000;
+
+/** All of them: the list is bounded by what one run may ask for. */
+async function load_egress(run: string, signal: AbortSignal): Promise<EgressRow[]> {
+  const rows: EgressRow[] = [];
+  for (;;) {
+    const after = rows[rows.length - 1]?.number ?? 0;
+    const page = await api.get<EgressRow[]>(`${run_route(run)}/egress`, { after, limit: page_size }, signal);
+    rows.push(...page);
+    if (page.length < page_size) return rows;
+  }
+}
+
+export function EgressList({ run }: { run: Run }) {
+  const load = use_load(`run_egress/${run.id}`, (signal) => load_egress(run.id, signal));
+  return (
+    <Data load={load} retry={() => void reload("run_egress/")}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty
+            icon="shield"
+            title="Nothing left the sandbox"
+            text="Every request a worker makes, allowed or refused, is listed here with the rule that decided it."
+          />
+        ) : (
+          <Table
+            label="Requests"
+            fit
+            rows={rows}
+            columns={columns}
+            row_id={(row) => String(row.number)}
+            row_title={(row) => `${row.method} ${row.target}`}
+            order="-request"
+          />
+        )
+      }
+    </Data>
+  );
+}

@@ -1,0 +1,228 @@
+// Starting a session: ready-made tasks above, below them a sentence: use a worker on a project to do something.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import type { HarnessView, Preset, Project, Run, Skill } from "../../api_types";
+import { command_words } from "../../lib/format/words";
+import { reload, use_load } from "../../load";
+import { Check, Choice, Field, Form } from "../../parts/form";
+import { PageHeader } from "../../parts/page";
+import { Data, Empty, Note } from "../../parts/state";
+import { navigate, query } from "../../router";
+import { can, space } from "../../session";
+import { run_page } from "../addresses";
+import { list_skills } from "../skills/data";
+import { use_projects } from "./data";
+import { type Purpose, purposes, tasks } from "./studio_tasks";
+
+interface WorkerProps {
+  harness: HarnessView | undefined;
+  skills: Skill[];
+  model: string;
+  skill: string;
+  command: string;
+  set_model: (value: string) => void;
+  set_skill: (value: string) => void;
+  set_command: (value: string) => void;
+}
+
+/** What a worker without a preset needs to be told. */
+function WorkerFields({ harness, skills, model, skill, command, set_model, set_skill, set_command }: WorkerProps) {
+  if (!harness) return null;
+  if (!harness.ready) return <Note kind="warning">{harness.advice ?? "This harness is not ready."}</Note>;
+  if (harness.name === "command")
+    return (
+      <Field
+        label="Command"
+        hint="Program and arguments, quoted as in a shell; the prompt comes on its standard input."
+        value={command}
+        on_input={set_command}
+        required
+      />
+    );
+  if (harness.protocols.length === 0) return null;
+  return (
+    <div class="field-row">
+      <Choice
+        label="Model skill"
+        value={skill}
+        on_change={set_skill}
+        options={[
+          { value: "", title: "choose…" },
+          ...skills.filter((entry) => entry.type === "model").map((entry) => ({ value: entry.id, title: entry.name })),
+        ]}
+        hint={`Speaks ${harness.protocols.join(" or ")}.`}
+      />
+      <Field label="Model" hint="As its provider calls it." value={model} on_input={set_model} />
+    </div>
+  );
+}
+
+interface ExtraSkillsProps {
+  skills: Skill[];
+  chosen: string[];
+  set_chosen: (chosen: string[]) => void;
+}
+
+/** Skills for this session only; a preset has its own. */
+function ExtraSkills({ skills, chosen, set_chosen }: ExtraSkillsProps) {
+  const others = skills.filter((skill) => skill.type !== "model");
+  if (others.length === 0) return null;
+  return (
+    <fieldset class="studio-skills">
+      <legend>Skills for this session</legend>
+      {others.map((skill) => (
+        <Check
+          key={skill.id}
+          label={skill.name}
+          checked={chosen.includes(skill.id)}
+          on_change={(on) => set_chosen(on ? [...chosen, skill.id] : chosen.filter((id) => id !== skill.id))}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface ComposerProps {
+  projects: Project[];
+  presets: Preset[];
+  harnesses: HarnessView[];
+  prompt: string;
+  set_prompt: (prompt: string) => void;
+}
+
+function Composer({ projects, presets, harnesses, prompt, set_prompt }: ComposerProps) {
+  const wanted = presets.find((preset) => preset.id === query.value.get("preset")) ?? presets[0];
+  const [worker, set_worker] = useState(wanted ? `preset:${wanted.id}` : "harness:playbook");
+  const [project, set_project] = useState(query.value.get("project") ?? projects[0]?.name ?? "");
+  const [model, set_model] = useState("");
+  const [skill, set_skill] = useState("");
+  const [command, set_command] = useState("");
+  const [extra, set_extra] = useState<string[]>([]);
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
+  const [kind, name = ""] = worker.split(":", 2);
+  const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
+  const ready = prompt.trim() !== "" && project !== "" && harness?.ready !== false;
+  async function start(): Promise<void> {
+    const settings = {
+      harness: name,
+      model,
+      command: name === "command" ? command_words(command) : [],
+      skills: [...(skill === "" ? [] : [skill]), ...extra],
+    };
+    const run = await api.post<Run>(
+      "/v1/runs",
+      { project, prompt: prompt.trim(), ...(kind === "preset" ? { preset: name } : { settings }) },
+      { space: space.value?.id },
+    );
+    await reload("runs/");
+    navigate(run_page(run.id));
+  }
+  return (
+    <Form title="Start session" busy_title="Starting…" disabled={!ready} submit={start}>
+      <div class="field-row">
+        <Choice
+          label="Use"
+          value={worker}
+          on_change={set_worker}
+          options={[
+            ...presets.map((preset) => ({ value: `preset:${preset.id}`, title: preset.name })),
+            ...harnesses.map((entry) => ({
+              value: `harness:${entry.name}`,
+              title: entry.ready ? entry.title : `${entry.title} (not installed)`,
+            })),
+          ]}
+        />
+        <Choice
+          label="on"
+          value={project}
+          on_change={set_project}
+          options={projects.map((entry) => ({ value: entry.name, title: entry.name }))}
+        />
+      </div>
+      <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
+      {kind === "harness" && <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />}
+      <Field
+        label="to"
+        rows={5}
+        value={prompt}
+        on_input={set_prompt}
+        placeholder="What should be done?"
+        required
+        first
+      />
+    </Form>
+  );
+}
+
+function Gallery({ prompt, choose }: { prompt: string; choose: (prompt: string) => void }) {
+  const [purpose, set_purpose] = useState<Purpose | null>(null);
+  // All at once would push the composer out of sight: the first of each purpose, or all of one.
+  const shown =
+    purpose === null
+      ? purposes.flatMap((each) => tasks.filter((task) => task.purpose === each).slice(0, 1))
+      : tasks.filter((task) => task.purpose === purpose);
+  return (
+    <section aria-label="Ready-made tasks">
+      <div class="table-bar">
+        {[null, ...purposes].map((each) => (
+          <button
+            type="button"
+            class="quiet"
+            key={each ?? "all"}
+            aria-pressed={purpose === each}
+            onClick={() => set_purpose(each)}
+          >
+            {each ?? "All purposes"}
+          </button>
+        ))}
+      </div>
+      <ul class="skill-gallery">
+        {shown.map((task) => (
+          <li key={task.title}>
+            <button type="button" aria-pressed={prompt === task.prompt} onClick={() => choose(task.prompt)}>
+              <span class="caps faint">{task.purpose}</span>
+              <b>{task.title}</b>
+              <span class="soft">{task.prompt}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Studio() {
+  const [prompt, set_prompt] = useState(query.value.get("prompt") ?? "");
+  const projects = use_projects();
+  const parts = use_load(`studio/${space.value?.id}`, async (signal) => ({
+    presets: can("preset_read") ? await api.list<Preset>("/v1/presets", { space: space.value?.id }, signal) : [],
+    harnesses: await api.get<HarnessView[]>("/v1/harnesses", {}, signal),
+  }));
+  return (
+    <div class="page narrow studio">
+      <PageHeader
+        title="Studio"
+        text="A worker in a sandbox of its own reads the project's traces and leaves what it found."
+      />
+      <Gallery prompt={prompt} choose={set_prompt} />
+      <Data load={projects} retry={() => void reload("projects/")}>
+        {(known) =>
+          known.length === 0 ? (
+            <Empty
+              icon="project"
+              title="No project yet"
+              text="A session reads the traces of a project. Create one and send it a trace first."
+            />
+          ) : (
+            <Data load={parts} retry={() => void reload("studio/")}>
+              {({ presets, harnesses }) => (
+                <Composer {...{ projects: known, presets, harnesses, prompt, set_prompt }} />
+              )}
+            </Data>
+          )
+        }
+      </Data>
+    </div>
+  );
+}

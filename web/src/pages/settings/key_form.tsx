@@ -1,0 +1,118 @@
+// Creating a key, and showing its secret the only time it can be shown.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import type { Key, ServerInfo } from "../../api_types";
+import { shell_quote } from "../../lib/format/text";
+import { use_load } from "../../load";
+import { Dialog } from "../../parts/dialog";
+import { Check, Choice, Field, Form } from "../../parts/form";
+import { role_options } from "../../parts/role";
+import { ShownOnce } from "../../parts/shown_once";
+import { can, space } from "../../session";
+
+/** The only answer that carries the secret. */
+export type CreatedKey = Key & { key: string };
+
+const lifetimes = [
+  { value: "30", title: "30 days" },
+  { value: "90", title: "90 days" },
+  { value: "365", title: "1 year" },
+  { value: "", title: "never ends" },
+];
+
+function ScopeList({ chosen, on_change }: { chosen: string[]; on_change: (scopes: string[]) => void }) {
+  const load = use_load("server", (signal) => api.get<ServerInfo>("/v1/server", {}, signal));
+  const own = load.data?.permissions.filter((permission) => !permission.installation && can(permission.name)) ?? [];
+  return (
+    <fieldset class="scope-list">
+      <legend>Permissions</legend>
+      {own.map((permission) => (
+        <Check
+          key={permission.name}
+          label={<code>{permission.name}</code>}
+          hint={permission.doc}
+          checked={chosen.includes(permission.name)}
+          on_change={(checked) =>
+            on_change(checked ? [...chosen, permission.name] : chosen.filter((name) => name !== permission.name))
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done: (key: CreatedKey) => void }) {
+  const [name, set_name] = useState("");
+  const [kind, set_kind] = useState("personal");
+  const [role, set_role] = useState("member");
+  const [reach, set_reach] = useState("all");
+  const [scopes, set_scopes] = useState<string[]>([]);
+  const [days, set_days] = useState("90");
+  async function create(): Promise<void> {
+    const body = {
+      name: name.trim(),
+      kind,
+      scopes: reach === "chosen" ? scopes : [reach],
+      ...(kind === "service" ? { role } : {}),
+      ...(days === "" ? {} : { expires_in_days: Number(days) }),
+    };
+    on_done(await api.post<CreatedKey>("/v1/keys", body, { space: space.value?.id }));
+  }
+  const incomplete = name.trim() === "" || (reach === "chosen" && scopes.length === 0);
+  return (
+    <Dialog title="Create an API key" on_close={on_close}>
+      <Form title="Create key" busy_title="Creating…" disabled={incomplete} on_cancel={on_close} submit={create}>
+        <Field
+          label="Name"
+          placeholder="ci, exporter of support-agent, …"
+          value={name}
+          on_input={set_name}
+          required
+          first
+        />
+        {can("key_manage") && (
+          <div class="field-row">
+            <Choice
+              label="Kind"
+              value={kind}
+              on_change={set_kind}
+              options={[
+                { value: "personal", title: "personal: acts as you" },
+                { value: "service", title: "service: has its own role" },
+              ]}
+            />
+            {kind === "service" && <Choice label="Role" value={role} on_change={set_role} options={role_options} />}
+          </div>
+        )}
+        <div class="field-row">
+          <Choice
+            label="May do"
+            value={reach}
+            on_change={set_reach}
+            options={[
+              { value: "all", title: kind === "service" ? "everything its role may do" : "everything you may do" },
+              { value: "read", title: "read only" },
+              { value: "chosen", title: "chosen permissions" },
+            ]}
+          />
+          <Choice label="Ends" value={days} on_change={set_days} options={lifetimes} />
+        </div>
+        {reach === "chosen" && <ScopeList chosen={scopes} on_change={set_scopes} />}
+      </Form>
+    </Dialog>
+  );
+}
+
+export function KeySecret({ created, on_close }: { created: CreatedKey; on_close: () => void }) {
+  const command = `curl -H ${shell_quote(`Authorization: Bearer ${created.key}`)} ${shell_quote(`${window.location.origin}/v1/projects`)}`;
+  return (
+    <ShownOnce
+      title={`Key ${created.name}`}
+      warning="Copy the secret now. Hone keeps only a hash of it and cannot show it again."
+      secret={created.key}
+      command={command}
+      on_close={on_close}
+    />
+  );
+}

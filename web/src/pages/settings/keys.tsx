@@ -1,0 +1,258 @@
+// API keys of the space: create, rotate, revoke.
+
+import { useState } from "preact/hooks";
+import { api, segment } from "../../api";
+import type { Key } from "../../api_types";
+import { use_keys } from "../../keyboard";
+import { shell_quote } from "../../lib/format/text";
+import { with_query } from "../../lib/route";
+import { reload, use_load } from "../../load";
+import { Confirm } from "../../parts/confirm";
+import { Id } from "../../parts/copy";
+import { Dialog } from "../../parts/dialog";
+import { Check, Choice, Form } from "../../parts/form";
+import { Icon } from "../../parts/icon";
+import { Menu, type MenuItem } from "../../parts/menu";
+import { PageHeader } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Data, Empty, State, type Tone } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { toast_done } from "../../parts/toast";
+import { current_address, query, set_query } from "../../router";
+import { can, space } from "../../session";
+import { type CreatedKey, CreateKey, KeySecret } from "./key_form";
+
+const tones: Record<Key["state"], Tone> = { active: "done", expired: "limit", revoked: "off" };
+
+function scope_text(key: Key): string {
+  const reach = key.scopes.includes("all") ? "all" : key.scopes.join(", ");
+  return key.role ? `${key.role}: ${reach}` : reach;
+}
+
+function columns(actions: (key: Key) => MenuItem[]): Column<Key>[] {
+  return [
+    { id: "name", title: "Name", sort: (key) => key.name, cell: (key) => <b class="strong">{key.name}</b> },
+    { id: "prefix", title: "Key", width: "130px", cell: (key) => <code>{key.prefix}…</code>, wide: true },
+    { id: "kind", title: "Kind", width: "84px", wide: true, sort: (key) => key.kind, cell: (key) => key.kind },
+    {
+      id: "scopes",
+      title: "May do",
+      wide: true,
+      cell: (key) => (
+        <span class="soft" title={scope_text(key)}>
+          {scope_text(key)}
+        </span>
+      ),
+    },
+    {
+      id: "state",
+      title: "State",
+      width: "96px",
+      sort: (key) => key.state,
+      cell: (key) => <State tone={tones[key.state]} text={key.state} />,
+    },
+    {
+      id: "last_used_at",
+      title: "Last used",
+      width: "96px",
+      align: "right",
+      wide: true,
+      sort: (key) => key.last_used_at,
+      cell: (key) => <Time time={key.last_used_at} />,
+    },
+    {
+      id: "expires_at",
+      title: "Ends",
+      width: "96px",
+      align: "right",
+      sort: (key) => key.expires_at,
+      cell: (key) => <Time time={key.expires_at} />,
+    },
+    {
+      id: "created_at",
+      title: "Created",
+      width: "110px",
+      align: "right",
+      extra: true,
+      wide: true,
+      sort: (key) => key.created_at,
+      cell: (key) => <Time time={key.created_at} />,
+    },
+    { id: "id", title: "Id", width: "150px", extra: true, wide: true, cell: (key) => <Id id={key.id} /> },
+    {
+      id: "actions",
+      title: "",
+      width: "48px",
+      align: "right",
+      cell: (key) =>
+        key.state === "active" && (
+          <Menu
+            label={`Actions for ${key.name}`}
+            class="quiet icon-only"
+            align="right"
+            button={<Icon name="more" />}
+            items={actions(key)}
+          />
+        ),
+    },
+  ];
+}
+
+const graces = [
+  { value: "0", title: "at once" },
+  { value: "3600", title: "after 1 hour" },
+  { value: "86400", title: "after 1 day" },
+  { value: "604800", title: "after 7 days" },
+];
+
+function Rotate({
+  api_key,
+  on_close,
+  on_done,
+}: {
+  api_key: Key;
+  on_close: () => void;
+  on_done: (key: CreatedKey) => void;
+}) {
+  const [grace, set_grace] = useState("3600");
+  return (
+    <Dialog title={`Rotate ${api_key.name}`} on_close={on_close}>
+      <Form
+        title="Rotate"
+        busy_title="Rotating…"
+        on_cancel={on_close}
+        submit={async () => {
+          const body = { grace_seconds: Number(grace) };
+          on_done(await api.post<CreatedKey>(`/v1/keys/${segment(api_key.id)}/rotate`, body));
+        }}
+      >
+        <p>
+          A new secret with the same rights takes over. Programs that still use the old one stop working when it ends.
+        </p>
+        <Choice label="The old secret ends" value={grace} on_change={set_grace} options={graces} />
+      </Form>
+    </Dialog>
+  );
+}
+
+type Open = { kind: "rotate" | "revoke"; keys: Key[] } | { kind: "secret"; created: CreatedKey } | null;
+
+function command(): string {
+  return `hone key create ci --url ${shell_quote(window.location.origin)}`;
+}
+
+export function Keys() {
+  const all = query.value.get("revoked") === "1";
+  const load_key = `keys/${space.value?.id}/${all}`;
+  const load = use_load(load_key, (signal) =>
+    api.list<Key>("/v1/keys", { space: space.value?.id, include_revoked: all || undefined }, signal),
+  );
+  const [open, set_open] = useState<Open>(null);
+  const open_dialog = () => set_query({ new: "1" });
+  use_keys([{ keys: "c", title: "Create an API key", group: "This page", run: open_dialog }]);
+
+  const close = () => set_open(null);
+  const show_secret = (created: CreatedKey) => {
+    set_open({ kind: "secret", created });
+    void reload("keys/");
+    void reload("projects/home/");
+  };
+  async function revoke(keys: Key[]): Promise<void> {
+    for (const key of keys) await api.delete<Key>(`/v1/keys/${segment(key.id)}`);
+    toast_done(keys.length === 1 ? `${keys[0]?.name} is revoked` : `${keys.length} keys are revoked`);
+    await reload("keys/");
+  }
+  const actions = (key: Key): MenuItem[] => [
+    { title: "Rotate…", icon: "rotate", run: () => set_open({ kind: "rotate", keys: [key] }) },
+    { title: "Revoke…", icon: "stop", dangerous: true, run: () => set_open({ kind: "revoke", keys: [key] }) },
+  ];
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const doomed = open?.kind === "revoke" ? open.keys : [];
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="API keys"
+        text={
+          can("key_manage")
+            ? "Personal keys act as their owner, service keys have a role of their own."
+            : "Your personal keys act as you. Ask an admin for service keys."
+        }
+      >
+        <button type="button" class="primary" onClick={open_dialog}>
+          <Icon name="plus" /> Create key
+        </button>
+      </PageHeader>
+      <Data load={load} retry={() => void reload("keys/")}>
+        {(keys) =>
+          keys.length === 0 && !all ? (
+            <Empty
+              icon="key"
+              title="No keys yet"
+              text="Programs, exporters and the command line show a key with every request."
+              command={command()}
+            >
+              <button type="button" class="primary" onClick={open_dialog}>
+                Create an API key
+              </button>
+              <a href={with_query(current_address(), { revoked: "1" })}>Show revoked keys</a>
+            </Empty>
+          ) : (
+            <Table
+              label="API keys"
+              rows={keys.filter((key) => `${key.name} ${key.prefix} ${key.kind}`.toLowerCase().includes(text))}
+              columns={columns(actions)}
+              row_id={(key) => key.id}
+              row_title={(key) => key.name}
+              order="name"
+              bar={
+                <>
+                  <SearchField label="Filter keys" />
+                  <Check
+                    label="Show revoked"
+                    checked={all}
+                    on_change={(checked) => set_query({ revoked: checked ? "1" : null })}
+                  />
+                </>
+              }
+              selection_actions={(chosen, clear) => (
+                <button
+                  type="button"
+                  class="danger"
+                  onClick={() => {
+                    set_open({ kind: "revoke", keys: chosen.filter((key) => key.state === "active") });
+                    clear();
+                  }}
+                >
+                  Revoke
+                </button>
+              )}
+            />
+          )
+        }
+      </Data>
+      {query.value.has("new") && (
+        <CreateKey
+          on_close={() => set_query({ new: null }, { replace: true })}
+          on_done={(created) => {
+            set_query({ new: null }, { replace: true });
+            show_secret(created);
+          }}
+        />
+      )}
+      {open?.kind === "secret" && <KeySecret created={open.created} on_close={close} />}
+      {open?.kind === "rotate" && open.keys[0] && (
+        <Rotate api_key={open.keys[0]} on_close={close} on_done={show_secret} />
+      )}
+      {doomed.length > 0 && (
+        <Confirm
+          title={doomed.length === 1 ? `Revoke ${doomed[0]?.name}?` : `Revoke ${doomed.length} keys?`}
+          consequence={`Every program that uses ${doomed.map((key) => key.name).join(", ")} is refused from now on. A revoked key cannot be brought back.`}
+          action="Revoke"
+          run={() => revoke(doomed)}
+          on_close={close}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+// The installation: version, storage, and the settings as they are in effect.
+
+import { api } from "../../api";
+import type { ServerInfo } from "../../api_types";
+import { byte_size, exact_count } from "../../lib/format/number";
+import { reload, use_load } from "../../load";
+import { Icon } from "../../parts/icon";
+import { PageHeader, Section } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Facts } from "../../parts/slide_over";
+import { Data, Note } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { query } from "../../router";
+import { can_install } from "../../session";
+import { SpanBacklog, use_span_backlog } from "../traces/span_backlog";
+
+function WaitingSpans() {
+  const backlog = use_span_backlog();
+  if (!backlog) return <span class="faint">–</span>;
+  if (backlog.spans === 0) return <>none</>;
+  return (
+    <>
+      {exact_count(backlog.spans)} ({byte_size(backlog.bytes)}), the oldest for {backlog.oldest_wait_seconds} s
+    </>
+  );
+}
+
+type SettingInfo = ServerInfo["settings"][number];
+
+const columns: Column<SettingInfo>[] = [
+  {
+    id: "name",
+    title: "Setting",
+    width: "210px",
+    sort: (setting) => setting.name,
+    cell: (setting) => <code title={setting.name}>{setting.name}</code>,
+  },
+  {
+    id: "value",
+    title: "Value",
+    width: "24%",
+    cell: (setting) => <code title={setting.value}>{setting.value === "" ? "–" : setting.value}</code>,
+  },
+  {
+    id: "source",
+    title: "Set by",
+    width: "104px",
+    sort: (setting) => setting.source,
+    cell: (setting) =>
+      setting.source === "default" ? <span class="faint">default</span> : <span class="tag">{setting.source}</span>,
+  },
+  {
+    id: "doc",
+    title: "What it does",
+    wide: true,
+    cell: (setting) => (
+      <span class="soft" title={setting.doc}>
+        {setting.doc}
+      </span>
+    ),
+  },
+];
+
+export function Server() {
+  const load = use_load("server", (signal) => api.get<ServerInfo>("/v1/server", {}, signal));
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  return (
+    <div class="page">
+      <PageHeader title="Server" text="This installation of Hone.">
+        {can_install("backup_create") && (
+          <a class="button" download href="/v1/backup">
+            <Icon name="download" /> Download backup
+          </a>
+        )}
+      </PageHeader>
+      <SpanBacklog />
+      <Data load={load} retry={() => void reload("server")}>
+        {(server) => (
+          <>
+            <Facts
+              rows={[
+                ["Version", <code key="version">{server.version}</code>],
+                ["Running since", <Time key="started" time={server.started_at} />],
+                ["Database", `${server.database}, schema ${server.schema_version}`],
+                [
+                  "Data directory",
+                  <span key="bytes" title={`${exact_count(server.data_dir_bytes)} bytes`}>
+                    {byte_size(server.data_dir_bytes)}
+                  </span>,
+                ],
+                ["Spans waiting to be stored", <WaitingSpans key="waiting" />],
+                [
+                  "API",
+                  <a key="api" href="/openapi.json" target="_blank" rel="noreferrer">
+                    openapi.json
+                  </a>,
+                ],
+              ]}
+            />
+            <Section
+              title="Settings"
+              text="As they are in effect. A setting is a flag, an environment variable (HONE_…) or a line in hone.toml; changing one needs a restart."
+            >
+              {server.settings.length === 0 ? (
+                <Note icon="lock">Only owners of the installation see the settings.</Note>
+              ) : (
+                <Table
+                  label="Settings"
+                  fit
+                  rows={server.settings.filter((setting) =>
+                    `${setting.name} ${setting.doc}`.toLowerCase().includes(text),
+                  )}
+                  columns={columns}
+                  row_id={(setting) => setting.name}
+                  row_title={(setting) => setting.name}
+                  order="name"
+                  bar={<SearchField label="Filter settings" />}
+                />
+              )}
+            </Section>
+          </>
+        )}
+      </Data>
+    </div>
+  );
+}

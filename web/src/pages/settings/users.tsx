@@ -1,0 +1,150 @@
+// Everybody with an account on this installation.
+
+import { api, segment, to_api_error } from "../../api";
+import type { User } from "../../api_types";
+import { reload, use_load } from "../../load";
+import { Id } from "../../parts/copy";
+import { Avatar } from "../../parts/frame/avatar";
+import { Icon } from "../../parts/icon";
+import { Menu, type MenuItem } from "../../parts/menu";
+import { PageHeader } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Data, State } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { toast_done, toast_failed } from "../../parts/toast";
+import { query } from "../../router";
+import { user as self } from "../../session";
+
+type Change = Partial<Pick<User, "disabled" | "installation_owner">>;
+
+async function change(user: User, body: Change, done: string, undo?: Change): Promise<void> {
+  try {
+    await api.patch<User>(`/v1/users/${segment(user.id)}`, body);
+    toast_done(done, undo && { title: "Undo", run: () => void change(user, undo, `${user.email} is as before`) });
+  } catch (error) {
+    toast_failed("User not changed", to_api_error(error));
+  }
+  await reload("users");
+}
+
+function actions(user: User): MenuItem[] {
+  return [
+    {
+      title: user.installation_owner ? "Take ownership of the installation away" : "Make owner of the installation",
+      icon: "shield",
+      run: () =>
+        void change(
+          user,
+          { installation_owner: !user.installation_owner },
+          user.installation_owner
+            ? `${user.email} no longer owns the installation`
+            : `${user.email} owns the installation`,
+          { installation_owner: user.installation_owner },
+        ),
+    },
+    {
+      title: user.disabled ? "Enable the account" : "Disable the account",
+      icon: user.disabled ? "check" : "stop",
+      dangerous: !user.disabled,
+      run: () =>
+        void change(
+          user,
+          { disabled: !user.disabled },
+          user.disabled ? `${user.email} can log in again` : `${user.email} is logged out and cannot come back`,
+          { disabled: user.disabled },
+        ),
+    },
+  ];
+}
+
+const columns: Column<User>[] = [
+  {
+    id: "name",
+    title: "Name",
+    sort: (user) => user.name || user.email,
+    cell: (user) => (
+      <span class="person">
+        <Avatar name={user.name || user.email} />
+        <span class="person-name">{user.name || user.email}</span>
+        {user.id === self.value?.id && <span class="tag">you</span>}
+      </span>
+    ),
+  },
+  { id: "email", title: "Email", wide: true, sort: (user) => user.email, cell: (user) => user.email },
+  {
+    id: "state",
+    title: "State",
+    width: "130px",
+    cell: (user) =>
+      user.disabled ? (
+        <State tone="off" text="disabled" />
+      ) : user.installation_owner ? (
+        <State tone="done" text="owner" />
+      ) : (
+        <State tone="done" text="active" />
+      ),
+  },
+  {
+    id: "last_login_at",
+    title: "Last login",
+    width: "110px",
+    align: "right",
+    wide: true,
+    sort: (user) => user.last_login_at,
+    cell: (user) => <Time time={user.last_login_at} />,
+  },
+  {
+    id: "created_at",
+    title: "Created",
+    width: "110px",
+    align: "right",
+    wide: true,
+    extra: true,
+    sort: (user) => user.created_at,
+    cell: (user) => <Time time={user.created_at} />,
+  },
+  { id: "id", title: "Id", width: "150px", wide: true, extra: true, cell: (user) => <Id id={user.id} /> },
+  {
+    id: "actions",
+    title: "",
+    width: "48px",
+    align: "right",
+    cell: (user) =>
+      user.id !== self.value?.id && (
+        <Menu
+          label={`Actions for ${user.email}`}
+          class="quiet icon-only"
+          align="right"
+          button={<Icon name="more" />}
+          items={actions(user)}
+        />
+      ),
+  },
+];
+
+export function Users() {
+  const load = use_load("users", (signal) => api.list<User>("/v1/users", {}, signal));
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="Users"
+        text="People join by an invitation into a space. Here accounts are disabled and owners of the installation are named."
+      />
+      <Data load={load} retry={() => void reload("users")}>
+        {(users) => (
+          <Table
+            label="Users"
+            rows={users.filter((user) => `${user.name} ${user.email}`.toLowerCase().includes(text))}
+            columns={columns}
+            row_id={(user) => user.id}
+            row_title={(user) => user.email}
+            order="name"
+            bar={<SearchField label="Filter users" />}
+          />
+        )}
+      </Data>
+    </div>
+  );
+}

@@ -1,0 +1,322 @@
+// One issue: what it is, since when, how much, the traces that show it, what a worker found out, and what to do.
+
+import { useMemo } from "preact/hooks";
+import { api, to_api_error } from "../../api";
+import type { Artifact, Fingerprint, Issue, IssueDetail, Project } from "../../api_types";
+import { plural, short_count } from "../../lib/format/number";
+import { local_time, to_milliseconds } from "../../lib/format/time";
+import type { Params } from "../../lib/route";
+import { capital } from "../../lib/sentences/metric";
+import { reload, use_load, use_refresh } from "../../load";
+import { Chart } from "../../parts/chart";
+import { PageHeader, Section } from "../../parts/page";
+import { Facts } from "../../parts/slide_over";
+import { Data, Note, State } from "../../parts/state";
+import { Terms } from "../../parts/strip";
+import { Time } from "../../parts/time";
+import { toast_done, toast_failed } from "../../parts/toast";
+import { navigate } from "../../router";
+import { can } from "../../session";
+import { evaluators_page, issue_page, monitor_page, run_page, trace_page } from "../addresses";
+import { use_project } from "../projects/scope";
+import { TextContent } from "../runs/artifacts";
+import { list_artifacts } from "../runs/data";
+import {
+  detector_word,
+  growth_text,
+  issue_route,
+  issues_changed,
+  share_text,
+  status_tones,
+  status_words,
+  use_issue_points,
+} from "./data";
+import { IssueActions } from "./issue_actions";
+import { Conversation } from "./issue_comments";
+import { SeverityMark } from "./severity_mark";
+
+const hour = 3_600_000;
+const refresh = 3000;
+
+/** "312 traces, 14 % of all, ×3.2 the usual, since 2 d ago." */
+function Summary({ issue }: { issue: Issue }) {
+  return (
+    <p class="issue-summary">
+      <SeverityMark severity={issue.severity} />
+      <State tone={status_tones[issue.status]} text={status_words[issue.status]} />
+      <span>
+        <b>{plural(issue.traces, "trace")}</b>, {share_text(issue.share)} of all
+      </span>
+      <span>{growth_text(issue.growth)} against the time before</span>
+      <span>
+        since <Time time={issue.first_seen} />, last <Time time={issue.last_seen} />
+      </span>
+    </p>
+  );
+}
+
+function StatusNotes({ issue }: { issue: Issue }) {
+  return (
+    <>
+      {issue.status === "investigating" && issue.investigation_run && (
+        <Note icon="rotate">
+          A worker looks into it. <a href={run_page(issue.investigation_run)}>Watch it</a>
+        </Note>
+      )}
+      {issue.status === "fix_proposed" && issue.fix_run && (
+        <Note icon="tool">
+          A fix is proposed. <a href={run_page(issue.fix_run)}>Look at it</a>
+        </Note>
+      )}
+      {(issue.reason !== "" || issue.muted_until) && (
+        <Note>
+          {status_words[issue.status]}
+          {issue.muted_until && (
+            <>
+              {" "}
+              until <Time time={issue.muted_until} />
+            </>
+          )}
+          {issue.reason !== "" && `: ${issue.reason}`}
+          {issue.quiet_matches > 0 && ` (found ${plural(issue.quiet_matches, "time")} since and kept quiet)`}
+        </Note>
+      )}
+    </>
+  );
+}
+
+function Volume({ issue }: { issue: Issue }) {
+  const load = use_issue_points(issue.id);
+  const chart = useMemo(() => {
+    const known = new Map((load.data ?? []).map((point) => [to_milliseconds(point.time), point.traces]));
+    const times: number[] = [];
+    // Hours in which nothing happened are hours, too.
+    for (let at = Math.min(...known.keys()); at <= Date.now() && times.length < 800; at += hour) times.push(at);
+    return {
+      times,
+      lines: [{ title: "traces", colour: "--failed", bars: true, values: times.map((time) => known.get(time) ?? 0) }],
+    };
+  }, [load.data]);
+  if (chart.times.length === 0) return null;
+  return <Chart title="Affected traces" {...chart} text={short_count} height={120} />;
+}
+
+function Examples({ issue, project }: { issue: Issue; project: Project }) {
+  return (
+    <Section title="Example traces">
+      {issue.examples.length === 0 ? (
+        <p class="faint">None kept.</p>
+      ) : (
+        <ul class="plain-list">
+          {issue.examples.map((example) => (
+            <li key={example.trace_id + example.span_id}>
+              <a
+                class="row-link"
+                href={`${trace_page(project.name, example.trace_id)}${example.span_id ? `?span=${example.span_id}` : ""}`}
+              >
+                <code>{example.trace_id}</code>
+                <span class="row-text" />
+                <time dateTime={example.time}>{local_time(example.time)}</time>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+/** The text with the pictures that the same run left. */
+function WithCharts({ artifact }: { artifact: Artifact }) {
+  const load = use_load(`artifacts/run/${artifact.run_id}`, (signal) =>
+    list_artifacts({ run: artifact.run_id }, signal),
+  );
+  return <TextContent artifact={artifact} siblings={load.data ?? []} is_titled />;
+}
+
+/** What a worker found out, as it wrote it. */
+function Investigation({ issue }: { issue: Issue }) {
+  const id = issue.investigation_id;
+  const load = use_load(id ? `artifacts/one/${id}` : null, (signal) =>
+    api.get<Artifact>(`/v1/artifacts/${id}`, {}, signal),
+  );
+  if (!id)
+    return (
+      <Section title="Investigation">
+        <p class="soft">
+          {issue.status === "investigating"
+            ? "It appears here when the worker has written it."
+            : "Nobody has looked into it yet. Investigate starts a worker that reads the traces and writes down the cause and a fix."}
+        </p>
+      </Section>
+    );
+  return (
+    <Section title="Investigation">
+      <Data load={load} retry={() => void reload("artifacts/one/")}>
+        {(artifact) => (
+          <>
+            <p class="soft">
+              Written <Time time={artifact.created_at} /> by <a href={run_page(artifact.run_id)}>a worker</a>
+            </p>
+            <WithCharts artifact={artifact} />
+          </>
+        )}
+      </Data>
+    </Section>
+  );
+}
+
+const term_words: Record<string, string> = {
+  affected_traces: "traces",
+  share: "share",
+  growth: "growth",
+  severity: "severity",
+  novelty: "newness",
+  confidence: "confidence",
+};
+
+/** What a merged issue is made of; each part can be taken out again. */
+function Parts({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+  async function split(part: Fingerprint): Promise<void> {
+    try {
+      const created = await api.post<Issue>(issue_route(issue.id, "/split"), { fingerprint: part.fingerprint });
+      await issues_changed();
+      toast_done("It is an issue of its own now", {
+        title: "Open it",
+        run: () => navigate(issue_page(project.name, created.id)),
+      });
+    } catch (error) {
+      toast_failed("Not split", to_api_error(error));
+    }
+  }
+  if (parts.length < 2) return null;
+  return (
+    <section aria-label="Made of">
+      <h2>Made of {parts.length} findings</h2>
+      <ul class="issue-parts">
+        {parts.map((part) => (
+          <li key={part.fingerprint}>
+            <span title={part.title}>{part.title}</span>
+            {can("issue_write") && (
+              <button type="button" class="quiet" onClick={() => void split(part)}>
+                Split off
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+  return (
+    <aside class="issue-side" aria-label="About this issue">
+      <section aria-label="Why it is ranked here">
+        <h2>
+          Score {Math.round(issue.score)} <span class="faint">why it is ranked here</span>
+        </h2>
+        <Terms
+          label="Terms of the score"
+          terms={issue.score_terms.map((term) => ({
+            name: term_words[term.name] ?? term.name,
+            points: term.points,
+            text: term.why,
+          }))}
+        />
+      </section>
+      <section aria-label="Numbers">
+        <h2>Numbers</h2>
+        <Facts
+          rows={[
+            ["Kind", detector_word(issue.detector)],
+            ...issue.facts.map((fact): [string, string] => [capital(fact.name), fact.value]),
+            ["Confidence", share_text(issue.confidence)],
+            ["Assignee", issue.assignee_name ?? "nobody"],
+            ["Found", plural(issue.matches, "time")],
+            ...(issue.forge_issue
+              ? [
+                  [
+                    "On the forge",
+                    <a key="forge" href={issue.forge_issue} rel="noreferrer noopener" target="_blank">
+                      {issue.forge_issue.replace(/^https?:\/\//, "")}
+                    </a>,
+                  ] as [string, preact.JSX.Element],
+                ]
+              : []),
+            ...(issue.evaluator_id
+              ? [
+                  [
+                    "Evaluator",
+                    <a key="evaluator" href={evaluators_page(project.name)}>
+                      marks its spans
+                    </a>,
+                  ] as [string, preact.JSX.Element],
+                ]
+              : []),
+            ...(issue.monitor_id
+              ? [
+                  [
+                    "Monitor",
+                    <a key="monitor" href={monitor_page(project.name, issue.monitor_id)}>
+                      watches it
+                    </a>,
+                  ] as [string, preact.JSX.Element],
+                ]
+              : []),
+            ...(issue.reopened > 0 ? [["Came back", plural(issue.reopened, "time")] as [string, string]] : []),
+          ]}
+        />
+      </section>
+      <Parts issue={issue} parts={parts} project={project} />
+    </aside>
+  );
+}
+
+function Body({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+  // A worker writes into the issue while the page is open.
+  use_refresh(issue.status === "investigating" ? "issue" : null, refresh);
+  return (
+    <>
+      <PageHeader title={issue.title} text={issue.explanation}>
+        <IssueActions issue={issue} project={project} />
+      </PageHeader>
+      <Summary issue={issue} />
+      <StatusNotes issue={issue} />
+      <div class="issue">
+        <div class="issue-main">
+          <Volume issue={issue} />
+          <Investigation issue={issue} />
+          <Examples issue={issue} project={project} />
+          <Conversation issue={issue} />
+        </div>
+        <Aside issue={issue} parts={parts} project={project} />
+      </div>
+    </>
+  );
+}
+
+export function IssuePage({ params }: { params: Params }) {
+  const id = params.issue ?? "";
+  const project = use_project(params);
+  const load = use_load(`issue/${id}`, (signal) => api.get<IssueDetail>(issue_route(id), {}, signal));
+  return (
+    <div class="page">
+      <Data load={project} retry={() => void reload("project/")}>
+        {(known) => (
+          <Data load={load} retry={() => void reload("issue/")} whole_page>
+            {({ issue, fingerprints }) =>
+              issue.merged_into ? (
+                <Note icon="chain">
+                  {issue.title} is a part of <a href={issue_page(known.name, issue.merged_into)}>another issue</a> now.
+                </Note>
+              ) : (
+                <Body issue={issue} parts={fingerprints} project={known} />
+              )
+            }
+          </Data>
+        )}
+      </Data>
+    </div>
+  );
+}

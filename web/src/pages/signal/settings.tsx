@@ -1,0 +1,243 @@
+// Switching Signal on, with the note that one agrees to, and its settings.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import type { Project, Severity, SignalSettings, SignalView } from "../../api_types";
+import { limit_text, micro, read_limit } from "../../lib/format/limit";
+import { Dialog } from "../../parts/dialog";
+import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
+import { Note } from "../../parts/state";
+import { Time } from "../../parts/time";
+import { toast_done } from "../../parts/toast";
+import { set_query } from "../../router";
+import { can } from "../../session";
+import { DayBudgetFields } from "../automations/budget";
+import { project_route } from "../projects/scope";
+import { use_presets } from "../runs/data";
+import { issues_changed, severities } from "./data";
+
+const steps = [
+  {
+    title: "Finds what recurs",
+    text: "Errors, slow steps, loops of tool calls, cut-off or refused answers, empty retrieval, falling evals: each window of traces against the time before it. No model is called for this.",
+  },
+  {
+    title: "Ranks it",
+    text: "One problem is one issue, however often it comes. Each says why it stands where it stands.",
+  },
+  {
+    title: "Investigates the worst",
+    text: "A worker in a sandbox reads the traces and writes down cause and proposed fix. It changes nothing by itself.",
+  },
+];
+
+/** The page of a project whose Signal is off. */
+export function SwitchOn({ project, view }: { project: Project; view: SignalView }) {
+  const [agreed, set_agreed] = useState(false);
+  async function switch_on(): Promise<void> {
+    await api.put(project_route(project, "signal"), { enabled: true, consent: true });
+    await issues_changed();
+    toast_done("Signal is on; the first scan begins now");
+  }
+  return (
+    <div class="signal-off">
+      <h2>Signal is off for {project.name}</h2>
+      <ol class="signal-steps">
+        {steps.map((step) => (
+          <li key={step.title}>
+            <h3>{step.title}</h3>
+            <p>{step.text}</p>
+          </li>
+        ))}
+      </ol>
+      {can("automation_write") ? (
+        <Form title="Switch Signal on" busy_title="Switching on…" disabled={!agreed} submit={switch_on}>
+          <Note icon="shield">{view.consent_note}</Note>
+          <Check label="I have read this and may decide it for the project" checked={agreed} on_change={set_agreed} />
+        </Form>
+      ) : (
+        <p class="soft">Somebody with the permission automation_write can switch it on.</p>
+      )}
+    </div>
+  );
+}
+
+const cadences = [5, 10, 30, 60, 360, 1440];
+const cadence_title = (minutes: number) =>
+  minutes < 60
+    ? `every ${minutes} minutes`
+    : minutes === 60
+      ? "each hour"
+      : minutes === 1440
+        ? "each day"
+        : `every ${minutes / 60} hours`;
+
+interface Draft {
+  enabled: boolean;
+  cadence: string;
+  window: string;
+  baseline: string;
+  context: string;
+  preset: string;
+  most: string;
+  least: Severity;
+  dollars: string;
+  tokens: string;
+  repo: string;
+  branch: string;
+}
+
+function draft_of(view: SignalView): Draft {
+  const settings = view.settings;
+  const text = (value: number | null, unit = 1) => (value === null ? "" : String(value / unit));
+  return {
+    enabled: view.enabled,
+    cadence: String(settings.cadence_minutes),
+    window: String(settings.window_hours),
+    baseline: String(settings.baseline_days),
+    context: settings.context,
+    preset: settings.preset ?? "",
+    most: String(settings.max_investigations),
+    least: settings.least_severity,
+    dollars: limit_text(settings.cost_micro_usd_per_day, micro),
+    tokens: text(settings.tokens_per_day),
+    repo: settings.repo?.url ?? "",
+    branch: settings.repo?.ref ?? "",
+  };
+}
+
+/** What the form does not show stays as it is. */
+function settings_of(draft: Draft, before: SignalSettings): object {
+  const repo = draft.repo.trim() === "" ? null : { ...before.repo, url: draft.repo.trim(), ref: draft.branch.trim() };
+  return {
+    ...before,
+    cadence_minutes: Number(draft.cadence),
+    window_hours: Math.round(Number(draft.window)),
+    baseline_days: Math.round(Number(draft.baseline)),
+    context: draft.context,
+    preset: draft.preset === "" ? null : draft.preset,
+    repo,
+    max_investigations: Math.round(Number(draft.most)),
+    least_severity: draft.least,
+    cost_micro_usd_per_day: read_limit(draft.dollars, micro),
+    tokens_per_day: read_limit(draft.tokens),
+  };
+}
+
+type Change = (part: Partial<Draft>) => void;
+
+function LookFields({ draft, change }: { draft: Draft; change: Change }) {
+  const minutes = Number(draft.cadence);
+  const known = cadences.includes(minutes) ? cadences : [...cadences, minutes];
+  return (
+    <div class="field-row">
+      <Choice
+        label="Look"
+        value={draft.cadence}
+        on_change={(cadence) => change({ cadence })}
+        options={known.map((one) => ({ value: String(one), title: cadence_title(one) }))}
+      />
+      <Field
+        label="At the last, hours"
+        type="number"
+        min={1}
+        value={draft.window}
+        on_input={(window) => change({ window })}
+      />
+      <Field
+        label="Against the days before"
+        type="number"
+        min={1}
+        value={draft.baseline}
+        on_input={(baseline) => change({ baseline })}
+      />
+    </div>
+  );
+}
+
+function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
+  const presets = use_presets().data;
+  return (
+    <>
+      <div class="field-row">
+        <Choice
+          label="Investigate with"
+          value={draft.preset}
+          on_change={(preset) => change({ preset })}
+          options={[
+            { value: "", title: "playbook, no model" },
+            ...(presets ?? []).map((one) => ({ value: one.id, title: `${one.name} (${one.settings.harness})` })),
+          ]}
+        />
+        <Field
+          label="At most, each look"
+          type="number"
+          min={0}
+          value={draft.most}
+          on_input={(most) => change({ most })}
+          hint="0: only when asked."
+        />
+        <Choice
+          label="From severity"
+          value={draft.least}
+          on_change={(least) => change({ least: least as Severity })}
+          options={severities.map((one) => ({ value: one, title: one }))}
+        />
+      </div>
+      <div class="field-row">
+        <DayBudgetFields draft={draft} change={change} />
+      </div>
+      <Field
+        label="What workers should know"
+        rows={4}
+        value={draft.context}
+        on_input={(context) => change({ context })}
+        hint="About the application: who uses it, what is normal, what matters most."
+      />
+    </>
+  );
+}
+
+/** Settings of a Signal that is on. */
+export function SignalDialog({ project, view }: { project: Project; view: SignalView }) {
+  const [draft, change] = use_draft(() => draft_of(view));
+  const close = () => set_query({ settings: null });
+  async function save(): Promise<void> {
+    await api.put(project_route(project, "signal"), {
+      ...(draft.enabled === view.enabled ? {} : { enabled: draft.enabled }),
+      settings: settings_of(draft, view.settings),
+    });
+    await issues_changed();
+    toast_done(draft.enabled ? "Signal saved" : "Signal is off; its issues stay");
+    close();
+  }
+  return (
+    <Dialog title={`Signal of ${project.name}`} on_close={close} wide>
+      <Form title="Save" on_cancel={close} submit={save}>
+        <Check
+          label="Signal is on"
+          checked={draft.enabled}
+          on_change={(enabled) => change({ enabled })}
+          hint="Off: no looks, no investigations. Issues found so far stay."
+        />
+        <LookFields draft={draft} change={change} />
+        <WorkerFields draft={draft} change={change} />
+        <div class="field-row">
+          <Field
+            label="Repository"
+            value={draft.repo}
+            on_input={(repo) => change({ repo })}
+            placeholder="https://github.com/example/app"
+            hint="For investigations and fixes. Empty: none."
+          />
+          <Field label="Branch" value={draft.branch} on_input={(branch) => change({ branch })} />
+        </div>
+        {view.consent_by && (
+          <p class="soft">
+            Switched on by {view.consent_by} <Time time={view.consent_at} />
+          </p>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

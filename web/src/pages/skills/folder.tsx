@@ -1,0 +1,143 @@
+// The folder of a custom skill: its files, and the git repository that they come from.
+
+import { useState } from "preact/hooks";
+import { type ApiError, api } from "../../api";
+import type { FileView, Skill } from "../../api_types";
+import { reload, use_load } from "../../load";
+import { Dialog } from "../../parts/dialog";
+import { Field, Form } from "../../parts/form";
+import { Section } from "../../parts/page";
+import { Data, Note } from "../../parts/state";
+import { toast_done, toast_failed } from "../../parts/toast";
+import { can, space } from "../../session";
+import { skill_route, skills_changed } from "./data";
+
+async function fetch_folder(skill: Skill): Promise<void> {
+  const through = skill.scope === "installation" ? { space: space.value?.id } : {};
+  const fetched = await api.post<Skill>(`${skill_route(skill.id)}/fetch`, {}, through);
+  await skills_changed();
+  const commit = fetched.git?.commit.slice(0, 12);
+  toast_done(fetched.version === skill.version ? `Nothing new: still ${commit}` : `Fetched ${commit}`);
+}
+
+function GitForm({ skill, on_close }: { skill: Skill; on_close: () => void }) {
+  const [url, set_url] = useState(skill.git?.url ?? "");
+  const [ref, set_ref] = useState(skill.git?.ref ?? "");
+  const [path, set_path] = useState(skill.git?.path ?? "");
+  return (
+    <Dialog title="Folder from git" on_close={on_close}>
+      <Form
+        title="Save and fetch"
+        disabled={url.trim() === ""}
+        on_cancel={on_close}
+        submit={async () => {
+          const git = { url: url.trim(), ref: ref.trim(), path: path.trim() };
+          const changed = await api.patch<Skill>(skill_route(skill.id), { git });
+          await skills_changed();
+          await fetch_folder(changed);
+          on_close();
+        }}
+      >
+        <Field
+          label="Repository"
+          hint={
+            skill.scope === "installation"
+              ? `Fetched as a repository of the space ${space.value?.name}, with the credential that it has there.`
+              : "A private one is fetched with the credential that it has under Repositories."
+          }
+          placeholder="https://github.com/team/skills.git"
+          value={url}
+          on_input={set_url}
+          first
+        />
+        <div class="field-row">
+          <Field label="Branch, tag or commit" hint="Empty: the default branch." value={ref} on_input={set_ref} />
+          <Field label="Folder" hint="With SKILL.md; empty: the top." value={path} on_input={set_path} />
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+function Source({ skill }: { skill: Skill }) {
+  const [edits, set_edits] = useState(false);
+  const [fetching, set_fetching] = useState(false);
+  async function again(): Promise<void> {
+    set_fetching(true);
+    try {
+      await fetch_folder(skill);
+    } catch (error) {
+      toast_failed("Not fetched", error as ApiError);
+    }
+    set_fetching(false);
+  }
+  return (
+    <>
+      {skill.git && (
+        <p>
+          From <code>{skill.git.url}</code>
+          {skill.git.path !== "" && (
+            <>
+              , folder <code>{skill.git.path}</code>
+            </>
+          )}
+          {skill.git.ref !== "" && (
+            <>
+              , at <code>{skill.git.ref}</code>
+            </>
+          )}
+          .{" "}
+          {skill.git.commit === "" ? (
+            "Not fetched yet."
+          ) : (
+            <>
+              Workers get commit <code title={skill.git.commit}>{skill.git.commit.slice(0, 12)}</code> until it is
+              fetched again.
+            </>
+          )}
+        </p>
+      )}
+      {can("skill_write") && (
+        <p class="page-actions">
+          {skill.git && (
+            <button type="button" disabled={fetching} onClick={() => void again()}>
+              {fetching ? "Fetching…" : "Fetch now"}
+            </button>
+          )}
+          <button type="button" onClick={() => set_edits(true)}>
+            {skill.git ? "Change repository" : "From a git repository"}
+          </button>
+        </p>
+      )}
+      {edits && <GitForm skill={skill} on_close={() => set_edits(false)} />}
+    </>
+  );
+}
+
+export function Folder({ skill }: { skill: Skill }) {
+  const load = use_load(`skill_files/${skill.id}/${skill.version}`, (signal) =>
+    api.get<FileView[]>(`${skill_route(skill.id)}/folder`, {}, signal),
+  );
+  return (
+    <Section title="Folder" text={skill.folder ? skill.folder.description : "SKILL.md and the files beside it."}>
+      {!skill.folder && !skill.git && (
+        <Note>Take it from a git repository, or upload it: hone skill set {skill.name} --folder DIR</Note>
+      )}
+      <Source skill={skill} />
+      <Data load={load} retry={() => void reload("skill")}>
+        {(files) => (
+          <>
+            {files.map((file) => (
+              <details key={file.path}>
+                <summary>
+                  <code>{file.path}</code> <span class="soft">{file.bytes} bytes</span>
+                </summary>
+                <pre>{file.text ?? "Not text."}</pre>
+              </details>
+            ))}
+          </>
+        )}
+      </Data>
+    </Section>
+  );
+}

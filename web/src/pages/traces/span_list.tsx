@@ -1,0 +1,141 @@
+// What the lists of a project's traces and sessions share: filter, range and pages in the address, and where an error
+// belongs. What is wrong with the filter stands under the filter, anything else above the list.
+
+import type { ComponentChildren } from "preact";
+import { type ApiError, api } from "../../api";
+import type { Project } from "../../api_types";
+import { server_error } from "../../lib/filter/span_filter";
+import { range_bounds } from "../../lib/format/range";
+import type { Params } from "../../lib/route";
+import { type Loaded, type Pages, reload, use_pages } from "../../load";
+import { current_range } from "../../parts/frame/time_range";
+import { PageHeader } from "../../parts/page";
+import { Data, Empty, ErrorNote } from "../../parts/state";
+import { query, set_query } from "../../router";
+import { project_route, use_project } from "../projects/scope";
+import { SpanBacklog } from "./span_backlog";
+import { SpanFilterBar } from "./span_filter_bar";
+
+export const filter_text = () => query.value.get("filter") ?? "";
+export const set_filter = (text: string) => set_query({ filter: text || null });
+
+export interface SpanList<Row> {
+  /** The name in the address. */
+  name: string;
+  project: Loaded<Project>;
+  filter: string;
+  range: string;
+  bounds: () => { after?: string; before?: string };
+  /** Names everything that the list depends on. */
+  key: string;
+  load: Pages<Row>;
+  rows: Row[];
+  filter_error: ApiError | null;
+  /** The newest rows again, for those who count what has come since. */
+  newest: (signal: AbortSignal) => Promise<Row[]>;
+}
+
+interface Wanted {
+  /** The last part of the route: trace_rows. */
+  rows: string;
+  default_range: string;
+  /** Further conditions in the address. */
+  more?: Record<string, string>;
+}
+
+export function use_span_list<Row>(params: Params, { rows: part, default_range, more = {} }: Wanted): SpanList<Row> {
+  const project = use_project(params);
+  const filter = filter_text();
+  const range = query.value.get("range") ?? default_range;
+  const bounds = () => range_bounds(current_range(default_range), Date.now());
+  const id = project.data?.id;
+  const key = `${part}/${id}/${range}/${Object.values(more).join("/")}/${filter}`;
+  const ask = (cursor: string | null, signal: AbortSignal) =>
+    api.page<Row>(
+      project_route(project.data, part),
+      { filter, ...more, ...bounds(), limit: 100, ...(cursor === null ? {} : { cursor }) },
+      signal,
+    );
+  const load = use_pages(id ? key : null, ask);
+  return {
+    name: params.project ?? "",
+    project,
+    filter,
+    range,
+    bounds,
+    key,
+    load,
+    rows: load.data ?? [],
+    filter_error: load.error && server_error(load.error.message, filter) ? load.error : null,
+    newest: async (signal) => (await ask(null, signal)).rows,
+  };
+}
+
+interface FrameProps<Row> {
+  list: SpanList<Row>;
+  title: string;
+  text: string;
+  /** Buttons beside the title. */
+  actions?: ComponentChildren;
+  /** Between the title and the list. */
+  above?: ComponentChildren;
+  /** Beside the list. */
+  aside?: ComponentChildren;
+  children: () => ComponentChildren;
+}
+
+export function SpanListPage<Row>({ list, title, text, actions, above, aside, children }: FrameProps<Row>) {
+  const { project, load, key, filter_error } = list;
+  const retry = () => void reload(key);
+  return (
+    <div class="page list-page">
+      <PageHeader title={title} text={text}>
+        {actions}
+      </PageHeader>
+      <SpanBacklog />
+      {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
+      {load.error && !filter_error && <ErrorNote error={load.error} retry={retry} />}
+      {above}
+      <div class="faceted">
+        {aside}
+        <Data load={{ ...load, data: load.data ?? (filter_error ? [] : undefined), error: null }} retry={retry}>
+          {children}
+        </Data>
+      </div>
+    </div>
+  );
+}
+
+export function ListFilter<Row>({ list }: { list: SpanList<Row> }) {
+  return (
+    <SpanFilterBar
+      project={list.project.data}
+      text={list.filter}
+      bounds={list.bounds()}
+      range={list.range}
+      error={list.filter_error}
+      on_change={set_filter}
+    />
+  );
+}
+
+/** Under an empty list: the reason, if the person chose one. */
+export function NothingFits<Row>({ list, children }: { list: SpanList<Row>; children: ComponentChildren }) {
+  if (list.filter_error)
+    return (
+      <Empty
+        icon="filter"
+        title="The filter cannot be read"
+        text="What is wrong is underlined above. Fields, operators and values are offered while you type."
+      />
+    );
+  if (list.filter !== "" || list.load.error)
+    return (
+      <Empty
+        icon="filter"
+        title="Nothing fits"
+        text="Nothing in this range has a span that fits the filter. Widen the range or clear the filter."
+      />
+    );
+  return <>{children}</>;
+}

@@ -1,0 +1,212 @@
+// Ask in SQL: one SELECT over the project's spans, evals, traces and sessions. The text is in the address once run;
+// what was asked before stays in this browser.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiError, api, to_api_error } from "../../api";
+import { use_keys } from "../../keyboard";
+import { duration, exact_count, plural } from "../../lib/format/number";
+import type { Params } from "../../lib/route";
+import { reload, use_load } from "../../load";
+import { CopyButton } from "../../parts/copy";
+import { Icon } from "../../parts/icon";
+import { PageHeader } from "../../parts/page";
+import { Empty, ErrorNote, Skeleton } from "../../parts/state";
+import { Table } from "../../parts/table";
+import { query, set_query } from "../../router";
+import { stored_signal } from "../../stored";
+import { use_project } from "../projects/scope";
+
+const tables = ["spans", "traces", "chat_sessions", "evals"];
+const most_remembered = 30;
+const first_query = `SELECT model, count() AS calls, round(quantile(0.95)(duration_ns) / 1e6) AS p95_ms, sum(cost_nano_usd) / 1e9 AS usd
+FROM spans
+WHERE kind = 'llm'
+GROUP BY model
+ORDER BY calls DESC`;
+
+interface SqlAnswer {
+  meta: { name: string; type: string }[];
+  data: Record<string, unknown>[];
+  rows: number;
+  statistics?: { elapsed: number; rows_read: number };
+}
+
+const history = stored_signal("sql_history", "[]");
+
+function remembered(): string[] {
+  try {
+    const list: unknown = JSON.parse(history.value);
+    return Array.isArray(list) ? list.filter((text) => typeof text === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(text: string): void {
+  history.value = JSON.stringify([text, ...remembered().filter((known) => known !== text)].slice(0, most_remembered));
+}
+
+function cell_text(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function TableColumns({ project, table, insert }: { project: string; table: string; insert: (name: string) => void }) {
+  const [open, set_open] = useState(table === "spans");
+  const load = use_load(open ? `sql_columns/${project}/${table}` : null, () =>
+    api.post_whole<SqlAnswer>("/v1/sql", { project, sql: `SELECT * FROM ${table} LIMIT 0` }),
+  );
+  return (
+    <details open={open} onToggle={(event) => set_open(event.currentTarget.open)}>
+      <summary>
+        <code>{table}</code>
+      </summary>
+      {load.error && <p class="faint">{load.error.message}</p>}
+      <ul>
+        {load.data?.meta
+          .filter((column) => column.name !== "project")
+          .map((column) => (
+            <li key={column.name}>
+              <button
+                type="button"
+                class="facet"
+                title={`${column.type}; click to insert`}
+                onClick={() => insert(column.name)}
+              >
+                <span class="facet-value mono">{column.name}</span>
+                <span class="facet-count">
+                  {column.type.replace(/LowCardinality\((.*)\)/, "$1").replace(/[(].*/, "")}
+                </span>
+              </button>
+            </li>
+          ))}
+      </ul>
+    </details>
+  );
+}
+
+function Result({ answer }: { answer: SqlAnswer }) {
+  const numeric = (type: string) => /^(Nullable\()?(U?Int|Float|Decimal)/.test(type);
+  if (answer.data.length === 0) {
+    return <Empty icon="database" title="No rows" text="The query ran and found nothing." />;
+  }
+  const rows = answer.data.map((row, index) => ({ row, index }));
+  return (
+    <Table
+      label="Result"
+      rows={rows}
+      row_id={({ index }) => String(index)}
+      row_title={({ index }) => `row ${index + 1}`}
+      columns={answer.meta.map((column) => ({
+        id: column.name,
+        title: column.name,
+        width: answer.meta.length > 6 ? "160px" : undefined,
+        align: numeric(column.type) ? ("right" as const) : undefined,
+        cell: ({ row }: (typeof rows)[number]) => {
+          const text = cell_text(row[column.name]);
+          return (
+            <span class="mono" title={text}>
+              {text.slice(0, 300)}
+            </span>
+          );
+        },
+      }))}
+      bar={
+        <span class="soft">
+          {plural(answer.rows, "row")}
+          {answer.statistics &&
+            ` in ${duration(answer.statistics.elapsed * 1000)}, ${exact_count(answer.statistics.rows_read)} read`}
+        </span>
+      }
+      foot={<p class="table-end" />}
+    />
+  );
+}
+
+export function Sql({ params }: { params: Params }) {
+  const project = use_project(params);
+  const editor = useRef<HTMLTextAreaElement>(null);
+  const asked = query.value.get("sql");
+  const [draft, set_draft] = useState(asked ?? remembered()[0] ?? first_query);
+  useEffect(() => {
+    if (asked !== null) set_draft(asked);
+  }, [asked]);
+  const id = project.data?.id;
+  const key = `sql/${id}/${asked}`;
+  const load = use_load<SqlAnswer>(id && asked ? key : null, () =>
+    api.post_whole<SqlAnswer>("/v1/sql", { project: id, sql: asked }),
+  );
+  const run = () => {
+    const text = draft.trim();
+    if (text === "") return;
+    remember(text);
+    if (text === asked) void reload(key);
+    else set_query({ sql: text });
+  };
+  const insert = (name: string) => {
+    const box = editor.current;
+    const at = box?.selectionStart ?? draft.length;
+    set_draft(draft.slice(0, at) + name + draft.slice(box?.selectionEnd ?? at));
+    box?.focus();
+  };
+  use_keys([
+    { keys: "ctrl+Enter", title: "Run the query", group: "SQL", run, everywhere: true },
+    { keys: "/", title: "To the editor", group: "SQL", run: () => editor.current?.focus() },
+  ]);
+  const failure: ApiError | null = load.error && to_api_error(load.error);
+  return (
+    <div class="page list-page">
+      <PageHeader title="SQL" text="Read-only, inside this project. One SELECT over the tables on the left." />
+      <div class="faceted">
+        <div class="facets wide-only">
+          {id && tables.map((table) => <TableColumns key={table} project={id} table={table} insert={insert} />)}
+        </div>
+        <div class="sql-right">
+          <textarea
+            ref={editor}
+            class="sql-editor"
+            aria-label="SQL query"
+            spellcheck={false}
+            rows={7}
+            value={draft}
+            onInput={(event) => set_draft(event.currentTarget.value)}
+          />
+          <div class="sql-bar">
+            <button type="button" class="primary" disabled={draft.trim() === "" || !id} onClick={run}>
+              <Icon name="play" /> Run
+            </button>
+            <span class="faint">
+              <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+            </span>
+            <span class="spring" />
+            {remembered().length > 0 && (
+              <label class="levels">
+                Earlier
+                <select
+                  value=""
+                  onChange={(event) => {
+                    set_draft(event.currentTarget.value);
+                    event.currentTarget.value = "";
+                  }}
+                >
+                  <option value="" disabled hidden>
+                    {plural(remembered().length, "query", "queries")}
+                  </option>
+                  {remembered().map((text) => (
+                    <option key={text} value={text}>
+                      {text.replaceAll(/\s+/g, " ").slice(0, 90)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
+            <CopyButton text={draft} label="Copy query" small />
+          </div>
+          {failure && <ErrorNote error={failure} />}
+          {!failure && load.data && <Result answer={load.data} />}
+          {asked && load.loading && !load.data && <Skeleton />}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,325 @@
+// One trace: the tree with its waterfall on the left, the selected span on the right. The selected span, its tab and
+// the search are in the address; folding is not.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api, segment } from "../../api";
+import type { TraceSkeleton } from "../../api_types";
+import { use_keys } from "../../keyboard";
+import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
+import type { Params } from "../../lib/route";
+import {
+  build_tree,
+  failed_spans,
+  folded_at_depth,
+  next_index,
+  type SpanTree,
+  search_spans,
+  slowest_path,
+  unfolded_to,
+  visible_spans,
+} from "../../lib/view/span_tree";
+import { reload, use_load } from "../../load";
+import { Confirm } from "../../parts/confirm";
+import { Id } from "../../parts/copy";
+import { Icon } from "../../parts/icon";
+import { Menu } from "../../parts/menu";
+import { Data, Empty, ErrorNote, Note, State } from "../../parts/state";
+import { Time } from "../../parts/time";
+import { toast_done } from "../../parts/toast";
+import { navigate, query, set_query } from "../../router";
+import { can } from "../../session";
+import { chat_session_page, traces_page } from "../addresses";
+import { project_route, use_project } from "../projects/scope";
+import { EvalSummary, use_span_evals } from "./evals";
+import { SpanPanel } from "./span";
+import { TraceTree } from "./tree";
+
+function Summary({ tree, project }: { tree: SpanTree; project: string }) {
+  const root = tree.spans[0]?.span;
+  if (!root) return null;
+  let tokens = 0;
+  let cost = 0;
+  let session = "";
+  for (const { span } of tree.spans) {
+    tokens += span.tokens.total;
+    cost += span.cost_micro_usd;
+    session ||= span.session_id;
+  }
+  return (
+    <div class="trace-summary">
+      {tree.errors > 0 && <State tone="failed" text={plural(tree.errors, "error")} />}
+      <span title={`${exact_count(tree.duration)} ns`}>
+        <Icon name="clock" /> {span_duration(tree.duration)}
+      </span>
+      <span>{plural(tree.spans.length, "span")}</span>
+      {tokens > 0 && <span title={exact_count(tokens)}>{short_count(tokens)} tokens</span>}
+      {cost > 0 && <span title={`$${cost / 1e6}`}>{money(cost)}</span>}
+      <Time time={root.start_time} />
+      {session !== "" && (
+        <a href={chat_session_page(project, session)} title="Every trace of this session">
+          <Icon name="chat" /> {session}
+        </a>
+      )}
+      <Id id={root.trace_id} />
+    </div>
+  );
+}
+
+/** What can be done with the whole trace. */
+function TraceActions({
+  project,
+  trace,
+  spans,
+}: {
+  project: { id: string; name: string };
+  trace: string;
+  spans: number;
+}) {
+  const [deleting, set_deleting] = useState(false);
+  if (!can("trace_delete")) return null;
+  return (
+    <>
+      <Menu
+        label="More about this trace"
+        class="quiet icon-only"
+        align="right"
+        button={<Icon name="more" />}
+        items={[{ title: "Delete trace…", icon: "trash", dangerous: true, run: () => set_deleting(true) }]}
+      />
+      {deleting && (
+        <Confirm
+          title="Delete this trace?"
+          consequence={`Its ${plural(spans, "span")} and their evals will be gone from ${project.name} for everybody. This cannot be undone.`}
+          action="Delete for ever"
+          run={async () => {
+            await api.delete(project_route(project, `traces/${segment(trace)}`));
+            toast_done("Trace deleted");
+            void reload(`trace_rows/${project.id}`);
+            navigate(traces_page(project.name), { replace: true });
+          }}
+          on_close={() => set_deleting(false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface SearchProps {
+  found: number[];
+  current: number;
+  move: (step: 1 | -1) => void;
+}
+
+function Search({ found, current, move }: SearchProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const text = query.value.get("q") ?? "";
+  use_keys([{ keys: "/", title: "Search in the trace", group: "Trace", run: () => input.current?.focus() }]);
+  const at = found.indexOf(current);
+  return (
+    <div class="filter-bar small">
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="search"
+        aria-label="Search in the trace"
+        placeholder="Search names, models, messages"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => set_query({ q: event.currentTarget.value || null }, { replace: true })}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
+          if (event.key === "Escape") event.currentTarget.blur();
+        }}
+      />
+      {text !== "" && (
+        <span class="search-count" role="status">
+          {found.length === 0 ? "none" : at >= 0 ? `${at + 1} of ${found.length}` : found.length}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: string } }) {
+  const [folded, set_folded] = useState<ReadonlySet<string>>(new Set());
+  const rows = useMemo(() => visible_spans(tree, folded), [tree, folded]);
+  const slowest = useMemo(() => slowest_path(tree), [tree]);
+  const errors = useMemo(() => failed_spans(tree), [tree]);
+  const text = query.value.get("q") ?? "";
+  const found = useMemo(() => search_spans(tree, text), [tree, text]);
+  const matches = useMemo(() => new Set(found), [found]);
+  const evals = use_span_evals(project, tree.spans[0]?.span.trace_id ?? "");
+  const named = query.value.get("span");
+  const chosen = named === null ? undefined : tree.index_of.get(named);
+  const selected = chosen ?? 0;
+
+  // A link to a span shows it even when it is folded away.
+  useEffect(() => set_folded((known) => unfolded_to(tree, known, selected)), [tree, selected]);
+
+  const select = (index: number | undefined) => {
+    const span = index === undefined ? undefined : tree.spans[index]?.span;
+    if (span) set_query({ span: span.span_id }, { replace: named !== null });
+  };
+  const move = (step: 1 | -1) => {
+    const at = rows.indexOf(selected);
+    select(rows[Math.max(0, Math.min(rows.length - 1, at + step))]);
+  };
+  const fold = (index: number) => {
+    const node = tree.spans[index];
+    if (!node || node.below === 0) return;
+    const ids = new Set(folded);
+    if (!ids.delete(node.span.span_id)) {
+      ids.add(node.span.span_id);
+      // What was selected inside goes to the span that now stands for it.
+      if (selected > index && selected <= index + node.below) select(index);
+    }
+    set_folded(ids);
+  };
+  const level = (levels: number) => {
+    const shown = levels === 0 ? new Set<string>() : folded_at_depth(tree, levels);
+    let at = selected;
+    for (let up = tree.spans[at]?.parent ?? -1; up >= 0; up = tree.spans[up]?.parent ?? -1) {
+      if (shown.has(tree.spans[up]?.span.span_id ?? "")) at = up;
+    }
+    set_folded(shown);
+    if (at !== selected) select(at);
+  };
+  const fold_left = () => {
+    const node = tree.spans[selected];
+    if (!node) return;
+    if (node.below > 0 && !folded.has(node.span.span_id)) fold(selected);
+    else if (node.parent >= 0) select(node.parent);
+  };
+  const fold_right = () => {
+    const node = tree.spans[selected];
+    if (!node || node.below === 0) return;
+    if (folded.has(node.span.span_id)) fold(selected);
+    else select(selected + 1);
+  };
+  const to_error = (step: 1 | -1) => select(next_index(errors, chosen ?? -1, step));
+  const to_match = (step: 1 | -1) => select(next_index(found, matches.has(selected) ? selected : -1, step));
+  const to_slowest = () => select([...slowest].pop());
+
+  const group = "Trace";
+  use_keys([
+    { keys: "j", title: "Next span", group, run: () => move(1) },
+    { keys: "k", title: "Previous span", group, run: () => move(-1) },
+    { keys: "ArrowDown", title: "Next span", group, run: () => move(1) },
+    { keys: "ArrowUp", title: "Previous span", group, run: () => move(-1) },
+    { keys: "ArrowLeft", title: "Fold, or go to the parent", group, run: fold_left },
+    { keys: "ArrowRight", title: "Unfold, or go inside", group, run: fold_right },
+    { keys: "e", title: "Next error", group, run: () => to_error(1) },
+    { keys: "E", title: "Previous error", group, run: () => to_error(-1) },
+    { keys: "n", title: "Next match of the search", group, run: () => to_match(1) },
+    { keys: "N", title: "Previous match of the search", group, run: () => to_match(-1) },
+    { keys: "s", title: "End of the slowest path", group, run: to_slowest },
+    { keys: "0", title: "Unfold everything", group, run: () => level(0) },
+    ...[1, 2, 3, 4, 5].map((levels) => ({
+      keys: String(levels),
+      title: levels === 1 ? "Show one level" : `Show ${levels} levels`,
+      group,
+      run: () => level(levels),
+    })),
+  ]);
+  const span = tree.spans[selected];
+  return (
+    <div class={`trace-panes ${named !== null ? "chosen" : ""}`}>
+      <div class="trace-left">
+        <div class="trace-bar">
+          <Search found={found} current={selected} move={to_match} />
+          <button type="button" class="quiet" disabled={errors.length === 0} onClick={() => to_error(1)}>
+            Next error <kbd>e</kbd>
+          </button>
+          <button type="button" class="quiet" onClick={to_slowest}>
+            Slowest path <kbd>s</kbd>
+          </button>
+          <span class="spring" />
+          <label class="levels">
+            Levels
+            <select
+              value=""
+              onChange={(event) => {
+                level(Number(event.currentTarget.value));
+                event.currentTarget.value = "";
+              }}
+            >
+              <option value="" disabled hidden>
+                {folded.size === 0 ? "all" : "some"}
+              </option>
+              {[1, 2, 3, 4, 5]
+                .filter((levels) => levels <= tree.depth)
+                .map((levels) => (
+                  <option key={levels} value={levels}>
+                    {levels}
+                  </option>
+                ))}
+              <option value="0">all</option>
+            </select>
+          </label>
+        </div>
+        <TraceTree
+          tree={tree}
+          rows={rows}
+          selected={selected}
+          slowest={slowest}
+          matches={matches}
+          folded={folded}
+          evals={evals}
+          on_select={select}
+          on_fold={fold}
+        />
+      </div>
+      {span && <SpanPanel project={project} node={span} />}
+    </div>
+  );
+}
+
+export function TracePage({ params }: { params: Params }) {
+  const project = use_project(params);
+  const id = project.data?.id;
+  const trace = params.trace ?? "";
+  const key = `trace/${id}/${trace}`;
+  const load = use_load(id ? key : null, (signal) =>
+    api.get<TraceSkeleton>(project_route(project.data, `traces/${segment(trace)}/skeleton`), {}, signal),
+  );
+  const skeleton = load.data;
+  const tree = useMemo(() => skeleton && build_tree(skeleton.spans), [skeleton]);
+  const missing = load.error?.status === 404 || tree?.spans.length === 0;
+  const name = params.project ?? "";
+  return (
+    <div class="trace-page">
+      <header class="trace-head">
+        <h1>{tree?.spans[0]?.span.name || (missing ? "Not found" : "Trace")}</h1>
+        {tree && <Summary tree={tree} project={name} />}
+        {tree && id && !missing && (
+          <div class="trace-actions">
+            <EvalSummary of={{ project: { id }, target: "trace", target_id: trace }} />
+            <TraceActions project={{ id, name }} trace={trace} spans={tree.spans.length} />
+          </div>
+        )}
+      </header>
+      {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
+      {skeleton?.is_cut && (
+        <Note kind="warning" icon="warning">
+          This trace is larger than one page holds; only its first {exact_count(skeleton.spans.length)} spans are shown.
+        </Note>
+      )}
+      {missing ? (
+        <Empty
+          icon="trace"
+          title="No such trace"
+          text="It was deleted, is older than the project keeps spans, or its spans have not arrived yet."
+        >
+          <a class="button" href={traces_page(name)}>
+            All traces
+          </a>
+        </Empty>
+      ) : (
+        <Data load={{ ...load, loading: load.loading, data: tree }} retry={() => void reload(key)}>
+          {(built) => <Tree tree={built} project={{ id: id ?? "", name }} />}
+        </Data>
+      )}
+    </div>
+  );
+}

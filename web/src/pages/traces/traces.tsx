@@ -1,0 +1,407 @@
+// Traces of a project, newest first: filter, facets, range and live pill. A row opens the trace's own page.
+
+import { useMemo, useState } from "preact/hooks";
+import { api, segment } from "../../api";
+import type { EvalView, FacetValue, FilterFieldInfo, Project, SpanSeries, TraceRow } from "../../api_types";
+import { has_condition, with_condition, without_condition } from "../../lib/filter/span_filter";
+import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
+import { range_bounds } from "../../lib/format/range";
+import { local_time } from "../../lib/format/time";
+import type { Params } from "../../lib/route";
+import { bucket_for, to_chart } from "../../lib/view/series";
+import { reload, use_load } from "../../load";
+import { use_new_count } from "../../new_count";
+import { Chart, choose_range, type Line } from "../../parts/chart";
+import { Confirm } from "../../parts/confirm";
+import { Id } from "../../parts/copy";
+import { current_range } from "../../parts/frame/time_range";
+import { Icon } from "../../parts/icon";
+import { Empty, State } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { toast_done } from "../../parts/toast";
+import { navigate, query, set_query } from "../../router";
+import { can } from "../../session";
+import { stored_signal } from "../../stored";
+import { trace_page } from "../addresses";
+import { project_route } from "../projects/scope";
+import { SendTrace } from "../projects/send_languages";
+import { EvalChips, EvalSummary, use_row_evals } from "./evals";
+import { is_live, LiveButton, use_live } from "./live_spans";
+import { SavedViews } from "./saved_views";
+import { use_filter_fields } from "./span_filter_bar";
+import { filter_text, ListFilter, NothingFits, SpanListPage, set_filter, use_span_list } from "./span_list";
+
+const default_range = "24h";
+const facets_shown = stored_signal("facets", "open");
+const facet_fields = ["status", "name", "kind", "model", "service"];
+
+/** A value that narrows the list when it is clicked. */
+function Value({ operand, value }: { operand: string; value: string }) {
+  if (value === "") return <span class="faint">–</span>;
+  return (
+    <button
+      type="button"
+      class="value"
+      title={`Filter for ${operand} = ${value}`}
+      onClick={() => set_filter(with_condition(filter_text(), operand, "=", value))}
+    >
+      {value}
+    </button>
+  );
+}
+
+function columns_of(project: string, longest: number, evals: ReadonlyMap<string, EvalView[]>): Column<TraceRow>[] {
+  const judged = [...evals.values()].some((found) => found.length > 0);
+  return [
+    {
+      id: "name",
+      title: "Trace",
+      cell: (row) => (
+        <a class="cell-link" href={trace_page(project, row.trace_id)}>
+          {row.root_name || "(no root span)"}
+        </a>
+      ),
+    },
+    {
+      id: "status",
+      title: "Status",
+      width: "92px",
+      cell: (row) =>
+        row.errors > 0 ? (
+          <State tone="failed" text={plural(row.errors, "error")} />
+        ) : (
+          <span class="faint">no errors</span>
+        ),
+    },
+    ...(judged
+      ? [
+          {
+            id: "evals",
+            title: "Evals",
+            width: "132px",
+            wide: true,
+            cell: (row: TraceRow) => <EvalChips evals={evals.get(row.trace_id) ?? []} most={1} />,
+          },
+        ]
+      : []),
+    {
+      id: "duration",
+      title: "Duration",
+      width: "116px",
+      wide: true,
+      cell: (row) => (
+        <span class="meter" title={`${exact_count(row.duration_ns)} ns`}>
+          <span class="meter-text">{span_duration(row.duration_ns)}</span>
+          <span class="meter-track">
+            <span style={{ width: `${Math.max(1, (100 * row.duration_ns) / Math.max(longest, 1))}%` }} />
+          </span>
+        </span>
+      ),
+    },
+    {
+      id: "spans",
+      title: "Spans",
+      width: "58px",
+      align: "right",
+      wide: true,
+      cell: (row) => <span title={exact_count(row.spans)}>{short_count(row.spans)}</span>,
+    },
+    {
+      id: "tokens",
+      title: "Tokens",
+      width: "66px",
+      align: "right",
+      wide: true,
+      cell: (row) => <Amount value={row.tokens} text={short_count} exact={exact_count(row.tokens)} />,
+    },
+    {
+      id: "cost",
+      title: "Cost",
+      width: "76px",
+      align: "right",
+      wide: true,
+      cell: (row) => <Amount value={row.cost_micro_usd} text={money} exact={`$${row.cost_micro_usd / 1e6}`} />,
+    },
+    {
+      id: "session",
+      title: "Session",
+      width: "92px",
+      wide: true,
+      cell: (row) => <Value operand="session" value={row.session_id} />,
+    },
+    {
+      id: "user",
+      title: "User",
+      width: "110px",
+      wide: true,
+      extra: true,
+      cell: (row) => <Value operand="user" value={row.user_id} />,
+    },
+    {
+      id: "trace_id",
+      title: "Trace id",
+      width: "110px",
+      wide: true,
+      extra: true,
+      cell: (row) => <Id id={row.trace_id} />,
+    },
+    {
+      id: "start",
+      title: "Started",
+      width: "160px",
+      wide: true,
+      extra: true,
+      cell: (row) => (
+        <span class="mono" title={row.start_time}>
+          {local_time(row.start_time)}
+        </span>
+      ),
+    },
+    { id: "ago", title: "When", width: "96px", align: "right", cell: (row) => <Time time={row.start_time} /> },
+  ];
+}
+
+function Amount({ value, text, exact }: { value: number; text: (value: number) => string; exact: string }) {
+  return value === 0 ? <span class="faint">–</span> : <span title={exact}>{text(value)}</span>;
+}
+
+interface FacetsProps {
+  route: string;
+  filter: string;
+  range: string;
+  bounds: () => { after?: string; before?: string };
+  fields: FilterFieldInfo[];
+}
+
+function FacetList({ field, route, filter, range, bounds, fields }: FacetsProps & { field: string }) {
+  const type = fields.find((one) => one.name === field)?.type ?? "text";
+  const load = use_load(`facets/${route}/${range}/${field}/${filter}`, (signal) =>
+    api.get<FacetValue[]>(route, { field, filter, ...bounds() }, signal),
+  );
+  const values = (load.data ?? []).filter((one) => one.value !== "").slice(0, 8);
+  if (values.length === 0) return null;
+  const most = Math.max(...values.map((one) => one.count));
+  return (
+    <section aria-label={`Spans by ${field}`}>
+      <h2>{field}</h2>
+      <ul>
+        {values.map(({ value, count }) => {
+          const chosen = has_condition(filter, field, value, type);
+          return (
+            <li key={value}>
+              <button
+                type="button"
+                class="facet"
+                aria-pressed={chosen}
+                title={`${value}: ${plural(count, "span")}${chosen ? " (click to remove)" : ", alt-click to filter out"}`}
+                onClick={(event) =>
+                  set_filter(
+                    chosen
+                      ? without_condition(filter, field, value, type)
+                      : with_condition(filter, field, event.altKey ? "!=" : "=", value, type),
+                  )
+                }
+              >
+                <span class="facet-bar" style={{ width: `${(100 * count) / most}%` }} />
+                <span class="facet-value">{value}</span>
+                <span class="facet-count">{short_count(count)}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+interface VolumeProps {
+  route: string;
+  filter: string;
+  range: string;
+}
+
+/** When the matching spans ran; dragging narrows the range. */
+function Volume({ route, filter, range }: VolumeProps) {
+  const load = use_load(`volume/${route}/${range}/${filter}`, async (signal) => {
+    const to = Date.now();
+    const bounds = range_bounds(current_range(default_range), to);
+    const from = bounds.after ? Date.parse(bounds.after) : null;
+    const end = bounds.before ? Date.parse(bounds.before) : to;
+    const bucket = from === null ? "24h" : bucket_for(end - from).text;
+    const series = await api.get<SpanSeries>(route, { metrics: "count,errors", bucket, filter, ...bounds }, signal);
+    return to_chart(series, from, end);
+  });
+  const lines = useMemo<Line[]>(
+    () => [
+      { title: "all", colour: "--bar", bars: true, values: load.data?.values.count ?? [] },
+      { title: "failed", colour: "--failed", bars: true, values: load.data?.values.errors ?? [] },
+    ],
+    [load.data],
+  );
+  if (!load.data || load.data.times.length === 0) return null;
+  return (
+    <div class="volume wide-only">
+      <Chart
+        title="Spans"
+        times={load.data.times}
+        lines={lines}
+        text={short_count}
+        height={84}
+        on_range={choose_range}
+      />
+    </div>
+  );
+}
+
+/** Deletes for good what was ticked in the list. */
+function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceRow[]; clear: () => void }) {
+  const [asking, set_asking] = useState(false);
+  const count = plural(rows.length, "trace");
+  async function remove(): Promise<void> {
+    for (const row of rows) await api.delete(project_route(project, `traces/${segment(row.trace_id)}`));
+    toast_done(`${count} deleted`);
+    clear();
+    await reload(`trace_rows/${project.id}`);
+  }
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => set_asking(true)}>
+        <Icon name="trash" /> Delete {count}
+      </button>
+      {asking && (
+        <Confirm
+          title={`Delete ${count}?`}
+          consequence={`Their spans and evals will be gone from ${project.name} for everybody. This cannot be undone.`}
+          action="Delete for ever"
+          run={remove}
+          on_close={() => set_asking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function SessionBar({ project, session }: { project: Project; session: string }) {
+  return (
+    <div class="session-bar">
+      <button type="button" onClick={() => set_query({ session: null })}>
+        session {session} <Icon name="close" />
+        <span class="off-screen">(show all sessions)</span>
+      </button>
+      <EvalSummary of={{ project, target: "chat_session", target_id: session }} />
+    </div>
+  );
+}
+
+export function Traces({ params }: { params: Params }) {
+  const session = query.value.get("session") ?? "";
+  const list = use_span_list<TraceRow>(params, { rows: "trace_rows", default_range, more: { session } });
+  const { name, project, filter, range, rows, load, filter_error, bounds } = list;
+  const fields = use_filter_fields();
+  const id = project.data?.id;
+  const reload_list = () => reload(`trace_rows/${id}`);
+  const live = use_live(project.data, filter_error ? "" : filter, reload_list);
+
+  const newest = rows[0]?.start_time ?? "";
+  const counted = id && load.data && !is_live() ? `${list.key} ${newest}` : undefined;
+  const new_count = use_new_count(
+    counted,
+    async (signal) => (await list.newest(signal)).filter((row) => row.start_time > newest).length,
+  );
+  const evals = use_row_evals(
+    project.data,
+    "trace",
+    rows.map((row) => row.trace_id),
+  );
+  const longest = Math.max(0, ...rows.map((row) => row.duration_ns));
+  const open = facets_shown.value === "open";
+  const shown_filter = filter_error ? "" : filter;
+
+  return (
+    <SpanListPage
+      list={list}
+      title="Traces"
+      text="One row is one request through the application, with everything it called."
+      actions={
+        <>
+          <LiveButton state={live} />
+          <SavedViews project={project.data} page="traces" default_range={default_range} />
+          <button
+            type="button"
+            class="quiet wide-only"
+            aria-pressed={open}
+            onClick={() => {
+              facets_shown.value = open ? "closed" : "open";
+            }}
+          >
+            <Icon name="filter" /> {open ? "Hide facets" : "Facets"}
+          </button>
+        </>
+      }
+      above={
+        <>
+          {project.data && session !== "" && <SessionBar project={project.data} session={session} />}
+          {id && rows.length > 0 && session === "" && (
+            <Volume route={project_route(project.data, "series")} filter={shown_filter} range={range} />
+          )}
+        </>
+      }
+      aside={
+        open &&
+        id &&
+        session === "" &&
+        (!load.data || rows.length > 0) && (
+          <div class="facets wide-only">
+            {facet_fields.map((field) => (
+              <FacetList
+                key={field}
+                field={field}
+                route={project_route(project.data, "facets")}
+                filter={shown_filter}
+                range={range}
+                bounds={bounds}
+                fields={fields}
+              />
+            ))}
+          </div>
+        )
+      }
+    >
+      {() => (
+        <Table
+          label="Traces"
+          rows={rows}
+          columns={columns_of(name, longest, evals)}
+          row_id={(row) => row.trace_id}
+          row_title={(row) => row.root_name}
+          on_open={(row) => navigate(trace_page(name, row.trace_id))}
+          on_end={load.more ?? undefined}
+          new_count={new_count}
+          on_show_new={() => void reload_list()}
+          selection_actions={
+            project.data && can("trace_delete")
+              ? (chosen, clear) => <DeleteTraces project={project.data as Project} rows={chosen} clear={clear} />
+              : undefined
+          }
+          bar={<ListFilter list={list} />}
+          foot={
+            rows.length > 0 ? (
+              <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "trace")}</p>
+            ) : (
+              <NothingFits list={list}>
+                <Empty
+                  icon="trace"
+                  title="No traces in this range"
+                  text="Widen the range, or point an OpenTelemetry exporter here; traces appear within seconds."
+                >
+                  <SendTrace project={name} />
+                </Empty>
+              </NothingFits>
+            )
+          }
+        />
+      )}
+    </SpanListPage>
+  );
+}

@@ -1,0 +1,215 @@
+// A chart over time. The drawing library is fetched with the first chart; behind each chart stands a table for
+// screen readers. Dragging chooses a time range.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
+import { to_api_error } from "../api";
+import { local_time } from "../lib/format/time";
+import { set_query } from "../router";
+import { theme } from "../theme";
+import { ErrorNote } from "./state";
+
+export interface Line {
+  title: string;
+  /** A variable of style/base.css. */
+  colour: string;
+  values: (number | null)[];
+  bars?: boolean;
+  /** What hover and table say, where the drawn values are sums of a stack. */
+  shown?: (number | null)[];
+  /** A limit or an expectation, not a measurement. */
+  dashed?: boolean;
+}
+
+interface ChartProps {
+  title: string;
+  times: number[];
+  lines: Line[];
+  /** For the axis, hover and table. */
+  text: (value: number) => string;
+  /** Absent: the range cannot be chosen here. */
+  on_range?: (from: number, to: number) => void;
+  height?: number;
+  /** Fills what lies between two lines, named by their places in `lines`. */
+  band?: { upper: number; lower: number; colour: string };
+}
+
+const usual_height = 148;
+const value_axis = 56;
+
+/** Puts a range chosen by dragging into the address; minutes are fine enough. */
+export function choose_range(from: number, to: number): void {
+  const utc = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`;
+  set_query({ range: `${utc(from)}..${utc(Math.max(to, from + 60_000))}` });
+}
+
+/** A colour variable as the canvas understands it. */
+function resolved(host: HTMLElement, variable: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${variable})`;
+  host.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}
+
+/** 14:30, and the day where one begins. Seconds since 1970. */
+function axis_time(mark: number, step: number): string {
+  const [date = "", time = ""] = local_time(new Date(mark * 1000).toISOString()).split(" ");
+  return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
+}
+
+/** Half of a time's text would stand beyond the right edge. */
+function is_cut_off(plot: uPlot, mark: number): boolean {
+  const { min = 0, max = 0 } = plot.scales.x ?? {};
+  const drawn = plot.width - value_axis;
+  return min !== null && max !== null && ((max - mark) / Math.max(1, max - min)) * drawn < 14;
+}
+
+function options_of(
+  library: typeof uPlot,
+  host: HTMLElement,
+  props: ChartProps,
+  on_hover: (at: number | null) => void,
+) {
+  const grid = { stroke: resolved(host, "--line"), width: 1 };
+  const font = `11px ${getComputedStyle(host).fontFamily}`;
+  const axis = { stroke: resolved(host, "--faint"), font, grid, ticks: { show: false } };
+  const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
+  const options: uPlot.Options = {
+    width: host.clientWidth,
+    height: props.height ?? usual_height,
+    legend: { show: false },
+    padding: [8, 4, 0, 0],
+    cursor: {
+      y: false,
+      sync: { key: "overview" },
+      points: { size: 6 },
+      drag: { x: props.on_range !== undefined, y: false },
+    },
+    axes: [
+      {
+        ...axis,
+        space: 70,
+        size: 24,
+        gap: 4,
+        values: (plot, marks, __, ___, step) =>
+          marks.map((mark) => (is_cut_off(plot, mark) ? "" : axis_time(mark, step))),
+      },
+      {
+        ...axis,
+        size: value_axis,
+        gap: 6,
+        space: (props.height ?? usual_height) < 100 ? 20 : 34,
+        values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
+      },
+    ],
+    scales: { y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] } },
+    bands: props.band && [
+      { series: [props.band.upper + 1, props.band.lower + 1], fill: resolved(host, props.band.colour) },
+    ],
+    series: [
+      {},
+      ...props.lines.map((line) => {
+        const stroke = resolved(host, line.colour);
+        return {
+          label: line.title,
+          stroke,
+          width: line.bars ? 0 : 1.6,
+          fill: line.bars ? stroke : undefined,
+          paths: line.bars ? bars : undefined,
+          dash: line.dashed ? [5, 4] : undefined,
+          points: { show: line.bars || line.dashed ? false : undefined, size: 4 },
+        };
+      }),
+    ],
+    hooks: {
+      setCursor: [(plot) => on_hover(plot.cursor.idx ?? null)],
+      setSelect: [
+        (plot) => {
+          if (plot.select.width < 8) return;
+          const at = (pixel: number) => plot.posToVal(pixel, "x") * 1000;
+          props.on_range?.(at(plot.select.left), at(plot.select.left + plot.select.width));
+        },
+      ],
+    },
+  };
+  return options;
+}
+
+function ChartTable({ title, times, lines, text }: ChartProps) {
+  return (
+    <table class="off-screen">
+      <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          {lines.map((line) => (
+            <th scope="col" key={line.title}>
+              {line.title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {times.map((time, index) => (
+          <tr key={time}>
+            <th scope="row">{local_time(new Date(time).toISOString())}</th>
+            {lines.map((line) => (
+              <td key={line.title}>{value_text(line, index, text)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function value_text(line: Line, index: number, text: (value: number) => string): string {
+  const value = (line.shown ?? line.values)[index];
+  return value === null || value === undefined ? "–" : text(value);
+}
+
+export function Chart(props: ChartProps) {
+  const height = props.height ?? usual_height;
+  const host = useRef<HTMLDivElement>(null);
+  const [library, set_library] = useState<typeof uPlot | null>(null);
+  const [error, set_error] = useState<unknown>(null);
+  const [hovered, set_hovered] = useState<number | null>(null);
+  useEffect(() => {
+    import("uplot").then((module) => set_library(() => module.default), set_error);
+  }, []);
+  const chosen_theme = theme.value;
+  useEffect(() => {
+    const box = host.current;
+    if (!library || !box) return;
+    const seconds = props.times.map((time) => time / 1000);
+    const data = [seconds, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
+    const plot = new library(options_of(library, box, props, set_hovered), data, box);
+    const observer = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+    observer.observe(box);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [library, props.times, props.lines, chosen_theme]);
+  const time = hovered === null ? undefined : props.times[hovered];
+  return (
+    <figure class="chart" aria-label={props.title}>
+      <figcaption>
+        <h2>{props.title}</h2>
+        <span class="spring" />
+        {time !== undefined && <span class="faint">{local_time(new Date(time).toISOString()).slice(5, 16)}</span>}
+        {props.lines.map((line) => (
+          <span key={line.title} class="chart-key">
+            <i style={{ background: `var(${line.colour})` }} aria-hidden="true" />
+            {line.title} {hovered !== null && <b>{value_text(line, hovered, props.text)}</b>}
+          </span>
+        ))}
+      </figcaption>
+      <div ref={host} class="chart-plot" style={{ height: `${height}px` }} aria-hidden="true" />
+      {error !== null && <ErrorNote error={to_api_error(error)} retry={() => window.location.reload()} />}
+      <ChartTable {...props} />
+    </figure>
+  );
+}

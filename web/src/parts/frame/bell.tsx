@@ -1,0 +1,66 @@
+// The bell: what happened lately, how much of it is new to the person, and a way to where it happened.
+
+import { api, to_api_error } from "../../api";
+import type { NoticeView } from "../../api_types";
+import { relative_time } from "../../lib/format/time";
+import { notice_address } from "../../lib/sentences/notice";
+import { reload, use_load, use_refresh } from "../../load";
+import { navigate } from "../../router";
+import { can, space } from "../../session";
+import { Icon } from "../icon";
+import { Menu } from "../menu";
+import { toast_failed } from "../toast";
+
+const shown = 8;
+const asked = 30;
+const refresh = 30_000;
+
+/** Everything up to now is read; the list and the bell follow. */
+export async function mark_notices_read(): Promise<void> {
+  await api.post("/v1/notices/read", {}, { space: space.value?.id });
+  await reload("notices/");
+}
+
+export function Bell() {
+  const current = space.value;
+  const key = current && can("project_read") ? `notices/${current.id}` : null;
+  const load = use_load(key, (signal) =>
+    api.get<NoticeView[]>("/v1/notices", { space: current?.id, limit: asked }, signal),
+  );
+  use_refresh(key, refresh);
+  if (!current || !load.data) return null;
+  const page = `/s/${encodeURIComponent(current.name)}/notices`;
+  const unread = load.data.filter((notice) => notice.unread).length;
+  const count = unread === asked ? `${asked}+` : String(unread);
+  return (
+    <Menu
+      label={unread > 0 ? `Notices: ${count} new` : "Notices"}
+      align="right"
+      class="quiet icon-only bell"
+      button={
+        <>
+          <Icon name="bell" />
+          {unread > 0 && <span class="bell-count">{count}</span>}
+        </>
+      }
+      items={[
+        ...load.data.slice(0, shown).map((notice) => ({
+          title: notice.title,
+          icon: notice.unread ? ("dot" as const) : undefined,
+          hint: relative_time(notice.created_at, Date.now()),
+          run: () => navigate(notice.link === "" ? page : notice_address(notice.link, current.name)),
+        })),
+        { title: "All notices", icon: "bell" as const, divided: load.data.length > 0, run: () => navigate(page) },
+        ...(unread > 0
+          ? [
+              {
+                title: "Mark all as read",
+                icon: "check" as const,
+                run: () => void mark_notices_read().catch((error) => toast_failed("Still unread", to_api_error(error))),
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
