@@ -33,7 +33,7 @@ def check_program(program):
     demand(is_static or "BIND_NOW" in dynamic or re.search(r"\(FLAGS_1\).*\bNOW\b", dynamic), "binds lazily: RELRO is partial")
     demand(re.search(r"GNU_STACK\s.*\sRW\s", segments), "has an executable stack, or does not say")
     demand(not re.search(r"^\s+LOAD\s.*\sRWE\s", segments, re.MULTILINE), "has memory that is writable and executable")
-    demand("RPATH" not in dynamic and "RUNPATH" not in dynamic, "looks for libraries along a path of its own")
+    demand("RPATH" not in dynamic and "RUNPATH" not in dynamic, "has its own library search path")
     demand("TEXTREL" not in dynamic, "relocates its code")
     if program == "hone-init":  # it starts without the C library, so nothing would apply them
         demand("There are no relocations" in readelf(program, "-r"), "has relocations")

@@ -96,5 +96,5 @@ for file in sorted(src.glob("*/CMakeLists.txt")):
             if use not in allowed.get(match.group(1), set()):
                 problems.append(f"{file.relative_to(root)}: {match.group(1)} may not depend on {use}")
 
-print("\n".join(problems) or "layers are as src/layers.txt says")
+print("\n".join(problems) or "includes match src/layers.txt")
 sys.exit(1 if problems else 0)
