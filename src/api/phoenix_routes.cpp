@@ -1,4 +1,4 @@
-// Routes as Arize Phoenix has them (ADR 0023).
+// Routes as Arize Phoenix has them (ADR 0010).
 #include "api/routes.h"
 
 #include "api/phoenix_handlers.h"
