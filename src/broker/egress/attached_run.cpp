@@ -44,8 +44,8 @@ void LiveSockets::cut_if(const std::function<bool(const HostPort&)>& gone) {
         if (socket.target && gone(*socket.target)) socket.end();
 }
 
-AttachedRun::Session(const RunAccess& access, std::shared_ptr<const Policy> policy,
-                     std::unique_ptr<Authority> authority, const Dialer& dialer, const Clock& clock)
+AttachedRun::AttachedRun(const RunAccess& access, std::shared_ptr<const Policy> policy,
+                         std::unique_ptr<Authority> authority, const Dialer& dialer, const Clock& clock)
     : m_run_id(access.run_id),
       m_space_id(access.space_id),
       m_project_id(access.project_id),
