@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 def hone(tool, **arguments):
-    """Calls a tool of Hone; shows call and answer in the transcript."""
+    """Calls a tool of Hone; shows call and result in the transcript."""
     call_id = uuid.uuid4().hex[:12]
     shown = {name: value if len(str(value)) < 2000 else f"({len(str(value))} characters)" for name, value in arguments.items()}
     emit({"type": "assistant", "message": {"content": [
@@ -43,12 +43,12 @@ def hone(tool, **arguments):
     text = next((str(arguments[name]) for name in ("markdown", "text", "labels") if name in arguments), None)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     failed = done.returncode != 0
-    answer = (done.stderr if failed else done.stdout).strip()
+    output = (done.stderr if failed else done.stdout).strip()
     emit({"type": "user", "message": {"content": [
-        {"type": "tool_result", "tool_use_id": call_id, "content": answer[:4000], "is_error": failed}]}})
+        {"type": "tool_result", "tool_use_id": call_id, "content": output[:4000], "is_error": failed}]}})
     if failed:
-        raise Refused(answer)
-    return json.loads(answer)
+        raise Refused(output)
+    return json.loads(output)
 
 
 def sql(query):
@@ -227,13 +227,13 @@ def find_loops(total):
         if int(row["traces"]) < 3:
             continue
         findings.append(Finding(
-            "loop", f"The agent calls {row['name']} again and again with the same input", int(row["traces"]),
+            "loop", f"The agent calls {row['name']} repeatedly with the same input", int(row["traces"]),
             int(row["traces"]) / max(1, total["traces"]),
             [f"{int(row['traces']):,} traces repeat the call at least six times, up to {int(row['most'])} times",
              "at most one call in three has a new input"],
             f'kind = tool and name = "{row["name"]}"', row["examples"],
-            "The tool's answer does not tell the agent that asking again will not help.",
-            "Return a clear final answer from the tool when nothing is found, and stop the agent after a few equal calls."))
+            "The tool's result does not show the agent that a repeated call will not help.",
+            "Return a clear final result from the tool when nothing is found, and stop the agent after a few equal calls."))
     return findings
 
 
@@ -250,23 +250,23 @@ def find_empty_retrieval(total):
             "retrieval", f"{row['name']} finds nothing", int(row["traces"]), int(row["traces"]) / max(1, total["traces"]),
             [f"{int(row['empty']):,} of {int(row['spans']):,} retrievals return no document ({percent(int(row['empty']), int(row['spans']))})"],
             f'kind = retriever and name = "{row["name"]}" and documents = 0', row["examples"],
-            "The index lacks what users ask for, or the filter on it is too narrow.",
-            "Look at the questions below, add what is missing to the index, and let the agent say that it does not know."))
+            "The index does not contain what users search for, or its filter is too narrow.",
+            "Read the inputs below, add the missing documents to the index, and let the agent report that it found nothing."))
     return findings
 
 
-def find_cut_answers(total):
+def find_cut_outputs(total):
     rows = sql(
         "SELECT name, model, count() AS spans, uniqExact(trace_id) AS traces, groupArray(3)(concat(trace_id, ' ', span_id)) AS examples "
         "FROM spans WHERE kind = 'llm' AND lower(finish_reason) IN ('length', 'max_tokens') GROUP BY name, model "
         "HAVING spans >= 5 ORDER BY spans DESC LIMIT 20")
     return [Finding(
-        "cut", f"Answers of {row['model']} are cut off in {row['name']}", int(row["traces"]),
+        "cut", f"Outputs of {row['model']} are cut off in {row['name']}", int(row["traces"]),
         int(row["traces"]) / max(1, total["traces"]),
-        [f"{int(row['spans']):,} answers end because the token limit was reached"],
+        [f"{int(row['spans']):,} outputs end because the token limit was reached"],
         f'kind = llm and name = "{row["name"]}" and finish_reason = "length"', row["examples"],
         "The limit on output tokens is lower than what the task needs.",
-        "Raise the limit, or ask for a shorter answer; treat a cut answer as a failure.") for row in rows]
+        "Raise the limit, or request a shorter output; treat a cut output as a failure.") for row in rows]
 
 
 # --- the report ------------------------------------------------------------------------------------------------------
@@ -281,9 +281,9 @@ def example_lines(finding):
         except (Refused, KeyError):
             continue
         row = span.get("row", span)
-        said = span.get("input") or row.get("input") or ""
+        text = span.get("input") or row.get("input") or ""
         lines.append(f"- trace `{trace_id}`, span `{span_id}`"
-                     + (f": input `{shown(said, 160)}`" if said else ""))
+                     + (f": input `{shown(text, 160)}`" if text else ""))
     return lines
 
 
@@ -304,29 +304,29 @@ def report(project, total, findings, prompt):
     if not findings:
         lines += ["Nothing recurs often enough to be called a problem.", ""]
     lines += ["## How this was made", "",
-              "By the playbook `investigate`: fixed questions to the project's spans, no model. Messages were grouped by their "
+              "By the playbook `investigate`: fixed queries of the project's spans, no model. Messages were grouped by their "
               "words with numbers, ids and quoted texts left out."]
     return "\n".join(lines)
 
 
 def main():
     prompt = sys.stdin.read()
-    say("I look at what the project holds, then for failures, slow versions, loops, empty retrievals and cut answers.")
+    say("Reading the project, then searching for failures, slow versions, loops, empty retrievals and cut outputs.")
     described = hone("describe_project")
     numbers = described.get("totals", {})
     total = {"spans": int(numbers.get("count") or 0), "traces": int(numbers.get("traces") or 0),
              "errors": int(numbers.get("errors") or 0)}
     if total["spans"] == 0:
-        say("The project holds no spans yet.")
-        emit({"type": "result", "subtype": "success", "is_error": False, "result": "The project holds no spans yet."})
+        say("The project has no spans yet.")
+        emit({"type": "result", "subtype": "success", "is_error": False, "result": "The project has no spans yet."})
         return
     projects = hone("list_projects").get("data", [])
     project = projects[0]["name"] if projects else "the project"
 
     findings = []
-    for look in (find_errors, find_slow_versions, find_loops, find_empty_retrieval, find_cut_answers):
-        found = look(total)
-        say(f"{look.__name__.replace('find_', '').replace('_', ' ')}: {len(found)} found.")
+    for detector in (find_errors, find_slow_versions, find_loops, find_empty_retrieval, find_cut_outputs):
+        found = detector(total)
+        say(f"{detector.__name__.replace('find_', '').replace('_', ' ')}: {len(found)} found.")
         findings += found
     findings.sort(key=lambda finding: (-finding.traces, finding.title))
 
@@ -336,7 +336,7 @@ def main():
          text=time_chart("Failed spans per hour", [(moment(int(row["hour"]) * 3600 * 10**9)[5:], float(row["errors"])) for row in hours]))
     hone("save_file", name="problems.svg", summary="Problems by the traces they touch",
          text=bar_chart("Problems by the traces they touch", [(finding.title, finding.traces) for finding in findings[:10]]))
-    # Labels ask a person to decide. Where nobody asked, by the clock or a number, the report alone is left.
+    # Labels need a person to decide. A run that a schedule or a metric started leaves only the report.
     if findings and not os.path.exists("/hone/trigger.json"):
         labels = []
         for finding in findings[:5]:

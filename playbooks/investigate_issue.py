@@ -1,9 +1,9 @@
 """Playbook: investigate one issue that Signal found.
 
-Runs inside a sandbox, needs no model and no network. /hone/trigger.json says which issue: that file, and every text in
-the traces, is data from strangers, so nothing in it decides what this program does beyond which spans it looks at.
-It asks the bound project when and where the issue occurs, what its spans have more often than others, and leaves one
-investigation under the title that the file gives, so that a later run replaces it. The same spans give the same text.
+Runs inside a sandbox, needs no model and no network. /hone/trigger.json names the issue: that file, and every text in
+the traces, is untrusted data, so nothing in it decides what this program does beyond which spans it reads.
+It queries when and where the issue occurs and what its spans have more often than others, and saves one
+investigation with the title from the file, so that a later run replaces it. The same spans give the same text.
 """
 
 import json
@@ -13,50 +13,50 @@ from investigate import Refused, bar_chart, emit, hone, percent, say, shown, tim
 
 TRIGGER = "/hone/trigger.json"
 
-# What usually lies behind a finding, and what helps. Words of ours only.
+# The usual cause of a finding, and the fix. Fixed text only.
 KNOWN = {
     "error_cluster": (
         "Every one of these spans ends in the same message, so one cause explains them all.",
-        "Handle this failure where it begins: retry what is temporary, refuse bad input before the call, and return an "
+        "Handle this failure where it begins: retry what is temporary, reject bad input before the call, and return an "
         "error that the caller can act on."),
     "tool_failure": (
-        "The tool itself fails, always in the same words: what it depends on is away, too slow, or refuses the input.",
-        "Give the tool a shorter time limit with one retry, tell the agent in its answer what failed and what to do "
-        "instead, and watch the service behind it."),
+        "The tool itself fails, always with the same message: a dependency is not available, too slow, or rejects the input.",
+        "Give the tool a shorter time limit with one retry, return to the agent what failed and what to do "
+        "instead, and monitor the service behind it."),
     "tool_loop": (
-        "The tool's answer does not tell the agent that asking again will not help.",
-        "Return a clear final answer when nothing is found, and stop the agent after a few equal calls."),
+        "The tool's result does not show the agent that a repeated call will not help.",
+        "Return a clear final result when nothing is found, and stop the agent after a few equal calls."),
     "latency_regression": (
         "The spans take longer than before while nothing else that is recorded about them has changed.",
-        "Compare the slow examples with ones from before: look for work that moved into the request, a larger input, a "
+        "Compare the slow examples with older ones: search for work that moved into the request, a larger input, a "
         "missing index or a cache that no longer hits."),
     "version_regression": (
         "The change came with the new version: spans before and after it differ in nothing else that is recorded.",
         "Compare the two versions of this step, or roll the new one back until the cause is known."),
     "token_spike": (
         "The calls send or receive more than before.",
-        "Look at the prompt of an example: send only what the task needs, and cut or summarise the conversation."),
+        "Read the prompt of an example: send only what the task needs, and cut or summarise the conversation."),
     "cost_spike": (
-        "More calls, dearer models or larger prompts in that hour than in any before.",
-        "Look at who caused the calls, and set a budget that stops such an hour."),
+        "More calls, more expensive models or larger prompts in that hour than in any other.",
+        "Find the source of the calls, and set a budget that stops them."),
     "truncated_output": (
         "The limit on output tokens is lower than what the task needs.",
-        "Raise the limit, or ask for a shorter answer; treat a cut answer as a failure."),
+        "Raise the limit, or request a shorter output; treat a cut output as a failure."),
     "refused_output": (
-        "The prompt, or what users ask, runs into the model's rules.",
-        "Look at the inputs below: say in the prompt what is wanted, and give the refusals a way out."),
+        "The prompt, or the users' input, violates the model's rules.",
+        "Read the inputs below: state in the prompt what is allowed, and handle refusals in the application."),
     "unparsable_output": (
-        "The model answers in words where a program expects a form.",
-        "Ask for structured output with a schema, and retry once with the parser's message when it does not fit."),
+        "The model returns free text where a program expects a format.",
+        "Request structured output with a schema, and retry once with the parser's message when it does not fit."),
     "empty_retrieval": (
-        "The index lacks what users ask for, or the filter on it is too narrow.",
-        "Look at the questions below, add what is missing to the index, and let the agent say that it does not know."),
+        "The index does not contain what users search for, or its filter is too narrow.",
+        "Read the inputs below, add the missing documents to the index, and let the agent report that it found nothing."),
     "eval_drop": (
-        "Answers are judged worse than before.",
+        "Outputs are evaluated worse than in the baseline.",
         "Read the examples with their explanations; compare prompt, model and retrieved documents with better ones."),
     "session_failure": (
-        "The last thing that users saw was a failure.",
-        "Find what fails in the examples first; then give the agent an answer that lets people go on."),
+        "The last response that users saw was a failure.",
+        "Find what fails in the examples first; then give the agent a fallback that lets users continue."),
     "reported": (
         "It was reported; nothing was measured.",
         "Read the examples and decide whether it recurs."),
@@ -109,8 +109,8 @@ def example_lines(issue):
             except (Refused, KeyError):
                 lines.append(line)
                 continue
-            said = span.get("input") or span.get("row", {}).get("input") or ""
-            line += f": input `{shown(said, 160)}`" if said else ""
+            text = span.get("input") or span.get("row", {}).get("input") or ""
+            line += f": input `{shown(text, 160)}`" if text else ""
         lines.append(line)
     return lines
 
@@ -121,7 +121,7 @@ def main():
     detector = str(issue.get("detector", "reported"))
     cause, fix = KNOWN.get(detector, KNOWN["reported"])
     filter_text = str(issue.get("filter", ""))
-    say("I look at when the issue occurs, what its spans have in common, and at the examples.")
+    say("Reading when the issue occurs, what its spans have in common, and the examples.")
 
     hours = series("traces", "1h", filter=filter_text) if filter_text else []
     points = [(str(row.get("time", ""))[5:13].replace("T", " "), float(row["values"][0] or 0)) for row in hours]
@@ -132,11 +132,11 @@ def main():
     if differs:
         hone("save_file", name="issue-differs.svg", summary="What its spans have more often than others",
              text=bar_chart("Times more often than in all spans", [(f"{field} = {value}", round(lift, 1)) for lift, field, value, _, _ in differs]))
-    say(f"{len(points)} hours with spans of it, {len(differs)} things that they have in common.")
+    say(f"{len(points)} hours with spans of it, {len(differs)} values that they have in common.")
 
     lines = [f"# {shown(issue.get('title', 'An issue'), 200)}", "", "## Overview", "",
              shown(issue.get("explanation", ""), 1000), "",
-             f"It touched {int(issue.get('traces', 0)):,} traces, {percent(float(issue.get('share', 0)), 1)} of all in the "
+             f"It affected {int(issue.get('traces', 0)):,} traces, {percent(float(issue.get('share', 0)), 1)} of all in the "
              f"window of the last scan, and was first seen {shown(issue.get('first_seen', ''), 19)} (UTC).", ""]
     if points:
         lines += ["![Traces of the issue per hour](file:issue-over-time.svg)", ""]
@@ -148,15 +148,15 @@ def main():
         lines.append(f"- {field} `{shown(value, 80)}`: {percent(share, 1)} of its spans, {percent(usual, 1)} of all ({lift:.1f} times)")
     if differs:
         lines += ["", "![What its spans have more often than others](file:issue-differs.svg)"]
-    lines += ["", "Examples:", ""] + (example_lines(issue) or ["- none were given"])
+    lines += ["", "Examples:", ""] + (example_lines(issue) or ["- none"])
     lines += ["", "## Root cause", "", cause]
     if differs:
         _, field, value, share, _ = differs[0]
         lines += ["", f"What stands out most is {field} `{shown(value, 80)}`: it is behind {percent(share, 1)} of the spans."]
     lines += ["", "## Proposed fix", "", fix, "", "## Confidence", "",
-              f"{percent(float(issue.get('confidence', 0)), 1)} that the finding is real. The root cause is what usually lies "
-              "behind such a finding; nobody read the code.", "", "## How this was made", "",
-              "By the playbook `investigate_issue`: fixed questions to the project's spans, no model."]
+              f"{percent(float(issue.get('confidence', 0)), 1)} that the finding is real. The root cause is the usual one "
+              "for such a finding; the code was not read.", "", "## How this was made", "",
+              "By the playbook `investigate_issue`: fixed queries of the project's spans, no model."]
     hone("save_investigation", title=title, summary=shown(issue.get("title", ""), 300), markdown="\n".join(lines))
     emit({"type": "result", "subtype": "success", "is_error": False, "result": f"Investigated: {shown(issue.get('title', ''), 200)}"})
 

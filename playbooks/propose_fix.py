@@ -1,7 +1,7 @@
 """Playbook: propose the fix of the demo application's tool loop.
 
 Runs inside a sandbox on a clone of the demo repository: shows that a test fails, changes one function, shows that the
-test passes, commits and pushes. The push lands in the run's quarantine and waits for a person. Needs no model.
+test passes, commits and pushes. The push goes to the run's quarantine and waits for review. Needs no model.
 """
 
 import json
@@ -12,20 +12,20 @@ import uuid
 
 REPO = pathlib.Path("/workspace/support-agent")
 BROKEN = """    while True:
-        answer = call_tool("check_stock", item)
-        if answer["known"]:
-            return answer["count"]
+        stock = call_tool("check_stock", item)
+        if stock["known"]:
+            return stock["count"]
 """
-FIXED = """    for _ in range(MOST_QUESTIONS):
-        answer = call_tool("check_stock", item)
-        if answer["known"]:
-            return answer["count"]
+FIXED = """    for _ in range(MOST_CALLS):
+        stock = call_tool("check_stock", item)
+        if stock["known"]:
+            return stock["count"]
     return None
 """
-MESSAGE = """Ask for the stock three times, not forever
+MESSAGE = """Stop after three calls of check_stock
 
-check_stock answers `known: false` for items that the warehouse does not list, and the agent asked again and again: the
-traces show the same call many times in one conversation. Now it gives up after three, and the caller says so.
+check_stock returns `known: false` for items that the warehouse does not list, and the agent repeated the call without a
+limit: the traces show the same call many times in one conversation. Now it stops after three calls, and the reply reports it.
 """
 
 
@@ -63,16 +63,16 @@ def main():
     file = REPO / "agent/stock.py"
     before = file.read_text()
     if BROKEN not in before:
-        return finish("agent/stock.py is not as it was; a person must look.", True)
+        return finish("agent/stock.py has changed: not fixed. A person must review it.", True)
     file.write_text(before.replace(BROKEN, FIXED))
     code, output = run(*tests)
     if code:
-        return finish("The change does not help: " + output[-300:], True)
+        return finish("The tests still fail after the change: " + output[-300:], True)
     for command in (("git", "add", "agent/stock.py"), ("git", "commit", "-q", "-F", "-"), ("git", "push")):
         code, output = run(*command, text=MESSAGE)
         if code:
             return finish(f"{' '.join(command)} failed: {output[-300:]}", True)
-    return finish("The branch is pushed and waits for a review.")
+    return finish("The branch is pushed and waits for review.")
 
 
 if __name__ == "__main__":

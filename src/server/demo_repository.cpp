@@ -20,17 +20,17 @@ The application whose traces the project support-agent holds. `python3 -m unitte
 END
 touch agent/__init__.py
 cat > agent/stock.py <<'END'
-"""Answers questions about the stock with the tool check_stock."""
+"""Reads the stock with the tool check_stock."""
 
-MOST_QUESTIONS = 3
+MOST_CALLS = 3
 
 
 def stock_of(item, call_tool):
-    """How many of an item there are; None when the warehouse does not know it."""
+    """How many of an item there are; None when the warehouse does not list it."""
     while True:
-        answer = call_tool("check_stock", item)
-        if answer["known"]:
-            return answer["count"]
+        stock = call_tool("check_stock", item)
+        if stock["known"]:
+            return stock["count"]
 
 
 def reply(item, call_tool):
@@ -55,7 +55,7 @@ class Warehouse:
     def __call__(self, tool, item):
         self.calls += 1
         if self.calls > 50:
-            raise RuntimeError("asked more than 50 times")
+            raise RuntimeError("called more than 50 times")
         return {"known": item in self.known, "count": self.known.get(item)}
 
 
@@ -63,10 +63,10 @@ class Stock(unittest.TestCase):
     def test_an_item_that_is_there(self):
         self.assertEqual(stock.reply("red lamp", Warehouse({"red lamp": 4})), "We have 4 of red lamp.")
 
-    def test_an_item_that_nobody_knows_is_not_asked_for_forever(self):
+    def test_an_unknown_item_does_not_cause_a_loop(self):
         warehouse = Warehouse({})
         self.assertIn("could not find", stock.reply("blue lamp", warehouse))
-        self.assertLessEqual(warehouse.calls, stock.MOST_QUESTIONS)
+        self.assertLessEqual(warehouse.calls, stock.MOST_CALLS)
 
 
 if __name__ == "__main__":
