@@ -1,9 +1,9 @@
-// The only place that talks to the server: typed JSON over fetch and one error type.
+// The only module that calls the server: typed JSON over fetch and one error type.
 
-/** What went wrong, in the server's words, with the id to find it in the server's log. */
+/** An error of the API: the server's message, and the request id to find it in the server's log. */
 export class ApiError extends Error {
   constructor(
-    /** 0 when no answer came at all. */
+    /** 0 when there was no response. */
     readonly status: number,
     readonly code: string,
     message: string,
@@ -50,13 +50,13 @@ export function api_url(path: string, query: Query = {}): string {
 
 async function failure(response: Response): Promise<ApiError> {
   let code = "internal";
-  let message = `The server answered ${response.status} ${response.statusText}`.trim();
+  let message = `The server responded with ${response.status} ${response.statusText}`.trim();
   try {
     const body = (await response.json()) as { error?: { code?: string; message?: string } };
     code = body.error?.code ?? code;
     message = body.error?.message ?? message;
   } catch {
-    // Not JSON: a proxy's page perhaps. The status says enough.
+    // Not JSON, for example an error page of a proxy: only the status is known.
   }
   const wait = Number(response.headers.get("Retry-After"));
   return new ApiError(
@@ -86,7 +86,7 @@ async function send<T>(method: string, path: string, options: RequestOptions = {
     throw new ApiError(
       0,
       "unavailable",
-      "The server cannot be reached. Is it running, and is the network up?",
+      "Could not reach the server. Check that it is running and that your network works, then try again.",
       null,
       null,
     );
@@ -110,10 +110,10 @@ export const api = {
     return (await send<T>("GET", path, { query, signal })).data;
   },
   async page<T>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<T>> {
-    const answer = await send<T[]>("GET", path, { query, signal });
-    return { rows: answer.data, next_cursor: answer.next_cursor ?? null };
+    const response = await send<T[]>("GET", path, { query, signal });
+    return { rows: response.data, next_cursor: response.next_cursor ?? null };
   },
-  /** Every row of a list that is small by nature (members, keys, projects). */
+  /** All rows of a list that is always small (members, keys, projects). */
   async list<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T[]> {
     const rows: T[] = [];
     let cursor: string | null = null;
@@ -127,7 +127,7 @@ export const api = {
   async post<T>(path: string, body: unknown, query?: Query): Promise<T> {
     return (await send<T>("POST", path, { body, query })).data;
   },
-  /** An answer that is not in the usual envelope. */
+  /** A response without the usual envelope. */
   async post_whole<T>(path: string, body: unknown, query?: Query): Promise<T> {
     return (await send("POST", path, { body, query })) as T;
   },

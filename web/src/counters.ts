@@ -1,4 +1,4 @@
-// Numbers beside names in the sidebar: only what waits for a person, read again while somebody looks.
+// Numbers beside names in the sidebar: items that wait for a person, refreshed while the page is visible.
 
 import { api, segment } from "./api";
 import type { Params } from "./lib/route";
@@ -8,11 +8,11 @@ import { can, space } from "./session";
 export type CounterName = "reviews" | "issues";
 
 const refresh = 30_000;
-/** More than this is "99+" anyway. */
+/** From here on the counter shows "99+". */
 const most = 100;
 
 interface Counter {
-  /** Null when nobody may know. */
+  /** Null without the permission to read it. */
   key: string | null;
   count: (signal: AbortSignal) => Promise<number>;
 }
@@ -38,7 +38,7 @@ const counters: Record<CounterName, (params: Params) => Counter> = {
 
 const nothing: Counter = { key: null, count: async () => 0 };
 
-/** Null when there is nothing to say, or nobody may know. */
+/** Null when the count is zero, or without the permission to read it. */
 export function use_counter(name: CounterName | undefined, params: Params): string | null {
   const { key, count } = name ? counters[name](params) : nothing;
   const load = use_load(key, count);

@@ -1,5 +1,4 @@
-// Keys that work while a page is open. Pages register theirs with use_keys; the newest wins,
-// and `?` lists what is registered right now.
+// Keyboard shortcuts of the open page. Pages register theirs with use_keys; the newest wins, and `?` lists them.
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -9,7 +8,7 @@ export interface KeyAction {
   /** "g m", "ctrl+k", "/". */
   keys: string;
   title: string;
-  /** Heading in the list of keys. */
+  /** Heading in the list of shortcuts. */
   group: string;
   run: () => void;
   /** Works even while typing in a field or with a dialog open. */
@@ -22,7 +21,7 @@ let prefix = "";
 let prefix_time = 0;
 const prefix_lifetime = 1500;
 
-/** Every action that can be reached now; a later page's key hides an earlier one. */
+/** Every registered action; a key that is registered later hides an earlier one. */
 export function known_actions(): KeyAction[] {
   const by_keys = new Map<string, KeyAction>();
   for (const source of sources.value) for (const action of source.current) by_keys.set(action.keys, action);
@@ -32,7 +31,7 @@ export function known_actions(): KeyAction[] {
 export function use_keys(actions: KeyAction[]): void {
   const current = useRef(actions);
   current.current = actions;
-  // Before the page is painted: whoever sees it can press its keys.
+  // Before the page is painted: its keys work as soon as it is visible.
   useLayoutEffect(() => {
     sources.value = [...sources.peek(), current];
     return () => {

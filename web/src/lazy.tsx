@@ -1,4 +1,4 @@
-// Pages outside the first load: fetched when first opened, then kept.
+// Pages outside the first load: loaded when first opened, then kept.
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -20,7 +20,7 @@ export function lazy_page(load: () => Promise<Record<string, unknown>>, name: st
         set_page(() => known);
       }, set_error);
     }, []);
-    // After an upgrade the old file is gone: only loading the page anew helps.
+    // After an upgrade the old file no longer exists: the page must be reloaded.
     if (error) return <ErrorNote error={to_api_error(error)} retry={() => window.location.reload()} />;
     const Page = page;
     return Page ? <Page {...props} /> : <Skeleton />;

@@ -1,5 +1,5 @@
-// One Server-Sent Events connection with resume: a dropped connection is opened again after the
-// last whole event, so nothing is missed and nothing comes twice.
+// One Server-Sent Events connection with resume: a dropped connection is opened again after the last complete event,
+// so no event is lost or repeated.
 
 import { type Signal, signal } from "@preact/signals";
 import { EventParser, retry_delay, type ServerEvent } from "./lib/sse";
@@ -51,7 +51,7 @@ export function follow(url: string, after: string, deliver: (event: ServerEvent)
         const headers: Record<string, string> = { Accept: "text/event-stream" };
         if (parser.last_id !== "") headers["Last-Event-ID"] = parser.last_id;
         const response = await fetch(url, { headers, signal: abort.signal, credentials: "same-origin" });
-        // A refusal will not get better by asking again; only a busy or restarting server will.
+        // A retry does not help after a client error; it does when the server is busy or restarting.
         if (response.status >= 400 && response.status < 500 && response.status !== 429) break;
         if (response.ok) {
           state.value = "open";
@@ -59,7 +59,7 @@ export function follow(url: string, after: string, deliver: (event: ServerEvent)
           await read_events(response, parser, abort, deliver);
         }
       } catch {
-        // Cut off; the loop tries again.
+        // Connection lost; the loop retries.
       }
       if (closed) break;
       state.value = "reconnecting";
@@ -71,7 +71,7 @@ export function follow(url: string, after: string, deliver: (event: ServerEvent)
     state.value = "closed";
   }
 
-  // A laptop that wakes up should not wait for the next attempt.
+  // After a laptop wakes up the connection is retried at once.
   const on_online = () => wake();
   globalThis.addEventListener?.("online", on_online);
   void run();

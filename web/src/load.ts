@@ -1,5 +1,5 @@
-// Loading with memory: a page seen before shows its old data at once while the new one loads,
-// and a request is given up when nobody looks at its answer any more.
+// Loading with a cache: a page shows its old data at once while new data loads, and a request is cancelled when no
+// component uses its response any more.
 
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -58,14 +58,14 @@ function watch(key: string, fetcher: Fetcher): () => void {
 
 const nothing: Loaded<never> = { data: undefined, error: null, loading: false };
 
-/** The data behind a key; null means "not now". The key must name everything the fetcher depends on. */
+/** The data of a key; a null key loads nothing. The key must contain everything the fetcher depends on. */
 export function use_load<T>(key: string | null, fetcher: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   useEffect(() => (key === null ? undefined : watch(key, fetcher)), [key]);
   if (key === null) return nothing;
   return entry_of(key, fetcher).state.value as Loaded<T>;
 }
 
-/** After a change: what is on screen loads again, what is only remembered is forgotten. */
+/** After a change: visible data is loaded again, cached data is dropped. */
 export async function reload(prefix: string): Promise<void> {
   const waiting: Promise<void>[] = [];
   for (const [key, entry] of [...entries]) {
@@ -76,7 +76,7 @@ export async function reload(prefix: string): Promise<void> {
   await Promise.all(waiting);
 }
 
-/** Reads again what changes by itself, while somebody looks; null: not now. */
+/** Reloads data that changes on the server, while the page is visible; null: off. */
 export function use_refresh(prefix: string | null, milliseconds: number): void {
   useEffect(() => {
     if (prefix === null) return;
@@ -87,7 +87,7 @@ export function use_refresh(prefix: string | null, milliseconds: number): void {
   }, [prefix, milliseconds]);
 }
 
-/** Logging out must not leave one person's data for the next. */
+/** After a logout the next user must not see cached data. */
 export function forget_everything(): void {
   for (const entry of entries.values()) entry.abort?.abort();
   entries.clear();
@@ -97,20 +97,20 @@ export interface Pages<Row> extends Loaded<Row[]> {
   more: (() => void) | null;
 }
 
-/** A long list, page by page; a null key means "not now". Pages after the first belong to the component. */
+/** A long list, page by page; a null key loads nothing. Pages after the first belong to the component. */
 export function use_pages<Row>(
   key: string | null,
   fetcher: (cursor: string | null, signal: AbortSignal) => Promise<Page<Row>>,
 ): Pages<Row> {
   const load = use_load(key, (signal) => fetcher(null, signal));
-  // Old rows stay while those of a new filter load; without them the list would go away and come back.
+  // Old rows stay while those of a new filter load; otherwise the list would flicker.
   const kept = useRef<Page<Row> | undefined>(undefined);
   if (load.data) kept.current = load.data;
   const first = { ...load, data: load.data ?? (load.error ? undefined : kept.current) };
   const [rest, set_rest] = useState<{ of: unknown; rows: Row[]; next_cursor: string | null; loading: boolean } | null>(
     null,
   );
-  // Later pages count only while the first page is still the one they follow.
+  // Later pages are valid only while the first page is the one they belong to.
   const tail = rest?.of === first.data ? rest : null;
   const cursor = tail ? tail.next_cursor : (first.data?.next_cursor ?? null);
   const load_more = () => {

@@ -18,13 +18,13 @@ function find_route(): { route: Route | null; params: Params } {
   return { route: null, params: {} };
 }
 
-/** Where an address leads that is not a page itself; null when it is one. */
+/** The address to redirect to; null for an address that is a page. */
 function redirect(route: Route | null): string | null {
   if (route?.guest) return me.value && route.path === "/login" ? "/" : null;
   if (!me.value) return path.value === "/" ? "/login" : `/login?next=${encodeURIComponent(current_address())}`;
   const home = space.value ? `/s/${encodeURIComponent(space.value.name)}` : null;
   if (path.value === "/") return home ?? "/account";
-  // Mails and prompts name pages without their space: "/runs/run_01…".
+  // Mails and prompts contain page addresses without a space: "/runs/run_01…".
   if (route === null && home && routes.some((candidate) => match_path(candidate.path, home + path.value)))
     return home + current_address();
   return null;
@@ -46,7 +46,7 @@ function App() {
   if (me_state.value === "failed") return <ServerDown />;
   if (!ready || target !== null) return null;
   if (route?.guest) return <route.page params={params} />;
-  // A space that the caller may not see looks like one that does not exist.
+  // A space without access looks like one that does not exist.
   const visible = route !== null && named_space.value !== undefined;
   if (!visible) return <Frame route={null} params={params} page={NotFound} />;
   return <Frame route={route} params={params} page={allowed(route) ? route.page : NotYours} />;

@@ -1,10 +1,10 @@
-// How many rows have come since a list was loaded; the list itself does not move.
+// The number of rows that arrived since a list was loaded; the list itself does not change.
 
 import { useEffect, useState } from "preact/hooks";
 
 const interval = 10_000;
 
-/** Asks now and then while the page is seen; `since` names what is on screen, undefined means "not yet". */
+/** Polls while the page is visible; `since` identifies the loaded list, undefined means "not loaded". */
 export function use_new_count(since: string | undefined, ask: (signal: AbortSignal) => Promise<number>): number {
   const [count, set_count] = useState(0);
   useEffect(() => {

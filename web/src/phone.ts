@@ -1,4 +1,4 @@
-// Whether the screen is a phone's; the same width as in style/small_screens.css.
+// Whether the screen is as narrow as a phone's; the same width as in style/small_screens.css.
 
 import { signal } from "@preact/signals";
 

@@ -1,4 +1,4 @@
-// The address bar as state. Plain <a href> links work everywhere: clicks are caught here.
+// The address as state. Plain <a href> links work everywhere: clicks are handled here.
 
 import { computed, signal } from "@preact/signals";
 import { with_query } from "./lib/route";
@@ -10,7 +10,7 @@ export const query = computed(() => new URLSearchParams(address.value.split("?",
 export const current_address = () => address.value;
 
 interface NavigateOptions {
-  /** Do not add a step to the history: typing in a filter, redirects. */
+  /** Do not add an entry to the browser history: typing in a filter, redirects. */
   replace?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The route table: one line is one page. Sidebar, palette, keys and titles all come from it.
+// The route table: one entry per page. Sidebar, palette, keys and titles come from it.
 
 import type { ComponentType } from "preact";
 import type { CounterName } from "./counters";
@@ -24,11 +24,11 @@ export interface Route {
   installation_permission?: string;
   /** The path of the page this one belongs to: marked in the sidebar, linked in the top bar. */
   under?: string;
-  /** The usual time range of a page where time matters; puts the control in the top bar. */
+  /** The default time range; shows the time range control in the top bar. */
   range?: string;
 }
 
-// One file for the browser per bundle, fetched when its first page is opened.
+// One file for the browser per bundle, loaded when its first page is opened.
 const telemetry = (name: keyof typeof import("./bundles/telemetry")) =>
   lazy_page(() => import("./bundles/telemetry"), name);
 const skills = (name: keyof typeof import("./bundles/skills")) => lazy_page(() => import("./bundles/skills"), name);
@@ -89,7 +89,7 @@ export const routes: Route[] = [
   },
   {
     path: "/s/:space/projects/:project/sessions",
-    title: "Sessions",
+    title: "Chat sessions",
     page: telemetry("ChatSessions"),
     nav: { group: "project", icon: "chat", keys: "g e" },
     permission: "project_read",
@@ -318,7 +318,7 @@ export const settings_groups: { group: NavGroup; title: string }[] = [
   { group: "you", title: "You" },
 ];
 
-/** Whether the caller may see the page at all; the server decides again on every request. */
+/** Whether the user may see the page; the server checks every request again. */
 export function allowed(route: Route): boolean {
   if (route.permission && !can(route.permission)) return false;
   return !route.installation_permission || can_install(route.installation_permission);

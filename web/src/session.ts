@@ -1,4 +1,4 @@
-// Who is asking, and where: the login, the space of the address and what the caller may do there.
+// The login: the user, the space in the address and the user's permissions there.
 
 import { computed, signal } from "@preact/signals";
 import { type ApiError, api, set_csrf_token, to_api_error, when_unauthorized } from "./api";
@@ -9,7 +9,7 @@ import { current_address, navigate, path, query } from "./router";
 import { stored_signal } from "./stored";
 
 export const me = signal<Me | null>(null);
-/** Until the first answer nothing is drawn: neither a login form nor a page. */
+/** Nothing is drawn before the first response: neither a login form nor a page. */
 export const me_state = signal<"loading" | "ready" | "failed">("loading");
 export const me_error = signal<ApiError | null>(null);
 
@@ -22,13 +22,13 @@ function find_space(name: string): Space | undefined {
   return spaces.value.find((space) => space.name === name || space.id === name);
 }
 
-/** The space named in the address; undefined when it names one that the caller does not have. */
+/** The space in the address; undefined when the user has no access to it. */
 export const named_space = computed(() => {
   const name = /^\/s\/([^/]+)/.exec(path.value)?.[1];
   return name === undefined ? null : find_space(match_path("/:name", `/${name}`)?.name ?? "");
 });
 
-/** The space for pages whose address does not name one: where the person was last. */
+/** The space for pages whose address has none: the one that was used last. */
 export const space = computed<Space | null>(
   () => named_space.value ?? find_space(last_space.value) ?? spaces.value[0] ?? null,
 );

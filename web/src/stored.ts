@@ -1,4 +1,4 @@
-// Choices that belong to this browser, not to a link: theme, folded sidebar, hidden columns.
+// Choices that are stored in this browser and not in the address: theme, collapsed sidebar, hidden columns.
 
 import { type Signal, signal } from "@preact/signals";
 
@@ -10,7 +10,7 @@ function read(name: string): string | null {
   }
 }
 
-/** A signal that is kept in local storage; storage may be forbidden, then it lives as long as the page. */
+/** A signal that is kept in local storage; if storage is blocked, it lasts as long as the page. */
 export function stored_signal(name: string, initial: string): Signal<string> {
   const value = signal(read(name) ?? initial);
   value.subscribe((text) => {
@@ -18,7 +18,7 @@ export function stored_signal(name: string, initial: string): Signal<string> {
       if (text === initial) localStorage.removeItem(name);
       else localStorage.setItem(name, text);
     } catch {
-      // Not worth telling anybody.
+      // Ignored: the value still works until the page is closed.
     }
   });
   return value;

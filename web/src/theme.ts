@@ -1,4 +1,4 @@
-// The theme follows the system until somebody pins one.
+// The theme follows the system until the user chooses one.
 
 import { stored_signal } from "./stored";
 

@@ -46,7 +46,7 @@ test("a wrong filter is underlined and explained, a right one is completed", asy
 test("the chain is verified and exported", async ({ page }) => {
   await page.goto("/s/default/settings/audit");
   await page.getByRole("button", { name: "Verify chain" }).click();
-  await expect(page.getByText(/The chain is whole: [\d,]+ entr/)).toBeVisible();
+  await expect(page.getByText(/The chain is intact: [\d,]+ entr/)).toBeVisible();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: "Export" }).click(),
@@ -68,7 +68,7 @@ test("the time range is in the address and an empty one says so", async ({ page 
   await page.getByRole("menuitemradio", { name: "Last 15 min" }).click();
   await expect(page).toHaveURL(/range=15m/);
   await page.goto("/s/default/settings/audit?range=2020-01-01T00:00Z..2020-01-02T00:00Z");
-  await expect(page.getByRole("heading", { name: "Nothing in this range" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No entries in this range" })).toBeVisible();
   await expect(page.getByRole("button", { name: /Time range: 2020-01-01 00:00/ })).toBeVisible();
 });
 

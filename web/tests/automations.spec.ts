@@ -22,11 +22,11 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
   await page.goto(`/s/default/automations/new?project=${project}`);
   await page.getByLabel("Name").fill(name);
   await page.getByLabel("Preset").selectOption(preset.id);
-  await page.getByLabel("What each run is told").fill("Look at {{project}}");
+  await page.getByLabel("Prompt").fill("Analyse {{project}}");
   const preview = page.getByRole("region", { name: "Preview" });
   await page.getByRole("textbox", { name: "Schedule" }).fill("30 6 * * mon");
   await page.getByLabel("Time zone").fill("UTC");
-  await expect(page.getByText("each Monday at 06:30")).toBeVisible();
+  await expect(page.getByText("every Monday at 06:30")).toBeVisible();
   await expect(preview.getByRole("listitem")).toHaveCount(10);
   await expect(preview.getByRole("listitem").first()).toContainText("06:30:00");
   await page.getByRole("textbox", { name: "Schedule" }).fill("61 * * * *");
@@ -37,11 +37,11 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
   await page.getByRole("button", { name: "Create automation" }).click();
 
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
-  await expect(page.getByText("each Monday at 06:30, UTC")).toBeVisible();
+  await expect(page.getByText("every Monday at 06:30, UTC")).toBeVisible();
   await page.getByRole("button", { name: "Run now" }).click();
-  const ledger = page.getByRole("table", { name: "Ledger" });
-  await expect(ledger.getByText("a person ran it")).toBeVisible({ timeout: 60_000 });
-  await expect(ledger.getByRole("link", { name: /succeeded|waiting/ })).toBeVisible({ timeout: 120_000 });
+  const history = page.getByRole("table", { name: "History" });
+  await expect(history.getByText("started by a person")).toBeVisible({ timeout: 60_000 });
+  await expect(history.getByRole("link", { name: /succeeded|waiting/ })).toBeVisible({ timeout: 120_000 });
   await check_page(page);
 
   await page.getByRole("button", { name: "Pause" }).click();
@@ -50,12 +50,12 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Pause after failures").fill("3");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("Saved; it counts from the next due moment")).toBeVisible();
+  await expect(page.getByText("Automation saved")).toBeVisible();
 
   // Signal of other tests' projects is in the list, too.
   await page.goto(`/s/default/automations?q=${encodeURIComponent(name)}`);
   const row = page.getByRole("row").filter({ hasText: name });
-  await expect(row).toContainText("each Monday at 06:30, UTC");
+  await expect(row).toContainText("every Monday at 06:30, UTC");
   await expect(row.getByRole("img", { name: "Last 1: 1 fired" })).toBeVisible();
   await expect(page.getByText(/^The scheduler is on time; its last step was (just now|.+ ago)\.$/)).toBeVisible();
   await check_page(page);
@@ -74,7 +74,7 @@ test("a metric trigger shows what it would have done", async ({ page, admin, req
   const slow = { timeout: 90_000 }; // seven days are read for it
   const { project } = await with_preset(admin);
   await page.goto(`/s/default/automations/new?project=${project}`);
-  await page.getByLabel("It fires").selectOption("metric");
+  await page.getByLabel("Fires", { exact: true }).selectOption("metric");
   await page.getByLabel("Metric").selectOption("latency_p95");
   await page.getByLabel("Threshold, ms").fill("2500");
   const preview = page.getByRole("region", { name: "Preview" });
@@ -95,15 +95,15 @@ test("the secret of a webhook is shown once and signs deliveries", async ({ page
   await page.goto(`/s/default/automations/new?project=${project}`);
   await page.getByLabel("Name").fill(name);
   await page.getByLabel("Preset").selectOption(preset.id);
-  await page.getByLabel("What each run is told").fill("Read {{trigger.file}}");
-  await page.getByLabel("It fires").selectOption("webhook");
+  await page.getByLabel("Prompt").fill("Read {{trigger.file}}");
+  await page.getByLabel("Fires", { exact: true }).selectOption("webhook");
   await page.getByRole("button", { name: "Create automation" }).click();
   const dialog = page.getByRole("dialog");
   const secret = (await dialog.getByRole("group", { name: "secret" }).textContent()) ?? "";
   const address = (await dialog.getByRole("group", { name: "address" }).textContent()) ?? "";
   expect(secret.length).toBeGreaterThan(20);
   await check_page(page);
-  await dialog.getByRole("button", { name: "I have copied it" }).click();
+  await dialog.getByRole("button", { name: "I copied it" }).click();
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
   expect(await page.content()).not.toContain(secret);
 
@@ -117,5 +117,5 @@ test("the secret of a webhook is shown once and signs deliveries", async ({ page
     data: body,
   });
   expect(answer.ok(), await answer.text()).toBe(true);
-  await expect(page.getByRole("table", { name: "Ledger" }).getByText("fired")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("table", { name: "History" }).getByText("fired")).toBeVisible({ timeout: 60_000 });
 });

@@ -26,7 +26,7 @@ test.describe("first run", () => {
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("laptop");
     await page.getByRole("button", { name: "Create key", exact: true }).last().click();
     const secret = (await page.getByRole("group", { name: "secret" }).textContent()) ?? "";
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await page.getByRole("button", { name: "I copied it" }).click();
     await page.getByRole("link", { name: "Hone, home" }).click();
 
     await expect(step("Send a trace").getByText("Waiting for the first trace")).toBeVisible();
@@ -44,7 +44,7 @@ test.describe("first run", () => {
     await page.getByRole("link", { name: "Hone, home" }).click();
     await expect(step("Start a session").getByText("(done)")).toHaveCount(1);
     await page.reload();
-    await expect(page.getByRole("region", { name: "Workers" }).getByRole("link")).toContainText(
+    await expect(page.getByRole("region", { name: "Active runs" }).getByRole("link")).toContainText(
       "What goes wrong here?",
     );
     await expect(step("Start a session")).toHaveCount(0);

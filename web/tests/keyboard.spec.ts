@@ -27,10 +27,10 @@ test("the palette finds pages, projects and actions", async ({ page, admin }) =>
 
   await page.keyboard.press("Control+k");
   await box.fill("zzzzz");
-  await expect(page.getByText("Nothing is called “zzzzz”.")).toBeVisible();
+  await expect(page.getByText("No results for “zzzzz”.")).toBeVisible();
 });
 
-test("g and a letter goes to a page, ? lists the keys, [ folds the sidebar", async ({ page }) => {
+test("g and a letter goes to a page, ? lists the keys, [ collapses the sidebar", async ({ page }) => {
   await page.goto("/s/default");
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await page.keyboard.press("g");
@@ -41,16 +41,16 @@ test("g and a letter goes to a page, ? lists the keys, [ folds the sidebar", asy
   await expect(page.getByRole("heading", { name: "Projects", exact: true })).toBeVisible();
 
   await page.keyboard.press("?");
-  const help = page.getByRole("dialog", { name: "Keyboard" });
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await expect(help).toContainText("Create a project");
   await expect(help).toContainText("Members");
   await page.keyboard.press("Escape");
   await expect(help).toHaveCount(0);
 
   await page.keyboard.press("[");
-  await expect(page.getByRole("button", { name: "Unfold the sidebar" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Expand the sidebar" })).toBeVisible();
   await page.keyboard.press("[");
-  await expect(page.getByRole("button", { name: "Fold the sidebar" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Collapse the sidebar" })).toBeVisible();
 });
 
 test("a list is walked with j, k and Enter", async ({ page, admin }) => {
@@ -64,7 +64,7 @@ test("a list is walked with j, k and Enter", async ({ page, admin }) => {
   await expect(page.getByRole("row")).toHaveCount(3);
 });
 
-test("keys do nothing while somebody types", async ({ page, admin }) => {
+test("keys do nothing while the user types", async ({ page, admin }) => {
   await admin.send("POST", "/v1/projects", { name: unique("typing") });
   await page.goto("/s/default/projects");
   await page.getByLabel("Filter projects").fill("");

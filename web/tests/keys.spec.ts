@@ -7,7 +7,7 @@ test("a key is shown once, copied, works, and is refused after it is revoked", a
   await page.goto("/s/default/settings/keys?new=1");
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);
-  await dialog.getByLabel("May do").selectOption("read");
+  await dialog.getByLabel("Permissions").selectOption("read");
   await dialog.getByRole("button", { name: "Create key" }).click();
 
   await page.getByRole("button", { name: "Copy secret" }).click();
@@ -19,7 +19,7 @@ test("a key is shown once, copied, works, and is refused after it is revoked", a
 
   await page.keyboard.press("Escape");
   await expect(page.getByRole("group", { name: "secret" })).toBeVisible();
-  await page.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("button", { name: "I copied it" }).click();
   await expect(page.getByText(secret)).toHaveCount(0);
   await page.reload();
   await expect(page.getByRole("cell", { name, exact: true })).toBeVisible();
@@ -28,7 +28,7 @@ test("a key is shown once, copied, works, and is refused after it is revoked", a
   await page.getByRole("button", { name: `Actions for ${name}` }).click();
   await page.getByRole("menuitem", { name: "Revoke…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await expect(page.getByText(`${name} is revoked`)).toBeVisible();
+  await expect(page.getByText(`${name} revoked`)).toBeVisible();
   expect((await request.get(`${server.url}/v1/projects`, { headers })).status()).toBe(401);
 
   await expect(page.getByRole("cell", { name, exact: true })).toHaveCount(0);
@@ -45,7 +45,7 @@ test("a rotated key has a new secret and the old one ends", async ({ page, admin
   await page.goto("/s/default/settings/keys");
   await page.getByRole("button", { name: `Actions for ${name}` }).click();
   await page.getByRole("menuitem", { name: "Rotate…" }).click();
-  await page.getByLabel("The old secret ends").selectOption("0");
+  await page.getByLabel("The old secret expires").selectOption("0");
   await page.getByRole("button", { name: "Rotate", exact: true }).click();
   const secret = ((await page.getByRole("group", { name: "secret" }).textContent()) ?? "").trim();
   expect(secret).not.toBe(key);
@@ -68,7 +68,7 @@ test("several keys are revoked at once by keyboard", async ({ page, admin }) => 
   await expect(bar).toContainText("2 selected");
   await bar.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await expect(page.getByText("2 keys are revoked")).toBeVisible();
+  await expect(page.getByText("2 keys revoked")).toBeVisible();
 });
 
 test("a key with chosen permissions lists only what the person holds", async ({ page }) => {
@@ -76,10 +76,10 @@ test("a key with chosen permissions lists only what the person holds", async ({ 
   await page.goto("/s/default/settings/keys?new=1");
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);
-  await dialog.getByLabel("May do").selectOption("chosen");
+  await dialog.getByLabel("Permissions").selectOption("chosen");
   await expect(dialog.getByRole("button", { name: "Create key" })).toBeDisabled();
   await dialog.getByRole("checkbox", { name: /^project_read/ }).check();
   await dialog.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("button", { name: "I copied it" }).click();
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("project_read");
 });

@@ -21,7 +21,7 @@ test("the theme follows the system until it is pinned", async ({ page }) => {
   expect(await page.evaluate(ground)).toBe(light);
 
   await page.getByRole("button", { name: /^You:/ }).click();
-  await page.getByRole("menuitemradio", { name: "Follow the system" }).click();
+  await page.getByRole("menuitemradio", { name: "System theme" }).click();
   expect(await page.evaluate(ground)).toBe(dark);
 });
 

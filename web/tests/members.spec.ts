@@ -36,7 +36,7 @@ test("an invited viewer joins by the link and sees only what a viewer may do", a
   await expect(guest.getByRole("button", { name: "Invite" })).toHaveCount(0);
   await expect(guest.getByRole("link", { name: "Audit log" })).toHaveCount(0);
   await guest.goto("/s/default/settings/audit");
-  await expect(guest.getByRole("heading", { name: "Your role does not reach this page" })).toBeVisible();
+  await expect(guest.getByRole("heading", { name: "You do not have access to this page" })).toBeVisible();
 
   await guest.goto(link);
   await expect(guest.getByRole("heading", { name: "This invitation cannot be used" })).toBeVisible();
@@ -63,7 +63,7 @@ test("a role is changed in place and a member is removed after a question", asyn
 
   await page.goto("/s/default/settings/members");
   await page.getByLabel(`Role of ${email}`).selectOption("annotator");
-  await expect(page.getByText("Mo Mover is annotator now")).toBeVisible();
+  await expect(page.getByText("Role of Mo Mover changed to annotator")).toBeVisible();
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await expect(page.getByRole("dialog")).toContainText("loses access to every project");
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -75,7 +75,7 @@ test("the last owner stays owner, and the box shows it", async ({ page }) => {
   await page.goto("/s/default/settings/members");
   const role = page.getByLabel("Role of admin@localhost");
   await role.selectOption("viewer");
-  await expect(page.getByText("Role not changed")).toBeVisible();
+  await expect(page.getByText("Could not change the role")).toBeVisible();
   await expect(role).toHaveValue("owner");
 });
 
@@ -89,7 +89,7 @@ test("an invitation can be revoked", async ({ page, admin }) => {
   await page.keyboard.press("j");
   await expect(page.getByRole("table", { name: "Members" }).getByRole("row").nth(1)).toBeFocused();
   await page.getByRole("button", { name: `Revoke the invitation of ${email}` }).click();
-  await expect(page.getByText(`The link for ${email} is dead`)).toBeVisible();
+  await expect(page.getByText(`Invitation of ${email} revoked`)).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: email })).toHaveCount(0);
 });
 

@@ -38,7 +38,7 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
 
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
   await expect(page.getByText("error rate over 24 hours is above 20 %")).toBeVisible();
-  await page.getByRole("button", { name: "Look now" }).click();
+  await page.getByRole("button", { name: "Evaluate now" }).click();
   await expect(page.getByRole("table", { name: "History" }).getByText("triggered")).toBeVisible();
   await expect(page.locator(".facts").getByText("triggered", { exact: true })).toBeVisible();
   await check_page(page);
@@ -46,7 +46,7 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
   await check_page(page, { runOnly: ["color-contrast"] });
 
   await page.getByRole("button", { name: "Mute…" }).click();
-  await page.getByLabel("Why").fill("being repaired");
+  await page.getByLabel("Reason").fill("being repaired");
   await page.getByRole("button", { name: "Mute", exact: true }).click();
   await expect(page.getByText(/Muted until in .*: being repaired/)).toBeVisible();
   await page.getByRole("button", { name: "Unmute" }).click();
@@ -108,22 +108,22 @@ test("a destination is added, tested, switched off and deleted", async ({ page }
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);
   await dialog.getByLabel("Type").selectOption("webhook");
-  await dialog.getByLabel("Address of the hook").fill(`${url}/hook`);
-  await dialog.getByLabel("A monitor triggers").check();
+  await dialog.getByLabel("Webhook URL").fill(`${url}/hook`);
+  await dialog.getByLabel("Monitor triggered").check();
   await check_page(page);
   await dialog.getByRole("button", { name: "Add destination" }).click();
   const secret = (await page.getByRole("dialog").getByRole("group", { name: "secret" }).textContent()) ?? "";
   expect(secret.length).toBeGreaterThan(16);
-  await page.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("button", { name: "I copied it" }).click();
 
   const detail = page.getByRole("complementary", { name });
-  await detail.getByRole("button", { name: "Send a test" }).click();
-  await expect(detail.getByRole("status")).toContainText("It was taken");
+  await detail.getByRole("button", { name: "Send test" }).click();
+  await expect(detail.getByRole("status")).toContainText("Delivered in");
   expect(got).toHaveLength(1);
   expect(got[0]?.headers["x-hone-signature"]).toMatch(/^sha256=/);
   expect(JSON.parse(got[0]?.body ?? "")).toHaveProperty("title");
   await check_page(page);
-  await detail.getByRole("button", { name: "Switch off" }).click();
+  await detail.getByRole("button", { name: "Turn off" }).click();
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("off");
   await detail.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete destination" }).click();

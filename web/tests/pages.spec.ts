@@ -32,7 +32,7 @@ const pages: Record<string, string> = {
   "a project's access": "/s/default/projects/checked?tab=access",
   Traces: "/s/default/projects/checked/traces",
   "a trace that is not there": `/s/default/projects/checked/traces/${"ab".repeat(16)}`,
-  Sessions: "/s/default/projects/checked/sessions",
+  "Chat sessions": "/s/default/projects/checked/sessions",
   Signal: "/s/default/projects/checked/signal",
   Monitors: "/s/default/projects/checked/monitors",
   Evaluators: "/s/default/projects/checked/evaluators",
@@ -135,7 +135,7 @@ test("menus, palette and key help are accessible", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
   await check_page(page);
 });
 

@@ -23,7 +23,7 @@ test("a project is created, renamed and deleted", async ({ page }) => {
   await expect(page.getByLabel("Keep spans for (days)")).toHaveValue("14");
 
   await page.getByRole("button", { name: "Delete project" }).click();
-  const confirm = page.getByRole("button", { name: "Delete for ever" });
+  const confirm = page.getByRole("button", { name: "Delete permanently" });
   await expect(confirm).toBeDisabled();
   await page.getByLabel(`Type ${name}-2 to confirm`).fill(`${name}-2`);
   await confirm.click();
@@ -75,7 +75,7 @@ test("a restricted project gets bindings, and taking one away can be undone", as
   await page.getByRole("button", { name: "Restrict to bindings" }).click();
   await expect(page.getByText("Restricted:")).toBeVisible();
   const table = page.getByRole("table", { name: "Bindings" });
-  const give = page.getByRole("button", { name: "Give access" });
+  const give = page.getByRole("button", { name: "Grant access" });
   await expect(table.or(give).first()).toBeVisible();
   // Whoever restricts a project may be bound to it at once, so as not to lock themselves out.
   if ((await table.count()) === 0) await give.click();
@@ -92,6 +92,6 @@ test("an address that leads nowhere says so", async ({ page }) => {
   await expect(page.getByRole("alert").getByText(/^Request/)).toBeVisible();
   for (const path of ["/nowhere", "/s/no-such-space"]) {
     await page.goto(path);
-    await expect(page.getByRole("heading", { name: "There is nothing at this address" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   }
 });

@@ -145,7 +145,7 @@ test("a pushed branch is read, sent back, compared and approved", async ({ page,
   await page.keyboard.press("a");
   await expect(dialog).toBeVisible();
   // What cannot be seen must be allowed by somebody.
-  await dialog.getByLabel("I have seen this and allow it").check();
+  await dialog.getByLabel("I have reviewed these changes and allow them").check();
   await dialog.getByRole("button", { name: "Approve" }).click();
   await expect(page.locator(".review-summary").getByText("approved", { exact: true })).toBeVisible();
 });
@@ -267,10 +267,10 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
     await expect(dialog).toHaveCount(0);
   }
   // Neighbours are known once the list has been read.
-  await expect(page.getByRole("button", { name: "Next that waits" })).toBeEnabled();
+  await expect(page.getByRole("button", { name: "Next pending review" })).toBeEnabled();
   await press("n");
   await expect(page).not.toHaveURL(new RegExp(first.artifact));
-  await expect(page.getByRole("button", { name: "Previous that waits" })).toBeEnabled();
+  await expect(page.getByRole("button", { name: "Previous pending review" })).toBeEnabled();
   await press("p");
   await at(first.artifact);
   await press("X");
@@ -281,5 +281,5 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
   await expect(page.getByRole("heading", { name: "Inbox", level: 1 })).toBeVisible();
   await expect(page.getByRole("link", { name: "Rejected" })).toBeVisible();
   await page.goto(`/s/default/inbox?q=${name}&kind=file`);
-  await expect(page.getByText("Nothing here fits the filter.")).toBeVisible();
+  await expect(page.getByText("No rows match the filter.")).toBeVisible();
 });

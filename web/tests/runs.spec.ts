@@ -31,7 +31,7 @@ test("a session is started in Studio, watched to its end, seen in Swarm", async 
 
   await page.goto("/s/default/swarm");
   await page.locator(".swarm-cell").last().click();
-  await expect(page.getByRole("link", { name: "Open the run" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Open run" })).toBeVisible();
   await check_page(page);
 });
 
@@ -48,7 +48,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await page.getByLabel("Init script").fill("apt list");
   await page.getByLabel("Environment").fill("MODE=fast");
   await part("Network");
-  await page.getByLabel("Further hosts").fill("api.example.com:8443");
+  await page.getByLabel("More hosts").fill("api.example.com:8443");
   await part("Repositories");
   await page.getByRole("button", { name: "Add a repository" }).click();
   await page.getByLabel("Address").fill("https://git.example.com/shop.git");
@@ -63,7 +63,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await verification.getByLabel("Command").fill("make test");
   await part("Budget");
   await page.getByLabel("US dollars").fill("1.5");
-  await page.getByLabel("Spans of model calls keep").selectOption("metadata");
+  await page.getByLabel("Content of model call spans").selectOption("metadata");
   await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("wall_clock_minutes", { exact: false })).toBeVisible();
@@ -144,15 +144,15 @@ test("a running session is stopped, then forked", async ({ page, admin }) => {
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(facts.getByText("cancelled", { exact: true })).toBeVisible({ timeout: 60_000 });
   await page.getByRole("link", { name: "Network" }).click();
-  await expect(page.getByRole("heading", { name: "Nothing left the sandbox" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No network requests" })).toBeVisible();
   await check_page(page);
 
   await page.getByRole("button", { name: "Fork…" }).click();
-  await page.getByLabel("What the fork is told first").fill("Say three");
+  await page.getByLabel("First prompt").fill("Say three");
   await page.getByRole("button", { name: "Fork", exact: true }).click();
   await expect(page).not.toHaveURL(new RegExp(run.id));
   await expect(page.getByRole("list", { name: "Transcript" }).getByText("Say three").first()).toBeVisible();
-  await expect(facts.getByText("From")).toBeVisible();
+  await expect(facts.getByText("Forked from")).toBeVisible();
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(facts.getByText("cancelled", { exact: true })).toBeVisible({ timeout: 60_000 });
 });

@@ -20,7 +20,7 @@ test("a space is created, renamed and deleted, and the switcher follows", async 
   await page.goto(`/s/${name}-2/settings/general`);
   await page.getByRole("button", { name: "Delete space" }).click();
   await page.getByLabel(`Type ${name}-2 to confirm`).fill(`${name}-2`);
-  await page.getByRole("button", { name: "Delete for ever" }).click();
+  await page.getByRole("button", { name: "Delete permanently" }).click();
   await expect(page.getByText(`Space ${name}-2 deleted`)).toBeVisible();
 });
 
@@ -37,7 +37,7 @@ test("another login can be ended from the account page", async ({ page, browser,
   await expect(other.getByRole("button", { name: /^You:/ })).toBeVisible();
   await page.goto("/account");
   const logins = page.getByRole("table", { name: "Logins" });
-  await expect(logins.getByText("this one")).toHaveCount(1);
+  await expect(logins.getByText("this browser")).toHaveCount(1);
   const before = await logins.getByRole("button", { name: /^End/ }).count();
   await logins.getByRole("button", { name: /^End/ }).first().click();
   await expect(logins.getByRole("button", { name: /^End/ })).toHaveCount(before - 1);

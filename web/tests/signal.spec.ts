@@ -31,24 +31,24 @@ async function no_wider_than_a_phone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test("Signal is switched on only after the note is agreed to, and off again", async ({ page, admin }) => {
+test("Signal is turned on only after the note is agreed to, and off again", async ({ page, admin }) => {
   const project = unique("quiet");
   await admin.send("POST", "/v1/projects", { name: project });
   await page.goto(`/s/default/projects/${project}/signal`);
   await expect(page.getByText(`Signal is off for ${project}`)).toBeVisible();
   await expect(page.getByText(/workers send parts of the traces/)).toBeVisible();
-  await expect(page.getByRole("button", { name: "Switch Signal on" })).toBeDisabled();
+  await expect(page.getByRole("button", { name: "Turn on Signal" })).toBeDisabled();
   await check_page(page);
   await page.getByLabel("I have read this").check();
-  await page.getByRole("button", { name: "Switch Signal on" }).click();
-  await expect(page.getByText("Nothing is going wrong")).toBeVisible();
+  await page.getByRole("button", { name: "Turn on Signal" }).click();
+  await expect(page.getByText("No open issues", { exact: true })).toBeVisible();
   await check_page(page);
 
   await page.getByRole("button", { name: "Settings" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog.getByText("Switched on by")).toBeVisible();
-  await dialog.getByLabel("Look", { exact: true }).selectOption("60");
-  await dialog.getByLabel("What workers should know").fill("Refunds matter most.");
+  await expect(dialog.getByText("Turned on by")).toBeVisible();
+  await dialog.getByLabel("Scan", { exact: true }).selectOption("60");
+  await dialog.getByLabel("Context for workers").fill("Refunds matter most.");
   await check_page(page);
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(dialog).toHaveCount(0);
@@ -114,13 +114,13 @@ test("an issue is discussed, assigned, muted, dismissed, resolved and opened aga
   const dialog = page.getByRole("dialog");
   await more.click();
   await page.getByRole("menuitem", { name: "Assign…" }).click();
-  await dialog.getByLabel("To").selectOption({ index: 1 });
+  await dialog.getByLabel("Assignee").selectOption({ index: 1 });
   await dialog.getByRole("button", { name: "Assign" }).click();
   await expect(page.getByLabel("About this issue").getByText("admin@localhost")).toBeVisible();
 
   await more.click();
   await page.getByRole("menuitem", { name: "Mute…" }).click();
-  await dialog.getByLabel("Why").fill("known");
+  await dialog.getByLabel("Reason").fill("known");
   await dialog.getByRole("button", { name: "Mute" }).click();
   await expect(page.getByText(/muted until in .*: known/)).toBeVisible();
   await page.getByRole("button", { name: "Unmute" }).click();
@@ -129,7 +129,7 @@ test("an issue is discussed, assigned, muted, dismissed, resolved and opened aga
   await more.click();
   await page.getByRole("menuitem", { name: "Dismiss…" }).click();
   await check_page(page);
-  await dialog.getByLabel("In your words").fill("tests do this");
+  await dialog.getByLabel("Comment").fill("tests do this");
   await dialog.getByRole("button", { name: "Dismiss" }).click();
   await expect(page.locator(".note", { hasText: "dismissed: expected behaviour: tests do this" })).toBeVisible();
   await page.getByRole("button", { name: "Reopen" }).click();
@@ -156,9 +156,9 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   const more = page.getByRole("button", { name: "More actions" });
   await more.click();
   await page.getByRole("menuitem", { name: "Create an evaluator" }).click();
-  await expect(page.getByText("It marks the spans of this issue, new ones and those of the last day")).toBeVisible();
+  await expect(page.getByText("Evaluator created; it labels new spans and those of the last day")).toBeVisible();
   await more.click();
-  await page.getByRole("menuitem", { name: "Open its evaluator" }).click();
+  await page.getByRole("menuitem", { name: "Open evaluator" }).click();
   await expect(page.getByRole("heading", { name: "Evaluators", level: 1 })).toBeVisible();
   const row = page.getByRole("table", { name: "Evaluators" }).getByRole("row").nth(1);
   await expect(row).toContainText("fail / pass");
@@ -169,7 +169,7 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   }).toPass({ timeout: 150_000 });
   await check_page(page);
   await row.getByRole("button", { name: /^Actions of/ }).click();
-  await page.getByRole("menuitem", { name: "Open its issue" }).click();
+  await page.getByRole("menuitem", { name: "Open issue" }).click();
   await expect(page.getByRole("heading", { name: "Lookups are refused", level: 1 })).toBeVisible();
 
   await more.click();
@@ -179,12 +179,12 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   await page.goto(`/s/default/projects/${project}/signal`);
   await page.getByRole("button", { name: "Scan now" }).click();
   await expect(page.getByRole("button", { name: "Scan now" })).toBeEnabled({ timeout: 60_000 });
-  await page.getByRole("button", { name: /^Looked/ }).click();
-  const dialog = page.getByRole("dialog", { name: "What Signal looked at" });
-  const looks = dialog.getByRole("table", { name: "Looks" }).getByRole("row");
-  await expect(looks.nth(1)).toContainText(/\d+ (ms|s)/);
+  await page.getByRole("button", { name: /^Scanned/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Scans" });
+  const scans = dialog.getByRole("table", { name: "Scans" }).getByRole("row");
+  await expect(scans.nth(1)).toContainText(/\d+ (ms|s)/);
   await check_page(page);
-  await dialog.getByRole("link", { name: "Also those that were due and did not happen" }).click();
+  await dialog.getByRole("link", { name: "Show skipped scans too" }).click();
   await expect(page.getByRole("heading", { name: `Signal: ${project}`, level: 1 })).toBeVisible();
 });
 
@@ -203,17 +203,17 @@ test("an evaluator is tried on the last day, made, switched off and deleted", as
   const dialog = page.getByRole("dialog", { name: "New evaluator" });
   await dialog.getByLabel("Name").fill("slow_calls");
   await dialog.getByLabel("Matches when").fill("latency > ");
-  await dialog.getByRole("button", { name: "Try it on the last day" }).click();
+  await dialog.getByRole("button", { name: "Test on the last day" }).click();
   await expect(dialog.locator(".state.failed")).toBeVisible();
   await dialog.getByLabel("Matches when").fill("latency > 5s");
-  await dialog.getByRole("button", { name: "Try it on the last day" }).click();
+  await dialog.getByRole("button", { name: "Test on the last day" }).click();
   await expect(dialog.getByText("1 of 2 spans would match.")).toBeVisible();
   await check_page(page);
   await dialog.getByRole("button", { name: "Create evaluator" }).click();
   const row = page.getByRole("table", { name: "Evaluators" }).getByRole("row").nth(1);
   await expect(row).toContainText("latency > 5s");
   await row.getByRole("button", { name: "Actions of slow_calls" }).click();
-  await page.getByRole("menuitem", { name: "Switch off" }).click();
+  await page.getByRole("menuitem", { name: "Turn off" }).click();
   await expect(row).toContainText("off");
   await row.getByRole("button", { name: "Actions of slow_calls" }).click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
@@ -231,11 +231,11 @@ test("two issues become one and two again", async ({ page, admin }) => {
   await page.goto(`/s/default/projects/${project}/signal/${symptom.id}`);
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Merge into…" }).click();
-  await page.getByRole("dialog").getByLabel("Into").selectOption(cause.id);
+  await page.getByRole("dialog").getByLabel("Merge into").selectOption(cause.id);
   await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
   await expect(page.getByRole("heading", { name: first, level: 1 })).toBeVisible();
-  const parts = page.getByRole("region", { name: "Made of" });
+  const parts = page.getByRole("region", { name: "Merged findings" });
   await expect(parts.getByText(second)).toBeVisible();
-  await parts.getByRole("listitem").filter({ hasText: second }).getByRole("button", { name: "Split off" }).click();
+  await parts.getByRole("listitem").filter({ hasText: second }).getByRole("button", { name: "Split" }).click();
   await expect(parts).toHaveCount(0);
 });

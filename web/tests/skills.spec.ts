@@ -39,7 +39,7 @@ test("putting a secret into the environment is warned of and noted as a version"
   await dialog.getByLabel("Exposure").selectOption("env");
   await expect(dialog.getByText("Workers can read this secret")).toBeVisible();
   await dialog.getByRole("button", { name: "Set", exact: true }).click();
-  await expect(page.getByText("workers see it")).toBeVisible();
+  await expect(page.getByText("readable by workers")).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: "GH_TOKEN is now env" })).toBeVisible();
 });
 
@@ -50,9 +50,9 @@ test("a pasted .env is looked at before it is stored", async ({ page, admin }) =
   await page.getByRole("button", { name: "Paste .env…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel(".env").fill("DD_API_KEY=a1\nDATADOG_APP_KEY=b2\nDD_SITE=datadoghq.eu\nOTHER=1\n");
-  await dialog.getByRole("button", { name: "Look" }).click();
+  await dialog.getByRole("button", { name: "Preview" }).click();
   await expect(dialog.getByText("Leaves out OTHER.")).toBeVisible();
-  await dialog.getByRole("button", { name: "Store these" }).click();
+  await dialog.getByRole("button", { name: "Store variables" }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.getByRole("row", { name: /^DD_APP_KEY/ })).toContainText("api.datadoghq.eu");
 });
@@ -83,16 +83,16 @@ test("a custom skill's variables are changed and removed, its hosts edited", asy
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name: unique("own"), type: "custom" });
   await page.goto(`/s/default/skills/${id}`);
   const dialog = page.getByRole("dialog");
-  await page.getByRole("button", { name: "Declare a variable…" }).click();
+  await page.getByRole("button", { name: "Add variable…" }).click();
   await dialog.getByLabel("Name").fill("STATUS_TOKEN");
-  await dialog.getByLabel("Hosts it may go to").fill("https://api.example.com/v1");
-  await dialog.getByRole("button", { name: "Declare" }).click();
+  await dialog.getByLabel("Allowed hosts").fill("https://api.example.com/v1");
+  await dialog.getByRole("button", { name: "Add variable" }).click();
   const row = page.getByRole("row").filter({ hasText: "STATUS_TOKEN" }).first();
   await expect(row).toContainText("api.example.com/v1");
 
-  await row.getByRole("button", { name: "More about STATUS_TOKEN" }).click();
+  await row.getByRole("button", { name: "Actions for STATUS_TOKEN" }).click();
   await page.getByRole("menuitem", { name: "Edit…" }).click();
-  await dialog.getByLabel("Hosts it may go to").fill("api.example.com/v2\nother.example.com:8443");
+  await dialog.getByLabel("Allowed hosts").fill("api.example.com/v2\nother.example.com:8443");
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(row).toContainText("other.example.com:8443");
   await expect(row).toContainText("api.example.com/v2");
@@ -105,10 +105,10 @@ test("a custom skill's variables are changed and removed, its hosts edited", asy
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(hosts.getByText("status.example.com")).toBeVisible();
 
-  await row.getByRole("button", { name: "More about STATUS_TOKEN" }).click();
+  await row.getByRole("button", { name: "Actions for STATUS_TOKEN" }).click();
   await page.getByRole("menuitem", { name: "Remove…" }).click();
   await dialog.getByRole("button", { name: "Remove" }).click();
-  await expect(page.getByText("This skill declares no variables.")).toBeVisible();
+  await expect(page.getByText("This skill has no variables.")).toBeVisible();
 });
 
 /** A repository on the server itself, with a skill in the folder `tidy`. */
@@ -138,7 +138,7 @@ test("a custom skill takes its folder from a git repository", async ({ page, adm
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "custom" });
   await page.goto(`/s/default/skills/${id}`);
   const folder = page.getByRole("region", { name: "Folder" });
-  await folder.getByRole("button", { name: "From a git repository" }).click();
+  await folder.getByRole("button", { name: "Use a git repository" }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("button", { name: "Save and fetch" })).toBeDisabled();
   await dialog.getByLabel("Repository").fill(url);
@@ -150,10 +150,10 @@ test("a custom skill takes its folder from a git repository", async ({ page, adm
   await dialog.getByRole("button", { name: "Save and fetch" }).click();
   await expect(dialog).toHaveCount(0, { timeout: 60_000 });
   await expect(folder.getByText("Tidies up.", { exact: true })).toBeVisible();
-  await expect(folder.getByText(/Workers get commit [0-9a-f]{12} until it is fetched again/)).toBeVisible();
+  await expect(folder.getByText(/Workers use commit [0-9a-f]{12} until the next fetch/)).toBeVisible();
   await folder.locator("summary", { hasText: "SKILL.md" }).click();
   await expect(folder.getByText("Use tabs.")).toBeVisible();
   await folder.getByRole("button", { name: "Fetch now" }).click();
-  await expect(page.getByText(/^Nothing new: still [0-9a-f]{12}$/)).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText(/^No changes: still at [0-9a-f]{12}$/)).toBeVisible({ timeout: 60_000 });
   await check_page(page);
 });

@@ -18,7 +18,7 @@ test("a view is saved, shared by its link, opened by default, and deleted", asyn
   await page.getByRole("menuitem", { name: "Save this view…" }).click();
   const dialog = page.getByRole("dialog", { name: "Save this view" });
   await dialog.getByLabel("Name").fill("failing");
-  await dialog.getByLabel("Open the page with this view").check();
+  await dialog.getByLabel("Default view of this page").check();
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("button", { name: "View: failing" })).toBeVisible();
 
@@ -26,7 +26,7 @@ test("a view is saved, shared by its link, opened by default, and deleted", asyn
   await expect(page).toHaveURL(/filter=status/);
   await expect(page.getByRole("button", { name: "View: failing" })).toBeVisible();
   await page.getByRole("button", { name: "View: failing" }).click();
-  await page.getByRole("menuitemradio", { name: "Everything" }).click();
+  await page.getByRole("menuitemradio", { name: "All", exact: true }).click();
   await expect(page).toHaveURL(/range=24h$/);
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByRole("menuitemradio", { name: /failing/ }).click();
@@ -54,12 +54,12 @@ test("live traces appear by themselves", async ({ page, request, server, admin }
   await expect(page.getByRole("button", { name: /^\d+ new$/ })).toHaveCount(0);
 });
 
-test("a trace and a session are judged as a whole", async ({ page, request, server, admin }) => {
+test("a trace and a chat session are evaluated as a whole", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
-  await page.getByRole("button", { name: "Judge this trace" }).click();
+  await page.getByRole("button", { name: "Evaluate this trace" }).click();
   let dialog = page.getByRole("dialog", { name: "Evals of the trace" });
-  await dialog.getByRole("button", { name: "Add an eval" }).click();
+  await dialog.getByRole("button", { name: "Add eval" }).click();
   await dialog.getByRole("textbox", { name: "Name" }).fill("helpful");
   await dialog.getByLabel("Label").fill("yes");
   await dialog.getByRole("button", { name: "Save" }).click();
@@ -70,9 +70,9 @@ test("a trace and a session are judged as a whole", async ({ page, request, serv
   await expect(page.getByRole("row", { name: /POST \/chat/ })).toContainText("helpful: yes");
 
   await page.goto(`/s/default/projects/${project}/traces?session=visit-1&range=all`);
-  await page.getByRole("button", { name: "Judge this session" }).click();
-  dialog = page.getByRole("dialog", { name: "Evals of the session" });
-  await dialog.getByRole("button", { name: "Add an eval" }).click();
+  await page.getByRole("button", { name: "Evaluate this chat session" }).click();
+  dialog = page.getByRole("dialog", { name: "Evals of the chat session" });
+  await dialog.getByRole("button", { name: "Add eval" }).click();
   await dialog.getByRole("textbox", { name: "Name" }).fill("mood");
   await dialog.getByLabel("Score").fill("0.7");
   await dialog.getByRole("button", { name: "Save" }).click();
@@ -86,16 +86,16 @@ test("traces are deleted one by one and several at once, after asking", async ({
   const key = await api_key(admin);
   for (const name of ["second", "third"]) await send_spans(request, server.url, key, project, [{ name }]);
   await open_trace(page, project, trace);
-  await page.getByRole("button", { name: "More about this trace" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Delete trace…" }).click();
   await expect(page.getByRole("dialog")).toContainText("4 spans");
-  await page.getByRole("button", { name: "Delete for ever" }).click();
+  await page.getByRole("button", { name: "Delete permanently" }).click();
   const table = page.getByRole("table", { name: "Traces" });
   await expect(table.getByRole("link", { name: "third" })).toBeVisible();
   await expect(table.getByRole("link", { name: "POST /chat" })).toHaveCount(0);
   await table.getByRole("checkbox", { name: /all/i }).check();
   await page.getByRole("button", { name: "Delete 2 traces" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete for ever" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete permanently" }).click();
   await expect(page.getByText("No traces in this range")).toBeVisible();
 });
 
@@ -124,7 +124,7 @@ test("two windows are compared", async ({ page, request, server, admin }) => {
   const table = page.getByRole("table", { name: "Compared windows" });
   await expect(table.getByRole("row", { name: /chat completion/ })).toContainText("new");
   await expect(table.getByRole("row", { name: /^All spans/ })).toContainText("×4.0");
-  await page.getByLabel("By").selectOption("model");
+  await page.getByLabel("Group by").selectOption("model");
   await expect(table.getByRole("row", { name: /small-1/ })).toBeVisible();
 });
 
@@ -134,13 +134,13 @@ test("settings show what is on disk and limit what comes", async ({ page, reques
   await page.goto(`/s/default/projects/${project}?tab=settings`);
   await expect(page.getByRole("region", { name: "Storage" })).toContainText("4 spans");
   const limits = page.getByRole("region", { name: "Limits" });
-  await limits.getByRole("spinbutton", { name: "Spans a day" }).fill("1000");
-  await limits.getByLabel("Disk for spans").fill("2 GiB");
+  await limits.getByRole("spinbutton", { name: "Spans per day" }).fill("1000");
+  await limits.getByLabel("Disk space for spans").fill("2 GiB");
   await limits.getByRole("button", { name: "Save limits" }).click();
   await expect(page.getByText("Limits saved")).toBeVisible();
   await page.reload();
-  await expect(limits.getByRole("spinbutton", { name: "Spans a day" })).toHaveValue("1000");
-  await expect(limits.getByLabel("Disk for spans")).toHaveValue("2 GiB");
+  await expect(limits.getByRole("spinbutton", { name: "Spans per day" })).toHaveValue("1000");
+  await expect(limits.getByLabel("Disk space for spans")).toHaveValue("2 GiB");
 });
 
 test("an empty project says how to send, in the language of the reader", async ({ page, server, admin }) => {

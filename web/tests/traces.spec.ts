@@ -46,7 +46,7 @@ test("a span shows messages, attributes and events, and takes an eval", async ({
   await expect(panel.getByText("llm.model_name")).toBeVisible();
 
   await panel.getByRole("link", { name: "Evals" }).click();
-  await panel.getByRole("button", { name: "Add an eval" }).click();
+  await panel.getByRole("button", { name: "Add eval" }).click();
   await panel.getByRole("textbox", { name: "Name" }).fill("correct");
   await panel.getByLabel("Label").fill("yes");
   await panel.getByLabel("Score").fill("0.9");
@@ -83,7 +83,7 @@ test("traces are narrowed by filter, facet and completion; mistakes are underlin
   const bar = page.getByRole("combobox", { name: "Filter traces by their spans" });
   await bar.fill('attributes["user.tier"] = "silver"');
   await bar.press("Enter");
-  await expect(page.getByText("Nothing fits")).toBeVisible();
+  await expect(page.getByText("No matches")).toBeVisible();
 
   await bar.fill("modell = 1");
   await bar.press("Enter");
@@ -125,11 +125,11 @@ test("the overview draws what happened and leads to what failed", async ({ page,
     await expect(page.getByRole("figure", { name: title }).locator("canvas")).toBeVisible();
   }
   await expect(page.getByRole("region", { name: "Models" })).toContainText("small-1");
-  await page.getByRole("region", { name: "Failing most" }).getByRole("link", { name: "lookup_order" }).click();
+  await page.getByRole("region", { name: "Most errors" }).getByRole("link", { name: "lookup_order" }).click();
   await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
 });
 
-test("a session lists its traces", async ({ page, request, server, admin }) => {
+test("a chat session lists its traces", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "nightly report" }]);
   await open_trace(page, project, trace);

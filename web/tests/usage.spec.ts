@@ -8,8 +8,8 @@ test("the budget of a space is set, shown against today, and taken away again", 
   await expect(page.getByText("No model calls in this range")).toBeVisible();
   await expect(page.getByText("no limit").first()).toBeVisible();
 
-  await page.getByLabel("US dollars a day").fill("2.5");
-  await page.getByLabel("Tokens a day").fill("100000");
+  await page.getByLabel("US dollars per day").fill("2.5");
+  await page.getByLabel("Tokens per day").fill("100000");
   await page.getByRole("button", { name: "Save budget" }).click();
   await expect(page.getByText("of $2.50 spent today")).toBeVisible();
   await expect(page.getByRole("meter", { name: "tokens today" })).toHaveAttribute("aria-valuemax", "100000");
@@ -17,13 +17,13 @@ test("the budget of a space is set, shown against today, and taken away again", 
   const budget = await admin.send<{ cost_micro_usd_per_day: number }>("GET", `/v1/spaces/${name}/budget`);
   expect(budget.cost_micro_usd_per_day).toBe(2_500_000);
 
-  await page.getByLabel("Ask to finish at, %").fill("250");
+  await page.getByLabel("Soft limit, %").fill("250");
   await page.getByRole("button", { name: "Save budget" }).click();
   await expect(page.getByRole("alert")).toContainText("soft_percent");
 
-  await page.getByLabel("Ask to finish at, %").fill("90");
-  await page.getByLabel("US dollars a day").fill("");
-  const capture = page.getByLabel("Spans of model calls keep at most");
+  await page.getByLabel("Soft limit, %").fill("90");
+  await page.getByLabel("US dollars per day").fill("");
+  const capture = page.getByLabel("Content of model call spans, at most");
   await expect(capture).toHaveValue("full");
   await capture.selectOption("metadata");
   await page.getByRole("button", { name: "Save budget" }).click();

@@ -1,4 +1,4 @@
-// Key sequences: "ctrl+k", "g m", "?". One key at a time goes in; what it completes comes out.
+// Key sequences: "ctrl+k", "g m", "?", matched one key at a time.
 
 export interface KeyPress {
   key: string;
@@ -20,7 +20,7 @@ export function follow_chord(prefix: string, name: string, chords: string[]): { 
   return prefix === "" ? { hit: null, prefix: "" } : follow_chord("", name, chords);
 }
 
-/** How a chord is drawn, one entry per key cap. */
+/** The labels of a chord, one entry per key. */
 export function chord_caps(chord: string): string[] {
   const names: Record<string, string> = {
     ctrl: "Ctrl",

@@ -14,7 +14,7 @@ function decoded(part: string): string | null {
   }
 }
 
-/** The parameters of a path, or null when the pattern does not fit. */
+/** The parameters of a path, or null when the pattern does not match. */
 export function match_path(pattern: string, path: string): Params | null {
   const expected = parts(pattern);
   const actual = parts(path);

@@ -1,5 +1,4 @@
-// Server-Sent Events, the parts without a network: bytes in, events out, and how long to wait
-// before the next attempt.
+// Server-Sent Events without the network part: parsing, and the delay before the next attempt.
 
 export interface ServerEvent {
   id: string;
@@ -7,7 +6,7 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Feeds text as it arrives; an event is complete at an empty line. Comments are heartbeats. */
+/** Parses text as it arrives; an event is complete at an empty line. Comments are heartbeats. */
 export class EventParser {
   /** The id to resume after; survives reconnects. */
   last_id = "";
@@ -29,7 +28,7 @@ export class EventParser {
     }
   }
 
-  /** A cut connection loses its half event; the server sends it again after last_id. */
+  /** A lost connection drops an incomplete event; the server sends it again after last_id. */
   reset(): void {
     this.rest = "";
     this.pending_id = null;
@@ -50,7 +49,7 @@ export class EventParser {
   }
 
   private finish(): ServerEvent | null {
-    // The id counts only once its event is whole, else a cut event would be skipped on resume.
+    // The id is used only when its event is complete; otherwise an incomplete event would be skipped on resume.
     if (this.pending_id !== null) this.last_id = this.pending_id;
     this.pending_id = null;
     const complete = this.data.length > 0;
@@ -61,7 +60,7 @@ export class EventParser {
   }
 }
 
-/** 0.5 s, 1 s, 2 s … 15 s, spread by up to a quarter so that a restart is not met by a crowd. */
+/** 0.5 s, 1 s, 2 s … 15 s, with up to a quarter of jitter so that clients do not reconnect at the same time. */
 export function retry_delay(attempt: number, random: number): number {
   return Math.min(15_000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + random * 0.5);
 }

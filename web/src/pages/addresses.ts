@@ -1,4 +1,4 @@
-// Addresses of pages, for links from anywhere. A route (`…_route`) is an address of the API and stands with its family.
+// Addresses of pages. A route (`…_route`) is an address of the API and is in the `data.ts` of its family.
 
 import { segment } from "../api";
 import { space } from "../session";

@@ -1,4 +1,4 @@
-// A chart over time. The drawing library is fetched with the first chart; behind each chart stands a table for
+// A chart over time. The drawing library is loaded with the first chart; each chart has a hidden table for
 // screen readers. Dragging chooses a time range.
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -15,7 +15,7 @@ export interface Line {
   colour: string;
   values: (number | null)[];
   bars?: boolean;
-  /** What hover and table say, where the drawn values are sums of a stack. */
+  /** The values for hover and table, where the drawn values are sums of a stack. */
   shown?: (number | null)[];
   /** A limit or an expectation, not a measurement. */
   dashed?: boolean;
@@ -30,14 +30,14 @@ interface ChartProps {
   /** Absent: the range cannot be chosen here. */
   on_range?: (from: number, to: number) => void;
   height?: number;
-  /** Fills what lies between two lines, named by their places in `lines`. */
+  /** Fills the area between two lines, given by their indexes in `lines`. */
   band?: { upper: number; lower: number; colour: string };
 }
 
 const usual_height = 148;
 const value_axis = 56;
 
-/** Puts a range chosen by dragging into the address; minutes are fine enough. */
+/** Writes a range chosen by dragging into the address, to the minute. */
 export function choose_range(from: number, to: number): void {
   const utc = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`;
   set_query({ range: `${utc(from)}..${utc(Math.max(to, from + 60_000))}` });
@@ -59,7 +59,7 @@ function axis_time(mark: number, step: number): string {
   return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
 }
 
-/** Half of a time's text would stand beyond the right edge. */
+/** Half of the label would be cut off at the right edge. */
 function is_cut_off(plot: uPlot, mark: number): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
   const drawn = plot.width - value_axis;

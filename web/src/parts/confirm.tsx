@@ -1,5 +1,5 @@
-// Asking before something is destroyed: names the object and the consequence; the worst ones want
-// the name typed.
+// Confirmation before something is deleted: names the object and the consequence; the most destructive actions
+// require typing the name.
 
 import { useState } from "preact/hooks";
 import { Dialog } from "./dialog";
@@ -7,7 +7,7 @@ import { Field, Form } from "./form";
 
 interface ConfirmProps {
   title: string;
-  /** What will be gone, in one or two sentences. */
+  /** What is deleted, in one or two sentences. */
   consequence: string;
   action: string;
   /** When given, the person has to type exactly this. */

@@ -1,11 +1,10 @@
-// Copying: a button that says it worked, ids that are short on screen and whole in the clipboard,
-// and blocks of commands.
+// Copying: a button that shows success, ids that are short on screen and whole in the clipboard, and code blocks.
 
 import { useEffect, useState } from "preact/hooks";
 import { short_id } from "../lib/format/text";
 import { Icon } from "./icon";
 
-/** The clipboard API exists only on https and localhost; elsewhere the old way still works. */
+/** The clipboard API exists only on https and localhost; elsewhere execCommand works. */
 export async function copy_text(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -9,7 +9,7 @@ interface DialogProps {
   on_close: () => void;
   children: ComponentChildren;
   wide?: boolean;
-  /** A secret shown once must not vanish because of a stray click. */
+  /** A secret that is shown once must not disappear because of an accidental click. */
   keep_open?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function Dialog({ title, on_close, children, wide = false, keep_open = fa
       return !!first;
     };
     if (focus_first()) return;
-    // What the dialog asks for may still be loading.
+    // The content of the dialog may still be loading.
     const observer = new MutationObserver(() => focus_first() && observer.disconnect());
     observer.observe(dialog, { childList: true, subtree: true });
     return () => observer.disconnect();

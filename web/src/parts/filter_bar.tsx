@@ -10,13 +10,13 @@ interface FilterBarProps {
   text: string;
   placeholder: string;
   complete: (text: string, cursor: number) => { start: number; choices: Completion[] };
-  /** What is wrong with a text, as far as it can be told here. */
+  /** The syntax errors that can be found without the server. */
   check: (text: string) => FilterError | null;
-  /** What the server found wrong with `text`. */
+  /** The error that the server reported for `text`. */
   error?: FilterError | null;
-  /** Told what is being typed, for completions that must be fetched. */
+  /** Called while typing, for completions that must be loaded. */
   on_type?: (text: string, cursor: number) => void;
-  /** Called with text that reads without error. */
+  /** Called with text that has no syntax error. */
   on_change: (text: string) => void;
 }
 
@@ -28,7 +28,7 @@ export function FilterBar(props: FilterBarProps) {
   const [open, set_open] = useState(false);
   const [active, set_active] = useState(0);
   const [cursor, set_cursor] = useState(text.length);
-  /** Where the cursor goes once a chosen word stands in the field. */
+  /** The cursor position after a completion was inserted. */
   const place = useRef<number | null>(null);
   useEffect(() => {
     set_draft(text);
@@ -88,7 +88,7 @@ export function FilterBar(props: FilterBarProps) {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      // A finished filter is used as it is; a half one takes the marked completion.
+      // A complete filter is used unchanged; an incomplete one takes the selected completion.
       if (props.check(draft) !== null && choice) choose(choice);
       else accept(draft);
     }
@@ -158,7 +158,7 @@ export function FilterBar(props: FilterBarProps) {
             tabIndex={-1}
             aria-selected={index === active}
             class="menu-item"
-            // The field must keep the focus, or leaving it would take the half text.
+            // The field must keep the focus: losing it would apply the incomplete text.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => choose(choice)}
           >

@@ -1,5 +1,5 @@
-// Labelled fields and a form that shows the server's answer: busy while sending, the error beside
-// the button, never a lost input.
+// Labelled fields and a form that shows the server's response: busy while sending, the error beside the button,
+// and the input is kept.
 
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
@@ -53,7 +53,7 @@ export function Field(props: FieldProps) {
       ) : (
         <input
           {...shared}
-          // The JSX types tie the role to each single type; ours is any of five.
+          // The JSX types bind the role to one input type; this field has five.
           type={(props.type ?? "text") as "text"}
           autocomplete={props.autocomplete ?? "off"}
           min={props.min}
@@ -135,7 +135,7 @@ export function Check({ label, checked, on_change, disabled, hint }: CheckProps)
 
 type Change<Draft> = (part: Partial<Draft> | ((known: Draft) => Partial<Draft>)) => void;
 
-/** What a form holds while people type, and how a part of it changes. */
+/** The state of a form while it is edited, and a function that changes a part of it. */
 export function use_draft<Draft>(first: () => Draft): [Draft, Change<Draft>] {
   const [draft, set_draft] = useState(first);
   return [draft, (part) => set_draft((known) => ({ ...known, ...(typeof part === "function" ? part(known) : part) }))];
@@ -148,7 +148,7 @@ interface FormProps {
   busy_title?: string;
   disabled?: boolean;
   dangerous?: boolean;
-  /** An action among others, not the one the page is for. */
+  /** A secondary action, not the main one of the page. */
   plain?: boolean;
   on_cancel?: () => void;
   children?: ComponentChildren;

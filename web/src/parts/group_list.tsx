@@ -1,15 +1,15 @@
-// Several of the same in a form: repositories, commands. Each can be taken out, and one more added.
+// A list of equal groups in a form (repositories, commands), with buttons to add and remove.
 
 import type { ComponentChildren } from "preact";
 import { Icon } from "./icon";
 
 interface Props<T> {
-  /** What one is called: "Repository". */
+  /** The name of one group: "Repository". */
   noun: string;
-  /** Of the button that adds one. */
+  /** The label of the button that adds one. */
   add: string;
   rows: T[];
-  /** What a new one begins with. */
+  /** The initial value of a new one. */
   blank: T;
   on_change: (rows: T[]) => void;
   children: (row: T, set: (part: Partial<T>) => void) => ComponentChildren;

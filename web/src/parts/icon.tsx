@@ -1,4 +1,4 @@
-// Our own small set: 16 px, strokes of 1.4, drawn in the colour of the text around it.
+// The icons: 16 px, strokes of 1.4, drawn in the colour of the surrounding text.
 
 const shapes = {
   home: "M2.5 7.5 8 2.8l5.5 4.7M4 6.6v6.6h8V6.6M6.7 13.2V9.6h2.6v3.6",

@@ -1,4 +1,4 @@
-// JSON for reading: objects and lists fold, long texts wrap, texts that hold JSON can be opened as such.
+// JSON for reading: objects and lists collapse, long texts wrap, texts that contain JSON can be opened as JSON.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -31,7 +31,7 @@ function summary_of(value: Record<string, unknown> | unknown[]): string {
   return `{ ${keys.slice(0, 4).join(", ")}${keys.length > 4 ? ", …" : ""} }`;
 }
 
-/** One value; containers are folded beyond the first levels. */
+/** One value; containers are collapsed beyond the first levels. */
 export function JsonValue({ value, depth = 0, open = 2 }: { value: unknown; depth?: number; open?: number }) {
   const held = typeof value === "string" ? parsed_container(value) : undefined;
   if (!is_container(value) && held === undefined) return <Scalar value={value} />;
@@ -64,7 +64,7 @@ interface FoldProps {
   children: () => ComponentChildren;
 }
 
-/** Content is made when it is first opened: a payload can be megabytes. */
+/** Content is rendered when it is first opened: a payload can be megabytes. */
 function Fold({ open, title, held, children }: FoldProps) {
   const [shown, set_shown] = useState(open);
   return (

@@ -1,11 +1,11 @@
-// A Markdown tree as elements. Never innerHTML: words of a worker can only become the nodes named here.
+// A Markdown tree as elements. Never innerHTML: text of a worker can only become the nodes listed here.
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Block, type Inline, parse_markdown } from "../lib/code/markdown";
 import { Visible } from "./visible";
 
-/** Where a picture that the text names comes from; null shows its words instead. */
+/** The address of an image in the text; null shows the alternative text instead. */
 export type ImageSource = (source: string) => string | null;
 
 function Words({ nodes, image }: { nodes: Inline[]; image: ImageSource }) {
@@ -50,7 +50,7 @@ function word(node: Inline, key: number, image: ImageSource): ComponentChildren 
 function element(block: Block, key: number, image: ImageSource): ComponentChildren {
   switch (block.kind) {
     case "heading": {
-      // The page has the first two levels.
+      // The page uses the first two levels.
       const Heading = block.level === 1 ? "h3" : block.level === 2 ? "h4" : "h5";
       return (
         <Heading key={key}>

@@ -29,7 +29,7 @@ interface MenuProps {
 
 const gap = 4;
 
-// Fixed to the window, so that no scrolling list cuts it off; above the button when below is no room.
+// Positioned relative to the window, so that no scrolling list cuts it off; above the button when there is no room below.
 function place(popup: HTMLElement, button: HTMLElement, align: "left" | "right"): void {
   const box = button.getBoundingClientRect();
   const width = popup.offsetWidth;

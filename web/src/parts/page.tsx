@@ -1,4 +1,4 @@
-// What every page begins with, and sections of settings.
+// The header of every page, and sections of settings.
 
 import type { ComponentChildren } from "preact";
 import { Visible } from "./visible";

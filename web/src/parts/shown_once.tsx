@@ -1,4 +1,4 @@
-// A secret that is shown once. It stays until the person says that it was copied.
+// A secret that is shown once. The dialog stays open until the user confirms that it was copied.
 
 import type { ComponentChildren } from "preact";
 import { CodeBlock } from "./copy";
@@ -51,7 +51,7 @@ export function ShownOnce({ title, warning, secret, address, command, on_close }
         )}
         <div class="form-actions">
           <button type="button" class="primary" onClick={on_close} data-first>
-            I have copied it
+            I copied it
           </button>
         </div>
       </div>

@@ -1,4 +1,4 @@
-// The detail of a row, beside its list and never on top of it (on a phone there is no beside).
+// The detail of a row, beside its list (on a phone: on top of it).
 // Which row is open is in the address.
 
 import type { ComponentChildren } from "preact";

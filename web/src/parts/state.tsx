@@ -1,4 +1,4 @@
-// The states every page has besides its data: loading, empty, failed — and small marks of state.
+// The states every page has besides its data: loading, empty, failed; and small state marks.
 
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api";
@@ -6,7 +6,7 @@ import type { Loaded } from "../load";
 import { CodeBlock, CopyButton } from "./copy";
 import { Icon, type IconName } from "./icon";
 
-/** Bars in the place of rows. Style shows them only after 150 ms, so fast answers never flicker. */
+/** Bars in place of rows. The style sheet shows them only after 150 ms, so that fast responses do not flicker. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">
@@ -68,10 +68,10 @@ export function Note({ kind = "plain", icon = "info", children }: NoteProps) {
 interface EmptyProps {
   icon: IconName;
   title: string;
-  /** What would be here and how to get it. */
+  /** What appears here and how to get it. */
   text: string;
   command?: string;
-  /** The whole page is this: its title is the page's heading. */
+  /** The page has no other content: the title is the page's heading. */
   whole_page?: boolean;
   children?: ComponentChildren;
 }
@@ -88,14 +88,14 @@ export function Empty({ icon, title, text, command, whole_page, children }: Empt
   );
 }
 
-/** The one thing a page is about is not there: trying again would not help. */
+/** The object of a page does not exist: a retry would not help. */
 function Gone({ error }: { error: ApiError }) {
   return (
     <Empty
       whole_page
       icon="search"
-      title="It is not here"
-      text="It was deleted, or it belongs to a space or project that you cannot see."
+      title="Not found"
+      text="It does not exist, was deleted, or belongs to a space or project that you cannot access."
     >
       <p class="note-foot">{error.request_id && <RequestId id={error.request_id} />}</p>
     </Empty>
@@ -104,7 +104,7 @@ function Gone({ error }: { error: ApiError }) {
 
 interface DataProps<T> {
   load: Loaded<T>;
-  /** The page shows nothing without it, not even a title. */
+  /** The page shows nothing without this data, not even a title. */
   whole_page?: boolean;
   retry: () => void;
   skeleton?: ComponentChildren;

@@ -1,5 +1,5 @@
-// Moments and states on a line of time: what happened when, at one look. The words stand in the label and in the
-// list below; hover tells a single column.
+// Events and states on a time line. The label and the list below contain the same as text; hover describes one
+// column.
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -91,7 +91,7 @@ export function Strip({ label, marks, kinds, from, to, columns = 168, under_char
   );
 }
 
-/** The last few moments as ticks, newest right; for a row of a list. */
+/** The last few events as ticks, newest right; for a row of a list. */
 export function Ticks({ marks, kinds }: { marks: Mark[]; kinds: MarkKind[] }) {
   if (marks.length === 0) return <span class="faint">–</span>;
   const tone = (kind: string) => kinds.find((one) => one.kind === kind)?.tone ?? "off";
@@ -119,14 +119,14 @@ interface StateStripProps {
   under_chart?: boolean;
 }
 
-/** Which state held when, as a coloured line. */
+/** States over time as a coloured line. */
 export function StateStrip({ label, stretches, kinds, from, to, under_chart = false }: StateStripProps) {
   const kind = (state: string) => kinds.find((one) => one.kind === state);
   const percent = (time: number) => (100 * (time - from)) / Math.max(1, to - from);
   const words = stretches.map((one) => `${kind(one.state)?.title ?? one.state} from ${clock(one.from)}`).join(", ");
   return (
     <div class={`strip-box ${under_chart ? "under-chart" : ""}`}>
-      <div class="state-strip" role="img" aria-label={`${label}: ${words || "not known"}`}>
+      <div class="state-strip" role="img" aria-label={`${label}: ${words || "unknown"}`}>
         {stretches.map((one) => (
           <i
             key={one.from}
@@ -140,7 +140,7 @@ export function StateStrip({ label, stretches, kinds, from, to, under_chart = fa
   );
 }
 
-/** A trend in the width of a word. */
+/** A small trend line. */
 export function Spark({ values, label, tone = "soft" }: { values: number[]; label: string; tone?: string }) {
   if (values.length === 0) return <span class="faint">–</span>;
   return (
@@ -152,12 +152,12 @@ export function Spark({ values, label, tone = "soft" }: { values: number[]; labe
 
 export interface Term {
   name: string;
-  /** What it adds to the sum. */
+  /** The amount added to the sum. */
   points: number;
   text: ComponentChildren;
 }
 
-/** A sum and what it is made of, largest first. */
+/** A sum and its terms, largest first. */
 export function Terms({ label, terms }: { label: string; terms: Term[] }) {
   const most = Math.max(1e-9, ...terms.map((term) => Math.abs(term.points)));
   return (

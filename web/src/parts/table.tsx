@@ -1,5 +1,5 @@
-// Every list of the product: sticky header, sort, column chooser, only visible rows in the page,
-// j/k/Enter/x, several rows at once, and a pill instead of rows that jump. No fetching inside.
+// Every list of the UI: sticky header, sort, column chooser, virtual rows, j/k/Enter/x, multi-select, and a pill
+// for new rows. Loads no data.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -16,7 +16,7 @@ import { Check } from "./form";
 import { Icon } from "./icon";
 import { Menu } from "./menu";
 
-/** As in style/tables.css; rows must all be this high for the rows that are left out to add up. */
+/** As in style/tables.css; all rows must have this height, because rows outside the view are not drawn. */
 const row_height = () => (is_phone.value ? 40 : 32);
 const select_width = 32;
 
@@ -29,14 +29,14 @@ export interface Column<Row> {
   align?: "right";
   /** Given for columns that can be sorted. */
   sort?: (row: Row) => SortValue;
-  /** Left out on phones, and where the others would become too narrow. */
+  /** Hidden on phones, and where the other columns would become too narrow. */
   wide?: boolean;
   /** Not shown until chosen. */
   extra?: boolean;
 }
 
 interface TableProps<Row> {
-  /** Names the table for screen readers and for the remembered columns. */
+  /** Names the table for screen readers and for the stored columns. */
   label: string;
   rows: Row[];
   columns: Column<Row>[];
@@ -44,9 +44,9 @@ interface TableProps<Row> {
   row_title: (row: Row) => string;
   on_open?: (row: Row) => void;
   open_id?: string | null;
-  /** What can be done with several rows; its presence turns selection on. */
+  /** Actions on several rows; setting it turns selection on. */
   selection_actions?: (rows: Row[], clear: () => void) => ComponentChildren;
-  /** Sorting done here, over all rows; off when the server orders the rows. */
+  /** Sorts all rows here; off when the server sorts. */
   order?: string;
   on_end?: () => void;
   new_count?: number;
@@ -54,7 +54,7 @@ interface TableProps<Row> {
   /** Shown on the right of the bar above the table, beside the column chooser. */
   bar?: ComponentChildren;
   foot?: ComponentChildren;
-  /** Not the list the page is about: keys and the order in the address belong to another table. */
+  /** A secondary list: keys and the sort order in the address belong to another table. */
   secondary?: boolean;
   /** Grow with the rows instead of scrolling inside. */
   fit?: boolean;
@@ -70,7 +70,7 @@ function columns_of(label: string): Signal<string> {
   return created;
 }
 
-// Stored as the list of columns that differ from their default, so new columns appear by themselves.
+// Stored as the list of columns that differ from their default, so that new columns appear automatically.
 function is_shown<Row>(column: Column<Row>, toggled: string): boolean {
   return toggled.split(",").includes(column.id) !== !column.extra;
 }
@@ -134,9 +134,9 @@ function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string |
   );
 }
 
-/** The row the keyboard is at, kept by id so that live updates do not move it to another row. */
+/** The row with the keyboard cursor, kept by id so that live updates do not move it to another row. */
 function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { current: HTMLElement | null }) {
-  // A signal, not state: the next key may come before the page is drawn again.
+  // A signal, not state: the next key may be pressed before the page is drawn again.
   const cursor = useSignal<string | null>(null);
   const moved = useRef(false);
   const position = () => rows.findIndex((row) => props.row_id(row) === (cursor.value ?? props.open_id));
@@ -153,11 +153,11 @@ function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { curren
     cursor.value = props.row_id(row);
     if (props.open_id) props.on_open?.(row);
     box.scrollTop = scroll_to_show(next, box.scrollTop, box.clientHeight, row_height(), row_height());
-    // The focus goes along, else Enter would still belong to a button clicked before.
+    // The focus moves too: otherwise Enter would go to a button that was clicked before.
     focus_row();
     moved.current = true;
   };
-  // Once more for a row that was not in the page when the key came.
+  // Again for a row that was not drawn when the key was pressed.
   useEffect(() => {
     if (moved.current) focus_row();
     moved.current = false;
@@ -165,7 +165,7 @@ function use_cursor<Row>(props: TableProps<Row>, rows: Row[], scroller: { curren
   return { cursor, row: () => rows[position()], move };
 }
 
-/** The foot of a list that goes back in time; nothing at its beginning. */
+/** The button that loads older rows; absent when there are none. */
 export function Earlier({ more, title }: { more: (() => void) | null; title: string }) {
   if (!more) return null;
   return (
@@ -188,7 +188,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const placed = columns_with_room(
     is_phone.value ? shown.filter((column) => !column.wide) : shown,
     room - (props.selection_actions ? select_width : 0),
-    // A column that was asked for stays.
+    // A column that the user chose stays visible.
     (column) => !!column.wide && !column.extra,
   );
   const columns = placed.map(({ column }) => column);
@@ -314,7 +314,7 @@ export function Table<Row>(props: TableProps<Row>) {
                   aria-selected={selectable ? selected.value.has(id) : undefined}
                   class={`${id === cursor.value ? "cursor" : ""} ${id === props.open_id ? "open" : ""} ${props.on_open ? "clickable" : ""}`}
                   onClick={(event) => {
-                    // Links, buttons and boxes in a row do their own thing.
+                    // Links, buttons and checkboxes in a row keep their own behaviour.
                     if (event.target instanceof Element && event.target.closest("a, button, input, select")) return;
                     cursor.value = id;
                     props.on_open?.(row);
@@ -343,7 +343,7 @@ export function Table<Row>(props: TableProps<Row>) {
           </tbody>
         </table>
         {props.foot ??
-          (rows.length === 0 && query.value.get("q") && <p class="table-note">Nothing here fits the filter.</p>)}
+          (rows.length === 0 && query.value.get("q") && <p class="table-note">No rows match the filter.</p>)}
       </div>
       <div class="off-screen" role="status">
         {chosen.length > 0 ? plural(chosen.length, "row selected", "rows selected") : ""}
@@ -352,7 +352,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** Stands in for the rows that are not in the page. */
+/** The space of rows that are not drawn. */
 function Gap({ height }: { height: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: the row holds nothing that takes the focus

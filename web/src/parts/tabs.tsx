@@ -1,4 +1,4 @@
-// Tabs are links: the chosen one is in the address, so Back and pasted links work.
+// Tabs are links: the selected one is in the address, so Back and pasted links work.
 
 import { with_query } from "../lib/route";
 import { current_address, query } from "../router";

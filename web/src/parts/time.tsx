@@ -1,4 +1,4 @@
-// "3 min ago" that stays true, with the exact time on hover.
+// A relative time ("3 min ago") that is updated, with the exact time on hover.
 
 import { useEffect, useState } from "preact/hooks";
 import { local_time, refresh_interval, relative_time, zone_name } from "../lib/format/time";

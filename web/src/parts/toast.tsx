@@ -1,4 +1,4 @@
-// Short news at the lower edge. Success leaves by itself, a failure stays until it is closed.
+// Short messages at the bottom. A success message closes automatically, an error stays until it is closed.
 
 import { signal } from "@preact/signals";
 import type { ApiError } from "../api";
@@ -27,7 +27,7 @@ function add(toast: Omit<Toast, "id">): void {
   if (toast.kind === "done") setTimeout(() => remove(id), done_lifetime);
 }
 
-/** "Project renamed", with a way back where there is one. */
+/** "Project renamed", with an undo action where possible. */
 export function toast_done(text: string, action?: Toast["action"]): void {
   add({ kind: "done", text, action });
 }

@@ -1,5 +1,5 @@
-// Rows of different heights in a box of its own, only those near the view in the page. Heights are guessed, then
-// measured; what is being read stays where it is while rows above it grow or arrive.
+// Rows of different heights in a scrolling box; only those near the view are drawn. Heights are estimated, then
+// measured; the visible rows do not move while rows above them grow or are added.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -7,7 +7,7 @@ import { RowHeights } from "../lib/view/row_heights";
 
 export interface VirtualRow {
   key: string;
-  /** A guess in pixels; the nearer, the less the scroll bar moves. */
+  /** An estimate in pixels; the better it is, the less the scroll bar moves. */
   height: number;
 }
 
@@ -23,7 +23,7 @@ interface VirtualRowsProps<Row extends VirtualRow> {
   handle: { current: RowsHandle | null };
   /** Called with the rows in view, first and one past the last, whenever they change. */
   on_view?: (first: number, end: number) => void;
-  /** What stays at the top; knows the first row in view. */
+  /** The part pinned to the top, for the first row in view. */
   pinned?: (first: number) => ComponentChildren;
   /** Pixels that the pinned part covers. */
   pinned_height?: number;
@@ -50,7 +50,7 @@ export function VirtualRows<Row extends VirtualRow>(props: VirtualRowsProps<Row>
   const first_seen = heights.row_at(view.top + pinned_height);
   const last_seen = heights.row_at(view.top + view.height);
 
-  // While only the view moves, rows that stay in it are not drawn again.
+  // While scrolling, rows that stay in view are not drawn again.
   if (drawn.current.by !== props.draw) drawn.current = { by: props.draw, rows: new WeakMap() };
   const draw = (row: Row): ComponentChildren => {
     const known = drawn.current.rows.get(row);
@@ -64,7 +64,7 @@ export function VirtualRows<Row extends VirtualRow>(props: VirtualRowsProps<Row>
     return fresh;
   };
 
-  // A row that was brought to the top stays there, else what stands below the pinned part.
+  // A row that was scrolled to the top stays there; otherwise the first row below the pinned part.
   const remember = (top: number) => {
     const highest = heights.row_at(top);
     const at = Math.abs(heights.top(highest) - top) < 1 ? highest : heights.row_at(top + pinned_height);

@@ -1,4 +1,4 @@
-// Words of a worker with marks in place of characters that nobody would see.
+// Text of a worker with visible marks in place of invisible characters.
 
 import { has_unseen, visible_pieces } from "../lib/format/visible_text";
 
@@ -10,7 +10,7 @@ export function Visible({ text }: { text: string }) {
         piece.mark === null ? (
           piece.text
         ) : (
-          <span key={index} class="unseen" title={`Character ${piece.mark}, which has no shape of its own`}>
+          <span key={index} class="unseen" title={`Character ${piece.mark}, which is invisible`}>
             {piece.mark}
           </span>
         ),
@@ -19,7 +19,7 @@ export function Visible({ text }: { text: string }) {
   );
 }
 
-/** Marks stay in their line: a text of several is shown line by line. */
+/** Marks stay in their line: text with several lines is shown line by line. */
 export function VisibleLines({ text }: { text: string }) {
   return (
     <>

@@ -1,5 +1,4 @@
-// A change as rows to draw: hunks of lines into the rows of the unified and of the split view. The shapes are those
-// of the API.
+// The rows of a diff: hunks of the API as rows of the unified and of the split view.
 
 import type { DiffLine, Hunk, Side } from "../../api_types";
 import { type Language, type LineState, type Token, tokenize } from "./highlight";
@@ -7,10 +6,10 @@ import { type Range, word_diff } from "./word_diff";
 
 export type { DiffLine, Hunk, LineKind, Side } from "../../api_types";
 
-/** A line as it is drawn; `pair` is the line of the other side that it replaces or is replaced by. */
+/** A drawn line; `pair` is the line of the other side that it replaces or that replaces it. */
 export interface LineView {
   line: DiffLine;
-  /** Place in its hunk; finds the colours. */
+  /** Index in its hunk; used for the colours. */
   index: number;
   pair: DiffLine | null;
 }
@@ -20,7 +19,7 @@ export type DiffRow =
   | { kind: "unified"; hunk_index: number; view: LineView }
   | { kind: "split"; hunk_index: number; left: LineView | null; right: LineView | null };
 
-/** Runs of deleted lines and the added ones after them; the first removed goes with the first added, and so on. */
+/** Deleted lines and the added lines after them; the first deleted is paired with the first added, and so on. */
 function paired(lines: DiffLine[]): Map<number, number> {
   const pairs = new Map<number, number>();
   let at = 0;
@@ -81,13 +80,13 @@ export function split_rows(hunks: Hunk[]): DiffRow[] {
   return rows;
 }
 
-/** Where a comment on this line belongs: the new side unless the line is gone. */
+/** The place of a comment on this line: the new side unless the line was deleted. */
 export function place_of(line: DiffLine): { side: Side; line: number } | null {
   if (line.kind === "deleted") return line.old_line === null ? null : { side: "old", line: line.old_line };
   return line.new_line === null ? null : { side: "new", line: line.new_line };
 }
 
-/** Whether a line is the one that a comment speaks of. */
+/** Whether a comment belongs to this line. */
 export function is_at(line: DiffLine, side: Side, number: number): boolean {
   return side === "old" ? line.kind !== "added" && line.old_line === number : line.new_line === number;
 }
@@ -103,8 +102,8 @@ export function change_starts(rows: DiffRow[]): number[] {
 }
 
 /**
- * The colours of one hunk, found as lines are looked at: each side is read in order from the hunk's first line, so
- * that a comment over several lines stays one, and never further than was asked for.
+ * The colours of one hunk, computed on demand: each side is read in order from the hunk's first line, so that a
+ * comment over several lines is recognised, and never further than requested.
  */
 export class HunkColours {
   private readonly tokens: Token[][] = [];
@@ -147,7 +146,7 @@ export interface Piece {
   changed: boolean;
 }
 
-/** A line cut where colours or changed words begin and end. */
+/** A line split where colours or changed words begin and end. */
 export function line_pieces(text: string, tokens: Token[], changed: Range[]): Piece[] {
   const cuts = new Set([0, text.length]);
   for (const token of tokens) cuts.add(token.start).add(token.end);

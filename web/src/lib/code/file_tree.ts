@@ -1,4 +1,4 @@
-// Paths as a tree; folders that hold nothing but one folder share its line.
+// Paths as a tree; a folder that contains only one folder shares its line.
 
 export interface TreeNode<File> {
   /** The last part, or several of them: "src/api". */

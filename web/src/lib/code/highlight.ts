@@ -1,5 +1,5 @@
-// Colours for code: a line and the state the line before left → tokens. One scanner, a small table of languages;
-// good enough to read a change by, cheap enough to do while scrolling. Very long lines are left alone.
+// Syntax highlighting: a line and the state of the previous line → tokens. One scanner and a small table of languages,
+// fast enough while scrolling. Very long lines are not highlighted.
 
 export type TokenKind = "comment" | "string" | "number" | "keyword" | "key";
 
@@ -9,16 +9,16 @@ export interface Token {
   kind: TokenKind;
 }
 
-/** 0, or one more than the place of the region (comment, long string) that is still open. */
+/** 0, or the index plus one of the region (comment, long string) that is still open. */
 export type LineState = number;
 
 interface Region {
   open: string;
   close: string;
   kind: "comment" | "string";
-  /** Goes on in the next line. */
+  /** Continues in the next line. */
   long?: boolean;
-  /** No backslash in it. */
+  /** Without backslash escapes. */
   raw?: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Language {
   words: Set<string>;
   any_case: boolean;
   regions: Region[];
-  /** Next thing worth looking at: region, number or word. */
+  /** The next region, number or word. */
   scan: RegExp;
   /** A key or heading at the start of a line. */
   key: RegExp | null;
@@ -163,7 +163,7 @@ const by_name: Record<string, string> = {
   ".gitignore": "sh",
 };
 
-/** Null for what has no colours. */
+/** Null for unknown languages. */
 export function language_of(path: string): Language | null {
   const name = (path.split("/").pop() ?? "").toLowerCase();
   const key = Object.hasOwn(by_name, name) ? (by_name[name] ?? "") : (name.split(".").pop() ?? "");

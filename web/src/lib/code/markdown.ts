@@ -1,5 +1,5 @@
-// Markdown as a tree. Texts come from workers, so nothing in them is ever taken as HTML: what is not one of these
-// nodes is shown as the characters it is. Every search is bounded, so that hostile text costs no more than its length.
+// Markdown as a tree. Texts come from workers, so HTML is never interpreted: everything except these nodes is shown
+// as plain characters. Every search is bounded, so that hostile text takes only linear time.
 
 export type Inline =
   | { kind: "text"; text: string }
@@ -20,7 +20,7 @@ export type Block =
 
 const deepest = 6;
 
-/** Addresses a reader may follow; anything else stays text. */
+/** Addresses that become links; others stay text. */
 export function safe_address(address: string): string | null {
   if (/^(https?:\/\/|mailto:)/i.test(address)) return address;
   return /^\/(?![/\\])/.test(address) && !address.includes("\\") ? address : null;
@@ -51,7 +51,7 @@ function linked(address: string, children: Inline[], written: string): Inline {
   return safe === null ? { kind: "text", text: written } : { kind: "link", address: safe, children };
 }
 
-/** The node that begins at a place where one can begin; null when the characters mean themselves. */
+/** The node that begins at this index; null for plain characters. */
 function special(text: string, index: number, depth: number): { node: Inline; end: number } | null {
   const sign = text[index];
   if (sign === "`") return code_span(text, index);
@@ -193,7 +193,7 @@ class Reader {
     for (let hit = first; hit && /\d/.test(hit[2] ?? "") === ordered; hit = item_line.exec(this.line())) {
       const inner = [hit[3] ?? ""];
       this.position++;
-      // What is indented, or goes on without a gap, belongs to the item.
+      // Indented lines, and lines without a gap, belong to the item.
       while (this.position < this.lines.length) {
         const line = this.line();
         const indented = /^(\t| {2,})/.test(line);

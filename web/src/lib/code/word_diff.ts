@@ -1,4 +1,4 @@
-// What differs inside a line that was changed: words of the old line that went, words of the new one that came.
+// The differences inside a changed line: removed words of the old line, added words of the new one.
 
 export type Range = [start: number, end: number];
 
@@ -7,7 +7,7 @@ export interface WordDiff {
   added: Range[];
 }
 
-/** Longer lines are minified or data; colouring their words costs more than it tells. */
+/** Longer lines are minified code or data and are not compared. */
 const longest_line = 1000;
 const most_words = 200;
 
@@ -16,7 +16,7 @@ function words_of(text: string): string[] {
   return text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 }
 
-/** Longest common subsequence of two short lists, as a table of lengths from each pair of places to the end. */
+/** Longest common subsequence of two short lists, as a table of lengths from each pair of indexes to the end. */
 function lengths_of(a: string[], b: string[]): Uint16Array {
   const width = b.length + 1;
   const table = new Uint16Array((a.length + 1) * width);

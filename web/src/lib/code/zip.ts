@@ -1,4 +1,4 @@
-// A ZIP archive of files as they are, not compressed: enough to save several things in one go, readable everywhere.
+// A ZIP archive of uncompressed files, for downloading several files at once.
 
 export interface ZipEntry {
   name: string;
@@ -18,7 +18,7 @@ export function crc32(bytes: Uint8Array): number {
   return (value ^ 0xffffffff) >>> 0;
 }
 
-/** A name that stays inside the folder it is unpacked into, whatever a worker called its file. */
+/** A safe file name: it cannot leave the folder into which the archive is unpacked. */
 export function safe_name(name: string): string {
   const parts = name
     .split(/[/\\]/)
@@ -49,7 +49,7 @@ function dos_time(time: Date): number {
   return ((date << 16) | clock) >>> 0;
 }
 
-/** What the entry's header and its line in the directory share. */
+/** The fields that the entry's header and its directory entry share. */
 function common(entry: ZipEntry, name: Uint8Array): Uint8Array {
   const view = new DataView(new ArrayBuffer(26));
   view.setUint16(0, 20, true); // version that can read it
@@ -69,7 +69,7 @@ function number(value: number, bytes: 2 | 4): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** For less than 4 GiB and 65,535 entries; the pages that use it stay far below. */
+/** For less than 4 GiB and 65,535 entries. */
 export function zip(entries: ZipEntry[]): Uint8Array<ArrayBuffer>[] {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];

@@ -61,12 +61,12 @@ export interface Completion {
   /** What replaces the word under the cursor. */
   text: string;
   label: string;
-  /** How often a value was seen; null when the filter goes on after it. */
+  /** The number of occurrences of a value; null when the filter continues after it. */
   count: number | null;
   hint?: string;
 }
 
-/** Fields first, then the values of the chosen field with how often each was seen. */
+/** Fields first, then the values of the chosen field with their counts. */
 export function complete_filter(
   text: string,
   cursor: number,

@@ -10,7 +10,7 @@ function is_word_start(text: string, index: number): boolean {
   return index === 0 || /[\s/_.:-]/.test(text[index - 1] ?? "");
 }
 
-/** Null when not every letter is there. A whole word found in one piece beats scattered letters. */
+/** Null when a letter is missing. A whole word scores higher than scattered letters. */
 export function fuzzy_match(query: string, text: string): Match | null {
   const wanted = query.toLowerCase().replace(/\s+/g, "");
   const lower = text.toLowerCase();
@@ -31,11 +31,11 @@ export function fuzzy_match(query: string, text: string): Match | null {
     positions.push(found);
     from = found + 1;
   }
-  // Letters strewn over a long text are chance, not a match.
+  // Letters scattered over a long text are no match.
   return score < 0 ? null : { score, positions };
 }
 
-// A letter right after the last one wins, then one that starts a word, then any.
+// A letter directly after the last one scores highest, then one that starts a word, then any.
 function next_position(text: string, letter: string, from: number, last: number | undefined): number {
   const any = text.indexOf(letter, from);
   if (any < 0 || (last !== undefined && any === last + 1)) return any;

@@ -15,7 +15,7 @@ export function write_order(order: SortOrder): string {
   return order.descending ? `-${order.column}` : order.column;
 }
 
-/** Missing values come last in both directions; texts compare as people count ("a2" before "a10"). */
+/** Missing values are last in both directions; numbers in texts are compared as numbers ("a2" before "a10"). */
 function compare_values(a: SortValue, b: SortValue, descending: boolean): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   const order =

@@ -1,5 +1,5 @@
 // The filter language of spans: `status = error and latency > 2s and attributes["user.tier"] = "gold"`.
-// The server reads it; here is only what the bar needs: what may come next, and adding one condition to a text.
+// The server parses it; this module only completes the text and adds or removes a condition.
 
 import type { Completion, FilterError } from "./filter";
 
@@ -11,7 +11,7 @@ interface Token {
   end: number;
 }
 
-/** What is being typed at the cursor. */
+/** The kind of word at the cursor. */
 export interface Place {
   expected: Expected;
   /** Where the word under the cursor begins. */
@@ -58,11 +58,11 @@ export function place_at(text: string, cursor: number): Place {
   return { expected, start: typing?.start ?? cursor, word: typing?.text ?? "", operand };
 }
 
-/** What the bar knows for completion; counts are how many spans have the value. */
+/** The data for completion; counts are numbers of spans. */
 export interface Vocabulary {
   fields: { name: string; type: string; doc: string }[];
   attribute_keys: { key: string; count: number }[];
-  /** Evals in use, with what they are of. */
+  /** Existing evals with their targets. */
   eval_names: { target: string; name: string; count: number; labels: string[] }[];
   /** Values of the operand under the cursor. */
   values: { value: string; count: number }[];
@@ -134,7 +134,7 @@ export function complete_span_filter(
           text: `${eval_operand(one.target, one.name)}.${aspect} `,
           label: `${eval_operand(one.target, one.name)}.${aspect}`,
           count: null,
-          hint: `eval of a ${one.target.replace("chat_", "")}`,
+          hint: `eval of a ${one.target.replace("_", " ")}`,
         })),
       ),
     );
@@ -163,7 +163,7 @@ export function complete_span_filter(
   return { start, choices };
 }
 
-/** A text that stops in the middle; the server would only say the same a moment later. */
+/** The error of an incomplete text, without a request to the server. */
 export function unfinished(text: string): FilterError | null {
   if (text.trim() === "") return null;
   const trimmed = text.trimEnd();
@@ -174,7 +174,7 @@ export function unfinished(text: string): FilterError | null {
   return { message: `${wanted} is missing after this`, start: last.start, end: last.end };
 }
 
-/** "column 9: unknown field" as the server says it. */
+/** Parses the server's error: "column 9: unknown field". */
 export function server_error(message: string, text: string): FilterError | null {
   const found = /column (\d+):\s*(.*)$/s.exec(message);
   if (!found) return null;
@@ -183,7 +183,7 @@ export function server_error(message: string, text: string): FilterError | null 
   return { message: found[2] ?? message, start, end: Math.max(token?.end ?? text.length, start + 1) };
 }
 
-/** The text with one more condition; one that is already there is not repeated, its opposite is replaced. */
+/** The text with one more condition; an existing one is not repeated, its opposite is replaced. */
 export function with_condition(text: string, operand: string, sign: "=" | "!=", value: string, type = "text"): string {
   const condition = `${operand} ${sign} ${written_value(value, type)}`;
   const opposite = `${operand} ${sign === "=" ? "!=" : "="} ${written_value(value, type)}`;
@@ -195,7 +195,7 @@ export function with_condition(text: string, operand: string, sign: "=" | "!=", 
   return / or /i.test(known) ? `(${known}) and ${condition}` : `${known} and ${condition}`;
 }
 
-/** The text without a condition that stands in it by itself. */
+/** The text without a condition. */
 export function without_condition(text: string, operand: string, value: string, type = "text"): string {
   const condition = `${operand} = ${written_value(value, type)}`;
   return text

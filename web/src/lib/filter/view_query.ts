@@ -1,4 +1,4 @@
-// The part of a list's address that a saved view keeps: what is shown, not which row is open.
+// The part of a list's address that a saved view contains: filters and range, not the open row.
 
 const kept = ["filter", "range", "session", "sort"];
 
@@ -12,7 +12,7 @@ export function view_query(query: URLSearchParams): string {
   return view.toString();
 }
 
-/** Whether two texts mean the same view, however they are ordered and escaped. */
+/** Whether two texts are the same view, independent of order and escapes. */
 export function same_view(a: string, b: string): boolean {
   return view_query(new URLSearchParams(a)) === view_query(new URLSearchParams(b));
 }

@@ -1,8 +1,8 @@
-// How one number differs from another: what to say about it, and whether it is better or worse.
+// The difference between two numbers: as text, and whether it is better or worse.
 
 /** Metrics where more is worse; more of the others is neither. */
 const worse_when_more = ["errors", "error_rate", "latency_p50", "latency_p95", "latency_p99", "latency_mean", "cost"];
-/** Smaller differences are noise to a reader. */
+/** Smaller differences are ignored. */
 const notable = 0.05;
 
 export type Verdict = "better" | "worse" | "same" | "other";
@@ -11,12 +11,12 @@ export function verdict(metric: string, baseline: number | null, current: number
   if (baseline === null || current === null) return "other";
   const scale = Math.max(Math.abs(baseline), Math.abs(current));
   if (scale === 0 || Math.abs(current - baseline) / scale < notable) return "same";
-  // What was not there before has nothing to be compared with; only errors out of nowhere are bad by themselves.
+  // A new value cannot be compared; only new errors are worse.
   if (!worse_when_more.includes(metric) || (baseline === 0 && !metric.startsWith("error"))) return "other";
   return current > baseline ? "worse" : "better";
 }
 
-/** "+12 %", "×3.4", "new", "gone"; empty when nothing can be said. */
+/** "+12 %", "×3.4", "new", "gone"; empty when there is nothing to compare. */
 export function change_text(baseline: number | null, current: number | null): string {
   if (baseline === null && current === null) return "";
   if (baseline === null || (baseline === 0 && current !== 0)) return "new";
@@ -30,7 +30,7 @@ export function change_text(baseline: number | null, current: number | null): st
 
 export type Baseline = "previous" | "day" | "week";
 
-/** The window to compare with: the one before, or the same time a day or a week ago. Milliseconds since 1970. */
+/** The window to compare with: the previous one, or the same time a day or a week ago. Milliseconds since 1970. */
 export function baseline_window(after: number, before: number, kind: Baseline): { after: number; before: number } {
   const shift = kind === "day" ? 86_400_000 : kind === "week" ? 7 * 86_400_000 : before - after;
   return { after: after - shift, before: before - shift };

@@ -1,4 +1,4 @@
-// Limits as people type them: nothing typed is no limit. Money is typed in dollars and kept in millionths.
+// Limits in forms: an empty field is no limit. Money is entered in dollars and stored in millionths.
 
 export const micro = 1e6;
 

@@ -1,4 +1,4 @@
-// Numbers as people compare them: short, with the unit, the exact value kept for hover and copy.
+// Numbers for display: short, with unit; the exact value is for hover and copy.
 
 function trimmed(value: number, digits: number): string {
   return value.toFixed(digits).replace(/\.0+$/, "");

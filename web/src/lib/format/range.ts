@@ -10,7 +10,7 @@ const unit_names: Record<string, string> = { m: "min", h: "h", d: "d" };
 
 export const usual_ranges = ["15m", "1h", "6h", "24h", "7d", "30d", "all"];
 
-/** Null when the text is not a range, so that a mistyped link can be told apart from a default. */
+/** Null when the text is not a range. */
 export function parse_range(text: string): Range | null {
   if (text === "all") return { kind: "all" };
   const last = /^(\d{1,4})([mhd])$/.exec(text);
@@ -30,7 +30,7 @@ export function range_title(range: Range): string {
   return `${short(range.after)} – ${short(range.before)}`;
 }
 
-/** What to ask the server for; a missing bound is open. */
+/** The bounds for the server; a missing bound is open. */
 export function range_bounds(range: Range, now: number): { after?: string; before?: string } {
   if (range.kind === "all") return {};
   if (range.kind === "last") return { after: new Date(now - range.milliseconds).toISOString() };

@@ -1,4 +1,4 @@
-// Small rules about text that several pages share.
+// Text functions that several pages share.
 
 /** Ids keep their kind and both ends: "key_01JD…8F3K". The whole id is what gets copied. Addresses stay whole. */
 export function short_id(id: string): string {
@@ -20,7 +20,7 @@ export function initials(name: string): string {
   return ([...first][0] ?? "?").toUpperCase() + ([...last][0] ?? "").toUpperCase();
 }
 
-/** "Chrome on Linux" out of a user agent; the text itself when nothing is recognised. */
+/** "Chrome on Linux" from a user agent; the text itself when nothing is recognised. */
 export function browser_name(user_agent: string): string {
   const browsers: [RegExp, string][] = [
     [/Edg\//, "Edge"],

@@ -11,7 +11,7 @@ export function to_milliseconds(time: string): number {
   return Date.parse(time.replace(/(\.\d{3})\d+/, "$1"));
 }
 
-// What has passed is rounded down; what is to come is rounded, so that a week is "in 7 d" a moment later, too.
+// Past times are rounded down; future times are rounded, so that a week is still "in 7 d" a moment later.
 function step(milliseconds: number, round: (value: number) => number): string {
   if (milliseconds < minute) return `${round(milliseconds / second)} s`;
   if (milliseconds < hour) return `${round(milliseconds / minute)} min`;
@@ -53,7 +53,7 @@ export function zone_name(time: string): string {
   return `UTC${offset > 0 ? "+" : "-"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-/** How often a relative time has to be written again to stay true. */
+/** The interval at which a relative time must be updated. */
 export function refresh_interval(time: string, now: number): number {
   const distance = Math.abs(now - to_milliseconds(time));
   if (distance < minute) return second;

@@ -1,5 +1,5 @@
-// Model usage by day as a chart needs it: one value per day (UTC), days without a call included, and how much of a
-// day's limit is gone.
+// Model usage per day for charts: one value per day (UTC), including days without calls, and the used share of a daily
+// limit.
 
 import type { ModelUsageView } from "../../api_types";
 
@@ -22,7 +22,7 @@ export function daily_values(days: number[], rows: ModelUsageView[], value: (row
 
 export type LimitState = "free" | "soft" | "spent";
 
-/** What a limit means right now: workers go on, are asked to finish, or are stopped. */
+/** The state of a limit: workers continue, are asked to finish, or are stopped. */
 export function limit_state(used: number, limit: number, soft_percent: number): LimitState {
   if (used >= limit) return "spent";
   return used * 100 >= limit * soft_percent ? "soft" : "free";

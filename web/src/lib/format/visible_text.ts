@@ -1,20 +1,20 @@
-// Text of a worker made honest: characters that have no shape of their own, or that turn the direction of what
-// follows, become marks that a reader can see. What is copied is still the text itself.
+// Text of a worker with invisible characters, and characters that change the text direction, replaced by visible
+// marks. Copying gives the original text.
 
 export interface TextPiece {
   text: string;
-  /** Set for a character that would not be seen: "U+202E". */
+  /** Set for an invisible character: "U+202E". */
   mark: string | null;
 }
 
-/** Controls, soft hyphen, joiners and other things without width, direction marks, tags. Tabs and line
- *  breaks are left alone. */
+/** Control characters, soft hyphen, joiners and other characters without width, direction marks, tags. Tabs and line
+ *  breaks are not included. */
 const unseen =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches these characters
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each character is matched alone
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\ufe00-\ufe0d]|\udb40[\udc00-\uddef]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Joins pictures into one: the only use of a joiner that changes what is seen. */
+/** Joins emoji into one: the only visible use of a joiner. */
 const joined_picture = /^\p{Extended_Pictographic}/u;
 const picture_before = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u;
 
@@ -32,13 +32,13 @@ function code_of(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** Whether anything has to be marked; most lines have nothing. */
+/** Whether the text contains a character to mark. */
 export function has_unseen(text: string): boolean {
-  // Not test(): it would leave a place behind where the next search begins.
+  // Not test(): it would change lastIndex for the next search.
   return text.search(unseen) >= 0;
 }
 
-/** Whether a text holds characters that make it read in another order than it runs. */
+/** Whether a text contains characters that change its reading order. */
 export function turns(text: string): boolean {
   return turns_direction.test(text);
 }

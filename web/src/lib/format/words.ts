@@ -1,5 +1,5 @@
-// A command line as people type it, in words: quotes keep spaces together, as in a shell, and a backslash takes the next
-// character as it is. Nothing else has a meaning.
+// Splits a command line into words: quotes group words, as in a shell, and a backslash escapes the next character.
+// Nothing else is special.
 
 export function command_words(line: string): string[] {
   const words: string[] = [];

@@ -1,13 +1,13 @@
-// Metrics as people read and type them. Thresholds and the values of monitors have latency in milliseconds, cost in
-// dollars and rates as a share of one; people say percent.
+// Metrics for display and input. Thresholds and values of monitors have latency in milliseconds, cost in dollars and
+// rates as a fraction; people enter percent.
 
 import { duration, money, short_count } from "../format/number";
 
 interface MetricInfo {
   title: string;
-  /** What a person types. */
+  /** The unit for input. */
   unit: string;
-  /** The server's value of one such unit. */
+  /** The server's value of one unit. */
   scale: number;
   text: (value: number) => string;
 }
@@ -39,7 +39,7 @@ const unknown: MetricInfo = { title: "value", unit: "", scale: 1, text: plain };
 export const metric_names = Object.keys(metrics);
 export const metric_info = (metric: string): MetricInfo => metrics[metric] ?? { ...unknown, title: metric || "value" };
 
-/** "2.5" percent of a person as 0.025; null when it is not a number. */
+/** "2.5" (percent) as 0.025; null when it is not a number. */
 export function from_unit(metric: string, text: string): number | null {
   const value = Number(text.replace(",", "."));
   if (text.trim() === "" || Number.isNaN(value)) return null;
@@ -63,7 +63,7 @@ export function window_text(seconds: number): string {
   for (const [length, name] of seconds_per) {
     if (seconds < length || seconds % length !== 0) continue;
     const count = seconds / length;
-    // People say 24 hours, not a day, for a window of a monitor.
+    // A window of a day is written as 24 hours.
     if (name === "day" && count === 1) return "24 hours";
     if (count === 1) return name === "hour" ? "an hour" : `a ${name}`;
     return `${count} ${name}s`;

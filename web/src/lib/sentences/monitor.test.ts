@@ -32,16 +32,16 @@ test("each condition is a sentence", () => {
     "latency p95 over 24 hours is above 1.5 s for 2 hours, for each model",
   );
   expect(text({ metric: "cost" }, { type: "change", threshold: 1.5 })).toBe(
-    "cost over 24 hours is more than 1.5 times the window before",
+    "cost over 24 hours is more than 1.5 times the previous window",
   );
   expect(
     text({ metric: "traces" }, { type: "change", change_by: "difference", threshold: 40, direction: "below" }),
-  ).toBe("traces over 24 hours is less than the window before by 40");
+  ).toBe("traces over 24 hours is less than the previous window by 40");
   expect(text({}, { type: "automatic", direction: "outside", sensitivity: 4 })).toBe(
-    "error rate over 24 hours is outside what is usual at this hour of the week (4 deviations)",
+    "error rate over 24 hours is outside the usual range for this hour of the week (4 deviations)",
   );
   expect(text({}, { type: "automatic" })).toBe(
-    "error rate over 24 hours is above what is usual at this hour of the week",
+    "error rate over 24 hours is above the usual range for this hour of the week",
   );
   expect(text({ minimum_samples: 10, filter: "kind = llm", window_seconds: 3600 }, { type: "absence" })).toBe(
     "fewer than 10 spans with kind = llm in an hour",

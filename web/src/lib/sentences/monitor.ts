@@ -1,4 +1,4 @@
-// What a monitor watches, as a sentence: "error rate over 24 hours is above 5 %".
+// The condition of a monitor as text: "error rate over 24 hours is above 5 %".
 
 import type { MonitorSettings } from "../../api_types";
 import { metric_info, window_text } from "./metric";
@@ -11,8 +11,8 @@ function change_limit(settings: MonitorSettings): string {
   const limit = threshold ?? 0;
   const side = direction === "below" ? "less" : "more";
   if (change_by === "difference")
-    return `is ${side} than the window before by ${metric_info(settings.metric).text(limit)}`;
-  return `is ${side} than ${Number(limit.toPrecision(4))} times the window before`;
+    return `is ${side} than the previous window by ${metric_info(settings.metric).text(limit)}`;
+  return `is ${side} than ${Number(limit.toPrecision(4))} times the previous window`;
 }
 
 function condition_text(settings: MonitorSettings): string {
@@ -22,7 +22,7 @@ function condition_text(settings: MonitorSettings): string {
     case "threshold":
       return `is ${side} ${threshold === null ? "…" : metric_info(settings.metric).text(threshold)}`;
     case "automatic":
-      return `is ${side} what is usual at this hour of the week${sensitivity ? ` (${sensitivity} deviations)` : ""}`;
+      return `is ${side} the usual range for this hour of the week${sensitivity ? ` (${sensitivity} deviations)` : ""}`;
     case "change":
       return change_limit(settings);
     case "absence":

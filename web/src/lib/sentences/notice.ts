@@ -1,6 +1,6 @@
-// Notices carry paths of pages within their space: "/projects/shop/monitors/mon_01…".
+// Notices contain paths of pages within their space: "/projects/shop/monitors/mon_01…".
 
-/** The page a notice is about. Only a path of this UI: a notice cannot lead elsewhere. */
+/** The page of a notice. Only a path of this UI: a notice cannot link to another host. */
 export function notice_address(link: string, space: string): string {
   const home = `/s/${encodeURIComponent(space)}`;
   if (!link.startsWith("/") || link.startsWith("//") || link.includes("\\")) return home;
@@ -8,16 +8,16 @@ export function notice_address(link: string, space: string): string {
 }
 
 export const notice_kinds: [string, string][] = [
-  ["monitor_triggered", "A monitor triggers"],
-  ["monitor_recovered", "A monitor recovers"],
-  ["issue_new", "A new issue, or one that came back"],
-  ["run_finished", "A run finishes"],
-  ["review_waiting", "Something waits for review"],
-  ["automation_paused", "An automation pauses itself"],
-  ["budget_near", "A budget is nearly used up"],
-  ["budget_spent", "A budget is used up"],
-  ["spans_late", "Accepted spans are not stored"],
-  ["spans_caught_up", "Spans are stored again"],
+  ["monitor_triggered", "Monitor triggered"],
+  ["monitor_recovered", "Monitor recovered"],
+  ["issue_new", "New or reopened issue"],
+  ["run_finished", "Run finished"],
+  ["review_waiting", "Review pending"],
+  ["automation_paused", "Automation paused"],
+  ["budget_near", "Budget nearly used up"],
+  ["budget_spent", "Budget used up"],
+  ["spans_late", "Spans not stored in time"],
+  ["spans_caught_up", "Span backlog cleared"],
 ];
 
 export const notice_kind_text = (kind: string) => notice_kinds.find(([name]) => name === kind)?.[1] ?? kind;

@@ -1,4 +1,4 @@
-// What fires an automation, as a sentence: "on weekdays at 09:00, Europe/Berlin".
+// The trigger of an automation as text: "on weekdays at 09:00, Europe/Berlin".
 
 import type { Trigger } from "../../api_types";
 import { cron_text } from "./cron";
@@ -34,7 +34,7 @@ export function would_have(done: string, times: number): string {
   return `have ${done} ${times === 1 ? "once" : `${times} times`}`;
 }
 
-/** `monitor_name` is said instead of the monitor's id where it is known. */
+/** `monitor_name` replaces the monitor's id where it is known. */
 export function trigger_text(trigger: Trigger, monitor_name?: string): string {
   switch (trigger.type) {
     case "cron": {
@@ -48,6 +48,6 @@ export function trigger_text(trigger: Trigger, monitor_name?: string): string {
     case "webhook":
       return "when a signed request arrives";
     case "managed":
-      return "by itself, as its settings say";
+      return "as set in the Signal settings";
   }
 }

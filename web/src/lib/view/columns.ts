@@ -1,5 +1,5 @@
-// Which columns of a table have room. Columns that may be left out go from the right, the very last (mostly a time) at
-// the end, until the ones that take what is left over are wide enough to be read.
+// The columns of a table that have room. Optional columns are hidden from the right (the last one, mostly a time, at
+// the end) until the flexible columns are wide enough.
 
 export interface ColumnRoom {
   /** "96px", "20%", or absent for columns that share what is left. */
@@ -48,6 +48,6 @@ export function columns_with_room<Some extends ColumnRoom>(
   }
   const { needs, columns: result } = placed(left, room);
   if (needs <= room) return result;
-  // Too narrow even so: a share would leave nothing for the column without a width.
+  // Still too narrow: a percentage would leave nothing for the column without a width.
   return result.map(({ column, width }) => ({ column, width: column.width?.endsWith("%") ? null : width }));
 }

@@ -1,4 +1,4 @@
-// Rows of different heights, most of them never drawn: where each begins, and which of them a view shows.
+// Rows of different heights, most of them not drawn: their offsets, and the rows in view.
 
 export class RowHeights {
   /** offsets[i] is the top of row i; the last one is the height of all. */
@@ -34,7 +34,7 @@ export class RowHeights {
     return Math.max(0, low);
   }
 
-  /** Rows to draw for a view, with some to spare on both sides. */
+  /** Rows to draw for a view, with some extra rows on both sides. */
   window(scroll_top: number, view_height: number, spare = 400): { first: number; end: number } {
     if (this.count === 0) return { first: 0, end: 0 };
     return { first: this.row_at(scroll_top - spare), end: this.row_at(scroll_top + view_height + spare) + 1 };

@@ -1,4 +1,4 @@
-// Numbers over time: a bucket length that fits the range, and one value for every bucket even where nothing happened.
+// Time series: a bucket length for a range, and one value for every bucket.
 
 import type { SpanSeries } from "../../api_types";
 import { to_milliseconds } from "../format/time";
@@ -31,11 +31,11 @@ export function bucket_for(milliseconds: number): Bucket {
 export interface Chart {
   /** Starts of the buckets, milliseconds since 1970. */
   times: number[];
-  /** By metric; null where there is nothing to say. */
+  /** By metric; null where there is no value. */
   values: Record<string, (number | null)[]>;
 }
 
-/** Metrics that count are zero where nothing happened; the others have no value there. */
+/** Counts are zero in empty buckets; other metrics have no value there. */
 const counting = ["count", "errors", "tokens", "cost", "traces"];
 
 export function to_chart(series: SpanSeries, from: number | null, to: number): Chart {

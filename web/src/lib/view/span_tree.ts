@@ -1,5 +1,5 @@
-// A trace as a tree: spans in the order they are shown, with depth, and the few questions the page asks about it.
-// Made once per trace; folding only chooses rows. Works for 50,000 spans and for broken traces (lost parents, loops).
+// A trace as a tree: spans in display order with depth, and queries for the page. Built once per trace; collapsing only
+// selects rows. Works for 50,000 spans and for broken traces (missing parents, loops).
 
 import type { SpanRow } from "../../api_types";
 import { to_milliseconds } from "../format/time";
@@ -13,7 +13,7 @@ export interface TreeSpan {
   parent: number;
   /** Spans below, at any depth; they follow this one directly. */
   below: number;
-  /** The parent is named but not here. */
+  /** The parent is not in the trace. */
   orphan: boolean;
   /** Errors among the spans below. */
   errors_below: number;
@@ -69,7 +69,7 @@ export function build_tree(rows: SpanRow[]): SpanTree {
   const spans: TreeSpan[] = [];
   const index_of = new Map<string, number>();
   const placed = new Set<TreeSpan>();
-  // By hand, not by recursion: a chain of calls can be deeper than the stack.
+  // Iterative, not recursive: a chain of spans can be deeper than the call stack.
   const place = (root: TreeSpan) => {
     const waiting: TreeSpan[] = [root];
     for (let node = waiting.pop(); node; node = waiting.pop()) {
@@ -107,7 +107,7 @@ export function build_tree(rows: SpanRow[]): SpanTree {
   return { spans, duration, depth, errors, index_of };
 }
 
-/** Indexes of the rows to show: everything that is not below a folded span. */
+/** Indexes of the rows to show: everything that is not below a collapsed span. */
 export function visible_spans(tree: SpanTree, folded: ReadonlySet<string>): number[] {
   const shown: number[] = [];
   for (let at = 0; at < tree.spans.length; at++) {
@@ -118,14 +118,14 @@ export function visible_spans(tree: SpanTree, folded: ReadonlySet<string>): numb
   return shown;
 }
 
-/** The spans to fold so that only this many levels are seen. */
+/** The spans to collapse so that only this many levels are visible. */
 export function folded_at_depth(tree: SpanTree, levels: number): Set<string> {
   const folded = new Set<string>();
   for (const node of tree.spans) if (node.below > 0 && node.depth >= levels - 1) folded.add(node.span.span_id);
   return folded;
 }
 
-/** Without the folds that hide a span. */
+/** The collapsed spans without those that hide a span. */
 export function unfolded_to(tree: SpanTree, folded: ReadonlySet<string>, index: number): ReadonlySet<string> {
   const open = new Set(folded);
   for (let at = tree.spans[index]?.parent ?? -1; at >= 0; at = tree.spans[at]?.parent ?? -1) {
@@ -146,7 +146,7 @@ export function slowest_path(tree: SpanTree): Set<number> {
   return path;
 }
 
-/** The next index after `from` (or before it) that fits, going round at the ends. */
+/** The next matching index after `from` (or before it), wrapping around at the ends. */
 export function next_index(found: number[], from: number, step: 1 | -1): number | undefined {
   if (step === 1) return found.find((at) => at > from) ?? found[0];
   return found.filter((at) => at < from).pop() ?? found[found.length - 1];

@@ -1,4 +1,4 @@
-// Many moments on a short line: marks counted into columns of equal length, so that a week of minutes still fits.
+// Many events on a short time line: marks counted in columns of equal duration.
 
 export interface Mark {
   /** Milliseconds since 1970. */
@@ -42,7 +42,7 @@ export interface Stretch {
   to: number;
 }
 
-/** States over time out of their changes (oldest first): each lasts until the next. Clipped to the window. */
+/** States over time from their changes (oldest first): each lasts until the next. Clipped to the window. */
 export function to_stretches(changes: { time: number; state: string }[], from: number, to: number): Stretch[] {
   const stretches: Stretch[] = [];
   for (const [index, change] of changes.entries()) {
@@ -56,7 +56,7 @@ export function to_stretches(changes: { time: number; state: string }[], from: n
   return stretches;
 }
 
-/** Points of an SVG polyline in a box; equal values lie on the ground. */
+/** Points of an SVG polyline in a box; equal values are at the bottom. */
 export function spark_points(values: number[], width: number, height: number): string {
   const most = Math.max(...values, 0);
   const step = values.length > 1 ? width / (values.length - 1) : 0;
@@ -76,7 +76,7 @@ export function stacked(lines: (number | null)[][]): (number | null)[][] {
   return sums;
 }
 
-/** Traces of each of the last days, oldest first, out of hours that had any. */
+/** Traces per day of the last days, oldest first, from hourly values. */
 export function daily_traces(points: { time: string; traces: number }[], now: number, days: number): number[] {
   const counts = Array.from({ length: days }, () => 0);
   for (const point of points) {

@@ -1,10 +1,10 @@
-// Which rows of a long list are worth having in the page.
+// The rows of a long list to draw.
 
 export interface RowWindow {
   first: number;
   /** One past the last row. */
   end: number;
-  /** Pixels of rows left out above and below. */
+  /** Pixels of rows that are not drawn above and below. */
   above: number;
   below: number;
 }

@@ -1,4 +1,4 @@
-// One automation: its sentence, the ledger of the past week, what comes next, and changing it.
+// One automation: trigger, history of the past week, next firings, editing.
 
 import { useMemo, useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -33,7 +33,7 @@ const new_name = "new";
 const week = 7 * 86_400_000;
 const refresh = 5000;
 
-/** The address and the secret of a webhook, once. */
+/** The address and the secret of a webhook, shown once. */
 function HookSecret({ automation, on_close }: { automation: Automation; on_close: () => void }) {
   const url = `${window.location.origin}${automation.hook_path ?? ""}`;
   const command = [
@@ -44,7 +44,7 @@ function HookSecret({ automation, on_close }: { automation: Automation; on_close
   return (
     <ShownOnce
       title={`Webhook of ${automation.name}`}
-      warning="Copy the secret now. It is kept encrypted and cannot be shown again; you can make a new one."
+      warning="Copy the secret now. It is stored encrypted and cannot be shown again; you can create a new one."
       address={url}
       secret={automation.hook_secret ?? ""}
       command={command}
@@ -68,11 +68,11 @@ const columns: Column<Slot>[] = [
   },
   {
     id: "why",
-    title: "Why",
+    title: "Reason",
     wide: true,
     cell: (slot) => (
       <span class="soft" title={reason_text(slot) || undefined}>
-        {reason_text(slot) || (slot.by_hand ? "a person ran it" : "")}
+        {reason_text(slot) || (slot.by_hand ? "started by a person" : "")}
       </span>
     ),
   },
@@ -83,7 +83,7 @@ const columns: Column<Slot>[] = [
     cell: (slot) =>
       slot.run_id ? (
         <a href={run_page(slot.run_id)}>
-          {slot.run_state ? <State tone={run_tones[slot.run_state]} text={run_words[slot.run_state]} /> : "going on"}
+          {slot.run_state ? <State tone={run_tones[slot.run_state]} text={run_words[slot.run_state]} /> : "in progress"}
         </a>
       ) : (
         <span class="faint">–</span>
@@ -91,7 +91,7 @@ const columns: Column<Slot>[] = [
   },
 ];
 
-/** The metric that a trigger watches, above the marks of what it did. */
+/** The metric that a trigger watches, above its firings. */
 function WatchedMetric({ automation }: { automation: Automation }) {
   const trigger = automation.trigger;
   const load = use_load(`automation_metric/${automation.id}/${automation.updated_at}`, () =>
@@ -139,20 +139,20 @@ function Ledger({ automation }: { automation: Automation }) {
     api.page<Slot>(automation_route(automation.id, "/slots"), { limit: 100, cursor }, signal),
   );
   return (
-    <Section title="Ledger" text="Every due moment, newest first, and what became of it.">
+    <Section title="History" text="Every time the automation was due, newest first, and the outcome.">
       <Data load={load} retry={() => void reload("automation_slots/")}>
         {(slots) =>
           slots.length === 0 ? (
-            <p class="faint">No moment has been due yet.</p>
+            <p class="faint">The automation was not due yet.</p>
           ) : (
             <Table
-              label="Ledger"
+              label="History"
               rows={slots}
               columns={columns}
               row_id={(slot) => slot.id}
               row_title={(slot) => `${slot.outcome} ${slot.due_at}`}
               fit
-              foot={<Earlier more={load.more} title="Earlier moments" />}
+              foot={<Earlier more={load.more} title="Older entries" />}
             />
           )
         }
@@ -168,7 +168,7 @@ function NextFirings({ automation }: { automation: Automation }) {
   );
   if (!wanted || !load.data) return null;
   return (
-    <Section title="Next">
+    <Section title="Next firings">
       <Firings times={load.data.map((firing) => firing.due_at)} />
     </Section>
   );
@@ -184,13 +184,13 @@ function About({ automation }: { automation: Automation }) {
         [
           "Preset",
           automation.managed_by ? (
-            "the one in its settings"
+            "from the Signal settings"
           ) : automation.preset_id && automation.preset_name ? (
             <a key="preset" href={preset_page(automation.preset_id)}>
               {automation.preset_name}
             </a>
           ) : (
-            <State key="preset" tone="failed" text="deleted: choose another" />
+            <State key="preset" tone="failed" text="deleted; choose another" />
           ),
         ],
         ["Project", automation.project_name],
@@ -198,7 +198,7 @@ function About({ automation }: { automation: Automation }) {
           "Spent today",
           `${money(spent.cost_micro_usd)}${budget.cost_micro_usd_per_day === null ? "" : ` of ${money(budget.cost_micro_usd_per_day)}`}, ${short_count(spent.tokens)}${budget.tokens_per_day === null ? "" : ` of ${short_count(budget.tokens_per_day)}`} tokens`,
         ],
-        ["Rights of", automation.created_by],
+        ["Runs with permissions of", automation.created_by],
         ...(automation.failure_streak > 0
           ? [
               ["Failures in a row", `${automation.failure_streak} of ${automation.failure_limit || "any number"}`] as [
@@ -222,21 +222,17 @@ function Actions({
   const [deleting, set_deleting] = useState(false);
   const attempt = (failed: string, action: () => Promise<void>) => () =>
     void action().catch((error) => toast_failed(failed, to_api_error(error)));
-  const run_now = attempt("Not started", async () => {
+  const run_now = attempt("Could not start", async () => {
     const slot = await api.post<Slot>(automation_route(automation.id, "/run"), {});
     await automations_changed();
-    toast_done(slot.outcome === "due" ? "Due now; the ledger shows what becomes of it" : slot.outcome);
+    toast_done(slot.outcome === "due" ? "Run requested; the history shows its outcome" : slot.outcome);
   });
-  const set_paused = attempt("It is as before", async () => {
+  const set_paused = attempt("Could not save", async () => {
     await api.post(automation_route(automation.id, automation.paused ? "/resume" : "/pause"), {});
     await automations_changed();
-    toast_done(
-      automation.paused
-        ? `${automation.name} goes on`
-        : `${automation.name} is paused; due moments are written down and skipped`,
-    );
+    toast_done(automation.paused ? `${automation.name} resumed` : `${automation.name} paused`);
   });
-  const rotate = attempt("The secret is as before", async () => {
+  const rotate = attempt("Could not create a new secret", async () => {
     show_secret(await api.post<Automation>(automation_route(automation.id, "/rotate_secret"), {}));
   });
   return (
@@ -266,7 +262,7 @@ function Actions({
       {deleting && (
         <Confirm
           title={`Delete ${automation.name}?`}
-          consequence="It fires no more, and its ledger is gone. Runs that it started stay."
+          consequence="The automation and its history are deleted. Runs that it started are kept."
           action="Delete automation"
           run={async () => {
             await api.delete(automation_route(automation.id));
@@ -285,16 +281,16 @@ function Existing({ id }: { id: string }) {
   const [secret, set_secret] = useState<Automation | null>(null);
   const load = use_load(`automation/${id}`, (signal) => api.get<Automation>(automation_route(id), {}, signal));
   const may_write = can("automation_write");
-  // What is due or running changes by itself.
+  // Due and running entries change on the server.
   use_refresh("automation/", refresh);
   use_refresh("automation_slots/", refresh);
   async function save(body: object): Promise<void> {
     const saved = await api.patch<Automation>(automation_route(id), body);
     await automations_changed();
-    toast_done("Saved; it counts from the next due moment");
+    toast_done("Automation saved");
     if (saved.hook_secret) set_secret(saved);
   }
-  const tabs = [{ id: "ledger", title: "Ledger" }, ...(may_write ? [{ id: "edit", title: "Edit" }] : [])];
+  const tabs = [{ id: "ledger", title: "History" }, ...(may_write ? [{ id: "edit", title: "Edit" }] : [])];
   return (
     <Data load={load} retry={() => void reload("automation/")} whole_page>
       {(automation) => (
@@ -304,14 +300,14 @@ function Existing({ id }: { id: string }) {
           </PageHeader>
           {automation.paused && (
             <Note kind={automation.failure_streak > 0 ? "warning" : "plain"} icon="stop">
-              Paused{automation.pause_reason === "" ? "" : `: ${automation.pause_reason}`}. Due moments are written down
-              and skipped.
+              Paused{automation.pause_reason === "" ? "" : `: ${automation.pause_reason}`}. While paused, firings are
+              skipped and recorded.
             </Note>
           )}
           {automation.managed_by === "signal" && (
             <Note icon="signal">
-              Belongs to <a href={signal_page(automation.project_name)}>Signal of {automation.project_name}</a> and is
-              changed there.
+              Managed by <a href={signal_page(automation.project_name)}>Signal of {automation.project_name}</a>. Change
+              it there.
             </Note>
           )}
           <BudgetNote automation={automation} />

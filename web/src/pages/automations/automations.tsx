@@ -1,4 +1,4 @@
-// All automations of a space: what each does when, how the last moments went, and what comes next.
+// All automations of a space: trigger, recent outcomes and next firing of each.
 
 import { useEffect } from "preact/hooks";
 import { api } from "../../api";
@@ -30,7 +30,7 @@ function RecentSlots({ automation }: { automation: Automation }) {
   return <Ticks marks={slot_marks(load.data ?? [])} kinds={outcome_kinds} />;
 }
 
-/** The newest moment: the run's state when there is one, else what became of the moment. */
+/** The last time it was due: the state of the run if there is one, otherwise the outcome. */
 function SlotState({ slot }: { slot: Slot }) {
   if (slot.outcome === "fired" && slot.run_state)
     return <State tone={run_tones[slot.run_state]} text={run_words[slot.run_state]} />;
@@ -115,7 +115,7 @@ const columns: Column<Automation>[] = [
 
 const late_seconds = 60;
 
-/** The heartbeat: a line while all is well, a warning when it is late or something fails. */
+/** The state of the scheduler: a line while it is on time, a warning when it is late or fails. */
 function SchedulerNote() {
   const load = use_load("scheduler", (signal) => api.get<SchedulerState>("/v1/scheduler", {}, signal));
   useEffect(() => {
@@ -130,8 +130,8 @@ function SchedulerNote() {
     return (
       <Note kind="warning" icon="clock">
         The scheduler is {duration(behind_seconds * 1000)} behind, its last step was <Time time={last_step} />
-        {failed_steps > 0 && last_error !== "" && ` (${last_error})`}. Moments that are due are written down and fire
-        when it catches up.
+        {failed_steps > 0 && last_error !== "" && ` (${last_error})`}. Due automations are recorded and fire when it
+        catches up.
       </Note>
     );
   return (
@@ -150,7 +150,7 @@ export function Automations() {
     <div class="page list-page">
       <PageHeader
         title="Automations"
-        text="Workers that start by themselves. Every due moment leaves a record: fired, or skipped and why."
+        text="Start runs on a schedule, a metric, a monitor or a webhook. The history shows every firing, and why others were skipped."
       >
         {can("automation_write") && (
           <a class="button primary" href={automation_page("new")}>
@@ -166,7 +166,7 @@ export function Automations() {
             <Empty
               icon="clock"
               title="No automations yet"
-              text="An automation gives a preset a prompt on a project: at set times, when a metric crosses a limit, when a monitor triggers, or when a webhook arrives."
+              text="An automation starts a run of a preset with a prompt on a project: at set times, when a metric crosses a limit, when a monitor triggers, or when a webhook arrives."
               command="hone automation create --help"
             />
           ) : (

@@ -1,4 +1,4 @@
-// What automations and their space have spent today of what they may: said before it bites.
+// Today's spending of automations and their space compared to the limits, shown before a limit is reached.
 
 import { api, segment } from "../../api";
 import type { Automation, ModelUsageView, SpaceBudget } from "../../api_types";
@@ -17,7 +17,7 @@ interface Used {
   cost_micro_usd: number;
 }
 
-/** The larger share of the limits that there are; null when there is none. */
+/** The largest used share of the limits; null without a limit. */
 function share_of(limits: Limits, used: Used): number | null {
   const parts = [
     limits.tokens_per_day === null ? null : used.tokens / Math.max(1, limits.tokens_per_day),
@@ -40,19 +40,19 @@ interface DayBudgetDraft {
   tokens: string;
 }
 
-/** What may be spent in a day, as people type it; for a row of a form. */
+/** The fields of a daily budget, for a row of a form. */
 export function DayBudgetFields(props: { draft: DayBudgetDraft; change: (part: Partial<DayBudgetDraft>) => void }) {
   const { draft, change } = props;
   return (
     <>
       <Field
-        label="US dollars a day"
+        label="US dollars per day"
         hint="Empty: no limit."
         value={draft.dollars}
         on_input={(dollars) => change({ dollars })}
       />
       <Field
-        label="Tokens a day"
+        label="Tokens per day"
         hint="Empty: no limit."
         type="number"
         min={1}
@@ -67,7 +67,7 @@ const percent = (share: number) => `${Math.floor(share * 100)} %`;
 
 export const budget_share = (automation: Automation) => share_of(automation.budget, automation.spent_today);
 
-/** In a list: the share of the limit, else what was spent. */
+/** In a list: the share of the limit, otherwise the amount. */
 export function SpentToday({ automation }: { automation: Automation }) {
   const share = budget_share(automation);
   const spent = automation.spent_today;
@@ -88,7 +88,7 @@ export function SpentToday({ automation }: { automation: Automation }) {
   );
 }
 
-/** On the page of one: only when the soft limit is reached. */
+/** On the page of an automation: only when the soft limit is reached. */
 export function BudgetNote({ automation }: { automation: Automation }) {
   const share = budget_share(automation);
   if (share === null || share * 100 < automation.budget.soft_percent) return null;
@@ -96,13 +96,13 @@ export function BudgetNote({ automation }: { automation: Automation }) {
   return (
     <Note kind={share >= 1 ? "failed" : "warning"} icon="warning">
       {share >= 1
-        ? `Today's budget is used up (${used}). Runs are stopped, and due moments are skipped until midnight UTC.`
+        ? `Today's budget is used up (${used}). Runs are stopped, and the automation does not fire until midnight UTC.`
         : `${percent(share)} of today's budget is used (${used}). Workers are asked to finish; at 100 % they are stopped.`}
     </Note>
   );
 }
 
-/** The same for everything in the space together. */
+/** The same for the whole space. */
 export function SpaceBudgetNote() {
   const budget = use_load(`space_budget/${space.value?.id}`, (signal) =>
     api.get<SpaceBudget>(`/v1/spaces/${segment(space.value?.id ?? "")}/budget`, {}, signal),
@@ -127,7 +127,7 @@ export function SpaceBudgetNote() {
   return (
     <Note kind={share >= 1 ? "failed" : "warning"} icon="warning">
       {share >= 1
-        ? `Today's budget of the space is used up (${used}). Model calls are refused until midnight UTC.`
+        ? `Today's budget of the space is used up (${used}). Model calls are rejected until midnight UTC.`
         : `${percent(share)} of today's budget of the space is used (${used}).`}
     </Note>
   );

@@ -1,4 +1,4 @@
-// Automations and the ledger of their due moments as pages show them.
+// Shared by the automation pages: words, colours, API routes, loading.
 
 import { api, segment } from "../../api";
 import type { Automation, Slot, SlotOutcome } from "../../api_types";
@@ -27,22 +27,22 @@ export const outcome_kinds: MarkKind[] = [
 
 const reason_words: Record<string, string> = {
   none: "",
-  paused: "it was paused",
-  overlap: "the run before was still going on",
-  waiting: "waits for the run before",
-  cool_off: "too soon after the firing before",
-  capacity: "too much was waiting already",
-  budget: "the day's budget was used up",
-  preset_missing: "its preset was deleted",
-  coalesced: "missed while no server ran; counted into a later firing",
-  missed: "missed while no server ran",
-  owner_gone: "whoever made it may no longer start runs here",
-  not_started: "the run was refused",
-  nothing_new: "nothing new to look at",
-  interrupted: "the server ended meanwhile",
+  paused: "paused",
+  overlap: "the previous run was still active",
+  waiting: "waiting for the previous run",
+  cool_off: "too soon after the previous firing",
+  capacity: "too many runs in the queue",
+  budget: "the daily budget was used up",
+  preset_missing: "the preset was deleted",
+  coalesced: "missed while the server was down; combined with a later firing",
+  missed: "missed while the server was down",
+  owner_gone: "its owner no longer has the permission run_start",
+  not_started: "the run could not be started",
+  nothing_new: "no new traces",
+  interrupted: "the server was stopped",
 };
 
-/** Why a moment did not fire, in words; empty when there is nothing to say. */
+/** Why an automation did not fire; empty when there is no reason to show. */
 export function reason_text(slot: Pick<Slot, "reason" | "note">): string {
   const words = reason_words[slot.reason] ?? slot.reason;
   if (slot.note === "") return words;
@@ -51,14 +51,14 @@ export function reason_text(slot: Pick<Slot, "reason" | "note">): string {
 
 const bad_ends = ["failed", "timed_out", "lost", "budget_stopped"];
 
-/** A moment that fired and whose run went wrong is red: nobody looks twice at a green mark. */
+/** A firing whose run failed is red. */
 export const slot_marks = (slots: Slot[]): Mark[] =>
   slots.map((slot) => {
     const went_wrong = slot.outcome === "fired" && slot.run_state !== null && bad_ends.includes(slot.run_state);
     return {
       time: to_milliseconds(slot.due_at),
       kind: went_wrong ? "failed" : slot.outcome,
-      why: went_wrong ? `its run ended: ${slot.run_state?.replace("_", " ")}` : reason_text(slot),
+      why: went_wrong ? `run ${slot.run_state?.replace("_", " ")}` : reason_text(slot),
     };
   });
 
@@ -67,5 +67,5 @@ export const use_automations = (): Loaded<Automation[]> =>
     api.list<Automation>("/v1/automations", { space: space.value?.id }, signal),
   );
 
-/** Everything that shows automations is read again. */
+/** Reloads everything that shows automations. */
 export const automations_changed = () => reload("automation");

@@ -1,4 +1,4 @@
-// Making and changing an automation: who works on what, what it is told, what fires it, and how far it may go.
+// Creating and editing an automation: preset, project, prompt, trigger, limits.
 
 import { api } from "../../api";
 import type {
@@ -85,7 +85,7 @@ export function draft_of(automation: Automation | null): Draft {
   };
 }
 
-/** Only the fields of its type: a field of another type is an error to the server. */
+/** Only the fields of its type: the server rejects fields of another type. */
 function trigger_of(draft: Draft): Trigger {
   const all: Partial<Trigger> = { type: draft.type };
   if (draft.type === "cron") {
@@ -110,7 +110,7 @@ function trigger_of(draft: Draft): Trigger {
   return all as Trigger;
 }
 
-/** A saved trigger as it can be sent again: fields that it does not have are left out. */
+/** A saved trigger as a request: without empty fields. */
 export const given_fields = (trigger: Trigger): Partial<Trigger> =>
   Object.fromEntries(Object.entries(trigger).filter(([, value]) => value !== null));
 
@@ -139,7 +139,7 @@ function CronFields({ draft, change }: { draft: Draft; change: Change }) {
           label="Time zone"
           value={draft.time_zone}
           on_input={(time_zone) => change({ time_zone })}
-          hint="Such as Europe/Berlin."
+          hint="For example Europe/Berlin."
           required
         />
       </div>
@@ -173,7 +173,7 @@ function MetricTrigger({ draft, change, project }: { draft: Draft; change: Chang
       <MetricFields value={draft} project={project} on_change={change} />
       <div class="field-row">
         <LengthChoice
-          label="Over the last"
+          label="Window"
           seconds={draft.window_seconds}
           on_change={(window_seconds) => change({ window_seconds })}
           choices={[300, 900, 3600, 21_600, 86_400]}
@@ -194,21 +194,21 @@ function MetricTrigger({ draft, change, project }: { draft: Draft; change: Chang
       </div>
       <div class="field-row">
         <LengthChoice
-          label="Must hold for"
+          label="For at least"
           seconds={draft.for_seconds}
           on_change={(for_seconds) => change({ for_seconds })}
           choices={[0, 300, 900, 3600]}
-          text={(seconds) => (seconds === 0 ? "one look" : window_text(seconds))}
+          text={(seconds) => (seconds === 0 ? "one evaluation" : window_text(seconds))}
         />
         <LengthChoice
-          label="Looks every"
+          label="Evaluate every"
           seconds={draft.every_seconds}
           on_change={(every_seconds) => change({ every_seconds })}
           choices={[60, 300, 900, 3600]}
           text={every_text}
         />
         <Field
-          label="Spans at least"
+          label="Minimum spans"
           type="number"
           min={0}
           value={draft.minimum_samples}
@@ -227,10 +227,10 @@ function MonitorTrigger({ draft, change, project }: { draft: Draft; change: Chan
       value={draft.monitor}
       on_change={(monitor) => change({ monitor })}
       options={[
-        { value: "", title: monitors.length === 0 ? "this project has no monitors" : "choose a monitor" },
+        { value: "", title: monitors.length === 0 ? "no monitors in this project" : "choose a monitor" },
         ...monitors.map((monitor) => ({ value: monitor.id, title: monitor.name })),
       ]}
-      hint="Fires each time the monitor goes into the state triggered."
+      hint="Fires each time the monitor triggers."
     />
   );
 }
@@ -247,23 +247,23 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
     <>
       <div class="field-row">
         <Choice
-          label="While a run is going on"
+          label="While a run is active"
           value={draft.overlap}
           on_change={(value) => change({ overlap: value as Overlap })}
           options={[
-            { value: "skip", title: "skip the moment" },
-            { value: "queue", title: "wait for it" },
-            { value: "parallel", title: "start another" },
+            { value: "skip", title: "skip" },
+            { value: "queue", title: "wait until it ends" },
+            { value: "parallel", title: "start another run" },
           ]}
         />
         {draft.type === "cron" && (
           <Choice
-            label="Missed while no server ran"
+            label="Missed while the server was down"
             value={draft.catch_up}
             on_change={(value) => change({ catch_up: value as CatchUp })}
             options={[
-              { value: "coalesce", title: "fire once for all" },
-              { value: "all", title: "fire each" },
+              { value: "coalesce", title: "fire once" },
+              { value: "all", title: "fire each time" },
               { value: "none", title: "do not fire" },
             ]}
           />
@@ -280,7 +280,7 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
         <DayBudgetFields draft={draft} change={change} />
         <Field
           label="Pause after failures"
-          hint="In a row; 0: never."
+          hint="Consecutive failures. 0: never."
           type="number"
           min={0}
           value={draft.failure_limit}
@@ -351,7 +351,7 @@ export function AutomationForm({ automation, save }: FormProps) {
             ]}
           />
           <Choice
-            label="On project"
+            label="Project"
             value={draft.project}
             on_change={(name) => change({ project: name })}
             options={[
@@ -366,11 +366,11 @@ export function AutomationForm({ automation, save }: FormProps) {
           </Note>
         )}
         <Field
-          label="What each run is told"
+          label="Prompt"
           rows={5}
           value={draft.prompt}
           on_input={(prompt) => change({ prompt })}
-          placeholder="Look at {{window.from}} to {{window.to}} of {{project}}. What went wrong, and why?"
+          placeholder="Analyse {{project}} from {{window.from}} to {{window.to}}. What went wrong, and why?"
           hint={
             <>
               Variables:{" "}
@@ -381,10 +381,10 @@ export function AutomationForm({ automation, save }: FormProps) {
             </>
           }
         />
-        <Section title="When">
+        <Section title="Trigger">
           <div class="form">
             <Choice
-              label="It fires"
+              label="Fires"
               value={draft.type}
               on_change={(value) => change({ type: value as TriggerType })}
               options={types}
@@ -400,14 +400,14 @@ export function AutomationForm({ automation, save }: FormProps) {
             )}
           </div>
         </Section>
-        <Section title="How far it may go">
+        <Section title="Limits">
           <div class="form">
             <Limits draft={draft} change={change} />
           </div>
         </Section>
       </Form>
       <TriggerPreviewBox
-        // A schedule is the same for every project, but the server asks for one.
+        // A schedule does not depend on the project, but the server requires one.
         project={draft.project || (projects[0]?.name ?? "")}
         trigger={trigger}
         cool_off_seconds={draft.cool_off_seconds}

@@ -1,4 +1,4 @@
-// What a trigger would do, before it is saved: the next ten firings, or what the last seven days would have fired.
+// A preview of a trigger before it is saved: the next ten firings, or the firings in the last seven days.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ApiError, api, to_api_error } from "../../api";
@@ -13,7 +13,7 @@ import { Time } from "../../parts/time";
 import { space } from "../../session";
 import { outcome_kinds, reason_text } from "./data";
 
-/** Typing is not asking: only what stands still for a moment is tried. */
+/** The preview is requested when the draft has not changed for this time. */
 const patience = 350;
 
 interface Tried<T> {
@@ -21,7 +21,7 @@ interface Tried<T> {
   error: ApiError | null;
 }
 
-/** Posts a draft whenever it has stood still; the last good answer stays while the next is fetched. */
+/** Posts a draft when it has not changed for a while; the last response stays while the next loads. */
 export function use_preview<T>(path: string, body: unknown, ready: boolean): Tried<T> {
   const [tried, set_tried] = useState<Tried<T>>({ data: null, error: null });
   const text = JSON.stringify(body);
@@ -120,7 +120,7 @@ export function TriggerPreviewBox({ project, trigger, cool_off_seconds, ready }:
     <section class="preview" aria-label="Preview" aria-live="polite">
       <h2>{trigger.type === "cron" ? "Next firings" : "On past data"}</h2>
       {ready && tried.error && <ErrorNote error={tried.error} />}
-      {!ready && <p class="faint">Say when it should fire.</p>}
+      {!ready && <p class="faint">Set a trigger to see a preview.</p>}
       {ready && !tried.data && !tried.error && <Skeleton rows={4} />}
       {ready && tried.data && !tried.error && trigger.type === "cron" && <Firings times={tried.data.next} />}
       {ready && tried.data && trigger.type === "metric" && <Past trigger={trigger} preview={tried.data} />}

@@ -1,5 +1,5 @@
-// Home: what there is to do and what goes on; above it the first steps, until a worker has been started on a trace.
-// Every tick comes from the API, nothing is remembered here.
+// Home: open tasks and current activity; above them the first steps, until a session was started on a trace.
+// The state of each step comes from the API.
 
 import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -16,7 +16,7 @@ import { CreateProject } from "../projects/form";
 import { HomeNow } from "./now";
 import { type Progress, Steps } from "./steps";
 
-/** Where runs leave their own traces: not an observed application. */
+/** The project with the traces of runs: not an observed application. */
 const own_project = "hone-runs";
 
 interface HomeData {
@@ -45,7 +45,7 @@ async function load_home(id: string, signal: AbortSignal): Promise<HomeData> {
   };
 }
 
-/** Whether a trace has come into one of the newest projects; null until that is known. */
+/** Whether one of the newest projects has received a trace; null until that is known. */
 function use_traced(projects: Project[] | undefined): boolean | null {
   const ids = (projects ?? []).slice(0, 3).map((project) => project.id);
   const load = use_load(ids.length > 0 ? `projects/traced/${ids.join()}` : null, async (signal) => {
@@ -94,9 +94,9 @@ export function Home() {
   const projects = observed(load.data?.projects);
   const traced = use_traced(projects);
   const progress = load.data ? { ...load.data.progress, traced } : null;
-  // Until it is known whether traces came, a space where somebody works is not sent back to the steps.
+  // While it is unknown whether traces arrived, a space with sessions does not show the steps again.
   const finished = progress?.session === true && traced !== false;
-  // Whoever saw the steps sees the last one ticked, too; the next visit shows only the space.
+  // A user who saw the steps also sees the last one completed; the next visit shows only the space.
   const [seen_steps, set_seen_steps] = useState(false);
   const setting_up = can("run_start") && progress !== null && (!finished || seen_steps);
   useEffect(() => {
@@ -108,7 +108,11 @@ export function Home() {
     <div class="page narrow">
       <PageHeader
         title={setting_up ? `Welcome${name ? `, ${name}` : ""}` : (current?.name ?? "Home")}
-        text={setting_up ? "Three steps and this space is at work. Each ticks itself off." : current?.description}
+        text={
+          setting_up
+            ? "Set up this space in three steps. Each step is marked as done automatically."
+            : current?.description
+        }
       />
       {load.error && <ErrorNote error={load.error} retry={() => void reload(key)} />}
       {!load.data && !load.error && <Skeleton />}
@@ -116,13 +120,13 @@ export function Home() {
         <Empty
           icon="project"
           title="No projects yet"
-          text={`Your role here is ${current?.role ?? "none"}. Projects appear as soon as an admin creates them or gives you access.`}
+          text={`Your role here is ${current?.role ?? "none"}. Projects appear here when an admin creates one or gives you access.`}
         />
       )}
       {progress && setting_up && <Steps progress={progress} project={projects?.[0]?.name ?? "my-app"} />}
       {setting_up && finished && (
         <Note kind="done" icon="check">
-          That was all. This space is at work.
+          Setup is complete.
         </Note>
       )}
       {load.data && <HomeNow projects={load.data.projects} />}

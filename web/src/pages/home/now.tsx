@@ -1,4 +1,4 @@
-// What a space is about right now: what waits for a person, what goes wrong, who is at work. Empty parts stay away.
+// The current state of a space: open reviews, triggered monitors, open issues, active runs. Empty parts are hidden.
 
 import type { ComponentChildren } from "preact";
 import { api } from "../../api";
@@ -28,7 +28,7 @@ import { SeverityMark } from "../signal/severity_mark";
 const most = 5;
 const refresh = 10_000;
 
-/** The first rows of a list of the space; one more is asked for, to know whether there are more. */
+/** The first rows of a list of the space; one more is requested, to know whether there are more. */
 function use_first<Row>(what: string, allowed: boolean, filter: Record<string, string>): Loaded<Row[]> {
   const id = space.value?.id;
   return use_load(id && allowed ? `home/${what}/${id}` : null, async (signal) => {
@@ -40,7 +40,7 @@ function use_first<Row>(what: string, allowed: boolean, filter: Record<string, s
 interface ListProps<Row> {
   title: string;
   load: Loaded<Row[]>;
-  /** Where the rest is. */
+  /** The page with all rows. */
   all: (first: Row) => string;
   row: (row: Row) => ComponentChildren;
   row_key: (row: Row) => string;
@@ -81,7 +81,7 @@ export function HomeNow({ projects }: { projects: Project[] }) {
   return (
     <>
       <FirstRows
-        title="Waits for you"
+        title="Waiting for your review"
         load={reviews}
         all={inbox_page}
         row_key={(item) => item.artifact.id}
@@ -113,7 +113,7 @@ export function HomeNow({ projects }: { projects: Project[] }) {
         )}
       />
       <FirstRows
-        title="What goes wrong"
+        title="Open issues"
         load={issues}
         all={(first) => signal_page(project_of(first))}
         row_key={(issue) => issue.id}
@@ -132,7 +132,7 @@ export function HomeNow({ projects }: { projects: Project[] }) {
         )}
       />
       <FirstRows
-        title="Workers"
+        title="Active runs"
         load={runs}
         all={swarm_page}
         row_key={(run) => run.id}

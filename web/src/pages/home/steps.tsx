@@ -1,4 +1,4 @@
-// First steps of a space: a trace, something that works on it, a session. Each ticks itself off when the API says so.
+// First steps of a space: send a trace, choose a worker, start a session. The state of each comes from the API.
 
 import type { ComponentChildren } from "preact";
 import { Icon } from "../../parts/icon";
@@ -6,7 +6,7 @@ import { can } from "../../session";
 import { space_home } from "../addresses";
 import { SendTrace } from "../projects/send_trace";
 
-/** What is done; null until it is known. */
+/** Completed steps; null until known. */
 export interface Progress {
   key: boolean;
   traced: boolean | null;
@@ -51,10 +51,10 @@ export function Steps({ progress, project }: { progress: Progress; project: stri
         done={traced}
         text={
           traced
-            ? "Traces are coming in."
+            ? "Traces are arriving."
             : progress.key || !can("key_create")
-              ? "Set these for an application with any OpenTelemetry exporter, with a key's secret in HONE_API_KEY. The project comes into being with its first trace."
-              : "Any OpenTelemetry exporter will do. It shows an API key with every request, so create one first."
+              ? "Set these variables for an application with any OpenTelemetry exporter, and HONE_API_KEY to an API key. The project is created with its first trace."
+              : "Any OpenTelemetry exporter works. It sends an API key with every request, so create a key first."
         }
       >
         {!progress.key && can("key_create") && (
@@ -71,12 +71,12 @@ export function Steps({ progress, project }: { progress: Progress; project: stri
       </Step>
       <Step
         number={2}
-        title="Add a model key, or choose the playbook"
+        title="Add a model key, or use the playbook"
         done={progress.worker}
         text={
           progress.worker
-            ? "There is somebody to do the work."
-            : "Coding agents need a model: your key stays outside of their sandboxes. The playbook needs none: it is an analyst that follows fixed steps."
+            ? "A worker is available."
+            : "Coding agents need a model. Your key never enters their sandboxes. The playbook needs no model: it analyses traces in fixed steps."
         }
       >
         <p class="button-row">
@@ -87,7 +87,7 @@ export function Steps({ progress, project }: { progress: Progress; project: stri
           )}
           {can("preset_write") && (
             <a class="button" href={`${here}/presets/new`}>
-              Choose the playbook
+              Use the playbook
             </a>
           )}
         </p>
@@ -98,8 +98,8 @@ export function Steps({ progress, project }: { progress: Progress; project: stri
         done={progress.session}
         text={
           progress.session
-            ? "The first worker has been started."
-            : "Ask a question about your traces; a worker looks into it in a sandbox and leaves what it found."
+            ? "The first session was started."
+            : "Give a worker a task about your traces. It works in a sandbox and saves its findings."
         }
       >
         <p>

@@ -24,7 +24,7 @@ function AcceptForm({ token, invite }: { token: string; invite: InviteInfo }) {
     <>
       <h1>Join {invite.space_name}</h1>
       <p class="page-text">
-        You were invited as <b>{invite.role}</b> with the address <b>{invite.email}</b>. The link works once and ends{" "}
+        You were invited as <b>{invite.role}</b> with the address <b>{invite.email}</b>. The link works once and expires{" "}
         <Time time={invite.expires_at} />.
       </p>
       <Form title={`Join ${invite.space_name}`} busy_title="Joining…" submit={accept}>
@@ -62,7 +62,7 @@ export function Invite({ params }: { params: Params }) {
         </Data>
         {load.error && (
           <p class="page-text">
-            It may have been used, revoked or expired. Ask for a new link, or <a href="/login">log in</a>.
+            The link was used, revoked or has expired. Ask an admin for a new one, or <a href="/login">log in</a>.
           </p>
         )}
       </div>

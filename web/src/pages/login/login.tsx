@@ -1,4 +1,4 @@
-// Log in with address and password. Too many attempts: the button waits as long as the server says.
+// Log in with email and password. After too many attempts the button is disabled for as long as the server requires.
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../../api";
@@ -8,7 +8,7 @@ import { Mark } from "../../parts/icon";
 import { query } from "../../router";
 import { log_in } from "../../session";
 
-/** Seconds left of a wait, counting down. */
+/** The remaining seconds of the wait. */
 function use_countdown(): [number, (seconds: number) => void] {
   const [left, set_left] = useState(0);
   useEffect(() => {
@@ -28,7 +28,7 @@ export function Login() {
       <div class="guest-box">
         <Mark />
         <h1>Log in to Hone</h1>
-        {query.value.has("next") && <p class="page-text">Then you continue where you wanted to go.</p>}
+        {query.value.has("next") && <p class="page-text">Log in to continue to the page you opened.</p>}
         <Form
           title={wait > 0 ? `Try again in ${duration(wait * 1000)}` : "Log in"}
           busy_title="Logging in…"

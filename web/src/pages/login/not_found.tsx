@@ -1,4 +1,4 @@
-// The pages nobody asks for.
+// Pages for errors: not found, no permission, server not reachable.
 
 import { Mark } from "../../parts/icon";
 import { Empty, ErrorNote } from "../../parts/state";
@@ -10,18 +10,18 @@ export function NotFound() {
       <Empty
         whole_page
         icon="search"
-        title="There is nothing at this address"
-        text="It may have been renamed or deleted, or it belongs to a space or project that you cannot see."
+        title="Page not found"
+        text="It was renamed or deleted, or it belongs to a space or project that you cannot access."
       >
         <a class="button" href="/">
-          Go home
+          Go to Home
         </a>
       </Empty>
     </div>
   );
 }
 
-/** The page exists; the caller's role does not reach it. */
+/** The page exists, but the user's role does not include it. */
 export function NotYours() {
   const role = space.value?.role;
   return (
@@ -29,25 +29,25 @@ export function NotYours() {
       <Empty
         whole_page
         icon="lock"
-        title="Your role does not reach this page"
-        text={`You are ${role ? `${role} in ${space.value?.name}` : "not a member here"}. Whoever manages the members can give you another role.`}
+        title="You do not have access to this page"
+        text={`${role ? `Your role in ${space.value?.name} is ${role}` : "You are not a member of this space"}. Ask an owner or admin of the space for access.`}
       >
         <a class="button" href="/">
-          Go home
+          Go to Home
         </a>
       </Empty>
     </div>
   );
 }
 
-/** Not even the question "who am I" was answered. */
+/** The first request failed. */
 export function ServerDown() {
   const error = me_error.value;
   return (
     <main class="guest">
       <div class="guest-box">
         <Mark />
-        <h1>Hone does not answer</h1>
+        <h1>Could not reach the server</h1>
         {error && <ErrorNote error={error} retry={() => window.location.reload()} />}
       </div>
     </main>

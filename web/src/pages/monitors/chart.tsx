@@ -1,4 +1,4 @@
-// A monitor's values over time with the limits it is held against, and below them which state held when.
+// A monitor's values over time with their limits, and the states below.
 
 import { useMemo } from "preact/hooks";
 import type { ChartPoint, MonitorSettings } from "../../api_types";
@@ -16,12 +16,12 @@ interface MonitorChartProps {
 }
 
 export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
-  // Absence counts spans, whatever the metric.
+  // Absence counts spans; the metric is not used.
   const metric = settings.condition.type === "absence" ? "count" : settings.metric;
   const { text, title } = metric_info(metric);
   const chart = useMemo(() => {
     const times = points.map((point) => to_milliseconds(point.at));
-    // The values come last: drawn over the limits and the band between them.
+    // The values are last: drawn over the limits and the band between them.
     const lines: Line[] = [];
     const limit = (name: string, values: (number | null)[]) => {
       if (values.some((value) => value !== null)) lines.push({ title: name, colour: "--failed", dashed: true, values });
@@ -44,12 +44,12 @@ export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
   if (first === last && only)
     return (
       <p class="soft">
-        One look so far: {only.value === null ? "no data" : text(only.value)}
+        One evaluation so far: {only.value === null ? "no data" : text(only.value)}
         {only.upper !== null && `, upper limit ${text(only.upper)}`}
         {only.lower !== null && `, lower limit ${text(only.lower)}`}.
       </p>
     );
-  // A look speaks about the time before it.
+  // An evaluation describes the time before it.
   const stretches = to_stretches(
     points.map((point, index) => ({ time: chart.times[Math.max(0, index - 1)] ?? first, state: point.state })),
     first,

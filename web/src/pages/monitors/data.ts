@@ -1,4 +1,4 @@
-// Monitors as pages show them.
+// Shared by the monitor pages: words, colours, API routes, loading.
 
 import { api, segment } from "../../api";
 import type { Monitor, MonitorState, Project } from "../../api_types";
@@ -29,7 +29,7 @@ export const use_monitors = (project: Project | undefined): Loaded<Monitor[]> =>
 
 export const monitors_changed = () => reload("monitor");
 
-/** What the last look saw: "7.2 %", or that there was nothing to see. */
+/** The value of the last evaluation: "7.2 %" or "no data". */
 export function reading_text(monitor: Monitor): string {
   const reading = monitor.last_reading;
   if (!reading) return "–";
@@ -46,11 +46,11 @@ const event_words: Record<string, string> = {
   healthy: "healthy",
   muted: "muted",
   unmuted: "unmuted",
-  failed: "could not look",
+  failed: "evaluation failed",
 };
 export const event_word = (kind: string) => event_words[kind] ?? kind;
 
-/** Null for what people did to the monitor: that is no state. */
+/** Null for changes by people, which are no states. */
 export const event_tone = (kind: string): Tone | null =>
   (
     ({ triggered: "failed", recovered: "done", healthy: "done", no_data: "off", failed: "limit" }) as Record<

@@ -1,4 +1,4 @@
-// The evaluators of a project: rules that judge each new span without a model, what they say and how often.
+// The evaluators of a project: rules that label each new span without a model.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -36,7 +36,7 @@ function RuleState({ rule }: { rule: Evaluator }) {
   return <State tone="done" text="on" />;
 }
 
-/** What the rule would have said about the last day, so that nobody saves one that marks everything or nothing. */
+/** The matches of the rule in the last day, before it is saved. */
 function Preview({ project, body }: { project: Project; body: Record<string, unknown> }) {
   const [seen, set_seen] = useState<EvaluatorPreview | null>(null);
   const [why, set_why] = useState("");
@@ -53,7 +53,7 @@ function Preview({ project, body }: { project: Project; body: Record<string, unk
   return (
     <p class="hint" aria-live="polite">
       <button type="button" class="quiet" onClick={() => void look()}>
-        <Icon name="search" /> Try it on the last day
+        <Icon name="search" /> Test on the last day
       </button>{" "}
       {seen && `${exact_count(seen.matched)} of ${plural(seen.spans, "span")} would match.`}
       {why !== "" && <State tone="failed" text={why} />}
@@ -86,11 +86,13 @@ function RuleDialog({ project, rule, on_close }: { project: Project; rule: Evalu
         { space: space.value?.id },
       );
     await reload(evaluators_key(project));
-    toast_done(rule ? "Saved; it counts for spans from now on" : "It judges the last day and whatever comes");
+    toast_done(
+      rule ? "Evaluator saved; it applies to new spans" : "Evaluator created; it evaluates the last day and new spans",
+    );
     on_close();
   }
   return (
-    <Dialog title={rule ? `Change ${rule.name}` : "New evaluator"} wide on_close={on_close}>
+    <Dialog title={rule ? `Edit ${rule.name}` : "New evaluator"} wide on_close={on_close}>
       <Form
         title={rule ? "Save" : "Create evaluator"}
         disabled={(!rule && name.trim() === "") || condition.trim() === "" || label.trim() === ""}
@@ -103,12 +105,12 @@ function RuleDialog({ project, rule, on_close }: { project: Project; rule: Evalu
             value={name}
             on_input={set_name}
             placeholder="slow_tools"
-            hint="Its evals carry this name."
+            hint="The name of its evals."
             first
           />
         )}
         <Field
-          label="Judges"
+          label="Applies to"
           value={filter}
           on_input={set_filter}
           placeholder="kind = tool"
@@ -121,12 +123,12 @@ function RuleDialog({ project, rule, on_close }: { project: Project; rule: Evalu
           placeholder="status = error or latency > 5s"
         />
         <div class="field-row">
-          <Field label="Label of a match" value={label} on_input={set_label} />
+          <Field label="Label for matches" value={label} on_input={set_label} />
           <Field
-            label="Label of the others"
+            label="Label for other spans"
             value={other}
             on_input={set_other}
-            hint="Empty: they get no eval. With it, a monitor can watch the share."
+            hint="Empty: other spans get no eval. With a label, a monitor can watch the share."
           />
           <Field label="Percent of traces" type="number" min={1} value={sample} on_input={set_sample} />
         </div>
@@ -142,9 +144,9 @@ function RuleMenu({ project, rule, on_edit }: { project: Project; rule: Evaluato
     try {
       await api.patch(evaluator_route(rule.id), { enabled: !rule.enabled });
       await reload(evaluators_key(project));
-      toast_done(rule.enabled ? `${rule.name} is off` : `${rule.name} judges from now on`);
+      toast_done(rule.enabled ? `${rule.name} turned off` : `${rule.name} turned on`);
     } catch (error) {
-      toast_failed("It is as before", to_api_error(error));
+      toast_failed("Could not save the evaluator", to_api_error(error));
     }
   }
   return (
@@ -155,12 +157,12 @@ function RuleMenu({ project, rule, on_edit }: { project: Project; rule: Evaluato
         align="right"
         button={<Icon name="more" />}
         items={[
-          { title: "Change…", icon: "settings", run: on_edit },
-          { title: rule.enabled ? "Switch off" : "Switch on", icon: "stop", run: () => void switch_rule() },
+          { title: "Edit…", icon: "settings", run: on_edit },
+          { title: rule.enabled ? "Turn off" : "Turn on", icon: "stop", run: () => void switch_rule() },
           ...(rule.issue_id
             ? [
                 {
-                  title: "Open its issue",
+                  title: "Open issue",
                   icon: "signal" as const,
                   run: () => navigate(issue_page(project.name, rule.issue_id ?? "")),
                 },
@@ -172,7 +174,7 @@ function RuleMenu({ project, rule, on_edit }: { project: Project; rule: Evaluato
       {deleting && (
         <Confirm
           title={`Delete ${rule.name}?`}
-          consequence="It judges no more. The evals it wrote stay."
+          consequence="New spans are no longer evaluated. Existing evals are kept."
           action="Delete evaluator"
           run={async () => {
             await api.delete(evaluator_route(rule.id));
@@ -196,7 +198,7 @@ const columns = (project: Project, edit: (rule: Evaluator) => void): Column<Eval
     width: "22%",
     sort: (rule) => rule.name,
     cell: (rule) => (
-      <a class="cell-link" href={traces_page(project.name, found_by(rule), "24h")} title="Its matches">
+      <a class="cell-link" href={traces_page(project.name, found_by(rule), "24h")} title="Show matching traces">
         {rule.name}
       </a>
     ),
@@ -213,7 +215,7 @@ const columns = (project: Project, edit: (rule: Evaluator) => void): Column<Eval
   },
   {
     id: "label",
-    title: "Says",
+    title: "Labels",
     width: "116px",
     wide: true,
     cell: (rule) => (rule.other_label === "" ? rule.label : `${rule.label} / ${rule.other_label}`),
@@ -225,14 +227,14 @@ const columns = (project: Project, edit: (rule: Evaluator) => void): Column<Eval
     align: "right",
     sort: (rule) => rule.matched,
     cell: (rule) => (
-      <span title={`${exact_count(rule.matched)} of ${exact_count(rule.judged)} judged spans`}>
+      <span title={`${exact_count(rule.matched)} of ${exact_count(rule.judged)} evaluated spans`}>
         {short_count(rule.matched)} <span class="faint">of {short_count(rule.judged)}</span>
       </span>
     ),
   },
   {
     id: "last",
-    title: "Looked",
+    title: "Last run",
     width: "96px",
     align: "right",
     wide: true,
@@ -261,7 +263,7 @@ function Rules({ project }: { project: Project }) {
             <Empty
               icon="check"
               title="No evaluators yet"
-              text="An evaluator is a rule: spans that match a filter get one label, the others of their kind another. It needs no model, judges each new span within a minute, and monitors can watch it. An issue of Signal becomes one with a click."
+              text="An evaluator is a rule: spans that match a condition get one label, other spans another. It needs no model, evaluates each new span within a minute, and monitors can watch its labels. You can also create one from an issue of Signal."
               command="hone evaluator create --help"
             />
           ) : (
@@ -296,7 +298,7 @@ export function EvaluatorsPage({ params }: { params: Params }) {
   const project = use_project(params);
   return (
     <div class="page list-page">
-      <PageHeader title="Evaluators" text="Rules that judge every new span, without a model.">
+      <PageHeader title="Evaluators" text="Rules that label every new span, without a model.">
         {can("eval_write") && (
           <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
             <Icon name="plus" /> Create evaluator

@@ -1,5 +1,4 @@
-// Making and changing a monitor: what is watched, when it is bad, when nobody wants to hear of it; with a try on past
-// data beside it.
+// Creating and editing a monitor: metric, condition, hours without notices; with a preview on past data.
 
 import type {
   ChangeBy,
@@ -74,7 +73,7 @@ function draft_of(monitor: Monitor | null): Draft {
   };
 }
 
-/** Absent rather than empty: the server takes only what belongs to the condition. */
+/** Absent rather than empty: the server accepts only fields of the condition. */
 function settings_of(draft: Draft): MonitorSettings {
   const threshold = limit_value(draft, draft.threshold);
   const recover = limit_value(draft, draft.recover);
@@ -106,9 +105,9 @@ function settings_of(draft: Draft): MonitorSettings {
 type Change = (part: Partial<Draft>) => void;
 
 const types: { value: ConditionType; title: string }[] = [
-  { value: "threshold", title: "leaves a fixed limit" },
-  { value: "automatic", title: "is not as usual at this hour of the week" },
-  { value: "change", title: "changes against the window before" },
+  { value: "threshold", title: "crosses a fixed limit" },
+  { value: "automatic", title: "is unusual for this hour of the week" },
+  { value: "change", title: "changes compared to the previous window" },
   { value: "absence", title: "has too few spans" },
 ];
 
@@ -122,22 +121,22 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
   return (
     <div class="field-row">
       <Choice
-        label="Bad is"
+        label="Direction"
         value={draft.direction}
         on_change={(value) => change({ direction: value as Direction })}
         options={directions}
       />
       {draft.type === "automatic" && (
         <Field
-          label="Width of usual"
+          label="Sensitivity"
           value={draft.sensitivity}
           on_input={(sensitivity) => change({ sensitivity })}
-          hint="Robust standard deviations, 1 to 20."
+          hint="Width of the usual range in robust standard deviations, 1 to 20."
         />
       )}
       {draft.type === "change" && (
         <Choice
-          label="Compared by"
+          label="Compare by"
           value={draft.change_by}
           on_change={(value) => change({ change_by: value as ChangeBy })}
           options={[
@@ -150,14 +149,14 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
         label={`Limit, ${unit}`}
         value={draft.threshold}
         on_input={(threshold) => change({ threshold })}
-        hint={draft.type === "automatic" ? "While there is too little history; may be empty." : undefined}
+        hint={draft.type === "automatic" ? "Used while there is too little history. Optional." : undefined}
       />
       {draft.type === "threshold" && (
         <Field
           label={`Recovers at, ${unit}`}
           value={draft.recover}
           on_input={(recover) => change({ recover })}
-          hint="So that it does not flap. Empty: at the limit."
+          hint="Prevents flapping. Empty: at the limit."
         />
       )}
     </div>
@@ -249,7 +248,7 @@ function Preview({ project, draft, ready }: { project: Project; draft: Draft; re
     <section class="preview" aria-label="Preview" aria-live="polite">
       <h2>On past data</h2>
       {ready && tried.error && <ErrorNote error={tried.error} />}
-      {!ready && <p class="faint">Say when it is bad.</p>}
+      {!ready && <p class="faint">Set a limit to see a preview.</p>}
       {ready && !tried.data && !tried.error && <Skeleton rows={4} />}
       {ready && tried.data && (
         <>
@@ -289,28 +288,28 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
           label="Description"
           value={draft.description}
           on_input={(description) => change({ description })}
-          hint="What to do when it triggers, for example."
+          hint="For example: what to do when it triggers."
         />
-        <Section title="What is watched">
+        <Section title="Metric">
           <div class="form">
             <MetricFields value={draft} project={project} on_change={change} />
             <div class="field-row">
               <LengthChoice
-                label="Over the last"
+                label="Window"
                 seconds={draft.window_seconds}
                 on_change={(window_seconds) => change({ window_seconds })}
                 choices={[300, 900, 3600, 21_600, 86_400, 604_800]}
                 text={window_text}
               />
               <LengthChoice
-                label="Looked at every"
+                label="Evaluate every"
                 seconds={draft.frequency_seconds}
                 on_change={(frequency_seconds) => change({ frequency_seconds })}
                 choices={[60, 300, 900, 3600, 86_400]}
                 text={every_text}
               />
               <Field
-                label={draft.type === "absence" ? "Fewer spans are bad" : "Fewer spans are no data"}
+                label={draft.type === "absence" ? "Minimum spans" : "Minimum spans for a value"}
                 type="number"
                 min={0}
                 value={draft.minimum_samples}
@@ -319,27 +318,27 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
             </div>
           </div>
         </Section>
-        <Section title="When it is bad">
+        <Section title="Condition">
           <div class="form">
             <div class="field-row">
               <Choice
-                label="Triggers when it"
+                label="Triggers when the metric"
                 value={draft.type}
                 on_change={(value) => change({ type: value as ConditionType })}
                 options={types}
               />
               <LengthChoice
-                label="Must last"
+                label="For at least"
                 seconds={draft.for_seconds}
                 on_change={(for_seconds) => change({ for_seconds })}
                 choices={[0, 900, 3600, 21_600]}
-                text={(seconds) => (seconds === 0 ? "one look" : window_text(seconds))}
+                text={(seconds) => (seconds === 0 ? "one evaluation" : window_text(seconds))}
               />
             </div>
             {draft.type !== "absence" && <Limits draft={draft} change={change} />}
             {(draft.type === "threshold" || draft.type === "change") && (
               <Field
-                label="For each"
+                label="Group by"
                 value={draft.group_by}
                 on_input={(group_by) => change({ group_by })}
                 placeholder="model"
@@ -348,7 +347,7 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
             )}
           </div>
         </Section>
-        <Section title="Hours without notices" text="It is looked at all the same; only nobody is told.">
+        <Section title="Hours without notices" text="The monitor is still evaluated; only notices are not sent.">
           <QuietHours draft={draft} change={change} />
         </Section>
       </Form>

@@ -1,4 +1,4 @@
-// Which number of a project is watched: the metric, the spans it is taken from, and the eval where one is needed.
+// The fields of a metric: its name, the filter of spans, and the eval where one is needed.
 
 import { useMemo } from "preact/hooks";
 import type { ApiError } from "../../api";
@@ -18,12 +18,12 @@ interface MetricFieldsProps {
   value: Measured;
   project: Project | undefined;
   on_change: (part: Partial<Measured>) => void;
-  /** What the server found wrong with the filter. */
+  /** The server's error about the filter. */
   error?: ApiError | null;
 }
 
 export function MetricFields({ value, project, on_change, error = null }: MetricFieldsProps) {
-  // Completions look at the last week.
+  // Completions use the last week.
   const bounds = useMemo(() => ({ after: new Date(Date.now() - 7 * 86_400_000).toISOString() }), []);
   const of_evals = value.metric.startsWith("eval_");
   return (
@@ -43,7 +43,7 @@ export function MetricFields({ value, project, on_change, error = null }: Metric
         )}
       </div>
       <div class="field">
-        <span class="field-label">Of spans that match</span>
+        <span class="field-label">Filter</span>
         <SpanFilterBar
           project={project}
           text={value.filter}
@@ -66,7 +66,7 @@ interface LengthProps {
   text: (seconds: number) => string;
 }
 
-/** A length of time out of a few usual ones; one that was set elsewhere stays choosable. */
+/** A duration from a few usual ones; another value that is already set can be kept. */
 export function LengthChoice({ label, seconds, on_change, choices, text }: LengthProps) {
   const known = choices.includes(seconds) ? choices : [...choices, seconds].sort((a, b) => a - b);
   return (

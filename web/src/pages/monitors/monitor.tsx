@@ -1,4 +1,4 @@
-// One monitor: its state, its values against its limits, what happened to it, and changing it.
+// One monitor: state, values with limits, history, editing.
 
 import { useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -48,13 +48,13 @@ function MuteDialog({ monitor, on_close }: { monitor: Monitor; on_close: () => v
           const until = new Date(Date.now() + Number(hours) * 3_600_000).toISOString();
           await api.post(monitor_route(monitor.id, "/mute"), { until, reason: reason.trim() });
           await monitors_changed();
-          toast_done("Muted; it is looked at all the same");
+          toast_done("Monitor muted");
           on_close();
         }}
       >
-        <p>It is looked at all the same, but no notice is sent until then.</p>
+        <p>The monitor is still evaluated, but no notices are sent until then.</p>
         <Choice
-          label="For"
+          label="Duration"
           value={hours}
           on_change={set_hours}
           options={[
@@ -65,7 +65,7 @@ function MuteDialog({ monitor, on_close }: { monitor: Monitor; on_close: () => v
             { value: "720", title: "30 days" },
           ]}
         />
-        <Field label="Why" value={reason} on_input={set_reason} placeholder="maintenance" first />
+        <Field label="Reason" value={reason} on_input={set_reason} placeholder="maintenance" first />
       </Form>
     </Dialog>
   );
@@ -84,25 +84,25 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
       set_busy(false);
     }
   };
-  const evaluate = attempt("Not looked at", async () => {
+  const evaluate = attempt("Could not evaluate", async () => {
     await api.post(monitor_route(monitor.id, "/evaluate"), {});
     await monitors_changed();
-    toast_done("Looked at it");
+    toast_done("Monitor evaluated");
   });
-  const unmute = attempt("Still muted", async () => {
+  const unmute = attempt("Could not unmute", async () => {
     await api.post(monitor_route(monitor.id, "/unmute"), {});
     await monitors_changed();
-    toast_done("Notices are on again");
+    toast_done("Monitor unmuted");
   });
-  const set_enabled = attempt("It is as before", async () => {
+  const set_enabled = attempt("Could not save", async () => {
     await api.patch(monitor_route(monitor.id), { enabled: !monitor.enabled });
     await monitors_changed();
-    toast_done(monitor.enabled ? `${monitor.name} is off` : `${monitor.name} is on`);
+    toast_done(monitor.enabled ? `${monitor.name} turned off` : `${monitor.name} turned on`);
   });
   return (
     <>
       <button type="button" disabled={busy} onClick={() => void evaluate()}>
-        <Icon name="rotate" /> Look now
+        <Icon name="rotate" /> Evaluate now
       </button>
       {monitor.muted_until ? (
         <button type="button" disabled={busy} onClick={() => void unmute()}>
@@ -122,7 +122,7 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
           ...(can("automation_write")
             ? [
                 {
-                  title: "Start a worker when it triggers",
+                  title: "Create an automation for this monitor",
                   icon: "history" as const,
                   run: () =>
                     navigate(
@@ -132,7 +132,7 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
               ]
             : []),
           {
-            title: monitor.enabled ? "Switch off" : "Switch on",
+            title: monitor.enabled ? "Turn off" : "Turn on",
             icon: monitor.enabled ? "stop" : "play",
             run: () => void set_enabled(),
           },
@@ -143,7 +143,7 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
       {asked === "delete" && (
         <Confirm
           title={`Delete ${monitor.name}?`}
-          consequence="It is not looked at any more, its history is gone, and automations that wait for it never fire."
+          consequence="The monitor and its history are deleted. Automations that it triggers no longer fire."
           action="Delete monitor"
           run={async () => {
             await api.delete(monitor_route(monitor.id));
@@ -169,7 +169,7 @@ function Values({ monitor }: { monitor: Monitor }) {
       signal,
     );
   });
-  // A young monitor has little to show: what its settings would have seen before it existed stands in front.
+  // A new monitor has few values: a preview of its settings fills the time before it was created.
   const is_young = load.data !== undefined && load.data.points.length < few_points;
   const before = use_load(is_young ? `monitor_before/${monitor.id}/${monitor.updated_at}` : null, () =>
     api.post<MonitorChart>(
@@ -192,7 +192,7 @@ function Values({ monitor }: { monitor: Monitor }) {
             />
             {earlier.length > 0 && (
               <p class="faint">
-                Made <Time time={monitor.created_at} />. What lies before is what it would have seen.
+                Created <Time time={monitor.created_at} />. Earlier values are computed from past data.
               </p>
             )}
           </>
@@ -209,7 +209,7 @@ const history_columns = (monitor: Monitor): Column<MonitorEvent>[] => {
     { id: "at", title: "When", width: "104px", cell: (event) => <Time time={event.at} /> },
     {
       id: "kind",
-      title: "What",
+      title: "Event",
       width: "140px",
       cell: (event) => {
         const tone = event_tone(event.kind);
@@ -276,12 +276,12 @@ function About({ monitor, project }: { monitor: Monitor; project: Project }) {
               </span>
             </span>
           ) : (
-            "not looked at yet"
+            "not evaluated yet"
           ),
         ],
         ["Triggers when", monitor_text(monitor.settings)],
         [
-          "Looked at",
+          "Evaluated",
           <span key="every">
             every {every_text(monitor.settings.frequency_seconds)}, next <Time time={monitor.next_at} missing="never" />
           </span>,
@@ -289,7 +289,7 @@ function About({ monitor, project }: { monitor: Monitor; project: Project }) {
         [
           "Spans",
           <a key="spans" href={traces_page(project.name, monitor.settings.filter, "24h")}>
-            open the traces
+            open traces
           </a>,
         ],
       ]}
@@ -302,7 +302,7 @@ function Notes({ monitor }: { monitor: Monitor }) {
     <>
       {monitor.problem !== "" && (
         <Note kind="failed" icon="warning">
-          The last look failed: {monitor.problem}
+          The last evaluation failed: {monitor.problem}
         </Note>
       )}
       {monitor.bad_since && monitor.state !== "triggered" && (
@@ -319,7 +319,7 @@ function Notes({ monitor }: { monitor: Monitor }) {
               until <Time time={monitor.muted_until} />
             </>
           )}
-          {monitor.mute_reason !== "" && `: ${monitor.mute_reason}`}. It is looked at all the same.
+          {monitor.mute_reason !== "" && `: ${monitor.mute_reason}`}. The monitor is still evaluated.
         </Note>
       )}
     </>
@@ -348,7 +348,7 @@ function Existing({ id, project }: { id: string; project: Project }) {
               save={async (body) => {
                 await api.patch(monitor_route(id), body);
                 await monitors_changed();
-                toast_done("Saved");
+                toast_done("Monitor saved");
               }}
             />
           ) : (

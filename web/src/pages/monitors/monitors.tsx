@@ -1,4 +1,4 @@
-// The monitors of a project: what is bad now first, what each watches, and what it last saw.
+// The monitors of a project, triggered ones first: condition and last value of each.
 
 import type { Monitor } from "../../api_types";
 import type { Params } from "../../lib/route";
@@ -22,7 +22,7 @@ export function MonitorState({ monitor }: { monitor: Monitor }) {
   return <State tone={state_tones[monitor.state]} text={state_words[monitor.state]} />;
 }
 
-/** Bad ones first, then those that see nothing. */
+/** Triggered ones first, then those without data. */
 const urgency = (monitor: Monitor) => (!monitor.enabled ? 3 : { triggered: 0, no_data: 1, healthy: 2 }[monitor.state]);
 
 const columns = (project: string): Column<Monitor>[] => [
@@ -79,7 +79,7 @@ const columns = (project: string): Column<Monitor>[] => [
   },
   {
     id: "next",
-    title: "Next look",
+    title: "Next evaluation",
     width: "96px",
     align: "right",
     wide: true,
@@ -96,7 +96,7 @@ export function Monitors({ params }: { params: Params }) {
     `${row.name} ${row.description} ${metric_info(row.settings.metric).title}`.toLowerCase().includes(text);
   return (
     <div class="page list-page">
-      <PageHeader title="Monitors" text="Numbers that are watched. Going bad starts notices and automations.">
+      <PageHeader title="Monitors" text="Watch metrics. A triggered monitor sends notices and can start automations.">
         {can("monitor_write") && (
           <a class="button primary" href={monitor_page(name, "new")}>
             <Icon name="plus" /> Create monitor
@@ -111,7 +111,7 @@ export function Monitors({ params }: { params: Params }) {
                 <Empty
                   icon="gauge"
                   title="No monitors yet"
-                  text="A monitor looks at a metric over a window, such as the error rate of the last 24 hours, and triggers when it leaves a limit, what is usual, or the window before."
+                  text="A monitor evaluates a metric over a window, such as the error rate of the last 24 hours. It triggers when the value crosses a limit, is unusual, or changes compared to the previous window."
                   command="hone monitor create --help"
                 />
               ) : (

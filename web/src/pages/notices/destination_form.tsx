@@ -1,4 +1,4 @@
-// Adding and changing a destination. Its address is write-only: left empty, it stays as it is.
+// Adding and editing a destination. Its address is write-only: left empty, it is unchanged.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -16,9 +16,9 @@ interface DestinationFormProps {
 }
 
 const types: { value: DestinationType; title: string }[] = [
-  { value: "slack", title: "Slack, or what speaks its webhooks" },
+  { value: "slack", title: "Slack, or a compatible webhook" },
   { value: "webhook", title: "webhook: signed JSON" },
-  { value: "email", title: "mail" },
+  { value: "email", title: "email" },
 ];
 
 const addresses = (text: string) => text.split(/[\s,;]+/).filter((part) => part !== "");
@@ -92,39 +92,39 @@ export function DestinationForm({ destination, on_close, on_saved }: Destination
             value={to}
             on_input={set_to}
             placeholder="oncall@example.com"
-            hint="At most 20. The installation needs a mail server in its settings."
+            hint="At most 20. Requires a mail server in the installation's settings."
           />
         ) : (
           <Field
-            label="Address of the hook"
+            label="Webhook URL"
             value={url}
             on_input={set_url}
-            placeholder={destination ? `stays ${destination.target}` : "https://hooks.slack.com/services/…"}
-            hint="Kept encrypted and never shown again."
+            placeholder={destination ? `unchanged: ${destination.target}` : "https://hooks.slack.com/services/…"}
+            hint="Stored encrypted and never shown again."
           />
         )}
         <Pick
-          legend="Hears of"
-          hint="None ticked: everything."
+          legend="Events"
+          hint="None selected: all events."
           options={notice_kinds.map(([value, title]) => ({ value, title }))}
           chosen={kinds}
           on_change={set_kinds}
         />
         {known.length > 0 && (
           <Pick
-            legend="Of projects"
-            hint="None ticked: all. What concerns the whole space always comes."
+            legend="Projects"
+            hint="None selected: all projects. Notices about the whole space are always sent."
             options={known.map((project) => ({ value: project.id, title: project.name }))}
             chosen={projects}
             on_change={set_projects}
           />
         )}
         <Field
-          label="Text of the message"
+          label="Message template"
           rows={2}
           value={template}
           on_input={set_template}
-          placeholder="the usual text"
+          placeholder="default text"
           hint={
             <>
               Variables: <code>{"{{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}"}</code>

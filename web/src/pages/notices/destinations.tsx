@@ -1,4 +1,4 @@
-// Where the notices of a space go: webhooks, Slack and mail, each with a test.
+// The destinations of a space's notices: webhooks, Slack and email, each with a test.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -33,16 +33,16 @@ function DestinationState({ of }: { of: Destination }) {
       </span>
     );
   if (of.last_sent_at === null) return <State tone="waiting" text="not used yet" />;
-  return <State tone="done" text="works" />;
+  return <State tone="done" text="working" />;
 }
 
 const columns: Column<Destination>[] = [
   { id: "name", title: "Name", sort: (row) => row.name, cell: (row) => <span class="strong">{row.name}</span> },
   { id: "type", title: "Type", width: "92px", sort: (row) => row.type, cell: (row) => row.type },
-  { id: "target", title: "Goes to", wide: true, cell: (row) => <span class="soft">{row.target}</span> },
+  { id: "target", title: "Target", wide: true, cell: (row) => <span class="soft">{row.target}</span> },
   {
     id: "kinds",
-    title: "Hears of",
+    title: "Events",
     width: "120px",
     wide: true,
     cell: (row) => (row.kinds.length === 0 ? "everything" : plural(row.kinds.length, "kind")),
@@ -59,7 +59,7 @@ const columns: Column<Destination>[] = [
   },
 ];
 
-/** Sends one notice now and says what the other side answered. */
+/** Sends a test notice and shows the response. */
 function TestButton({ destination }: { destination: Destination }) {
   const [busy, set_busy] = useState(false);
   const [result, set_result] = useState<Attempt | null>(null);
@@ -78,12 +78,12 @@ function TestButton({ destination }: { destination: Destination }) {
   return (
     <>
       <button type="button" disabled={busy} onClick={() => void test()}>
-        {busy ? "Sending…" : "Send a test"}
+        {busy ? "Sending…" : "Send test"}
       </button>
       {result && (
         <div class="page-result" role="status">
           <Note kind={result.ok ? "done" : "failed"} icon={result.ok ? "check" : "warning"}>
-            {result.ok ? `It was taken in ${duration(result.took_ms)}` : "It was not taken"}
+            {result.ok ? `Delivered in ${duration(result.took_ms)}` : "Not delivered"}
             {result.status !== null && `, status ${result.status}`}
             {result.problem === "" ? "." : `: ${result.problem}`}
           </Note>
@@ -94,7 +94,7 @@ function TestButton({ destination }: { destination: Destination }) {
 }
 
 const delivery_tones = { pending: "waiting", sent: "done", given_up: "failed" } as const;
-const delivery_words = { pending: "on its way", sent: "sent", given_up: "given up" };
+const delivery_words = { pending: "pending", sent: "sent", given_up: "not delivered" };
 
 function Deliveries({ destination }: { destination: Destination }) {
   const load = use_load(`destination_deliveries/${destination.id}`, (signal) =>
@@ -134,12 +134,12 @@ function Deliveries({ destination }: { destination: Destination }) {
   );
 }
 
-/** The secret that signs a webhook, once. */
+/** The signing secret of a webhook, shown once. */
 function SigningSecret({ destination, on_close }: { destination: Destination; on_close: () => void }) {
   return (
     <ShownOnce
       title={`Signing secret of ${destination.name}`}
-      warning="Copy it now: it is kept encrypted and cannot be shown again. Each request carries an HMAC-SHA256 of its time and body made with it."
+      warning="Copy it now: it is stored encrypted and cannot be shown again. Each request has an HMAC-SHA256 signature of its time and body, made with this secret."
       secret={destination.signing_secret ?? ""}
       on_close={on_close}
     />
@@ -163,15 +163,15 @@ function Detail({ destination, show_secret }: DetailProps) {
         if (saved.signing_secret) show_secret(saved);
         else toast_done(done);
       })
-      .catch((error) => toast_failed("The destination is as before", to_api_error(error)));
+      .catch((error) => toast_failed("Could not change the destination", to_api_error(error)));
   return (
     <SlideOver title={destination.name} on_close={() => set_query({ open: null })}>
       <Facts
         rows={[
           ["State", <DestinationState key="state" of={destination} />],
-          ["Goes to", `${destination.type}, ${destination.target}`],
+          ["Target", `${destination.type}, ${destination.target}`],
           [
-            "Hears of",
+            "Events",
             destination.kinds.length === 0 ? "everything" : destination.kinds.map(notice_kind_text).join("; "),
           ],
           [
@@ -180,7 +180,7 @@ function Detail({ destination, show_secret }: DetailProps) {
               ? "all"
               : destination.projects.map((id) => project_name(projects, id) || id).join(", "),
           ],
-          ["Made by", destination.created_by],
+          ["Created by", destination.created_by],
         ]}
       />
       {destination.last_problem !== "" && <Note kind="failed">{destination.last_problem}</Note>}
@@ -194,10 +194,10 @@ function Detail({ destination, show_secret }: DetailProps) {
             type="button"
             onClick={patch(
               { enabled: !destination.enabled },
-              destination.enabled ? "It hears nothing now" : "It is on",
+              destination.enabled ? "Destination turned off" : "Destination turned on",
             )}
           >
-            {destination.enabled ? "Switch off" : "Switch on"}
+            {destination.enabled ? "Turn off" : "Turn on"}
           </button>
           {destination.type === "webhook" && (
             <button type="button" onClick={patch({ new_signing_secret: true }, "")}>
@@ -213,7 +213,7 @@ function Detail({ destination, show_secret }: DetailProps) {
       {deleting && (
         <Confirm
           title={`Delete ${destination.name}?`}
-          consequence="Nothing is sent there any more, and what is on its way is dropped."
+          consequence="No more notices are sent there. Pending notices are dropped."
           action="Delete destination"
           run={async () => {
             await api.delete(route(destination.id));
@@ -238,7 +238,7 @@ export function Destinations() {
   return (
     <div class="beside">
       <div class="page list-page">
-        <PageHeader title="Destinations" text="Where notices go besides the bell: webhooks, Slack and mail.">
+        <PageHeader title="Destinations" text="Send notices to webhooks, Slack and email.">
           {can("monitor_write") && (
             <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
               <Icon name="plus" /> Add destination
@@ -250,8 +250,8 @@ export function Destinations() {
             rows.length === 0 ? (
               <Empty
                 icon="bell"
-                title="Notices stay in Hone"
-                text="Add a webhook, a Slack channel or mail addresses to hear of triggered monitors, new issues and waiting reviews where you are."
+                title="No destinations yet"
+                text="Add a webhook, a Slack channel or email addresses to get notices about triggered monitors, new issues and pending reviews. Without a destination, notices appear only here under the bell."
                 command={can("monitor_write") ? "hone destination create on-call --type slack --hook URL" : undefined}
               />
             ) : (

@@ -1,4 +1,4 @@
-// Everything that people were told of in this space, newest first.
+// The notices of the space, newest first.
 
 import { api, to_api_error } from "../../api";
 import type { NoticeView } from "../../api_types";
@@ -67,18 +67,20 @@ export function NoticesPage() {
   const unread = load.data?.some((notice) => notice.unread) ?? false;
   return (
     <div class="page narrow">
-      <PageHeader title="Notices" text="What monitors, Signal, runs and budgets had to tell.">
+      <PageHeader title="Notices" text="Events of monitors, Signal, runs and budgets.">
         {unread && (
           <button
             type="button"
-            onClick={() => void mark_notices_read().catch((error) => toast_failed("Still unread", to_api_error(error)))}
+            onClick={() =>
+              void mark_notices_read().catch((error) => toast_failed("Could not mark as read", to_api_error(error)))
+            }
           >
             <Icon name="check" /> Mark all as read
           </button>
         )}
         {can("monitor_read") && (
           <a class="button" href={destinations_page()}>
-            Where they go
+            Destinations
           </a>
         )}
       </PageHeader>
@@ -87,7 +89,7 @@ export function NoticesPage() {
           label="Show"
           value={kind}
           on_change={(value) => set_query({ kind: value || null }, { replace: true })}
-          options={[{ value: "", title: "everything" }, ...notice_kinds.map(([value, title]) => ({ value, title }))]}
+          options={[{ value: "", title: "all notices" }, ...notice_kinds.map(([value, title]) => ({ value, title }))]}
         />
       </div>
       <Data load={load} retry={() => void reload("notices/")}>
@@ -95,8 +97,8 @@ export function NoticesPage() {
           notices.length === 0 ? (
             <Empty
               icon="bell"
-              title="Nothing to tell"
-              text="A monitor that triggers, a new issue, a finished run or a budget near its end appears here, and goes to the destinations of the space."
+              title="No notices"
+              text="Triggered monitors, new issues, finished runs and budgets near their limit appear here. They are also sent to the destinations of the space."
             />
           ) : (
             <>
@@ -105,7 +107,7 @@ export function NoticesPage() {
                   <NoticeRow key={notice.id} notice={notice} />
                 ))}
               </ol>
-              <Earlier more={load.more} title="Earlier notices" />
+              <Earlier more={load.more} title="Older notices" />
             </>
           )
         }

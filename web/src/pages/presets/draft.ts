@@ -1,5 +1,5 @@
-// What the form of a preset holds, from the settings and back. Texts as people type them: a list is lines, a size is
-// "2 GiB", a variable is NAME=value.
+// The form of a preset: conversion from the settings and back. Values are texts: a list has one item per line, a size
+// is "2 GiB", a variable is NAME=value.
 
 import type { ReviewPolicy, Settings } from "../../api_types";
 import { limit_text, micro, read_limit } from "../../lib/format/limit";
@@ -175,7 +175,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
   };
 }
 
-/** What is wrong in words, before anything is sent; null when nothing is. The server has the last word. */
+/** An error message before the form is sent; null when there is none. The server checks again. */
 export function problem_of(draft: Draft): string | null {
   if (!parse_size(draft.memory)) return "Memory must be a size such as 2 GiB.";
   if (!parse_size(draft.disk)) return "Disk must be a size such as 4 GiB.";
@@ -184,16 +184,16 @@ export function problem_of(draft: Draft): string | null {
     ["Processes", draft.pids],
     ["Minutes", draft.minutes],
     ["Idle minutes", draft.idle_minutes],
-    ["Seconds for the init script", draft.init_seconds],
-    ["The share of the budget", draft.soft_percent],
+    ["The timeout of the init script", draft.init_seconds],
+    ["The soft limit", draft.soft_percent],
     ["Approvals", draft.review.approvals],
     ["The number of open pull requests", draft.review.open_pull_requests],
-    ...draft.review.verification.map((one): [string, string] => ["Seconds of a verification", one.timeout_seconds]),
+    ...draft.review.verification.map((one): [string, string] => ["The timeout of a verification", one.timeout_seconds]),
   ];
   for (const [name, text] of numbers)
-    if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number above 0.`;
+    if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number greater than 0.`;
   for (const text of [draft.tokens, draft.dollars])
-    if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number above 0, or empty.";
+    if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number greater than 0, or empty.";
   const wrong = lines(draft.env).find((line) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(line));
   return wrong === undefined ? null : `Not NAME=value: ${wrong}`;
 }
@@ -206,14 +206,14 @@ function env_of(text: string): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-/** A size that nobody touched stays to the byte: "1.9 GiB" is only how it is shown. */
+/** A size that was not edited keeps its exact bytes: "1.9 GiB" is rounded for display. */
 function size_of(text: string, before: number | undefined): number {
   return before !== undefined && text === byte_size(before) ? before : (parse_size(text) ?? 0);
 }
 
 const whole = (text: string): number => Math.round(Number(text));
 
-/** What the form does not show stays as it is. */
+/** Settings that the form does not show are unchanged. */
 export function settings_of(draft: Draft, before: Settings | undefined): unknown {
   return {
     ...before,

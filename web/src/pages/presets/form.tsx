@@ -1,4 +1,4 @@
-// The form of a preset: everything a worker is made of, in parts that stay folded until they matter.
+// The form of a preset: all settings of a worker, in parts that are collapsed at first.
 
 import type { ComponentChildren } from "preact";
 import { api, segment } from "../../api";
@@ -49,7 +49,7 @@ function Worker({ draft, change }: PartProps) {
         {harness?.protocols.length !== 0 && (
           <Field
             label="Model"
-            hint="As its provider calls it."
+            hint="The provider's name of the model."
             value={draft.model}
             on_input={(model) => change({ model })}
           />
@@ -58,11 +58,7 @@ function Worker({ draft, change }: PartProps) {
       {(draft.harness === "command" || draft.harness === "playbook") && (
         <Field
           label={draft.harness === "command" ? "Command" : "Playbook"}
-          hint={
-            draft.harness === "command"
-              ? "The program, then each argument on a line of its own."
-              : "Empty: investigate."
-          }
+          hint={draft.harness === "command" ? "The program, then one argument per line." : "Empty: investigate."}
           rows={2}
           value={draft.command}
           on_input={(command) => change({ command })}
@@ -121,9 +117,14 @@ function Repositories({ draft, change }: PartProps) {
             />
             <div class="field-row">
               <Field label="Branch, tag or commit" value={repo.ref} on_input={(ref) => set({ ref })} />
-              <Field label="Folder" placeholder="all of it" value={repo.path} on_input={(path) => set({ path })} />
               <Field
-                label="Commits of history"
+                label="Folder"
+                placeholder="whole repository"
+                value={repo.path}
+                on_input={(path) => set({ path })}
+              />
+              <Field
+                label="Clone depth, commits"
                 placeholder="all"
                 type="number"
                 value={repo.depth}
@@ -165,23 +166,23 @@ function Sandbox({ draft, change }: PartProps) {
       <div class="field-row">
         <Field
           label="Image"
-          hint="host: this machine's programs, read-only."
+          hint="host: the programs of this machine, read-only."
           value={draft.image}
           on_input={(image) => change({ image })}
         />
         <Choice
-          label="Weakest wall"
+          label="Minimum isolation"
           value={draft.tier}
           on_change={(tier) => change({ tier })}
           options={[
             { value: "ns", title: "ns: namespaces" },
-            { value: "gvisor", title: "gvisor: a kernel of its own" },
+            { value: "gvisor", title: "gvisor: its own kernel" },
           ]}
         />
       </div>
       <Field
         label="Init script"
-        hint="Shell; prepares the root once, then it is kept for later runs."
+        hint="A shell script that prepares the root file system once. The result is cached for later runs."
         rows={4}
         value={draft.init_script}
         on_input={(init_script) => change({ init_script })}
@@ -194,11 +195,11 @@ function Sandbox({ draft, change }: PartProps) {
             on_change={(init_failure) => change({ init_failure })}
             options={[
               { value: "abort", title: "the run fails" },
-              { value: "degrade", title: "the run goes on without it" },
+              { value: "degrade", title: "the run continues without it" },
             ]}
           />
           <Field
-            label="Seconds it has"
+            label="Timeout of the init script, s"
             type="number"
             min={1}
             value={draft.init_seconds}
@@ -208,7 +209,7 @@ function Sandbox({ draft, change }: PartProps) {
       )}
       <Field
         label="Environment"
-        hint="NAME=value on each line. Not for secrets: those belong to skills."
+        hint="One NAME=value per line. Not for secrets: use a skill for them."
         rows={3}
         value={draft.env}
         on_input={(env) => change({ env })}
@@ -218,8 +219,8 @@ function Sandbox({ draft, change }: PartProps) {
 }
 
 const networks = [
-  { value: "allowlist", title: "hosts of its skills and those below" },
-  { value: "none", title: "nothing but the gateway" },
+  { value: "allowlist", title: "hosts of its skills and the hosts below" },
+  { value: "none", title: "only the gateway" },
   { value: "open", title: "any public host" },
 ];
 
@@ -231,26 +232,26 @@ function Network({ draft, change }: PartProps) {
       text={draft.network === "allowlist" && hosts.length > 0 ? `allowlist, ${hosts.join(", ")}` : draft.network}
     >
       <Choice
-        label="What it may reach"
+        label="Network access"
         value={draft.network}
         on_change={(network) => change({ network })}
         options={networks}
       />
       {draft.network === "open" && (
         <Note kind="warning" icon="warning">
-          Whatever the worker reads, it can send anywhere. Use it for tasks without private data.
+          The worker can send everything it reads to any public host. Use this only for tasks without private data.
         </Note>
       )}
       <Field
-        label="Further hosts"
-        hint="One on a line: host, host:port or *.example.com."
+        label="More hosts"
+        hint="One per line: host, host:port or *.example.com."
         rows={2}
         value={draft.hosts}
         on_input={(text) => change({ hosts: text })}
       />
       {draft.skills.length > 0 && can("skill_read") && (
         <>
-          <p class="soft">By its skills, and with which secret:</p>
+          <p class="soft">Hosts and secrets of its skills:</p>
           <ReachLines ids={draft.skills} />
         </>
       )}
@@ -267,8 +268,8 @@ function Outputs({ draft, change }: PartProps) {
       title="Outputs"
       text={
         waiting.length === 0
-          ? "nothing waits for review"
-          : `${waiting.map((kind) => output_titles[kind]).join(", ")} wait for review`
+          ? "no review required"
+          : `${waiting.map((kind) => output_titles[kind]).join(", ")} require review`
       }
     >
       <div class="field-row">
@@ -279,8 +280,8 @@ function Outputs({ draft, change }: PartProps) {
             value={draft.outputs[kind]}
             on_change={(value) => change({ outputs: { ...draft.outputs, [kind]: value } })}
             options={[
-              { value: "auto", title: "count at once" },
-              { value: "review", title: "wait for a person" },
+              { value: "auto", title: "publish without review" },
+              { value: "review", title: "require review" },
             ]}
           />
         ))}
@@ -292,7 +293,7 @@ function Outputs({ draft, change }: PartProps) {
 function BudgetPart({ draft, change }: PartProps) {
   const limits = [draft.tokens && `${draft.tokens} tokens`, draft.dollars && `$${draft.dollars}`].filter(Boolean);
   return (
-    <Part title="Budget" text={limits.length === 0 ? "no limit of its own" : limits.join(", ")}>
+    <Part title="Budget" text={limits.length === 0 ? "no limit" : limits.join(", ")}>
       <div class="field-row">
         <Field
           label="Tokens"
@@ -309,7 +310,7 @@ function BudgetPart({ draft, change }: PartProps) {
           on_input={(dollars) => change({ dollars })}
         />
         <Field
-          label="Told to wrap up at, %"
+          label="Soft limit, %"
           type="number"
           min={1}
           value={draft.soft_percent}
@@ -317,8 +318,8 @@ function BudgetPart({ draft, change }: PartProps) {
         />
       </div>
       <Choice
-        label="Spans of model calls keep"
-        hint="The space may keep less (Usage, budget of the day). Redaction rules of the project hone-runs apply."
+        label="Content of model call spans"
+        hint="The space can allow less (Usage, daily budget). Redaction rules of the project hone-runs apply."
         value={draft.capture}
         options={capture_options}
         on_change={(capture) => change({ capture: capture as Draft["capture"] })}
@@ -341,7 +342,7 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
       ? await api.patch<Preset>(`/v1/presets/${segment(preset.id)}`, body)
       : await api.post<Preset>("/v1/presets", body, { space: space.value?.id });
     await Promise.all([reload("preset"), reload("studio/")]);
-    toast_done(`Saved as version ${saved.version}`);
+    toast_done(`Preset saved as version ${saved.version}`);
     if (!preset) navigate(preset_page(saved.id), { replace: true });
   }
   const part = { draft, change };

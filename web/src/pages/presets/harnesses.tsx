@@ -1,4 +1,4 @@
-// Harnesses: which agents this server can run, in which version, and what to do about the others.
+// Harnesses: the agents that this server can run, their versions, and how to install the others.
 
 import { api } from "../../api";
 import type { HarnessView } from "../../api_types";
@@ -8,10 +8,10 @@ import { PageHeader, Section } from "../../parts/page";
 import { Data, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 
-function what_it_can(harness: HarnessView): string {
+function features_of(harness: HarnessView): string {
   const abilities = [
-    harness.live_follow_up ? "hears you while it works" : "one task per process",
-    harness.resumes ? "goes on in a new sandbox" : "starts anew in a new sandbox",
+    harness.live_follow_up ? "takes follow-ups while it works" : "one task per process",
+    harness.resumes ? "resumes in a new sandbox" : "starts over in a new sandbox",
   ];
   return abilities.join(", ");
 }
@@ -30,7 +30,7 @@ const columns: Column<HarnessView>[] = [
   },
   {
     id: "ready",
-    title: "Here",
+    title: "Status",
     width: "140px",
     sort: (harness) => Number(harness.ready),
     cell: (harness) =>
@@ -45,9 +45,9 @@ const columns: Column<HarnessView>[] = [
     title: "Model",
     width: "150px",
     wide: true,
-    cell: (harness) => (harness.protocols.length > 0 ? harness.protocols.join(", ") : "needs none"),
+    cell: (harness) => (harness.protocols.length > 0 ? harness.protocols.join(", ") : "no model needed"),
   },
-  { id: "abilities", title: "In a session", wide: true, cell: what_it_can },
+  { id: "abilities", title: "Features", wide: true, cell: features_of },
 ];
 
 export function Harnesses() {
@@ -56,7 +56,7 @@ export function Harnesses() {
     <div class="page">
       <PageHeader
         title="Harnesses"
-        text="The agents that can work in a sandbox of this server. They are installed once, by whoever runs the server."
+        text="The agents that can run in a sandbox of this server. The operator of the server installs them once."
       />
       <Data load={load} retry={() => void reload("harnesses")}>
         {(harnesses) => {
@@ -73,11 +73,11 @@ export function Harnesses() {
               />
               {absent.length > 0 && (
                 <Section
-                  title="Install the others"
-                  text="On the server's machine, with its data directory; from npm, or without a network from tarballs (the option “--from”)."
+                  title="Install more harnesses"
+                  text="Run these commands on the server with its data directory. They install from npm, or offline from tarballs with --from."
                 >
                   <CodeBlock
-                    label="Install the others"
+                    label="Install commands"
                     text={absent.map((harness) => `hone harness install ${harness.name} --data-dir DIR`).join("\n")}
                   />
                 </Section>

@@ -1,4 +1,4 @@
-// Presets: named, versioned workers. The list, and the page of one with its form and versions.
+// Presets: named, versioned configurations of workers. The list, and the page of one with its form and versions.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -75,7 +75,7 @@ export function Presets() {
   );
   return (
     <div class="page list-page">
-      <PageHeader title="Presets" text="What workers are made of; every change is a version.">
+      <PageHeader title="Presets" text="Configurations of workers. Every change creates a version.">
         {create}
       </PageHeader>
       <Data load={load} retry={() => void reload("preset")}>
@@ -84,7 +84,7 @@ export function Presets() {
             <Empty
               icon="agent"
               title="No presets yet"
-              text="A preset names a harness, its model, skills, prompt, limits and budget, so that a session needs only a task."
+              text="A preset sets the harness, model, skills, prompt, limits and budget, so that a session needs only a task."
               command={can("preset_write") ? "hone preset create analyst --harness playbook" : undefined}
             />
           ) : (
@@ -155,13 +155,13 @@ function Existing({ id }: { id: string }) {
             <PresetForm key={preset.version} preset={preset} />
           </fieldset>
           <Versions preset={preset} />
-          <Section title="As a file" text="For git; a file that was changed is brought back with hone preset apply.">
+          <Section title="As a file" text="Keep the preset in git, and apply a changed file with hone preset apply.">
             <CodeBlock label="Export" text={`hone preset export ${preset.id} -o preset.yaml`} />
           </Section>
           {asked && (
             <Confirm
               title={`Delete ${preset.name}`}
-              consequence="Nobody can start sessions with it any more. Its runs and their manifests stay."
+              consequence="No more sessions can be started with it. Its runs and their manifests are kept."
               action="Delete preset"
               run={async () => {
                 await api.delete(`/v1/presets/${segment(preset.id)}`);

@@ -1,4 +1,4 @@
-// The part of a preset's form about branches: who must agree, what is protected, how a fix is verified and delivered.
+// The part of a preset's form about branches: approvals, protected paths, verification, pull requests.
 
 import { plural } from "../../lib/format/number";
 import { Check, Choice, Field } from "../../parts/form";
@@ -33,7 +33,7 @@ function Verification({ draft, change }: PartProps) {
             <div class="field-row">
               <Field label="Name" placeholder="tests" value={one.name} on_input={(name) => set({ name })} />
               <Field
-                label="Seconds"
+                label="Timeout, s"
                 type="number"
                 min={1}
                 value={one.timeout_seconds}
@@ -52,7 +52,7 @@ function Verification({ draft, change }: PartProps) {
       {draft.verification.length > 0 && (
         <Check
           label="Only verified branches can be approved"
-          hint="Commands run on the base and on the branch, in a fresh sandbox without network."
+          hint="Commands run on the base and on the branch, in a new sandbox without network."
           checked={draft.require_verified}
           on_change={(require_verified) => change({ require_verified })}
         />
@@ -66,7 +66,7 @@ function Delivery({ draft, change }: PartProps) {
     <>
       <Check
         label="Open a pull request"
-        hint="Otherwise the branch is only pushed."
+        hint="Off: the branch is only pushed."
         checked={draft.open_pull_request}
         on_change={(open_pull_request) => change({ open_pull_request })}
       />
@@ -74,22 +74,27 @@ function Delivery({ draft, change }: PartProps) {
         <>
           <Check label="As a draft" checked={draft.draft} on_change={(on) => change({ draft: on })} />
           <Check
-            label="Changes requested on the forge are told to the session"
+            label="Send change requests from the forge to the session"
             checked={draft.follow_forge_comments}
             on_change={(follow_forge_comments) => change({ follow_forge_comments })}
           />
           <div class="field-row">
             <Field
-              label="Most open at once"
+              label="Open pull requests at most"
               type="number"
               min={1}
               value={draft.open_pull_requests}
               on_input={(open_pull_requests) => change({ open_pull_requests })}
             />
-            <Field label="Labels" hint="With commas." value={draft.labels} on_input={(labels) => change({ labels })} />
+            <Field
+              label="Labels"
+              hint="Separated by commas."
+              value={draft.labels}
+              on_input={(labels) => change({ labels })}
+            />
             <Field
               label="Reviewers"
-              hint="Names on the forge, with commas."
+              hint="User names on the forge, separated by commas."
               value={draft.reviewers}
               on_input={(reviewers) => change({ reviewers })}
             />
@@ -101,8 +106,8 @@ function Delivery({ draft, change }: PartProps) {
         value={draft.commits}
         on_change={(commits) => change({ commits })}
         options={[
-          { value: "keep", title: "as the worker made them" },
-          { value: "squash", title: "one commit" },
+          { value: "keep", title: "keep the worker's commits" },
+          { value: "squash", title: "squash into one commit" },
         ]}
       />
       <Field
@@ -113,7 +118,7 @@ function Delivery({ draft, change }: PartProps) {
       />
       <Field
         label="Trailers"
-        hint="Key: value on each line."
+        hint="One “Key: value” per line."
         rows={2}
         value={draft.trailers}
         on_input={(trailers) => change({ trailers })}
@@ -135,26 +140,26 @@ export function ReviewPart({ draft, change }: PartProps) {
           on_input={(approvals) => change({ approvals })}
         />
         <Choice
-          label="Of people who are at least"
+          label="Minimum role of approvers"
           value={draft.role}
           on_change={(role) => change({ role })}
           options={["annotator", "member", "admin", "owner"].map((role) => ({ value: role, title: role }))}
         />
       </div>
       <Check
-        label="Not by whoever started the run"
+        label="The person who started the run cannot approve"
         checked={draft.not_starter}
         on_change={(not_starter) => change({ not_starter })}
       />
       <Field
         label="Protected paths"
-        hint="One pattern on a line: deploy/**, *.tf. Workflows of forges are protected anyway."
+        hint="One pattern per line: deploy/**, *.tf. Workflow files of forges are always protected."
         rows={2}
         value={draft.protected_paths}
         on_input={(protected_paths) => change({ protected_paths })}
       />
       <Check
-        label="Lock files are protected too"
+        label="Protect lock files"
         checked={draft.protect_lock_files}
         on_change={(protect_lock_files) => change({ protect_lock_files })}
       />

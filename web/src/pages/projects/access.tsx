@@ -1,4 +1,4 @@
-// Bindings: which person or service key has which role in one project.
+// Bindings: roles of people and service keys in one project.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -16,7 +16,7 @@ import { can, space } from "../../session";
 
 interface Access {
   bindings: Binding[];
-  /** Who could be bound. */
+  /** People and keys that can get a binding. */
   principals: { id: string; title: string }[];
 }
 
@@ -47,21 +47,26 @@ async function unbind(project: Project, binding: Binding): Promise<void> {
   try {
     await api.delete(address(project, binding.principal));
     await reload(`bindings/${project.id}`);
-    toast_done(`${binding.name} has no binding any more`, {
+    toast_done(`Binding of ${binding.name} removed`, {
       title: "Undo",
       run: () => void bind(project, binding.principal, binding.role),
     });
   } catch (error) {
-    toast_failed("Binding not removed", to_api_error(error));
+    toast_failed("Could not remove the binding", to_api_error(error));
   }
 }
 
 function columns(project: Project): Column<Binding>[] {
   return [
-    { id: "name", title: "Who", cell: (binding) => binding.name || binding.principal, sort: (binding) => binding.name },
+    {
+      id: "name",
+      title: "Name",
+      cell: (binding) => binding.name || binding.principal,
+      sort: (binding) => binding.name,
+    },
     {
       id: "role",
-      title: "Role here",
+      title: "Role",
       width: "140px",
       cell: (binding) => (
         <select
@@ -70,7 +75,7 @@ function columns(project: Project): Column<Binding>[] {
           onChange={(event) =>
             void bind(project, binding.principal, event.currentTarget.value as RoleName).then(
               () => toast_done("Role changed"),
-              (error) => toast_failed("Role not changed", to_api_error(error)),
+              (error) => toast_failed("Could not change the role", to_api_error(error)),
             )
           }
         >
@@ -116,11 +121,11 @@ function AddBinding({ project, access }: { project: Project; access: Access }) {
   if (free.length === 0) return null;
   return (
     <Form
-      title="Give access"
+      title="Grant access"
       plain
       submit={async () => {
         await bind(project, chosen, role as RoleName);
-        toast_done("Access given");
+        toast_done("Access granted");
       }}
     >
       <div class="field-row">

@@ -1,4 +1,4 @@
-// Two windows of time side by side: did errors, latency, tokens or cost change, and for which spans or models?
+// Two time windows side by side: changes of errors, latency, tokens and cost, by span or model.
 
 import { api } from "../../api";
 import type { ComparisonView, GroupChange, MetricChange, Project } from "../../api_types";
@@ -17,7 +17,7 @@ import { project_route } from "./scope";
 const default_range = "24h";
 const groupings = ["name", "model", "service", "kind"];
 const baselines: Record<Baseline, string> = {
-  previous: "the time before",
+  previous: "the previous period",
   day: "the day before",
   week: "the week before",
 };
@@ -114,13 +114,13 @@ export function Compare({ project }: { project: Project }) {
     <>
       <div class="compare-bar">
         <Select
-          label="Compared with"
+          label="Compare with"
           value={kind}
           options={Object.entries(baselines)}
           on_change={(value) => set_query({ with: value === "previous" ? null : value })}
         />
         <Select
-          label="By"
+          label="Group by"
           value={grouping}
           options={groupings.map((name) => [name, name])}
           on_change={(value) => set_query({ by: value === "name" ? null : value })}
@@ -138,7 +138,7 @@ export function Compare({ project }: { project: Project }) {
             <Empty
               icon="trace"
               title="No spans in either window"
-              text="Choose a longer range above, or compare with another time."
+              text="Choose a longer time range, or compare with another period."
             />
           ) : (
             <table class="rank-table compare-table" aria-label="Compared windows">

@@ -40,7 +40,7 @@ export function CreateProject({ on_close, stay = false }: CreateProjectProps) {
       >
         <Field
           label="Name"
-          hint="One project is one observed application. Its exporter can name it, so keep it easy to type."
+          hint="One project is one observed application. Exporters send this name, so keep it easy to type."
           placeholder="support-agent"
           value={name}
           on_input={set_name}

@@ -1,4 +1,4 @@
-// What a project is doing: volume, errors, latency, tokens and cost over time, and which spans fail or cost most.
+// The state of a project: volume, errors, latency, tokens and cost over time, and the spans that fail or cost most.
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -20,7 +20,7 @@ import { SendTrace } from "./send_languages";
 
 const default_range = "24h";
 
-/** One group of a question without buckets, by the names of its metrics. */
+/** One group of a query without buckets, by the names of its metrics. */
 type Totals = { group: string } & Record<string, number | string>;
 
 function totals_of(series: SpanSeries): Totals[] {
@@ -213,7 +213,7 @@ export function Overview({ project, children }: { project: Project; children?: C
             <Empty
               icon="trace"
               title="No spans in this range"
-              text="Volume, errors, latency, tokens and cost appear here with the first trace. Point an exporter here:"
+              text="Volume, errors, latency, tokens and cost appear here after the first trace. Configure an exporter:"
             >
               <SendTrace project={name} />
             </Empty>
@@ -223,7 +223,7 @@ export function Overview({ project, children }: { project: Project; children?: C
               <Charts data={data} />
               <div class="ranks">
                 <Rank
-                  title="Failing most"
+                  title="Most errors"
                   label="Span"
                   rows={data.by_name}
                   columns={[

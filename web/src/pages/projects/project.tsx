@@ -1,4 +1,4 @@
-// One project: what it is, its settings, and who may see it.
+// One project: overview, settings and access.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -35,12 +35,16 @@ function About({ project }: { project: Project }) {
           ["Id", <Id key="id" id={project.id} />],
           ["Created", <Time key="time" time={project.created_at} />],
           [
-            "Spans are kept",
-            project.retention_days === null ? "as long as the installation says" : `${project.retention_days} days`,
+            "Retention",
+            project.retention_days === null
+              ? "for the default time of the installation"
+              : `${project.retention_days} days`,
           ],
           [
             "Visible to",
-            project.restricted ? "people and keys with a binding" : `everybody in ${space.value?.name ?? "the space"}`,
+            project.restricted
+              ? "people and keys with a binding"
+              : `all members of ${space.value?.name ?? "the space"}`,
           ],
         ]}
       />
@@ -49,7 +53,7 @@ function About({ project }: { project: Project }) {
   );
 }
 
-/** What the project's spans cost on disk, and what became of all that were sent. */
+/** Disk use of the project's spans, and counts of received spans. */
 function Storage({ project }: { project: Project }) {
   const key = `storage/${project.id}`;
   const load = use_load(key, async (signal) => {
@@ -60,7 +64,7 @@ function Storage({ project }: { project: Project }) {
     return { disk, ledger };
   });
   return (
-    <Section title="Storage" text="What this project's spans take on disk, and what happened to those that were sent.">
+    <Section title="Storage" text="Disk use of this project's spans, and counts of received spans.">
       <Data load={load} retry={() => void reload(key)}>
         {({ disk, ledger }) => (
           <Facts
@@ -81,20 +85,23 @@ function Storage({ project }: { project: Project }) {
                   "no spans"
                 ),
               ],
-              ["Kept for", disk.retention_days === 0 ? "ever" : plural(disk.retention_days, "day")],
+              ["Retention", disk.retention_days === 0 ? "unlimited" : plural(disk.retention_days, "day")],
               [
                 "Received",
-                `${exact_count(ledger.received)}: ${exact_count(ledger.stored)} stored, ${exact_count(ledger.repeated)} sent again, ${exact_count(ledger.pending)} on their way`,
+                `${exact_count(ledger.received)}: ${exact_count(ledger.stored)} stored, ${exact_count(ledger.repeated)} duplicates, ${exact_count(ledger.pending)} pending`,
               ],
               [
-                "Refused",
+                "Rejected",
                 ledger.rejected === 0
                   ? "none"
                   : Object.entries(ledger.rejected_by_reason)
                       .map(([reason, count]) => `${exact_count(count)} ${reason}`)
                       .join(", "),
               ],
-              ["Cut or redacted", `${exact_count(ledger.truncated)} cut, ${exact_count(ledger.redacted)} redacted`],
+              [
+                "Truncated or redacted",
+                `${exact_count(ledger.truncated)} truncated, ${exact_count(ledger.redacted)} redacted`,
+              ],
             ]}
           />
         )}
@@ -136,7 +143,7 @@ function ProjectSettings({ project }: { project: Project }) {
             required
             disabled={!may_edit}
             max_length={200}
-            hint="Exporters that name the project by its old name would create a new one."
+            hint="An exporter that sends the old name creates a new project."
           />
           <Field label="Description" value={description} on_input={set_description} disabled={!may_edit} />
           <Field
@@ -147,7 +154,7 @@ function ProjectSettings({ project }: { project: Project }) {
             on_input={set_retention}
             disabled={!may_edit}
             placeholder="installation default"
-            hint="Older spans are deleted and their disk space is freed. Empty means the default of the installation."
+            hint="Older spans are deleted and their disk space is freed. Empty: the default of the installation."
           />
         </Form>
       </Section>
@@ -156,7 +163,7 @@ function ProjectSettings({ project }: { project: Project }) {
       {can("project_delete") && (
         <Section
           title="Delete"
-          text="Deletes the project with everything in it: traces, evals, monitors. There is no way back."
+          text="Deletes the project with everything in it: traces, evals, monitors. This cannot be undone."
         >
           <button type="button" class="danger" onClick={() => set_deleting(true)}>
             <Icon name="trash" /> Delete project
@@ -166,8 +173,8 @@ function ProjectSettings({ project }: { project: Project }) {
       {deleting && (
         <Confirm
           title={`Delete ${project.name}?`}
-          consequence={`All data of ${project.name} will be gone for everybody in ${space.value?.name ?? "the space"}. This cannot be undone.`}
-          action="Delete for ever"
+          consequence={`All data of ${project.name} is deleted for all members of ${space.value?.name ?? "the space"}. This cannot be undone.`}
+          action="Delete permanently"
           typed_name={project.name}
           run={remove}
           on_close={() => set_deleting(false)}
@@ -180,18 +187,16 @@ function ProjectSettings({ project }: { project: Project }) {
 function Restriction({ project }: { project: Project }) {
   async function set_restricted(restricted: boolean): Promise<void> {
     await api.patch<Project>(`/v1/projects/${segment(project.id)}`, { restricted });
-    toast_done(
-      restricted ? "Only bound people and keys see this project now" : "Everybody in the space sees this project now",
-    );
+    toast_done(restricted ? "Project restricted to its bindings" : "Project opened to all members of the space");
     await reload("project");
   }
   return (
     <Section
-      title="Who can see it"
+      title="Visibility"
       text={
         project.restricted
-          ? "Restricted: roles of the space do not count here, only the bindings below do."
-          : `Everybody in ${space.value?.name ?? "the space"} sees it, with the role they have there.`
+          ? "Restricted: roles in the space do not apply here, only the bindings below."
+          : `All members of ${space.value?.name ?? "the space"} can see it, with their role in the space.`
       }
     >
       <Form
@@ -204,7 +209,7 @@ function Restriction({ project }: { project: Project }) {
   );
 }
 
-/** What Signal has to say about the project, one click away. */
+/** A link to the open issues of the project. */
 function SignalLink({ project }: { project: Project }) {
   const view = use_load(`signal/${project.id}`, (signal) =>
     api.get<SignalView>(project_route(project, "signal"), {}, signal),

@@ -97,7 +97,7 @@ export function Projects() {
               text={
                 can("project_create")
                   ? "A project holds the traces, evals and monitors of one application. Create one here or with a command."
-                  : "Projects appear here as soon as an admin creates them or gives you access."
+                  : "Projects appear here when an admin creates one or gives you access."
               }
               command={can("project_create") ? create_command() : undefined}
             >

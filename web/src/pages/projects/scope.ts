@@ -1,4 +1,4 @@
-// What the pages of one project share: the project behind the name in the address, its routes, and addresses.
+// Shared by the pages of one project: loading the project in the address, and its API routes.
 
 import { api, segment } from "../../api";
 import type { Project } from "../../api_types";

@@ -1,5 +1,5 @@
-// How an application sends its traces here, in its language: the examples of docs/send-traces.md, which the tests run,
-// with this server's address and this project's name in them.
+// Examples per language for sending traces: those of docs/send-traces.md, which the tests run, with this server's
+// address and the project's name.
 
 import document from "../../../../docs/send-traces.md";
 import { code_blocks } from "../../lib/code/document";
@@ -38,7 +38,7 @@ export function SendTrace({ project }: { project: string }) {
       {(sections.get(name) ?? []).map((block) => (
         <CodeBlock key={block} text={written_here(block, project)} label={`${name} example`} />
       ))}
-      <p class="faint">HONE_API_KEY is an API key that may send traces: make one in Settings, API keys.</p>
+      <p class="faint">HONE_API_KEY is an API key that may send traces. Create one in Settings, API keys.</p>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// What an application needs to send its traces here: settings every OpenTelemetry exporter reads, and one span by hand.
+// How to send traces: the settings of any OpenTelemetry exporter, and a command that sends one span.
 
 import { shell_quote } from "../../lib/format/text";
 import { CodeBlock } from "../../parts/copy";
@@ -27,7 +27,7 @@ export function SendTrace({ project }: { project: string }) {
     <div class="send-trace">
       <CodeBlock text={exporter_settings(project)} label="exporter settings" />
       <details>
-        <summary>Or send one span by hand</summary>
+        <summary>Or send one span with curl</summary>
         <CodeBlock text={first_span(project)} label="command that sends one span" />
       </details>
     </div>

@@ -1,4 +1,4 @@
-// How much a project may send in a day and keep on disk; what goes over is refused, or the oldest goes.
+// Limits of a project: spans per day (more are rejected) and disk space (the oldest spans are deleted).
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -40,7 +40,7 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
   return (
     <Form title="Save limits" disabled={!may_edit || wrong || Number.isNaN(wanted_spans)} submit={save}>
       <Field
-        label="Spans a day"
+        label="Spans per day"
         type="number"
         min={1}
         value={spans}
@@ -50,7 +50,7 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
         hint={settings.spans_per_day == null && settings.bytes_per_day == null ? undefined : used}
       />
       <Field
-        label="Size of spans a day"
+        label="Size of spans per day"
         value={daily}
         on_input={set_daily}
         disabled={!may_edit}
@@ -58,7 +58,7 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
         hint={wanted_daily === undefined ? "A size such as 500 MiB or 2 GiB" : undefined}
       />
       <Field
-        label="Disk for spans"
+        label="Disk space for spans"
         value={kept}
         on_input={set_kept}
         disabled={!may_edit}
@@ -66,7 +66,7 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
         hint={
           wanted_kept === undefined
             ? "A size such as 500 MiB or 2 GiB"
-            : "Over it the oldest spans go, except those of traces with evals."
+            : "Above the limit the oldest spans are deleted, except those of traces with evals."
         }
       />
     </Form>
@@ -81,7 +81,7 @@ export function TraceLimits({ project }: { project: Project }) {
   return (
     <Section
       title="Limits"
-      text="What goes over a daily limit is refused until midnight UTC, and the sender is told which limit it was."
+      text="Spans above a daily limit are rejected until midnight UTC, with an error that names the limit."
     >
       <Data load={load} retry={() => void reload(key)}>
         {(view) => <LimitForm key={JSON.stringify(view.settings)} project={project} view={view} />}

@@ -1,4 +1,4 @@
-// Repositories as the API gives them, and where they are shown.
+// Shared by pages about repositories: API routes, loading, state of the mirror.
 
 import { api, segment } from "../../api";
 import type { Repo } from "../../api_types";
@@ -17,7 +17,7 @@ export async function repos_changed(): Promise<void> {
 }
 
 export function mirror_state(repo: Repo): { tone: Tone; text: string } {
-  if (repo.fetching) return { tone: "running", text: "being fetched" };
+  if (repo.fetching) return { tone: "running", text: "fetching" };
   if (repo.state === "ready") return { tone: "done", text: "ready" };
   if (repo.state === "failed") return { tone: "failed", text: "fetch failed" };
   return { tone: "off", text: "not fetched yet" };

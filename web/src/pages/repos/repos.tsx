@@ -1,4 +1,4 @@
-// Repositories: what workers can clone, whose credential fetches it, and what the mirror on the server holds.
+// Repositories that workers can clone: credential, mirror on the server, pushed branches.
 
 import { useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -25,7 +25,7 @@ import { repo_page, repos_page, run_page } from "../addresses";
 import { list_skills } from "../skills/data";
 import { list_repos, mirror_state, repo_route, repos_changed } from "./data";
 
-// A fetch goes on by itself; the page looks until it is over.
+// The page is reloaded until the fetch ends.
 const refresh = 2000;
 
 function Mirror({ repo }: { repo: Repo }) {
@@ -91,7 +91,7 @@ function RepoFields({
         placeholder="https://github.com/example/shop"
         value={draft.url}
         on_input={(url) => change({ url })}
-        hint={fixed ? undefined : "https, without user or token: credentials belong to a skill."}
+        hint={fixed ? undefined : "An https address without user or token. Credentials are stored in a skill."}
         disabled={fixed}
         required
         first={!fixed}
@@ -101,32 +101,32 @@ function RepoFields({
         value={draft.skill}
         on_change={(skill) => change({ skill })}
         options={[
-          { value: "", title: "none: it is public" },
+          { value: "", title: "none (public repository)" },
           ...skills
             .filter((skill) => skill.type === "github" || skill.type === "custom")
             .map((skill) => ({ value: skill.id, title: `${skill.name} (${skill.type})` })),
         ]}
-        hint="Used by the server to fetch and, after an approval, to push. Workers never see it."
+        hint="The server uses it to fetch and, after an approval, to push. Workers never see it."
       />
       <div class="field-row">
         <Field label="Name" placeholder="from the address" value={draft.name} on_input={(name) => change({ name })} />
         <Field
           label="Branch, tag or commit"
-          placeholder="the forge's default"
+          placeholder="default branch"
           value={draft.default_ref}
           on_input={(default_ref) => change({ default_ref })}
         />
       </div>
       <Field
         label="Folder"
-        placeholder="all of it"
-        hint="Of a large repository, what workers get."
+        placeholder="whole repository"
+        hint="Workers get only this folder of a large repository."
         value={draft.path_scope}
         on_input={(path_scope) => change({ path_scope })}
       />
       {can_install("skill_share") && (
         <Check
-          label="The forge is on a private address"
+          label="The forge has a private address"
           checked={draft.allow_private}
           on_change={(allow_private) => change({ allow_private })}
         />
@@ -184,7 +184,7 @@ export function Repos() {
     <div class="page list-page">
       <PageHeader
         title="Repositories"
-        text="Workers clone from a mirror on this server and push into a quarantine; they never hold a credential."
+        text="Workers clone from a mirror on this server and push into a quarantine. They never get credentials."
       >
         {add}
       </PageHeader>
@@ -194,7 +194,7 @@ export function Repos() {
             <Empty
               icon="branch"
               title="No repositories yet"
-              text="Add one here, or name it in a preset: it is registered when a run first uses it."
+              text="Add one here or in a preset. A repository of a preset is registered when a run first uses it."
               command="hone repo add https://github.com/example/shop"
             />
           ) : (
@@ -230,7 +230,7 @@ function Refs({ repo }: { repo: Repo }) {
       <Data load={load} retry={() => void reload("repo_refs/")}>
         {(refs) =>
           refs.length === 0 ? (
-            <p class="soft">Nothing was fetched yet.</p>
+            <p class="soft">Not fetched yet.</p>
           ) : (
             <>
               <Table
@@ -244,7 +244,7 @@ function Refs({ repo }: { repo: Repo }) {
               />
               {load.more && (
                 <button type="button" onClick={load.more}>
-                  More
+                  Load more
                 </button>
               )}
             </>
@@ -265,7 +265,7 @@ const branch_columns: Column<PushedBranch>[] = [
       </code>
     ),
   },
-  { id: "run", title: "Run", width: "130px", cell: (branch) => <a href={run_page(branch.run_id)}>the run</a> },
+  { id: "run", title: "Run", width: "130px", cell: (branch) => <a href={run_page(branch.run_id)}>open</a> },
   { id: "commit", title: "Commit", width: "150px", wide: true, cell: (branch) => <Id id={branch.head_commit} /> },
   { id: "pushes", title: "Pushes", width: "80px", align: "right", wide: true, cell: (branch) => branch.pushes },
   { id: "at", title: "Pushed", width: "96px", align: "right", cell: (branch) => <Time time={branch.pushed_at} /> },
@@ -276,11 +276,11 @@ function Branches({ repo }: { repo: Repo }) {
     api.page<PushedBranch>(`${repo_route(repo.id)}/branches`, { cursor }, signal),
   );
   return (
-    <Section title="Pushed by workers" text="They stay on this server until a person approves them.">
+    <Section title="Branches of workers" text="Branches stay on this server until they are approved.">
       <Data load={load} retry={() => void reload("repo_branches/")}>
         {(branches) =>
           branches.length === 0 ? (
-            <p class="soft">No worker has pushed anything yet.</p>
+            <p class="soft">No branches were pushed yet.</p>
           ) : (
             <Table
               label="Pushed branches"
@@ -326,14 +326,15 @@ function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
   );
 }
 
-/** Lets the forge tell us about pull requests at once; without it they are asked about from time to time. */
+/** With a webhook, changes of pull requests arrive at once; without it they are polled. */
 function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void }) {
   const [hook, set_hook] = useState<ForgeHook | null>(null);
   if (hook)
     return (
       <Dialog title={`Webhook of ${repo.name}`} on_close={on_close} keep_open>
         <p>
-          Give the forge this address and this secret, for events about pull requests. The secret is shown only now.
+          Create a webhook on the forge for pull request events with this address and secret. The secret is shown only
+          now.
         </p>
         <CodeBlock text={new URL(hook.path, window.location.href).href} label="address" />
         <CodeBlock text={hook.secret} label="secret" />
@@ -347,14 +348,13 @@ function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void })
   return (
     <Dialog title={`Webhook of ${repo.name}`} on_close={on_close}>
       <Form
-        title="Make a secret"
-        busy_title="Making…"
+        title="Create secret"
+        busy_title="Creating…"
         on_cancel={on_close}
         submit={async () => set_hook(await api.post<ForgeHook>(`${repo_route(repo.id)}/hook`, {}))}
       >
         <p>
-          With a webhook the forge tells this server at once when a pull request changes. A secret made before stops
-          working.
+          With a webhook the forge notifies this server when a pull request changes. An earlier secret stops working.
         </p>
       </Form>
     </Dialog>
@@ -368,9 +368,9 @@ function RepoActions({ repo }: { repo: Repo }) {
     set_busy(true);
     try {
       const after = await api.post<Repo>(`${repo_route(repo.id)}/fetch`, {});
-      toast_done(after.fetching ? "Still being fetched" : `${repo.name} is fetched`);
+      toast_done(after.fetching ? "Fetch is still running" : `${repo.name} fetched`);
     } catch (error) {
-      toast_failed("Not fetched", to_api_error(error));
+      toast_failed("Could not fetch", to_api_error(error));
     } finally {
       set_busy(false);
       await repos_changed();
@@ -396,7 +396,7 @@ function RepoActions({ repo }: { repo: Repo }) {
       {asked === "delete" && (
         <Confirm
           title={`Delete ${repo.name}`}
-          consequence="Its mirror on this server is deleted. Presets that name its address register it anew when they next run. Nothing changes on the forge."
+          consequence="Its mirror on this server is deleted. A preset with its address registers it again with its next run. The repository on the forge is not changed."
           action="Delete repository"
           run={async () => {
             await api.delete(repo_route(repo.id));
@@ -438,8 +438,8 @@ export function RepoPage({ params }: { params: Params }) {
                 ["Mirror", <Mirror key="state" repo={repo} />],
                 ["Fetched", <Time key="time" time={repo.fetched_at} />],
                 ["Size", `${byte_size(repo.bytes)}, ${plural(repo.refs, "ref")}`],
-                ["Workers get", repo.default_ref || repo.head_ref.replace("refs/heads/", "") || "the default branch"],
-                ["Folder", repo.path_scope || "all of it"],
+                ["Default ref", repo.default_ref || repo.head_ref.replace("refs/heads/", "") || "the default branch"],
+                ["Folder", repo.path_scope || "whole repository"],
                 [
                   "Credential",
                   repo.skill_id === null

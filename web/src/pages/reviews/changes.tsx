@@ -1,4 +1,4 @@
-// The changes of a branch: files beside their lines, one revision against the base or against an earlier revision.
+// The changes of a branch: file tree and diff, one revision against the base or against an earlier revision.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -23,7 +23,7 @@ import { type Drafts, NewThread, ThreadView } from "./threads";
 
 const layout = stored_signal("diff", "unified");
 
-/** Which two states are compared: `against` 0 is the base. */
+/** The compared revisions: `against` 0 is the base. */
 export interface Compared {
   revision: number;
   against: number;
@@ -36,7 +36,7 @@ export function compared(review: ReviewView): Compared {
   return { revision, against: against < revision ? against : 0 };
 }
 
-/** What is shown: files of a revision without lines, or all that differs between two revisions. */
+/** Files of a revision without lines, or the differences between two revisions. */
 interface Shown extends DiffSummary {
   lines: ReadonlyMap<string, Hunk[]>;
   base_changed: boolean;
@@ -57,7 +57,7 @@ async function load_shown(artifact: string, pair: Compared, signal: AbortSignal)
   return { ...found, files: found.files.map((file) => file.file), lines };
 }
 
-/** Lines of files, fetched when they come near the view; each file once. */
+/** Lines of files, loaded when they come near the view; each file once. */
 function use_lines(artifact: string, revision: number, known: ReadonlyMap<string, Hunk[]>) {
   const [held, set_held] = useState<ReadonlyMap<string, FileLines>>(known);
   const asked = useRef(new Set<string>());
@@ -76,7 +76,7 @@ function use_lines(artifact: string, revision: number, known: ReadonlyMap<string
   return { lines, want };
 }
 
-/** Marks of this person, shown at once and taken back when the server refuses. */
+/** The viewed files of the user; a mark is shown at once and removed again when the server rejects it. */
 function use_viewed(artifact: string) {
   const load = use_load(`review_viewed/${artifact}`, (signal) =>
     api.get<{ paths: string[] }>(`${review_route(artifact)}/viewed`, {}, signal),
@@ -94,7 +94,7 @@ function use_viewed(artifact: string) {
     set_changed((known) => new Map(known).set(path, on));
     api.put(`${review_route(artifact)}/viewed`, { path, viewed: on }).catch((error) => {
       set_changed((known) => new Map(known).set(path, !on));
-      toast_failed("Not marked", to_api_error(error));
+      toast_failed("Could not mark the file", to_api_error(error));
     });
   };
   return { viewed, mark };
@@ -192,7 +192,7 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
   const split = layout.value === "split" && !is_phone.value;
   const commenting = can("artifact_review") && pair.against === 0;
 
-  // Lines of another revision are not these lines: what was said about them is in the conversation.
+  // Comments on other revisions have other lines: they are in the conversation.
   const here = useMemo(
     () => threads.filter(({ first }) => first.revision === pair.revision && first.line !== null),
     [threads, pair.revision],
@@ -234,7 +234,7 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
     [review, pair.revision],
   );
 
-  // A link to a line: shown once the file is there.
+  // A link to a line: shown once the file is loaded.
   const place = query.value.get("at");
   useEffect(() => {
     const parts = /^(.*):(old|new):(\d+)$/.exec(place ?? "");
@@ -270,12 +270,12 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
       </div>
       {diff.truncated && (
         <Note kind="warning" icon="warning">
-          There is more than is shown here: the change is larger than the limits of a review. The patch has all of it.
+          The change is larger than the limits of a review and is shown only in part. Download the patch for all of it.
         </Note>
       )}
       {diff.base_changed && (
         <Note kind="warning">
-          The two revisions left from different commits, so changes that others made in between are in here too.
+          The two revisions are based on different commits, so changes of the base between them are included.
         </Note>
       )}
       <div class={`review-body ${split ? "split" : ""}`}>
@@ -321,7 +321,7 @@ export function Changes({ review, threads, drafts }: { review: ReviewView; threa
     <Data load={load} retry={() => void reload("review_diff/")}>
       {(diff) =>
         diff.files.length === 0 ? (
-          <Empty icon="check" title="No differences" text="These two states hold the same files." />
+          <Empty icon="check" title="No differences" text="The two revisions have the same files." />
         ) : (
           <Lines
             key={`${pair.revision}/${pair.against}`}

@@ -1,4 +1,4 @@
-// Reviews as pages show them: shapes of the API, addresses, words and colours.
+// Shared by the review pages: API routes, words and colours.
 
 import { api, segment } from "../../api";
 import type { Comment, DiffView, PullRequestState, ReviewItem, VerificationState } from "../../api_types";
@@ -23,7 +23,7 @@ export const kind_icons: Record<string, IconName> = {
   file: "download",
 };
 
-/** What people read; the name may be a file's, or one that a later run finds again. */
+/** The title that is shown: the summary, or the name if there is none. */
 export function review_title(item: Pick<ReviewItem, "artifact">): string {
   return item.artifact.summary || item.artifact.name;
 }
@@ -32,11 +32,11 @@ export const is_branch = (artifact: { kind: string }) => artifact.kind === "bran
 
 export const verification_words: Record<VerificationState, string> = {
   none: "not verified",
-  pending: "to be verified",
-  running: "being verified",
+  pending: "verification pending",
+  running: "verifying",
   green: "verified",
   red: "verification failed",
-  failed: "could not be verified",
+  failed: "verification error",
 };
 
 export const verification_tones: Record<VerificationState, Tone> = {
@@ -49,8 +49,8 @@ export const verification_tones: Record<VerificationState, Tone> = {
 };
 
 export const pull_request_words: Record<PullRequestState, string> = {
-  queued: "about to be pushed",
-  pushed: "pushed, about to be opened",
+  queued: "waiting to be pushed",
+  pushed: "pushed, opening",
   open: "open",
   merged: "merged",
   closed: "closed",
@@ -68,7 +68,7 @@ export const pull_request_tones: Record<PullRequestState, Tone> = {
   failed: "failed",
 };
 
-/** Comments into threads, in the order in which the threads were begun. */
+/** Groups comments into threads, in the order of their first comments. */
 export function threads_of(comments: Comment[]): Thread[] {
   const threads = new Map<string, Thread>();
   for (const comment of comments)
@@ -81,7 +81,7 @@ export function list_reviews(filter: Record<string, string>, signal: AbortSignal
   return api.list<ReviewItem>("/v1/reviews", { space: space.value?.id, ...filter }, signal);
 }
 
-/** Everything that shows reviews or artifacts is read again; the lines of a revision never change. */
+/** Reloads everything that shows reviews or artifacts; the lines of a revision never change. */
 export async function reviews_changed(): Promise<void> {
   await Promise.all(["review/", "reviews/", "review_comments/", "artifacts/", "pull_request"].map(reload));
 }

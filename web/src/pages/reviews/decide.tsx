@@ -1,4 +1,4 @@
-// Saying yes, no, or not yet: one dialog with one comment box. What must not be overlooked is named before a yes.
+// Approve, request changes or reject: one dialog with a comment. Flagged changes are listed before an approval.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -15,6 +15,12 @@ import { review_route, reviews_changed } from "./data";
 
 export type Verdict = "approve" | "request_changes" | "reject";
 
+const results: Record<Verdict, string> = {
+  approve: "Approved",
+  request_changes: "Changes requested",
+  reject: "Rejected",
+};
+
 const titles: Record<Verdict, string> = {
   approve: "Approve",
   request_changes: "Request changes",
@@ -25,20 +31,20 @@ interface DecideProps {
   review: ReviewView;
   verdict: Verdict;
   on_close: () => void;
-  /** After the decision: on to the next. */
+  /** Called after the decision: opens the next review. */
   on_done: () => void;
 }
 
 function hint_of(review: ReviewView, verdict: Verdict): string {
-  if (verdict === "reject") return "Kept with it, for whoever asks why.";
+  if (verdict === "reject") return "Stored with the review.";
   if (verdict === "request_changes")
     return review.open_comments > 0
-      ? `Goes to the session with ${plural(review.open_comments, "open comment")}.`
-      : "Goes to the session as a follow-up.";
+      ? `Sent to the session with ${plural(review.open_comments, "open comment")}.`
+      : "Sent to the session as a follow-up.";
   const missing = review.approvals_needed - review.approvals - 1;
   if (missing > 0) return `${plural(missing, "more approval")} needed after this one.`;
   if (!review.branch) return "Takes effect at once.";
-  return "The branch is pushed and a pull request opened, as the preset says.";
+  return "The branch is pushed. If the preset says so, a pull request is opened.";
 }
 
 function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
@@ -62,7 +68,7 @@ function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
             ...(blocking.length > 0 ? { allow_protected: true } : {}),
           });
           await reviews_changed();
-          toast_done(`${titles[verdict]}: ${review.artifact.name}`);
+          toast_done(`${results[verdict]}: ${review.artifact.name}`);
           on_close();
           on_done();
         }}
@@ -84,7 +90,7 @@ function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
                 {blocking.length > 8 && <li>and {blocking.length - 8} more</li>}
               </ul>
             </Note>
-            <Check label="I have seen this and allow it" checked={allowed} on_change={set_allowed} />
+            <Check label="I have reviewed these changes and allow them" checked={allowed} on_change={set_allowed} />
           </>
         )}
         <Field label="Comment" hint={hint_of(review, verdict)} rows={4} value={comment} on_input={set_comment} first />
@@ -95,7 +101,7 @@ function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
 
 export function DecideButtons({ review, on_done }: { review: ReviewView; on_done: () => void }) {
   const [verdict, set_verdict] = useState<Verdict | null>(null);
-  // A branch that went back to its worker can still be decided.
+  // A branch with requested changes can still be approved or rejected.
   const undecided =
     review.artifact.review === "pending" || (review.branch !== null && review.artifact.review === "changes_requested");
   const possible = can("artifact_review") && undecided;

@@ -1,5 +1,5 @@
-// Everything that waits for a person, the oldest decision first to be made: branches, labels, whatever a preset holds
-// back. Enter opens, x selects, what needs no reading is approved from here.
+// Everything that waits for a review, oldest first: branches, labels and other outputs that require one. Enter opens,
+// x selects; everything except branches can be approved here.
 
 import { api, to_api_error } from "../../api";
 import type { ReviewItem, ReviewState } from "../../api_types";
@@ -24,7 +24,7 @@ function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
   return [
     {
       id: "name",
-      title: "What",
+      title: "Item",
       sort: review_title,
       cell: (item) => (
         <span class="inbox-name">
@@ -45,13 +45,13 @@ function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
     },
     {
       id: "where",
-      title: "For",
+      title: "Project",
       width: "150px",
       wide: true,
       sort: (item) => item.repo_name ?? project_of(item.artifact.project_id),
       cell: (item) => item.repo_name ?? project_of(item.artifact.project_id),
     },
-    { id: "marks", title: "Before you open it", wide: true, cell: (item) => <Marks item={item} /> },
+    { id: "marks", title: "Summary", wide: true, cell: (item) => <Marks item={item} /> },
     {
       id: "review",
       title: "Review",
@@ -62,7 +62,7 @@ function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
     },
     {
       id: "created_at",
-      title: "Since",
+      title: "Created",
       width: "96px",
       align: "right",
       sort: (item) => item.artifact.created_at,
@@ -71,7 +71,7 @@ function columns(project_of: (id: string) => string): Column<ReviewItem>[] {
   ];
 }
 
-/** Branches want to be looked at; the rest may go in one stroke. */
+/** Branches are reviewed on their own page; other items can be approved together. */
 async function approve(items: ReviewItem[]): Promise<void> {
   let count = 0;
   try {
@@ -80,7 +80,7 @@ async function approve(items: ReviewItem[]): Promise<void> {
       count++;
     }
   } catch (error) {
-    toast_failed(`${count} of ${items.length} approved`, to_api_error(error));
+    toast_failed(`Approved ${count} of ${items.length}`, to_api_error(error));
   }
   if (count > 0) toast_done(`${count} approved`);
   await reviews_changed();
@@ -102,23 +102,23 @@ function SelectionActions({ items, clear }: { items: ReviewItem[]; clear: () => 
 }
 
 const states: { id: ReviewState; title: string }[] = [
-  { id: "pending", title: "Waiting" },
-  { id: "changes_requested", title: "With the worker" },
+  { id: "pending", title: "Pending" },
+  { id: "changes_requested", title: "Changes requested" },
   { id: "approved", title: "Approved" },
   { id: "rejected", title: "Rejected" },
 ];
 
 const empty_texts: Record<ReviewState, { title: string; text: string }> = {
   pending: {
-    title: "Nothing waits for you",
-    text: "Branches that workers push, labels, and whatever else a preset holds back for review appear here.",
+    title: "No pending reviews",
+    text: "Branches that workers push, labels, and other outputs that require a review appear here.",
   },
   changes_requested: {
-    title: "Nothing is with a worker",
-    text: "What you sent back for changes stands here until it is pushed again.",
+    title: "No requested changes",
+    text: "Reviews with requested changes are listed here until the worker pushes again.",
   },
-  approved: { title: "Nothing was approved yet", text: "What people approved, and the pull requests that came of it." },
-  rejected: { title: "Nothing was rejected yet", text: "What people turned down." },
+  approved: { title: "No approved reviews", text: "Approved reviews and their pull requests appear here." },
+  rejected: { title: "No rejected reviews", text: "Rejected reviews appear here." },
 };
 
 const refresh = 10_000;
@@ -135,7 +135,7 @@ export function Inbox() {
     `${review_title(item)} ${item.repo_name ?? ""} ${item.branch ?? ""}`.toLowerCase().includes(text);
   return (
     <div class="page list-page">
-      <PageHeader title="Inbox" text="What workers left and a person has to decide." />
+      <PageHeader title="Inbox" text="Reviews of what workers produced." />
       <nav class="tabs" aria-label="Review">
         {states.map((known) => (
           <a
@@ -164,7 +164,7 @@ export function Inbox() {
               row_id={(item) => item.artifact.id}
               row_title={review_title}
               order="created_at"
-              foot={items.some(shown) ? null : <p class="table-note">Nothing here fits the filter.</p>}
+              foot={items.some(shown) ? null : <p class="table-note">No rows match the filter.</p>}
               on_open={(item) => navigate(review_page(item.artifact.id))}
               selection_actions={
                 state === "pending" && can("artifact_review")

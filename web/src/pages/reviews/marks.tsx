@@ -1,4 +1,4 @@
-// What a reviewer should know before opening something: size, flags, verification, comments, pull request.
+// The summary of a review in a list: size, flags, verification, comments, pull request.
 
 import type { ReviewItem } from "../../api_types";
 import { plural } from "../../lib/format/number";
@@ -11,8 +11,8 @@ import { list_reviews, pull_request_tones, pull_request_words, verification_tone
 export function Marks({ item }: { item: ReviewItem }) {
   return (
     <span class="inbox-marks">
-      {item.diff_state === "pending" && <State tone="running" text="diff is being made" />}
-      {item.diff_state === "failed" && <State tone="failed" text="no diff" />}
+      {item.diff_state === "pending" && <State tone="running" text="preparing diff" />}
+      {item.diff_state === "failed" && <State tone="failed" text="diff failed" />}
       {item.files !== null && item.diff_state === "ready" && (
         <span class="soft">
           {plural(item.files, "file")}{" "}

@@ -1,5 +1,4 @@
-// What a reviewer wants beside the lines: what must not be overlooked, what the commands say on both sides, commits,
-// who decided what, what came of it, what the same run found.
+// The overview of a review: flags, verification results, commits, decisions, pull request, evidence of the same run.
 
 import type { Artifact, ReviewView, Revision, VerificationRun } from "../../api_types";
 import { duration } from "../../lib/format/number";
@@ -16,19 +15,19 @@ import { list_artifacts, review_tones, review_words } from "../runs/data";
 import { pull_request_tones, pull_request_words, type Thread, verification_tones, verification_words } from "./data";
 import { type Drafts, ThreadView } from "./threads";
 
-/** To the line in the changes. */
+/** Opens the line in the changes. */
 const go_to = (path: string, side: string, line: number | null) =>
   set_query({ tab: null, at: line === null ? path : `${path}:${side}:${line}` });
 
 function Flags({ revision }: { revision: Revision }) {
   if (revision.flags.length === 0) return null;
   return (
-    <Section title="Not to be overlooked">
+    <Section title="Flags">
       <ul class="flag-list">
         {revision.flags.map((flag, index) => (
           <li key={index}>
             <span class={`state ${flag.blocking ? "failed" : "limit"}`}>
-              <Icon name="warning" /> {flag.blocking ? "must be allowed" : "look"}
+              <Icon name="warning" /> {flag.blocking ? "needs approval" : "check"}
             </span>
             <p>
               <Visible text={flag.message} />{" "}
@@ -68,7 +67,10 @@ function Output({ title, run }: { title: string; run: VerificationRun | null }) 
 export function Verification({ revision }: { revision: Revision }) {
   if (revision.verification === "none") return null;
   return (
-    <Section title="Verification" text="Each command in a fresh sandbox without network, before and after the change.">
+    <Section
+      title="Verification"
+      text="Each command runs in a new sandbox without network, before and after the change."
+    >
       <p>
         <State tone={verification_tones[revision.verification]} text={verification_words[revision.verification]} />
       </p>
@@ -180,8 +182,8 @@ function History({ review }: { review: ReviewView }) {
         <>
           <State tone={review_tones[decision.decision]} text={review_words[decision.decision]} /> by {decision.reviewer}
           {decision.revision > 0 && <span class="soft"> on revision {decision.revision}</span>}
-          {decision.decision === "approved" && !decision.counts && <span class="tag">no longer counts</span>}
-          {decision.allow_protected && <span class="tag">allowed what was flagged</span>}
+          {decision.decision === "approved" && !decision.counts && <span class="tag">outdated</span>}
+          {decision.allow_protected && <span class="tag">flags allowed</span>}
           {decision.comment !== "" && <p class="soft">{decision.comment}</p>}
         </>
       ),
@@ -204,14 +206,14 @@ function History({ review }: { review: ReviewView }) {
   );
 }
 
-/** Investigations of the same run: why the change was made. */
+/** Investigations of the same run. */
 function Evidence({ review }: { review: ReviewView }) {
   const { run_id } = review.artifact;
   const load = use_load(`artifacts/run/${run_id}`, (signal) => list_artifacts({ run: run_id }, signal));
   const found = (load.data ?? []).filter((artifact: Artifact) => artifact.kind === "investigation");
   if (found.length === 0) return null;
   return (
-    <Section title="Evidence" text="What the same run found.">
+    <Section title="Evidence" text="Investigations of the same run.">
       {found.map((artifact: Artifact) => (
         <details key={artifact.id}>
           <summary>
@@ -253,7 +255,7 @@ export function Conversation({ review, threads, drafts }: { review: ReviewView; 
   );
 }
 
-/** The same beside the lines, where the screen has room for it. */
+/** The same beside the diff on wide screens. */
 export function Beside({ review }: { review: ReviewView }) {
   const newest = review.revisions[review.revisions.length - 1];
   if (!newest) return null;

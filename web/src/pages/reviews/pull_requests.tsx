@@ -1,4 +1,4 @@
-// Pull requests that came of approvals: where each is, what the forge says, and trying again what failed.
+// Pull requests of approved branches: state, checks on the forge, retry.
 
 import type { ComponentChildren } from "preact";
 import { api, segment, to_api_error } from "../../api";
@@ -17,7 +17,7 @@ import { can, space } from "../../session";
 import { inbox_page, review_page, run_page } from "../addresses";
 import { pull_request_tones, pull_request_words } from "./data";
 
-/** Only an address of the web becomes a link. */
+/** Only http and https addresses become links. */
 function ForgeLink({ pr }: { pr: PullRequest }) {
   const name = pr.number === null ? pr.repo_name : `${pr.repo_name} #${pr.number}`;
   if (!/^https?:\/\//.test(pr.url)) return <>{name}</>;
@@ -74,7 +74,7 @@ const columns: Column<PullRequest>[] = [
     sort: (pr) => pr.repo_name,
     cell: (pr) => <ForgeLink pr={pr} />,
   },
-  { id: "says", title: "What it says", wide: true, cell: (pr) => <ForgeState pr={pr} /> },
+  { id: "says", title: "Checks and reviews", wide: true, cell: (pr) => <ForgeState pr={pr} /> },
   {
     id: "updated_at",
     title: "Changed",
@@ -88,9 +88,9 @@ const columns: Column<PullRequest>[] = [
 async function sync(pr: PullRequest): Promise<void> {
   try {
     await api.post(`/v1/pull_requests/${segment(pr.id)}/sync`, {});
-    toast_done("Looking at it now");
+    toast_done(pr.state === "failed" ? "Retry started" : "Refresh started");
   } catch (error) {
-    toast_failed("Not done", to_api_error(error));
+    toast_failed("Could not refresh the pull request", to_api_error(error));
   }
   await reload("pull_request");
 }
@@ -109,11 +109,11 @@ function Detail({ pr, rows }: { pr: PullRequest; rows: PullRequest[] }) {
           ["State", <State key="state" tone={pull_request_tones[pr.state]} text={pull_request_words[pr.state]} />],
           ["On the forge", <ForgeLink key="link" pr={pr} />],
           ["Branch", <code key="branch">{pr.branch}</code>],
-          ["Into", pr.target === "" ? <span class="faint">not known yet</span> : <code key="target">{pr.target}</code>],
+          ["Target", pr.target === "" ? <span class="faint">unknown</span> : <code key="target">{pr.target}</code>],
           ["Checks", pr.checks || <span class="faint">none</span>],
-          ["Reviews", pr.forge_review.replaceAll("_", " ") || <span class="faint">nothing</span>],
+          ["Reviews", pr.forge_review.replaceAll("_", " ") || <span class="faint">none</span>],
           ["Approved", <Time key="created" time={pr.created_at} />],
-          ["Last asked", <Time key="polled" time={pr.polled_at} />],
+          ["Last checked", <Time key="polled" time={pr.polled_at} />],
           ...((pr.merged_at ? [["Merged", <Time key="merged" time={pr.merged_at} />]] : []) as [
             string,
             ComponentChildren,
@@ -122,14 +122,14 @@ function Detail({ pr, rows }: { pr: PullRequest; rows: PullRequest[] }) {
       />
       <div class="page-actions">
         <a class="button primary" href={review_page(pr.artifact_id)}>
-          Open the review
+          Open review
         </a>
         <a class="button" href={run_page(pr.run_id)}>
-          The run
+          Open run
         </a>
         {can("artifact_review") && (
           <button type="button" onClick={() => void sync(pr)}>
-            {pr.state === "failed" ? "Try again" : "Ask the forge"}
+            {pr.state === "failed" ? "Retry" : "Refresh"}
           </button>
         )}
       </div>
@@ -149,7 +149,7 @@ export function PullRequests() {
   return (
     <div class="beside">
       <div class="page list-page">
-        <PageHeader title="Pull requests" text="What people approved, on its way to the forge and there." />
+        <PageHeader title="Pull requests" text="Pull requests of approved branches." />
         <Data load={load} retry={() => void reload("pull_request")}>
           {(all) =>
             all.length === 0 ? (
@@ -159,7 +159,7 @@ export function PullRequests() {
                 text="When a branch is approved in the Inbox, it is pushed and a pull request is opened for it."
               >
                 <a class="button" href={inbox_page()}>
-                  Open the Inbox
+                  Open Inbox
                 </a>
               </Empty>
             ) : (
@@ -172,7 +172,7 @@ export function PullRequests() {
                 order="-updated_at"
                 on_open={(pr) => set_query({ open: pr.id })}
                 open_id={query.value.get("open")}
-                foot={rows.length > 0 ? null : <p class="table-note">Nothing here fits the filter.</p>}
+                foot={rows.length > 0 ? null : <p class="table-note">No rows match the filter.</p>}
                 bar={<SearchField label="Filter pull requests" />}
               />
             )

@@ -1,4 +1,4 @@
-// The review of one artifact: a branch with its changes, or anything else a run left. `n` goes to the next that waits.
+// The review of one artifact: a branch with its changes, or another output of a run. `n` opens the next pending one.
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
@@ -34,8 +34,7 @@ import { Drafts, NewThread } from "./threads";
 
 const refresh = 3000;
 
-/** Until the diff is made, the commands have run, the worker has pushed again and the pull request stands, the page looks
- *  again. */
+/** Reloads the page while the diff, the verification, the worker or the pull request is in progress. */
 function use_progress(review: ReviewView | undefined): void {
   const newest = review?.revisions[review.revisions.length - 1];
   const moving =
@@ -46,7 +45,7 @@ function use_progress(review: ReviewView | undefined): void {
   use_refresh(moving ? "review/" : null, refresh);
 }
 
-/** The others that wait, in the order of the Inbox. */
+/** The other pending reviews, in the order of the Inbox. */
 function use_neighbours(id: string) {
   const load = use_load(`reviews/pending/${space.value?.id}`, (signal) => list_reviews({ review: "pending" }, signal));
   const waiting = useMemo(
@@ -76,11 +75,11 @@ function Summary({ review }: { review: ReviewView }) {
         <State tone={verification_tones[newest.verification]} text={verification_words[newest.verification]} />
       )}
       {newest && newest.blocking_flags > 0 && (
-        <State tone="failed" text={`${plural(newest.blocking_flags, "flag")} to be allowed`} />
+        <State tone="failed" text={`${plural(newest.blocking_flags, "flag")} to allow`} />
       )}
       {review.open_comments > 0 && <span class="soft">{plural(review.open_comments, "open comment")}</span>}
       {review.cannot_approve && review.artifact.review === "pending" && can("artifact_review") && (
-        <span class="soft">You cannot approve it: {review.cannot_approve}</span>
+        <span class="soft">You cannot approve this: {review.cannot_approve}</span>
       )}
     </p>
   );
@@ -114,7 +113,7 @@ function BranchBody({ review, threads, drafts }: BodyProps) {
   );
 }
 
-/** Investigations, labels, files: what is in them, and what is said about them. */
+/** Investigations, labels and files: content and comments. */
 function PlainBody({ review, threads, drafts }: BodyProps) {
   const { artifact } = review;
   const [writing, set_writing] = useState(false);
@@ -155,9 +154,9 @@ function ReviewBody({ review }: { review: ReviewView }) {
   const { next, previous, count, at } = use_neighbours(artifact.id);
   const group = "Review";
   use_keys([
-    { keys: "n", title: "Next that waits", group, run: () => next?.() },
-    { keys: "p", title: "Previous that waits", group, run: () => previous?.() },
-    { keys: "u", title: "Back to the Inbox", group, run: () => navigate(inbox_page()) },
+    { keys: "n", title: "Next pending review", group, run: () => next?.() },
+    { keys: "p", title: "Previous pending review", group, run: () => previous?.() },
+    { keys: "u", title: "Back to Inbox", group, run: () => navigate(inbox_page()) },
   ]);
   return (
     <>
@@ -175,7 +174,7 @@ function ReviewBody({ review }: { review: ReviewView }) {
                 for {branch.repo_name}
               </>
             )}{" "}
-            · <a href={run_page(artifact.run_id)}>the run</a> · <Time time={newest?.pushed_at ?? artifact.created_at} />
+            · <a href={run_page(artifact.run_id)}>run</a> · <Time time={newest?.pushed_at ?? artifact.created_at} />
           </>
         }
       >
@@ -187,13 +186,13 @@ function ReviewBody({ review }: { review: ReviewView }) {
         <button
           type="button"
           class="quiet icon-only"
-          aria-label="Previous that waits"
+          aria-label="Previous pending review"
           disabled={!previous}
           onClick={previous}
         >
           <Icon name="up" />
         </button>
-        <button type="button" class="quiet icon-only" aria-label="Next that waits" disabled={!next} onClick={next}>
+        <button type="button" class="quiet icon-only" aria-label="Next pending review" disabled={!next} onClick={next}>
           <Icon name="down" />
         </button>
         <DecideButtons key={artifact.review} review={review} on_done={() => undefined} />

@@ -1,4 +1,4 @@
-// What people say about a change: threads on lines, answers, closing and opening them. Drafts outlive scrolling.
+// Comments on a change: threads on lines, replies, resolving and reopening. Drafts are kept while scrolling.
 
 import { type Signal, signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -13,7 +13,7 @@ import { toast_failed } from "../../parts/toast";
 import { can } from "../../session";
 import { review_route, reviews_changed, type Thread } from "./data";
 
-/** Words not sent yet, by where they would go; a line that scrolls away does not take them along. */
+/** Unsent comments, by place; they are kept when their line scrolls out of view. */
 export class Drafts {
   private readonly known = new Map<string, Signal<string>>();
 
@@ -43,7 +43,7 @@ function Box({ label, title, draft, send, on_cancel, first }: BoxProps) {
       await send(body);
       draft.value = "";
     } catch (error) {
-      toast_failed("Not sent", to_api_error(error));
+      toast_failed("Could not send", to_api_error(error));
     } finally {
       set_busy(false);
     }
@@ -103,7 +103,7 @@ export function NewThread({
   draft: Signal<string>;
   on_close: () => void;
 }) {
-  const where = place ? `${place.side === "old" ? "old line" : "line"} ${place.line}` : "the whole";
+  const where = place ? `${place.side === "old" ? "old line" : "line"} ${place.line}` : "the whole change";
   return (
     <div class="thread thread-new">
       <Box
@@ -134,7 +134,7 @@ function Said({ comment, artifact, drafts }: { comment: Comment; artifact: strin
         </span>
         {comment.edited_at && <span class="faint">edited</span>}
         {comment.told_at && (
-          <span class="tag" title="The worker was told">
+          <span class="tag" title="Sent to the worker">
             sent to the session
           </span>
         )}
@@ -154,7 +154,7 @@ function Said({ comment, artifact, drafts }: { comment: Comment; artifact: strin
       </header>
       {editing ? (
         <Box
-          label="Change the comment"
+          label="Edit the comment"
           title="Save"
           draft={drafts.of(`edit ${comment.id}`)}
           first
@@ -176,7 +176,7 @@ interface ThreadProps {
   artifact: string;
   thread: Thread;
   drafts: Drafts;
-  /** Names the place, where the thread does not stand at it. */
+  /** Shows the file and line, for a thread outside of the diff. */
   on_place?: () => void;
   outdated?: boolean;
 }
@@ -193,7 +193,7 @@ export function ThreadView({ artifact, thread, drafts, on_place, outdated }: Thr
       set_open(!on);
       await reviews_changed();
     } catch (error) {
-      toast_failed("Not changed", to_api_error(error));
+      toast_failed("Could not change the thread", to_api_error(error));
     }
   };
   const place = first.path === "" ? null : first.line === null ? first.path : `${first.path}:${first.line}`;
@@ -247,7 +247,7 @@ export function ThreadView({ artifact, thread, drafts, on_place, outdated }: Thr
                 Reply
               </button>
               <button type="button" class="quiet" onClick={() => void resolve(!resolved)}>
-                {resolved ? "Open again" : "Resolve"}
+                {resolved ? "Reopen" : "Resolve"}
               </button>
             </div>
           )}

@@ -1,4 +1,4 @@
-// What a run left: investigations to read, pictures, files, labels; each with its review.
+// The artifacts of a run: investigations, images, files, labels; each with its review.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -25,15 +25,15 @@ import { LabelList, read_labels } from "./label_list";
 const largest_preview = 1 << 20;
 
 async function fetch_text(address: string, signal: AbortSignal): Promise<string> {
-  const answer = await fetch(address, { signal, credentials: "same-origin" });
-  if (!answer.ok) throw new Error(`The server answered ${answer.status}`);
-  return answer.text();
+  const response = await fetch(address, { signal, credentials: "same-origin" });
+  if (!response.ok) throw new Error(`The server responded with ${response.status}`);
+  return response.text();
 }
 
 interface ContentProps {
   artifact: Artifact;
   siblings: Artifact[];
-  /** The page says above what the text's own title would say again. */
+  /** Removes the title of the text when the page shows the same title above. */
   is_titled?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function TextContent({ artifact, siblings, is_titled }: ContentProps) {
     fetch_text(content_route(artifact.id), signal),
   );
   const projects = use_projects().data;
-  // `file:NAME` is another artifact of the same run; nothing else is ever fetched for a text.
+  // `file:NAME` is another artifact of the same run; no other address is loaded for a text.
   const image = (source: string): string | null => {
     const name = source.startsWith("file:") ? decodeURI(source.slice(5)) : null;
     const found = siblings.find((other) => other.kind === "file" && other.name === name);
@@ -73,7 +73,7 @@ export function Content({ artifact, siblings }: ContentProps) {
     return (
       <p class="review-summary">
         <a class="button" href={review_page(artifact.id)}>
-          <Icon name="branch" /> Look at the changes
+          <Icon name="branch" /> View changes
         </a>
         <BranchMarks run={artifact.run_id} artifact={artifact.id} />
       </p>
@@ -81,7 +81,8 @@ export function Content({ artifact, siblings }: ContentProps) {
   if (artifact.media_type.startsWith("image/"))
     return <img src={content_route(artifact.id)} alt={artifact.summary || artifact.name} />;
   const readable = artifact.media_type.startsWith("text/") || artifact.media_type === "application/json";
-  if (!readable || artifact.bytes > largest_preview) return <p class="faint">Download it to look inside.</p>;
+  if (!readable || artifact.bytes > largest_preview)
+    return <p class="faint">No preview. Download the file to open it.</p>;
   return <TextContent artifact={artifact} siblings={siblings} />;
 }
 
@@ -91,11 +92,11 @@ async function decide(artifact: Artifact, decision: ReviewState, comment?: strin
   toast_done(`${artifact.name}: ${review_words[decision]}`);
 }
 
-/** Approve at once; the other answers want words. */
+/** Approves directly; the other decisions open a dialog with a comment. */
 function ReviewButtons({ artifact }: { artifact: Artifact }) {
   const [asked, set_asked] = useState<"rejected" | "changes_requested" | null>(null);
   const [comment, set_comment] = useState("");
-  // A branch is decided where its changes are seen.
+  // A branch is reviewed on the page with its changes.
   if (artifact.review !== "pending" || !can("artifact_review") || is_branch(artifact)) return null;
   return (
     <>
@@ -104,7 +105,7 @@ function ReviewButtons({ artifact }: { artifact: Artifact }) {
           type="button"
           class="primary"
           onClick={() =>
-            void decide(artifact, "approved").catch((error) => toast_failed("Not approved", to_api_error(error)))
+            void decide(artifact, "approved").catch((error) => toast_failed("Could not approve", to_api_error(error)))
           }
         >
           Approve
@@ -133,7 +134,7 @@ function ReviewButtons({ artifact }: { artifact: Artifact }) {
           >
             <Field
               label="Comment"
-              hint={asked === "rejected" ? "Kept with the artifact." : "Sent to the session as a follow-up."}
+              hint={asked === "rejected" ? "Stored with the artifact." : "Sent to the session as a follow-up."}
               rows={4}
               value={comment}
               on_input={set_comment}
@@ -184,16 +185,16 @@ function ArtifactView({ artifact, siblings }: ContentProps) {
   );
 }
 
-/** More is for the API: the archive is put together in the browser. */
+/** Larger downloads use the API: the archive is created in the browser. */
 const largest_archive = 256 << 20;
 
 async function download_all(artifacts: Artifact[]): Promise<void> {
   const names = unique_names(artifacts.map((artifact) => safe_name(artifact.name)));
   const entries: ZipEntry[] = [];
   for (const [index, artifact] of artifacts.entries()) {
-    const answer = await fetch(content_route(artifact.id), { credentials: "same-origin" });
-    if (!answer.ok) throw new Error(`${artifact.name}: the server answered ${answer.status}`);
-    const content = new Uint8Array(await answer.arrayBuffer());
+    const response = await fetch(content_route(artifact.id), { credentials: "same-origin" });
+    if (!response.ok) throw new Error(`${artifact.name}: the server responded with ${response.status}`);
+    const content = new Uint8Array(await response.arrayBuffer());
     entries.push({ name: names[index] ?? artifact.id, content, time: new Date(artifact.created_at) });
   }
   const address = URL.createObjectURL(new Blob(zip(entries), { type: "application/zip" }));
@@ -214,7 +215,7 @@ function DownloadAll({ artifacts }: { artifacts: Artifact[] }) {
     try {
       await download_all(files);
     } catch (error) {
-      toast_failed("Not downloaded", to_api_error(error));
+      toast_failed("Could not download", to_api_error(error));
     } finally {
       set_busy(false);
     }
@@ -222,7 +223,7 @@ function DownloadAll({ artifacts }: { artifacts: Artifact[] }) {
   return (
     <p>
       <button type="button" disabled={busy || bytes > largest_archive} onClick={() => void start()}>
-        <Icon name="download" /> {busy ? "Fetching…" : `Download all ${files.length} (${byte_size(bytes)})`}
+        <Icon name="download" /> {busy ? "Downloading…" : `Download all ${files.length} (${byte_size(bytes)})`}
       </button>
     </p>
   );
@@ -235,7 +236,7 @@ export function ArtifactList({ artifacts }: { artifacts: Artifact[] }) {
     return (
       <Empty
         icon="download"
-        title="Nothing yet"
+        title="No artifacts yet"
         text="Investigations, labels and files appear here as the worker saves them."
       />
     );

@@ -1,4 +1,4 @@
-// Runs as pages show them: addresses, words and colours of their states, money and time.
+// Shared by pages about runs: API routes, words and colours of states, cost and time.
 
 import { api, segment } from "../../api";
 import type { Artifact, Preset, Project, ReviewState, Run, State as RunState } from "../../api_types";
@@ -45,13 +45,13 @@ export const review_tones: Record<ReviewState, Tone> = {
 };
 
 export const review_words: Record<ReviewState, string> = {
-  pending: "waits for review",
+  pending: "pending review",
   approved: "approved",
   rejected: "rejected",
   changes_requested: "changes requested",
 };
 
-/** No sandbox, no turn. */
+/** The run has ended. */
 export function is_over(state: RunState): boolean {
   return !["queued", "preparing", "running", "waiting"].includes(state);
 }
@@ -61,7 +61,7 @@ export function run_tokens(run: Run): number {
   return input + cache_read + cache_write + output + reasoning;
 }
 
-/** Of a run that still goes on: until now. */
+/** The duration of a run; of an active run until now. */
 export function run_time(run: Run, now: number): string {
   if (run.started_at === null) return "–";
   const end = run.ended_at === null || !is_over(run.state) ? now : to_milliseconds(run.ended_at);
@@ -88,9 +88,9 @@ export function list_artifacts(filter: Record<string, string>, signal: AbortSign
   return api.list<Artifact>("/v1/artifacts", { space: space.value?.id, ...filter }, signal);
 }
 
-/** What spans of model calls keep. */
+/** What the spans of model calls contain. */
 export const capture_options = [
-  { value: "full", title: "Everything: messages, tools and answers" },
-  { value: "metadata", title: "Numbers only: model, tokens, cost, times" },
-  { value: "none", title: "Nothing: no spans of model calls" },
+  { value: "full", title: "Everything: messages, tools and responses" },
+  { value: "metadata", title: "Metadata only: model, tokens, cost, times" },
+  { value: "none", title: "Nothing: no spans for model calls" },
 ];

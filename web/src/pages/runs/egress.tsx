@@ -1,4 +1,4 @@
-// What a run asked to send, and what the broker decided: every request out of its sandbox, newest last.
+// Network requests out of a run's sandbox and the broker's decisions, newest last.
 
 import { api } from "../../api";
 import type { EgressRow, Run } from "../../api_types";
@@ -11,9 +11,9 @@ import { Visible } from "../../parts/visible";
 import { run_route } from "./data";
 
 function Outcome({ row }: { row: EgressRow }) {
-  if (!row.allowed) return <State tone="failed" text="refused" />;
-  if (row.failure) return <State tone="failed" text="broken off" />;
-  if (!row.ended) return <State tone="running" text="under way" />;
+  if (!row.allowed) return <State tone="failed" text="denied" />;
+  if (row.failure) return <State tone="failed" text="failed" />;
+  if (!row.ended) return <State tone="running" text="in progress" />;
   const bad = row.status !== null && row.status >= 400;
   return <State tone={bad ? "limit" : "done"} text={row.status === null ? "passed" : String(row.status)} />;
 }
@@ -39,7 +39,7 @@ const columns: Column<EgressRow>[] = [
   },
   {
     id: "why",
-    title: "Why",
+    title: "Reason",
     wide: true,
     cell: (row) => (
       <span class="soft" title={row.rule}>
@@ -49,7 +49,7 @@ const columns: Column<EgressRow>[] = [
   },
   {
     id: "secrets",
-    title: "Secrets put in",
+    title: "Secrets used",
     width: "140px",
     wide: true,
     cell: (row) => row.secrets.map((name) => <code key={name}>{name} </code>),
@@ -65,7 +65,7 @@ const columns: Column<EgressRow>[] = [
   },
   {
     id: "took",
-    title: "Took",
+    title: "Duration",
     width: "80px",
     align: "right",
     wide: true,
@@ -77,7 +77,7 @@ const columns: Column<EgressRow>[] = [
 
 const page_size = 1000;
 
-/** All of them: the list is bounded by what one run may ask for. */
+/** All rows: the number of requests of one run is limited. */
 async function load_egress(run: string, signal: AbortSignal): Promise<EgressRow[]> {
   const rows: EgressRow[] = [];
   for (;;) {
@@ -96,8 +96,8 @@ export function EgressList({ run }: { run: Run }) {
         rows.length === 0 ? (
           <Empty
             icon="shield"
-            title="Nothing left the sandbox"
-            text="Every request a worker makes, allowed or refused, is listed here with the rule that decided it."
+            title="No network requests"
+            text="Every request of the worker, allowed or denied, is listed here with the rule that applied."
           />
         ) : (
           <Table

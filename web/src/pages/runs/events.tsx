@@ -1,4 +1,4 @@
-// Everything that happened in a run, one row each, with the time since it was asked for: where the time went.
+// All events of a run with the time since it was created.
 
 import type { RunEvent } from "../../api_types";
 import { duration } from "../../lib/format/number";
@@ -11,7 +11,8 @@ import { Visible } from "../../parts/visible";
 const first_line = (text: string) => text.split("\n", 1)[0]?.slice(0, 300) ?? "";
 
 function what(event: RunEvent): string {
-  if (event.usage) return `${event.usage.input + event.usage.cache_read} tokens read, ${event.usage.output} written`;
+  if (event.usage)
+    return `${event.usage.input + event.usage.cache_read} input tokens, ${event.usage.output} output tokens`;
   return first_line(event.kind === "tool_call" ? (event.input ?? "") : event.text);
 }
 
@@ -28,10 +29,10 @@ const columns = (began: number): Column<RunEvent>[] => [
       </>
     ),
   },
-  { id: "what", title: "What", cell: (event) => <Visible text={what(event)} /> },
+  { id: "what", title: "Details", cell: (event) => <Visible text={what(event)} /> },
   {
     id: "since",
-    title: "After",
+    title: "Elapsed",
     width: "90px",
     align: "right",
     cell: (event) => duration(Math.max(0, to_milliseconds(event.time) - began)),
@@ -48,9 +49,7 @@ const columns = (began: number): Column<RunEvent>[] => [
 
 export function EventList({ events, began }: { events: RunEvent[]; began: string }) {
   if (events.length === 0)
-    return (
-      <Empty icon="clock" title="Nothing has happened yet" text="The first event comes when the run is prepared." />
-    );
+    return <Empty icon="clock" title="No events yet" text="The first event appears when the run is prepared." />;
   return (
     <Table
       label="Events"

@@ -1,4 +1,4 @@
-// Labels that a run proposes: the same label with the same reason is one row, with a link to each thing it is for.
+// Labels that a run proposes: one row per label and reason, with links to the labelled spans, traces or chat sessions.
 
 import { short_id } from "../../lib/format/text";
 import { Icon } from "../../parts/icon";
@@ -55,8 +55,8 @@ export function LabelList({ labels, project }: { labels: ProposedLabel[]; projec
         <thead>
           <tr>
             <th scope="col">Label</th>
-            <th scope="col">Why</th>
-            <th scope="col">For</th>
+            <th scope="col">Reason</th>
+            <th scope="col">Applies to</th>
           </tr>
         </thead>
         <tbody>

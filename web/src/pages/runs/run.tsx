@@ -1,4 +1,4 @@
-// One run: what it is doing, what it left, what it was made of. Stop is always in sight.
+// One run: transcript, artifacts, network requests, manifest, events. The stop button is always visible.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -59,7 +59,7 @@ export function RunFacts({ run }: { run: Run }) {
     <Facts
       rows={[
         ["State", <State key="state" tone={run_tones[run.state]} text={run_words[run.state]} />],
-        ["Time", run_time(run, now)],
+        ["Duration", run_time(run, now)],
         [
           "Tokens",
           <span key="tokens" title={exact_count(tokens)}>
@@ -89,11 +89,11 @@ export function RunFacts({ run }: { run: Run }) {
             run.started_by
           ),
         ],
-        ["Asked for", <Time key="time" time={run.created_at} />],
+        ["Created", <Time key="time" time={run.created_at} />],
         ...(run.from_run
           ? ([
               [
-                "From",
+                "Forked from",
                 <a key="from" href={run_page(run.from_run)}>
                   {short_id(run.from_run)}
                 </a>,
@@ -123,8 +123,8 @@ function ForkDialog({ run, on_close }: { run: Run; on_close: () => void }) {
         }}
       >
         <Field
-          label="What the fork is told first"
-          hint="A new session on a copy of this one's workspace. This one stays as it is."
+          label="First prompt"
+          hint="Starts a new session on a copy of this workspace. This session is unchanged."
           rows={4}
           value={prompt}
           on_input={set_prompt}
@@ -135,24 +135,24 @@ function ForkDialog({ run, on_close }: { run: Run; on_close: () => void }) {
   );
 }
 
-/** What can be done to a run right now. */
+/** The actions that are possible in the current state of the run. */
 export function RunActions({ run }: { run: Run }) {
   const [forking, set_forking] = useState(false);
   if (!can("run_start")) return null;
-  const act = (what: string, done: string) => async () => {
+  const act = (what: string, done: string, failed: string) => async () => {
     try {
-      const answer = await api.post<Run>(`${run_route(run.id)}/${what}`, {});
+      const changed = await api.post<Run>(`${run_route(run.id)}/${what}`, {});
       toast_done(done);
       await reload("run");
-      if (what === "rerun") navigate(run_page(answer.id));
+      if (what === "rerun") navigate(run_page(changed.id));
     } catch (error) {
-      toast_failed("Not done", to_api_error(error));
+      toast_failed(failed, to_api_error(error));
     }
   };
   return (
     <>
       {run.state === "running" && (
-        <button type="button" onClick={() => void act("interrupt", "Turn ended")()}>
+        <button type="button" onClick={() => void act("interrupt", "Turn interrupted", "Could not interrupt")()}>
           Interrupt
         </button>
       )}
@@ -161,12 +161,16 @@ export function RunActions({ run }: { run: Run }) {
           <button type="button" onClick={() => set_forking(true)}>
             Fork…
           </button>
-          <button type="button" onClick={() => void act("rerun", "Started again")()}>
+          <button type="button" onClick={() => void act("rerun", "New run started", "Could not start a run")()}>
             Run again
           </button>
         </>
       ) : (
-        <button type="button" class="danger" onClick={() => void act("cancel", "Stopped")()}>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => void act("cancel", "Run stopped", "Could not stop the run")()}
+        >
           Stop
         </button>
       )}
@@ -192,7 +196,7 @@ function FollowUp({ run }: { run: Run }) {
       >
         <Field
           label="Follow-up"
-          hint={`${is_over(run.state) ? "Wakes the session in a new sandbox on the same workspace. " : ""}Ctrl+Enter sends.`}
+          hint={`${is_over(run.state) ? "Resumes the session in a new sandbox with the same workspace. " : ""}Ctrl+Enter sends.`}
           rows={2}
           value={text}
           on_input={set_text}

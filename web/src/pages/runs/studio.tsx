@@ -1,4 +1,4 @@
-// Starting a session: ready-made tasks above, below them a sentence: use a worker on a project to do something.
+// Starting a session: a gallery of tasks, and a form that reads like a sentence: use a worker on a project to do a task.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -26,7 +26,7 @@ interface WorkerProps {
   set_command: (value: string) => void;
 }
 
-/** What a worker without a preset needs to be told. */
+/** The settings of a worker without a preset. */
 function WorkerFields({ harness, skills, model, skill, command, set_model, set_skill, set_command }: WorkerProps) {
   if (!harness) return null;
   if (!harness.ready) return <Note kind="warning">{harness.advice ?? "This harness is not ready."}</Note>;
@@ -34,7 +34,7 @@ function WorkerFields({ harness, skills, model, skill, command, set_model, set_s
     return (
       <Field
         label="Command"
-        hint="Program and arguments, quoted as in a shell; the prompt comes on its standard input."
+        hint="Program and arguments, quoted as in a shell. The prompt is passed on standard input."
         value={command}
         on_input={set_command}
         required
@@ -51,9 +51,9 @@ function WorkerFields({ harness, skills, model, skill, command, set_model, set_s
           { value: "", title: "choose…" },
           ...skills.filter((entry) => entry.type === "model").map((entry) => ({ value: entry.id, title: entry.name })),
         ]}
-        hint={`Speaks ${harness.protocols.join(" or ")}.`}
+        hint={`Protocol: ${harness.protocols.join(" or ")}.`}
       />
-      <Field label="Model" hint="As its provider calls it." value={model} on_input={set_model} />
+      <Field label="Model" hint="The provider's name of the model." value={model} on_input={set_model} />
     </div>
   );
 }
@@ -64,7 +64,7 @@ interface ExtraSkillsProps {
   set_chosen: (chosen: string[]) => void;
 }
 
-/** Skills for this session only; a preset has its own. */
+/** Skills for this session only; presets have their own. */
 function ExtraSkills({ skills, chosen, set_chosen }: ExtraSkillsProps) {
   const others = skills.filter((skill) => skill.type !== "model");
   if (others.length === 0) return null;
@@ -142,28 +142,20 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
       </div>
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
       {kind === "harness" && <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />}
-      <Field
-        label="to"
-        rows={5}
-        value={prompt}
-        on_input={set_prompt}
-        placeholder="What should be done?"
-        required
-        first
-      />
+      <Field label="to" rows={5} value={prompt} on_input={set_prompt} placeholder="Describe the task" required first />
     </Form>
   );
 }
 
 function Gallery({ prompt, choose }: { prompt: string; choose: (prompt: string) => void }) {
   const [purpose, set_purpose] = useState<Purpose | null>(null);
-  // All at once would push the composer out of sight: the first of each purpose, or all of one.
+  // Showing all tasks would push the form out of view: the first of each purpose, or all of one.
   const shown =
     purpose === null
       ? purposes.flatMap((each) => tasks.filter((task) => task.purpose === each).slice(0, 1))
       : tasks.filter((task) => task.purpose === purpose);
   return (
-    <section aria-label="Ready-made tasks">
+    <section aria-label="Task gallery">
       <div class="table-bar">
         {[null, ...purposes].map((each) => (
           <button
@@ -203,7 +195,7 @@ export function Studio() {
     <div class="page narrow studio">
       <PageHeader
         title="Studio"
-        text="A worker in a sandbox of its own reads the project's traces and leaves what it found."
+        text="Give a worker a task. It works in its own sandbox, reads the project's traces and saves its findings."
       />
       <Gallery prompt={prompt} choose={set_prompt} />
       <Data load={projects} retry={() => void reload("projects/")}>
@@ -211,8 +203,8 @@ export function Studio() {
           known.length === 0 ? (
             <Empty
               icon="project"
-              title="No project yet"
-              text="A session reads the traces of a project. Create one and send it a trace first."
+              title="No projects yet"
+              text="A session reads the traces of a project. Create a project and send a trace first."
             />
           ) : (
             <Data load={parts} retry={() => void reload("studio/")}>

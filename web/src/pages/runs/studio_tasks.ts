@@ -1,4 +1,4 @@
-// The gallery of Studio: ready-made tasks by purpose. A prompt is written for any worker and any project.
+// The task gallery of Studio, by purpose. The prompts work with any worker and any project.
 
 export const purposes = ["Investigate", "Evaluate", "SRE", "Security", "Fix"] as const;
 export type Purpose = (typeof purposes)[number];
@@ -41,9 +41,9 @@ export const tasks: Task[] = [
   },
   {
     purpose: "Evaluate",
-    title: "Find given-up conversations",
+    title: "Find abandoned conversations",
     prompt:
-      "Which chat sessions end with a frustrated or unanswered person? Group them by cause, with three examples of each.",
+      "Which chat sessions end with a frustrated user or without a response? Group them by cause, with three examples of each.",
   },
   {
     purpose: "SRE",
@@ -65,21 +65,21 @@ export const tasks: Task[] = [
   },
   {
     purpose: "Security",
-    title: "Look for injected instructions",
+    title: "Find prompt injections",
     prompt:
       "Search retrieved documents and tool results for instructions aimed at the model. Label each span in which the model followed one.",
   },
   {
     purpose: "Security",
-    title: "Look for leaked data",
+    title: "Find leaked data",
     prompt:
       "Search prompts and answers for keys, passwords and personal data that should not be there. Count by kind and place; never repeat a value.",
   },
   {
     purpose: "Fix",
-    title: "Write down a fix",
+    title: "Describe a fix",
     prompt:
-      "Take the most frequent error, find its cause in the traces, and write down the smallest change that would prevent it, with evidence.",
+      "Take the most frequent error, find its cause in the traces, and describe the smallest change that would prevent it, with evidence.",
   },
   {
     purpose: "Fix",

@@ -1,4 +1,4 @@
-// All runs of the last 48 hours at one look: cells grouped by preset, coloured by state, and the list below.
+// All runs of the last 48 hours: cells grouped by preset, coloured by state, and the list below.
 
 import { api, to_api_error } from "../../api";
 import type { Run, State as RunState } from "../../api_types";
@@ -55,7 +55,7 @@ function Cells({ runs }: { runs: Run[] }) {
 }
 
 const sums: { tone: Tone; states: RunState[]; word: string }[] = [
-  { tone: "running", states: ["queued", "preparing", "running"], word: "at work" },
+  { tone: "running", states: ["queued", "preparing", "running"], word: "active" },
   { tone: "waiting", states: ["waiting"], word: "waiting" },
   { tone: "failed", states: ["failed", "lost"], word: "failed" },
   { tone: "limit", states: ["timed_out", "budget_stopped"], word: "stopped by a limit" },
@@ -69,7 +69,7 @@ function Totals({ runs }: { runs: Run[] }) {
   return (
     <p class="swarm-totals">
       {sums.map(({ tone, states, word }) => (
-        // None is nothing to look at.
+        // A count of zero is shown in grey.
         <State key={word} tone={count(states) === 0 ? "off" : tone} text={`${count(states)} ${word}`} />
       ))}
       <span class="soft">{money(spent)} today</span>
@@ -122,10 +122,17 @@ const columns: Column<Run>[] = [
     sort: (run) => run.cost_micro_usd,
     cell: cost_text,
   },
-  { id: "time", title: "Time", width: "90px", align: "right", wide: true, cell: (run) => run_time(run, Date.now()) },
+  {
+    id: "time",
+    title: "Duration",
+    width: "90px",
+    align: "right",
+    wide: true,
+    cell: (run) => run_time(run, Date.now()),
+  },
   {
     id: "created_at",
-    title: "Asked for",
+    title: "Created",
     width: "96px",
     align: "right",
     wide: true,
@@ -136,9 +143,9 @@ const columns: Column<Run>[] = [
 
 const state_filters = [
   { id: "", title: "All" },
-  { id: "live", title: "Live" },
+  { id: "live", title: "Active" },
   { id: "succeeded", title: "Succeeded" },
-  { id: "failed", title: "Ended badly" },
+  { id: "failed", title: "Unsuccessful" },
 ];
 
 function fits(run: Run, filter: string): boolean {
@@ -180,7 +187,7 @@ function StateFilter() {
   );
 }
 
-/** Only runs of one project, or of one preset; what no run has is not offered. */
+/** Filters by project and preset; only values that occur are offered. */
 function Narrow({ runs }: { runs: Run[] }) {
   const projects = use_projects().data;
   const choices = [
@@ -214,7 +221,7 @@ function Narrow({ runs }: { runs: Run[] }) {
   );
 }
 
-/** The same for several runs, one after the other; the first refusal ends it and is shown. */
+/** One action for several runs, one after the other; stops at the first error and shows it. */
 async function act_on(runs: Run[], what: "cancel" | "rerun", done: (count: number) => string): Promise<void> {
   let count = 0;
   try {
@@ -223,7 +230,7 @@ async function act_on(runs: Run[], what: "cancel" | "rerun", done: (count: numbe
       count++;
     }
   } catch (error) {
-    toast_failed(`${count} of ${runs.length} done`, to_api_error(error));
+    toast_failed(`Stopped after ${count} of ${runs.length} runs`, to_api_error(error));
   }
   if (count > 0) toast_done(done(count));
   await reload("runs/");
@@ -245,7 +252,7 @@ function SelectionActions({ runs, clear }: { runs: Run[]; clear: () => void }) {
       <button
         type="button"
         disabled={over.length === 0}
-        onClick={() => void act_on(over, "rerun", (count) => `${plural(count, "run")} started again`).then(clear)}
+        onClick={() => void act_on(over, "rerun", (count) => `${plural(count, "new run")} started`).then(clear)}
       >
         Run {over.length} again
       </button>
@@ -294,7 +301,7 @@ function Detail({ run, rows }: { run: Run; rows: Run[] }) {
       {run.reason !== "" && <p class="soft">{run.reason}</p>}
       <div class="page-actions">
         <a class="button primary" href={run_page(run.id)}>
-          Open the run
+          Open run
         </a>
         <RunActions run={run} />
       </div>
@@ -324,7 +331,7 @@ export function Swarm() {
               <Empty
                 icon="spaces"
                 title="No runs yet"
-                text="Every worker of the last two days is a cell here. Start one in Studio, or with a command."
+                text="Every run of the last two days is a cell here. Start one in Studio, or with a command."
                 command={'hone session start "What goes wrong most?"'}
               >
                 {can("run_start") && (

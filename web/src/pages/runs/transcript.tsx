@@ -1,4 +1,4 @@
-// What happened in a run, as it happens: messages, folded tool calls, steps, artifacts.
+// The live transcript of a run: messages, collapsed tool calls, steps, artifacts.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -20,14 +20,14 @@ export interface Transcript {
   reconnecting: boolean;
 }
 
-/** Every event so far and each new one; `on_change` hears of those that change the run or its artifacts. */
+/** All events, live; calls `on_change` for those that change the run or its artifacts. */
 export function use_transcript(run: string, on_change: (event: RunEvent) => void): Transcript {
   const [events, set_events] = useState<RunEvent[]>([]);
   const [reconnecting, set_reconnecting] = useState(false);
   useEffect(() => {
     let arrived: RunEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | null = null;
-    // Old transcripts come in one burst: drawn together, not one by one.
+    // Old events arrive in one burst: drawn together, not one by one.
     const flush = () => {
       timer = null;
       const fresh = arrived;
@@ -55,7 +55,7 @@ export function use_transcript(run: string, on_change: (event: RunEvent) => void
   return { events, reconnecting };
 }
 
-/** Texts are cut in the stream; the whole one is fetched when asked for. */
+/** Texts are truncated in the stream; the whole text is loaded on demand. */
 function WholeText({ run, event, field }: { run: string; event: RunEvent; field: "text" | "input" }) {
   const [whole, set_whole] = useState<string | null>(null);
   const text = whole ?? event[field] ?? "";
@@ -63,21 +63,21 @@ function WholeText({ run, event, field }: { run: string; event: RunEvent; field:
   const load = () =>
     api.get<RunEvent>(`${run_route(run)}/events/${event.seq}`).then(
       (full) => set_whole(full[field] ?? ""),
-      (error) => toast_failed("Not loaded", to_api_error(error)),
+      (error) => toast_failed("Could not load", to_api_error(error)),
     );
   return (
     <div class="tool-text">
       {held === undefined ? <ToolText text={text} /> : <JsonValue value={held} />}
       {event.truncated && whole === null && (
         <button type="button" class="quiet more-button" onClick={() => void load()}>
-          Show all of it
+          Show all
         </button>
       )}
     </div>
   );
 }
 
-/** Colours of a terminal, which mean nothing here. */
+/** Terminal colours, which are removed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is how they begin
 const terminal_colours = /\u001b\[[0-9;]*m/g;
 
@@ -93,7 +93,7 @@ function ToolText({ text }: { text: string }) {
   );
 }
 
-/** Code a tool was given reads better as lines than as a JSON string. */
+/** Shows code in the arguments of a tool as lines instead of as a JSON string. */
 function CallInput({ run, event }: { run: string; event: RunEvent }) {
   const held = parsed_container(event.input ?? "") as Record<string, unknown> | undefined;
   const code = held?.command ?? held?.code ?? held?.sql;
@@ -129,7 +129,7 @@ function ToolCall({ run, call, result }: { run: string; call: RunEvent; result: 
           <h3>Call</h3>
           <CallInput run={run} event={call} />
           <h3>Result</h3>
-          {result ? <WholeText run={run} event={result} field="text" /> : <p class="faint">Not there yet.</p>}
+          {result ? <WholeText run={run} event={result} field="text" /> : <p class="faint">No result yet.</p>}
         </div>
       )}
     </details>
@@ -169,14 +169,14 @@ function ArtifactLine({ event, artifacts }: { event: RunEvent; artifacts: Artifa
   );
 }
 
-/** What a line says beyond the state that stands before it. */
+/** The text of a line without the state, which is shown before it. */
 function step_text(event: RunEvent): string {
   if (event.state === null) return event.text;
   if (event.text.replace(/\.$/, "").toLowerCase() === event.state) return "";
   return event.text.startsWith(`${event.state}: `) ? event.text.slice(event.state.length + 2) : event.text;
 }
 
-/** Only the last state is still going on. */
+/** Only the last state is current. */
 function StepState({ state, is_past }: { state: RunState; is_past: boolean }) {
   if (!is_past || is_over(state)) return <State tone={run_tones[state]} text={run_words[state]} />;
   return (
@@ -188,9 +188,9 @@ function StepState({ state, is_past }: { state: RunState; is_past: boolean }) {
 }
 
 const past_words: Partial<Record<RunState, string>> = {
-  queued: "was queued",
+  queued: "queued",
   preparing: "prepared",
-  running: "ran",
+  running: "finished",
   waiting: "waited",
 };
 
@@ -248,11 +248,11 @@ interface LineProps {
   event: RunEvent;
   results: Map<string, RunEvent>;
   artifacts: Artifact[];
-  /** Another state came after this line's. */
+  /** Another state follows. */
   is_past: boolean;
 }
 
-/** The last message says what the result says: shown once. */
+/** The last message has the same text as the result: shown once. */
 function shown_events(events: RunEvent[]): RunEvent[] {
   return events.filter((event, index) => {
     if (event.kind === "tool_result" || event.kind === "usage") return false;

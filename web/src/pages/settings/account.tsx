@@ -1,4 +1,4 @@
-// Your own account: name, password, where you are logged in.
+// The user's account: name, password, logins.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -40,7 +40,7 @@ function PasswordForm() {
         set_me(await api.post<Me>("/v1/me/password", { current_password: current, new_password: next }));
         set_current("");
         set_next("");
-        toast_done("Password changed, other logins ended");
+        toast_done("Password changed; other logins ended");
         void reload("sessions");
       }}
     >
@@ -69,9 +69,9 @@ function PasswordForm() {
 async function end_session(session: LoginSession): Promise<void> {
   try {
     await api.delete(`/v1/me/sessions/${segment(session.id)}`);
-    toast_done("That login has ended");
+    toast_done("Login ended");
   } catch (error) {
-    toast_failed("Login not ended", to_api_error(error));
+    toast_failed("Could not end the login", to_api_error(error));
   }
   await reload("sessions");
 }
@@ -79,16 +79,16 @@ async function end_session(session: LoginSession): Promise<void> {
 const columns: Column<LoginSession>[] = [
   {
     id: "user_agent",
-    title: "Where",
+    title: "Browser",
     cell: (session) => (
       <span title={session.user_agent}>
-        {browser_name(session.user_agent)} {session.current && <span class="tag">this one</span>}
+        {browser_name(session.user_agent)} {session.current && <span class="tag">this browser</span>}
       </span>
     ),
   },
   {
     id: "peer",
-    title: "From",
+    title: "IP address",
     width: "140px",
     wide: true,
     cell: (session) => <span class="mono">{session.peer}</span>,
@@ -103,7 +103,7 @@ const columns: Column<LoginSession>[] = [
   },
   {
     id: "created_at",
-    title: "Since",
+    title: "Logged in",
     width: "110px",
     align: "right",
     wide: true,
@@ -136,16 +136,16 @@ export function Account() {
       <PageHeader title="Account" text={user.value?.email} />
       {me.value?.must_change_password && (
         <Note kind="warning" icon="key">
-          You still use the password you were given. Choose your own below.
+          You still use your initial password. Change it below.
         </Note>
       )}
-      <Section title="Name" text="Shown to others beside what you do.">
+      <Section title="Name" text="Shown to other users beside your actions.">
         <NameForm />
       </Section>
       <Section title="Password">
         <PasswordForm />
       </Section>
-      <Section title="Logins" text="Every browser that is logged in as you.">
+      <Section title="Logins" text="All browsers that are logged in to your account.">
         <Data load={load} retry={() => void reload("sessions")}>
           {(sessions) => (
             <Table

@@ -1,5 +1,4 @@
-// The audit log: every change, who made it, chained by hashes. Filters, range and the open entry
-// are in the address.
+// The audit log: every change and its actor, chained by hashes. Filter, range and the open entry are in the address.
 
 import { useState } from "preact/hooks";
 import { api, api_url, to_api_error } from "../../api";
@@ -31,7 +30,7 @@ function filter_for(field: string, value: string): void {
   set_query({ q: with_term(query.value.get("q") ?? "", fields, field, value) || null });
 }
 
-/** A value that filters the list when it is clicked. */
+/** A value that filters the list when clicked. */
 function Value({ field, value, text = value }: { field: string; value: string; text?: string }) {
   if (value === "") return <span class="faint">–</span>;
   return (
@@ -63,7 +62,7 @@ const columns: Column<AuditEntry>[] = [
   },
   {
     id: "actor",
-    title: "Who",
+    title: "Actor",
     cell: (entry) => <Value field="actor" value={entry.actor_name || entry.actor_id} />,
   },
   {
@@ -87,7 +86,7 @@ const columns: Column<AuditEntry>[] = [
   },
   {
     id: "peer",
-    title: "From",
+    title: "IP address",
     width: "130px",
     wide: true,
     cell: (entry) => <span class="mono soft">{entry.peer}</span>,
@@ -124,7 +123,7 @@ function EntryDetail({ entry }: { entry: AuditEntry }) {
             </span>,
           ],
           [
-            "Who",
+            "Actor",
             <span key="who">
               {entry.actor_name || "–"} <span class="faint">({entry.actor_kind})</span>
             </span>,
@@ -133,7 +132,7 @@ function EntryDetail({ entry }: { entry: AuditEntry }) {
           ["Action", <code key="action">{entry.action}</code>],
           ["Target", <Id key="target" id={entry.target} />],
           [
-            "From",
+            "IP address",
             <span key="peer" class="mono">
               {entry.peer || "–"}
             </span>,
@@ -148,7 +147,7 @@ function EntryDetail({ entry }: { entry: AuditEntry }) {
       <Facts
         rows={[
           ["Hash", <Id key="hash" id={entry.hash} />],
-          ["Follows", <Id key="previous" id={entry.prev_hash} />],
+          ["Previous hash", <Id key="previous" id={entry.prev_hash} />],
         ]}
       />
     </>
@@ -172,7 +171,7 @@ function Verify() {
     try {
       set_result(await api.get<AuditVerification>("/v1/audit/verify"));
     } catch (error) {
-      toast_failed("Not verified", to_api_error(error));
+      toast_failed("Could not verify the chain", to_api_error(error));
     } finally {
       set_busy(false);
     }
@@ -187,7 +186,7 @@ function Verify() {
           <Note kind={result.ok ? "done" : "failed"} icon={result.ok ? "check" : "warning"}>
             {result.ok ? (
               <>
-                The chain is whole: {plural(result.entries, "entry", "entries")}, head <Id id={result.head_hash} />
+                The chain is intact: {plural(result.entries, "entry", "entries")}, head <Id id={result.head_hash} />
               </>
             ) : (
               <>
@@ -236,7 +235,7 @@ export function Audit() {
   return (
     <div class="beside">
       <div class="page list-page">
-        <PageHeader title="Audit log" text="Append-only, each entry sealed by the hash of the one before.">
+        <PageHeader title="Audit log" text="Append-only. Each entry contains the hash of the previous one.">
           {can_install("audit_verify") && <Verify />}
           <a class="button" download href={api_url("/v1/audit/export", where)}>
             <Icon name="download" /> Export
@@ -278,8 +277,8 @@ export function Audit() {
                 entries.length === 0 ? (
                   <Empty
                     icon="history"
-                    title="Nothing in this range"
-                    text="Widen the time range or clear the filter. Every change in this space leaves an entry here."
+                    title="No entries in this range"
+                    text="Choose a longer range or clear the filter. Every change in this space is recorded here."
                   />
                 ) : (
                   <p class="table-end">{load.more ? "Loading more…" : plural(entries.length, "entry", "entries")}</p>

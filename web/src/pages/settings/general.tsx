@@ -1,4 +1,4 @@
-// The space itself: name, description, deletion.
+// The settings of the space: name, description, deletion.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -29,7 +29,7 @@ function SpaceForm({ current }: { current: Space }) {
     <Form title="Save" disabled={!changed || !may_edit || name.trim() === ""} submit={save}>
       <Field
         label="Name"
-        hint="Part of every link into this space: renaming it breaks links that people have saved."
+        hint="Part of every link to this space: renaming it breaks saved links."
         value={name}
         on_input={set_name}
         disabled={!may_edit}
@@ -52,10 +52,7 @@ export function General() {
   }
   return (
     <div class="page narrow">
-      <PageHeader
-        title="General"
-        text="A space is the boundary between teams: projects, members and keys belong to exactly one."
-      />
+      <PageHeader title="General" text="A space separates teams: a project, member role or key belongs to one space." />
       <Section title="Space">
         <SpaceForm key={current.id} current={current} />
       </Section>
@@ -64,7 +61,7 @@ export function General() {
           rows={[
             ["Id", <Id key="id" id={current.id} />],
             ["Created", <Time key="created" time={current.created_at} />],
-            ["Your role", current.role ?? "none (you own the installation)"],
+            ["Your role", current.role ?? "none (owner of the installation)"],
           ]}
         />
       </Section>
@@ -78,8 +75,8 @@ export function General() {
       {deleting && (
         <Confirm
           title={`Delete the space ${current.name}?`}
-          consequence={`Every project in ${current.name} and all its data will be gone for all members. This cannot be undone.`}
-          action="Delete for ever"
+          consequence={`All projects of ${current.name} and their data are deleted for all members. This cannot be undone.`}
+          action="Delete permanently"
           typed_name={current.name}
           run={() => remove(current)}
           on_close={() => set_deleting(false)}

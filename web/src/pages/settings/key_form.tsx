@@ -1,4 +1,4 @@
-// Creating a key, and showing its secret the only time it can be shown.
+// Creating an API key, and showing its secret once.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -11,14 +11,14 @@ import { role_options } from "../../parts/role";
 import { ShownOnce } from "../../parts/shown_once";
 import { can, space } from "../../session";
 
-/** The only answer that carries the secret. */
+/** The response that contains the secret. */
 export type CreatedKey = Key & { key: string };
 
 const lifetimes = [
   { value: "30", title: "30 days" },
   { value: "90", title: "90 days" },
   { value: "365", title: "1 year" },
-  { value: "", title: "never ends" },
+  { value: "", title: "never" },
 ];
 
 function ScopeList({ chosen, on_change }: { chosen: string[]; on_change: (scopes: string[]) => void }) {
@@ -65,7 +65,7 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
       <Form title="Create key" busy_title="Creating…" disabled={incomplete} on_cancel={on_close} submit={create}>
         <Field
           label="Name"
-          placeholder="ci, exporter of support-agent, …"
+          placeholder="ci, support-agent exporter, …"
           value={name}
           on_input={set_name}
           required
@@ -87,16 +87,16 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
         )}
         <div class="field-row">
           <Choice
-            label="May do"
+            label="Permissions"
             value={reach}
             on_change={set_reach}
             options={[
-              { value: "all", title: kind === "service" ? "everything its role may do" : "everything you may do" },
+              { value: "all", title: kind === "service" ? "all permissions of its role" : "all your permissions" },
               { value: "read", title: "read only" },
               { value: "chosen", title: "chosen permissions" },
             ]}
           />
-          <Choice label="Ends" value={days} on_change={set_days} options={lifetimes} />
+          <Choice label="Expires" value={days} on_change={set_days} options={lifetimes} />
         </div>
         {reach === "chosen" && <ScopeList chosen={scopes} on_change={set_scopes} />}
       </Form>
@@ -109,7 +109,7 @@ export function KeySecret({ created, on_close }: { created: CreatedKey; on_close
   return (
     <ShownOnce
       title={`Key ${created.name}`}
-      warning="Copy the secret now. Hone keeps only a hash of it and cannot show it again."
+      warning="Copy the secret now. Hone stores only a hash of it and cannot show it again."
       secret={created.key}
       command={command}
       on_close={on_close}

@@ -37,7 +37,7 @@ function columns(actions: (key: Key) => MenuItem[]): Column<Key>[] {
     { id: "kind", title: "Kind", width: "84px", wide: true, sort: (key) => key.kind, cell: (key) => key.kind },
     {
       id: "scopes",
-      title: "May do",
+      title: "Permissions",
       wide: true,
       cell: (key) => (
         <span class="soft" title={scope_text(key)}>
@@ -63,7 +63,7 @@ function columns(actions: (key: Key) => MenuItem[]): Column<Key>[] {
     },
     {
       id: "expires_at",
-      title: "Ends",
+      title: "Expires",
       width: "96px",
       align: "right",
       sort: (key) => key.expires_at,
@@ -100,7 +100,7 @@ function columns(actions: (key: Key) => MenuItem[]): Column<Key>[] {
 }
 
 const graces = [
-  { value: "0", title: "at once" },
+  { value: "0", title: "immediately" },
   { value: "3600", title: "after 1 hour" },
   { value: "86400", title: "after 1 day" },
   { value: "604800", title: "after 7 days" },
@@ -128,9 +128,9 @@ function Rotate({
         }}
       >
         <p>
-          A new secret with the same rights takes over. Programs that still use the old one stop working when it ends.
+          Creates a new secret with the same permissions. Programs with the old secret stop working when it expires.
         </p>
-        <Choice label="The old secret ends" value={grace} on_change={set_grace} options={graces} />
+        <Choice label="The old secret expires" value={grace} on_change={set_grace} options={graces} />
       </Form>
     </Dialog>
   );
@@ -160,7 +160,7 @@ export function Keys() {
   };
   async function revoke(keys: Key[]): Promise<void> {
     for (const key of keys) await api.delete<Key>(`/v1/keys/${segment(key.id)}`);
-    toast_done(keys.length === 1 ? `${keys[0]?.name} is revoked` : `${keys.length} keys are revoked`);
+    toast_done(keys.length === 1 ? `${keys[0]?.name} revoked` : `${keys.length} keys revoked`);
     await reload("keys/");
   }
   const actions = (key: Key): MenuItem[] => [
@@ -175,7 +175,7 @@ export function Keys() {
         title="API keys"
         text={
           can("key_manage")
-            ? "Personal keys act as their owner, service keys have a role of their own."
+            ? "Personal keys act as their owner. Service keys have their own role."
             : "Your personal keys act as you. Ask an admin for service keys."
         }
       >
@@ -189,7 +189,7 @@ export function Keys() {
             <Empty
               icon="key"
               title="No keys yet"
-              text="Programs, exporters and the command line show a key with every request."
+              text="Programs, exporters and the command line send a key with every request."
               command={command()}
             >
               <button type="button" class="primary" onClick={open_dialog}>
@@ -247,7 +247,7 @@ export function Keys() {
       {doomed.length > 0 && (
         <Confirm
           title={doomed.length === 1 ? `Revoke ${doomed[0]?.name}?` : `Revoke ${doomed.length} keys?`}
-          consequence={`Every program that uses ${doomed.map((key) => key.name).join(", ")} is refused from now on. A revoked key cannot be brought back.`}
+          consequence={`Every program that uses ${doomed.map((key) => key.name).join(", ")} loses access immediately. A revoked key cannot be restored.`}
           action="Revoke"
           run={() => revoke(doomed)}
           on_close={close}

@@ -1,4 +1,4 @@
-// People of the space, and invitations on their way.
+// Members of the space, and open invitations.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -22,7 +22,7 @@ import { query, set_query } from "../../router";
 import { can, space, user } from "../../session";
 import { roles_page } from "../addresses";
 
-/** The only answer that carries the link. */
+/** The response that contains the link. */
 type CreatedInvite = Invite & { path: string };
 
 const at = () => `/v1/spaces/${segment(space.value?.id ?? "")}`;
@@ -30,11 +30,11 @@ const at = () => `/v1/spaces/${segment(space.value?.id ?? "")}`;
 async function change_role(member: Member, role: RoleName): Promise<void> {
   try {
     await api.patch<Member>(`${at()}/members/${segment(member.user_id)}`, { role });
-    toast_done(`${member.name || member.email} is ${role} now`);
+    toast_done(`Role of ${member.name || member.email} changed to ${role}`);
   } catch (error) {
-    toast_failed("Role not changed", to_api_error(error));
+    toast_failed("Could not change the role", to_api_error(error));
   }
-  // Also after a refusal: the box must show the role that counts.
+  // Also after an error: the field must show the current role.
   await reload("members/");
 }
 
@@ -134,7 +134,8 @@ function InviteDialog({ on_close }: { on_close: () => void }) {
       <Dialog title={`Link for ${created.email}`} on_close={on_close}>
         <div class="form">
           <p>
-            Send this link yourself. It is shown only now, works once and ends <Time time={created.expires_at} />.
+            Send this link to the person. It is shown only now, works once and expires{" "}
+            <Time time={created.expires_at} />.
           </p>
           <CodeBlock text={window.location.origin + created.path} label="invitation link" />
           <div class="form-actions">
@@ -165,7 +166,7 @@ function InviteDialog({ on_close }: { on_close: () => void }) {
           options={role_options}
           hint={
             <>
-              What each role may do is listed under <a href={roles_page()}>Roles</a>.
+              The permissions of each role are listed under <a href={roles_page()}>Roles</a>.
             </>
           }
         />
@@ -184,9 +185,9 @@ const invite_tones: Record<Invite["state"], Tone> = {
 async function revoke(invite: Invite): Promise<void> {
   try {
     await api.delete(`${at()}/invites/${segment(invite.id)}`);
-    toast_done(`The link for ${invite.email} is dead`);
+    toast_done(`Invitation of ${invite.email} revoked`);
   } catch (error) {
-    toast_failed("Invitation not revoked", to_api_error(error));
+    toast_failed("Could not revoke the invitation", to_api_error(error));
   }
   await reload("invites/");
 }
@@ -203,7 +204,7 @@ const invite_columns: Column<Invite>[] = [
   },
   {
     id: "expires_at",
-    title: "Ends",
+    title: "Expires",
     width: "110px",
     align: "right",
     wide: true,
@@ -233,7 +234,7 @@ function Invites() {
   const key = `invites/${space.value?.id}`;
   const load = use_load(key, async (signal) => {
     const invites = await api.list<Invite>(`${at()}/invites`, {}, signal);
-    // What came to an end as intended is in the audit log; here is what still waits for somebody.
+    // Accepted and revoked invitations are in the audit log; open and expired ones are listed here.
     return invites.filter((invite) => invite.state === "open" || invite.state === "expired");
   });
   if (load.data?.length === 0) return null;
@@ -267,7 +268,7 @@ export function Members() {
   const text = (query.value.get("q") ?? "").toLowerCase();
   return (
     <div class="page">
-      <PageHeader title="Members" text={`Everybody who can work in ${space.value?.name}.`}>
+      <PageHeader title="Members" text={`People with a role in ${space.value?.name}.`}>
         {manages && (
           <button type="button" class="primary" onClick={open_dialog}>
             <Icon name="plus" /> Invite
@@ -276,7 +277,7 @@ export function Members() {
       </PageHeader>
       {!manages && (
         <Note icon="lock">
-          Your role here is {space.value?.role}. Owners and admins invite people and change roles.
+          Your role here is {space.value?.role}. Owners and admins can invite people and change roles.
         </Note>
       )}
       <Data load={load} retry={() => void reload(key)}>
@@ -302,7 +303,7 @@ export function Members() {
       {removing && (
         <Confirm
           title={`Remove ${removing.name || removing.email}?`}
-          consequence={`${removing.email} loses access to every project of ${space.value?.name}. Their personal keys stop working here. You can invite them again.`}
+          consequence={`${removing.email} loses access to every project of ${space.value?.name}. Their personal keys for this space stop working. You can invite them again.`}
           action="Remove"
           run={async () => {
             await api.delete(`${at()}/members/${segment(removing.user_id)}`);

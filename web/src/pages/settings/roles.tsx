@@ -1,4 +1,4 @@
-// What each role may do, as the server itself decides it.
+// The permissions of each role, from the server.
 
 import { api } from "../../api";
 import type { ServerInfo } from "../../api_types";
@@ -56,7 +56,7 @@ export function Roles() {
     <div class="page">
       <PageHeader
         title="Roles"
-        text="What is not listed is denied. Restricted projects count only their own bindings."
+        text="Everything not listed is denied. In restricted projects only the project's bindings apply."
       />
       <Data load={load} retry={() => void reload("server")}>
         {(server) => (

@@ -1,4 +1,4 @@
-// The installation: version, storage, and the settings as they are in effect.
+// The installation: version, storage, and the current settings.
 
 import { api } from "../../api";
 import type { ServerInfo } from "../../api_types";
@@ -52,7 +52,7 @@ const columns: Column<SettingInfo>[] = [
   },
   {
     id: "doc",
-    title: "What it does",
+    title: "Description",
     wide: true,
     cell: (setting) => (
       <span class="soft" title={setting.doc}>
@@ -100,10 +100,10 @@ export function Server() {
             />
             <Section
               title="Settings"
-              text="As they are in effect. A setting is a flag, an environment variable (HONE_…) or a line in hone.toml; changing one needs a restart."
+              text="The current values. Set them by flag, environment variable (HONE_…) or hone.toml; a change needs a restart."
             >
               {server.settings.length === 0 ? (
-                <Note icon="lock">Only owners of the installation see the settings.</Note>
+                <Note icon="lock">Only owners of the installation can see the settings.</Note>
               ) : (
                 <Table
                   label="Settings"

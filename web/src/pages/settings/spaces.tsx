@@ -67,7 +67,14 @@ function CreateSpace({ on_close }: { on_close: () => void }) {
         on_cancel={on_close}
         submit={create}
       >
-        <Field label="Name" hint="Short: it is part of every link." value={name} on_input={set_name} required first />
+        <Field
+          label="Name"
+          hint="Keep it short: it is part of every link."
+          value={name}
+          on_input={set_name}
+          required
+          first
+        />
         <Field label="Description" value={description} on_input={set_description} />
       </Form>
     </Dialog>
@@ -81,7 +88,7 @@ export function Spaces() {
   use_keys([{ keys: "c", title: "Create a space", group: "This page", run: open_dialog }]);
   return (
     <div class="page list-page">
-      <PageHeader title="Spaces" text="Teams that must not see each other's projects get a space each.">
+      <PageHeader title="Spaces" text="Use one space per team. Teams cannot see the projects of other spaces.">
         <button type="button" class="primary" onClick={open_dialog}>
           <Icon name="plus" /> Create space
         </button>

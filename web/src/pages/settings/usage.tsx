@@ -1,4 +1,4 @@
-// What the workers of a space spend on models: today against the day's limit, day by day, and what it went into.
+// Model usage of a space: today compared to the daily limit, per day, and by model, project, automation and run.
 
 import { useMemo } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -65,7 +65,7 @@ function Limit({ title, used, limit, soft, text }: LimitProps) {
     );
   const state = limit_state(used, limit, soft);
   const share = limit > 0 ? Math.min(100, (100 * used) / limit) : 100;
-  const words = { free: null, soft: "workers are asked to finish", spent: "spent: workers stop until midnight UTC" };
+  const words = { free: null, soft: "workers are asked to finish", spent: "used up: workers stop until midnight UTC" };
   return (
     <div>
       <p class="usage-limit-head">
@@ -125,27 +125,21 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
       capture: draft.capture,
     });
     await reload("space_budget/");
-    toast_done("Budget saved; it counts from the next model call");
+    toast_done("Budget saved");
   }
   return (
     <Section
-      title="Budget of the day"
-      text={`All workers of ${space.value?.name ?? "the space"} together, from midnight to midnight UTC. Near the limit they are asked to finish; at it their model calls are refused.`}
+      title="Daily budget"
+      text={`For all workers of ${space.value?.name ?? "the space"} together, from midnight to midnight UTC. At the soft limit workers are asked to finish; at the limit model calls are rejected.`}
     >
       <Form title="Save budget" disabled={wrong} submit={save}>
         <div class="field-row">
           <DayBudgetFields draft={draft} change={change} />
-          <Field
-            label="Ask to finish at, %"
-            type="number"
-            min={1}
-            value={draft.soft}
-            on_input={(soft) => change({ soft })}
-          />
+          <Field label="Soft limit, %" type="number" min={1} value={draft.soft} on_input={(soft) => change({ soft })} />
         </div>
         <Choice
-          label="Spans of model calls keep at most"
-          hint="Presets may keep less. Redaction rules of the project hone-runs apply to what is kept."
+          label="Content of model call spans, at most"
+          hint="Presets can allow less. Redaction rules of the project hone-runs apply."
           value={draft.capture}
           options={capture_options}
           on_change={(capture) => change({ capture: capture as typeof draft.capture })}
@@ -178,7 +172,7 @@ function Daily({ rows, from, to }: { rows: ModelUsageView[]; from: number; to: n
 function GroupName({ row }: { row: ModelUsageView }) {
   const projects = use_projects().data;
   const group = chosen_group();
-  if (row.group === "") return <span class="faint">{group === "automation" ? "sessions of people" : "none"}</span>;
+  if (row.group === "") return <span class="faint">{group === "automation" ? "started by people" : "none"}</span>;
   if (group === "run")
     return (
       <a class="cell-link mono" href={run_page(row.group)}>
@@ -263,7 +257,7 @@ function Breakdown({ range }: { range: string }) {
   const key = `usage/${space.value?.id}/${chosen_group()}/${range}`;
   const load = use_load(key, (signal) => ask(chosen_group(), bounds().from, bounds().to, signal));
   return (
-    <Section title="Where it went">
+    <Section title="Breakdown">
       <div class="table-bar">
         <GroupChoice />
       </div>
@@ -298,7 +292,7 @@ export function Usage() {
     <div class="page">
       <PageHeader
         title="Usage"
-        text="Tokens and money as the model gateway counted them, sub-agents included. Days are UTC."
+        text="Tokens and cost counted by the model gateway, including sub-agents. Days are UTC."
       />
       <Data load={budget} retry={() => void reload("space_budget/")}>
         {(known) => <Today budget={known} />}
@@ -309,7 +303,7 @@ export function Usage() {
             <Empty
               icon="overview"
               title="No model calls in this range"
-              text="Every call that a worker makes through the gateway is counted here, by day, model, project and run."
+              text="Every model call of a worker is counted here by day, model, project and run."
             />
           ) : (
             <>

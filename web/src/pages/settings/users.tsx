@@ -1,4 +1,4 @@
-// Everybody with an account on this installation.
+// All accounts of this installation.
 
 import { api, segment, to_api_error } from "../../api";
 import type { User } from "../../api_types";
@@ -21,9 +21,9 @@ type Change = Partial<Pick<User, "disabled" | "installation_owner">>;
 async function change(user: User, body: Change, done: string, undo?: Change): Promise<void> {
   try {
     await api.patch<User>(`/v1/users/${segment(user.id)}`, body);
-    toast_done(done, undo && { title: "Undo", run: () => void change(user, undo, `${user.email} is as before`) });
+    toast_done(done, undo && { title: "Undo", run: () => void change(user, undo, `Change of ${user.email} undone`) });
   } catch (error) {
-    toast_failed("User not changed", to_api_error(error));
+    toast_failed("Could not change the user", to_api_error(error));
   }
   await reload("users");
 }
@@ -31,15 +31,15 @@ async function change(user: User, body: Change, done: string, undo?: Change): Pr
 function actions(user: User): MenuItem[] {
   return [
     {
-      title: user.installation_owner ? "Take ownership of the installation away" : "Make owner of the installation",
+      title: user.installation_owner ? "Remove as owner of the installation" : "Make owner of the installation",
       icon: "shield",
       run: () =>
         void change(
           user,
           { installation_owner: !user.installation_owner },
           user.installation_owner
-            ? `${user.email} no longer owns the installation`
-            : `${user.email} owns the installation`,
+            ? `${user.email} is no longer an owner of the installation`
+            : `${user.email} is now an owner of the installation`,
           { installation_owner: user.installation_owner },
         ),
     },
@@ -51,7 +51,7 @@ function actions(user: User): MenuItem[] {
         void change(
           user,
           { disabled: !user.disabled },
-          user.disabled ? `${user.email} can log in again` : `${user.email} is logged out and cannot come back`,
+          user.disabled ? `Account of ${user.email} enabled` : `Account of ${user.email} disabled`,
           { disabled: user.disabled },
         ),
     },
@@ -130,7 +130,7 @@ export function Users() {
     <div class="page list-page">
       <PageHeader
         title="Users"
-        text="People join by an invitation into a space. Here accounts are disabled and owners of the installation are named."
+        text="All accounts. People join with an invitation to a space; here you can disable accounts and choose owners."
       />
       <Data load={load} retry={() => void reload("users")}>
         {(users) => (

@@ -1,4 +1,4 @@
-// Issues and scans as pages show them: words, colours, addresses, loading.
+// Shared by the Signal pages: words, colours, API routes, loading.
 
 import { api, segment } from "../../api";
 import type { Issue, Status as IssueStatus, Project, Severity, SignalView, VolumePoint } from "../../api_types";
@@ -37,23 +37,23 @@ export const status_tones: Record<IssueStatus, Tone> = {
 
 const detector_words: Record<string, string> = {
   error_cluster: "Errors",
-  latency_regression: "Slower",
+  latency_regression: "Higher latency",
   token_spike: "More tokens",
   cost_spike: "Higher cost",
   tool_failure: "Tool failures",
   tool_loop: "Tool loops",
-  truncated_output: "Cut-off answers",
-  refused_output: "Refusals",
-  unparsable_output: "Broken output",
+  truncated_output: "Truncated outputs",
+  refused_output: "Refused requests",
+  unparsable_output: "Invalid output",
   empty_retrieval: "Empty retrieval",
-  eval_drop: "Worse evals",
-  version_regression: "New version worse",
-  session_failure: "Failed sessions",
+  eval_drop: "Lower evals",
+  version_regression: "Version regression",
+  session_failure: "Failed chat sessions",
   reported: "Reported",
 };
 export const detector_word = (name: string) => detector_words[name] ?? name;
 
-/** Still somebody's problem. */
+/** Open issues: not resolved, muted or dismissed. */
 export const is_live = (issue: { status: IssueStatus }) =>
   ["open", "investigating", "fix_proposed"].includes(issue.status);
 
@@ -62,11 +62,11 @@ export const share_text = (share: number) => {
   return `${percent > 0 && percent < 1 ? "<1" : Math.round(percent)} %`;
 };
 
-/** "×3.2 the usual", "new". */
+/** "×3.2", "new". */
 export const growth_text = (growth: number) => {
   if (!Number.isFinite(growth) || growth > 1000) return "new";
   const text = change_text(1, growth);
-  return text === "same" ? "as usual" : text;
+  return text === "same" ? "unchanged" : text;
 };
 
 export const signal_key = (project: Project) => `signal/${project.id}`;
@@ -88,13 +88,13 @@ export const issue_route = (id: string, rest = "") => `/v1/issues/${segment(id)}
 
 export const trend_days = 14;
 
-/** Hours in which an issue touched traces. */
+/** Hours with traces of an issue. */
 export const use_issue_points = (id: string): Loaded<VolumePoint[]> =>
   use_load(`issue_points/${id}`, (signal) =>
     api.get<VolumePoint[]>(issue_route(id, "/volume"), { hours: trend_days * 24 }, signal),
   );
 
-/** Everything that shows issues is read again. */
+/** Reloads everything that shows issues. */
 export async function issues_changed(): Promise<void> {
   await Promise.all([reload("issue"), reload("signal/")]);
 }

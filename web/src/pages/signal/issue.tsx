@@ -1,4 +1,4 @@
-// One issue: what it is, since when, how much, the traces that show it, what a worker found out, and what to do.
+// One issue: summary, affected traces, examples, investigation, actions, comments and history.
 
 import { useMemo } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -38,7 +38,7 @@ import { SeverityMark } from "./severity_mark";
 const hour = 3_600_000;
 const refresh = 3000;
 
-/** "312 traces, 14 % of all, ×3.2 the usual, since 2 d ago." */
+/** "312 traces, 14 % of all, ×3.2, since 2 d ago." */
 function Summary({ issue }: { issue: Issue }) {
   return (
     <p class="issue-summary">
@@ -47,9 +47,9 @@ function Summary({ issue }: { issue: Issue }) {
       <span>
         <b>{plural(issue.traces, "trace")}</b>, {share_text(issue.share)} of all
       </span>
-      <span>{growth_text(issue.growth)} against the time before</span>
+      <span>{growth_text(issue.growth)} compared to the previous period</span>
       <span>
-        since <Time time={issue.first_seen} />, last <Time time={issue.last_seen} />
+        first seen <Time time={issue.first_seen} />, last seen <Time time={issue.last_seen} />
       </span>
     </p>
   );
@@ -60,12 +60,12 @@ function StatusNotes({ issue }: { issue: Issue }) {
     <>
       {issue.status === "investigating" && issue.investigation_run && (
         <Note icon="rotate">
-          A worker looks into it. <a href={run_page(issue.investigation_run)}>Watch it</a>
+          A worker is investigating this issue. <a href={run_page(issue.investigation_run)}>Open the run</a>
         </Note>
       )}
       {issue.status === "fix_proposed" && issue.fix_run && (
         <Note icon="tool">
-          A fix is proposed. <a href={run_page(issue.fix_run)}>Look at it</a>
+          A fix was proposed. <a href={run_page(issue.fix_run)}>Open the run</a>
         </Note>
       )}
       {(issue.reason !== "" || issue.muted_until) && (
@@ -78,7 +78,7 @@ function StatusNotes({ issue }: { issue: Issue }) {
             </>
           )}
           {issue.reason !== "" && `: ${issue.reason}`}
-          {issue.quiet_matches > 0 && ` (found ${plural(issue.quiet_matches, "time")} since and kept quiet)`}
+          {issue.quiet_matches > 0 && ` (found ${plural(issue.quiet_matches, "more time")} since, without notices)`}
         </Note>
       )}
     </>
@@ -90,7 +90,7 @@ function Volume({ issue }: { issue: Issue }) {
   const chart = useMemo(() => {
     const known = new Map((load.data ?? []).map((point) => [to_milliseconds(point.time), point.traces]));
     const times: number[] = [];
-    // Hours in which nothing happened are hours, too.
+    // Hours without traces are zero.
     for (let at = Math.min(...known.keys()); at <= Date.now() && times.length < 800; at += hour) times.push(at);
     return {
       times,
@@ -105,7 +105,7 @@ function Examples({ issue, project }: { issue: Issue; project: Project }) {
   return (
     <Section title="Example traces">
       {issue.examples.length === 0 ? (
-        <p class="faint">None kept.</p>
+        <p class="faint">No example traces.</p>
       ) : (
         <ul class="plain-list">
           {issue.examples.map((example) => (
@@ -126,7 +126,7 @@ function Examples({ issue, project }: { issue: Issue; project: Project }) {
   );
 }
 
-/** The text with the pictures that the same run left. */
+/** The text with the images of the same run. */
 function WithCharts({ artifact }: { artifact: Artifact }) {
   const load = use_load(`artifacts/run/${artifact.run_id}`, (signal) =>
     list_artifacts({ run: artifact.run_id }, signal),
@@ -134,7 +134,7 @@ function WithCharts({ artifact }: { artifact: Artifact }) {
   return <TextContent artifact={artifact} siblings={load.data ?? []} is_titled />;
 }
 
-/** What a worker found out, as it wrote it. */
+/** The investigation that a worker wrote. */
 function Investigation({ issue }: { issue: Issue }) {
   const id = issue.investigation_id;
   const load = use_load(id ? `artifacts/one/${id}` : null, (signal) =>
@@ -145,8 +145,8 @@ function Investigation({ issue }: { issue: Issue }) {
       <Section title="Investigation">
         <p class="soft">
           {issue.status === "investigating"
-            ? "It appears here when the worker has written it."
-            : "Nobody has looked into it yet. Investigate starts a worker that reads the traces and writes down the cause and a fix."}
+            ? "The investigation appears here when the worker has saved it."
+            : "Not investigated yet. “Investigate” starts a worker that reads the traces and describes the cause and a fix."}
         </p>
       </Section>
     );
@@ -171,35 +171,35 @@ const term_words: Record<string, string> = {
   share: "share",
   growth: "growth",
   severity: "severity",
-  novelty: "newness",
+  novelty: "novelty",
   confidence: "confidence",
 };
 
-/** What a merged issue is made of; each part can be taken out again. */
+/** The findings of a merged issue; each can be split off again. */
 function Parts({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
   async function split(part: Fingerprint): Promise<void> {
     try {
       const created = await api.post<Issue>(issue_route(issue.id, "/split"), { fingerprint: part.fingerprint });
       await issues_changed();
-      toast_done("It is an issue of its own now", {
-        title: "Open it",
+      toast_done("Split into a new issue", {
+        title: "Open",
         run: () => navigate(issue_page(project.name, created.id)),
       });
     } catch (error) {
-      toast_failed("Not split", to_api_error(error));
+      toast_failed("Could not split the issue", to_api_error(error));
     }
   }
   if (parts.length < 2) return null;
   return (
-    <section aria-label="Made of">
-      <h2>Made of {parts.length} findings</h2>
+    <section aria-label="Merged findings">
+      <h2>Merged from {parts.length} findings</h2>
       <ul class="issue-parts">
         {parts.map((part) => (
           <li key={part.fingerprint}>
             <span title={part.title}>{part.title}</span>
             {can("issue_write") && (
               <button type="button" class="quiet" onClick={() => void split(part)}>
-                Split off
+                Split
               </button>
             )}
           </li>
@@ -212,9 +212,9 @@ function Parts({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
 function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
   return (
     <aside class="issue-side" aria-label="About this issue">
-      <section aria-label="Why it is ranked here">
+      <section aria-label="Score">
         <h2>
-          Score {Math.round(issue.score)} <span class="faint">why it is ranked here</span>
+          Score {Math.round(issue.score)} <span class="faint">and its terms</span>
         </h2>
         <Terms
           label="Terms of the score"
@@ -225,14 +225,14 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
           }))}
         />
       </section>
-      <section aria-label="Numbers">
-        <h2>Numbers</h2>
+      <section aria-label="Details">
+        <h2>Details</h2>
         <Facts
           rows={[
             ["Kind", detector_word(issue.detector)],
             ...issue.facts.map((fact): [string, string] => [capital(fact.name), fact.value]),
             ["Confidence", share_text(issue.confidence)],
-            ["Assignee", issue.assignee_name ?? "nobody"],
+            ["Assignee", issue.assignee_name ?? "none"],
             ["Found", plural(issue.matches, "time")],
             ...(issue.forge_issue
               ? [
@@ -249,7 +249,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
                   [
                     "Evaluator",
                     <a key="evaluator" href={evaluators_page(project.name)}>
-                      marks its spans
+                      labels its spans
                     </a>,
                   ] as [string, preact.JSX.Element],
                 ]
@@ -259,12 +259,12 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
                   [
                     "Monitor",
                     <a key="monitor" href={monitor_page(project.name, issue.monitor_id)}>
-                      watches it
+                      open
                     </a>,
                   ] as [string, preact.JSX.Element],
                 ]
               : []),
-            ...(issue.reopened > 0 ? [["Came back", plural(issue.reopened, "time")] as [string, string]] : []),
+            ...(issue.reopened > 0 ? [["Reopened", plural(issue.reopened, "time")] as [string, string]] : []),
           ]}
         />
       </section>
@@ -274,7 +274,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
 }
 
 function Body({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
-  // A worker writes into the issue while the page is open.
+  // A worker changes the issue while the page is open.
   use_refresh(issue.status === "investigating" ? "issue" : null, refresh);
   return (
     <>
@@ -308,7 +308,7 @@ export function IssuePage({ params }: { params: Params }) {
             {({ issue, fingerprints }) =>
               issue.merged_into ? (
                 <Note icon="chain">
-                  {issue.title} is a part of <a href={issue_page(known.name, issue.merged_into)}>another issue</a> now.
+                  {issue.title} was merged into <a href={issue_page(known.name, issue.merged_into)}>another issue</a>.
                 </Note>
               ) : (
                 <Body issue={issue} parts={fingerprints} project={known} />

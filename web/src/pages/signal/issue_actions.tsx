@@ -1,4 +1,4 @@
-// What can be done with an issue: look at its traces, investigate, fix, watch, hand over, silence, close, merge.
+// Actions on an issue: open its traces, investigate, fix, monitor, assign, mute, resolve, dismiss, merge.
 
 import { useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -30,7 +30,7 @@ interface AskProps {
   on_close: () => void;
 }
 
-const dismissals = ["expected behaviour", "not worth fixing", "wrongly found", "cannot be reproduced"];
+const dismissals = ["expected behaviour", "not worth fixing", "false positive", "cannot be reproduced"];
 
 function DismissDialog({ issue, on_close }: AskProps) {
   const [reason, set_reason] = useState(dismissals[0] ?? "");
@@ -43,18 +43,18 @@ function DismissDialog({ issue, on_close }: AskProps) {
         on_cancel={on_close}
         submit={async () => {
           const text = words.trim() === "" ? reason : `${reason}: ${words.trim()}`;
-          await change(issue, { status: "dismissed", reason: text }, "Dismissed; the same finding stays quiet");
+          await change(issue, { status: "dismissed", reason: text }, "Issue dismissed");
           on_close();
         }}
       >
-        <p>The same finding stays quiet from now on and is only counted. You can reopen it.</p>
+        <p>The same finding is only counted from now on, without notices. You can reopen the issue.</p>
         <Choice
-          label="Because it is"
+          label="Reason"
           value={reason}
           on_change={set_reason}
           options={dismissals.map((text) => ({ value: text, title: text }))}
         />
-        <Field label="In your words" rows={3} value={words} on_input={set_words} />
+        <Field label="Comment" rows={3} value={words} on_input={set_words} />
       </Form>
     </Dialog>
   );
@@ -70,22 +70,22 @@ function MuteDialog({ issue, on_close }: AskProps) {
         on_cancel={on_close}
         submit={async () => {
           const until = hours === "" ? null : new Date(Date.now() + Number(hours) * 3_600_000).toISOString();
-          await change(issue, { status: "muted", reason: reason.trim(), muted_until: until }, "Muted");
+          await change(issue, { status: "muted", reason: reason.trim(), muted_until: until }, "Issue muted");
           on_close();
         }}
       >
         <Choice
-          label="For"
+          label="Duration"
           value={hours}
           on_change={set_hours}
           options={[
             { value: "4", title: "4 hours" },
             { value: "24", title: "24 hours" },
             { value: "168", title: "a week" },
-            { value: "", title: "until somebody unmutes it" },
+            { value: "", title: "until unmuted" },
           ]}
         />
-        <Field label="Why" value={reason} on_input={set_reason} placeholder="a fix is on its way" first />
+        <Field label="Reason" value={reason} on_input={set_reason} placeholder="a fix is in progress" first />
       </Form>
     </Dialog>
   );
@@ -108,16 +108,16 @@ function AssignDialog({ issue, on_close }: AskProps) {
           await change(
             issue,
             { assignee: who === "" ? null : who },
-            who === "" ? "Assigned to nobody" : `Assigned to ${name}`,
+            who === "" ? "Assignee removed" : `Assigned to ${name}`,
           );
           on_close();
         }}
       >
         <Choice
-          label="To"
+          label="Assignee"
           value={who}
           on_change={set_who}
-          options={[{ value: "", title: "nobody" }, ...(known ?? [own])]}
+          options={[{ value: "", title: "no assignee" }, ...(known ?? [own])]}
         />
       </Form>
     </Dialog>
@@ -136,18 +136,18 @@ function MergeDialog({ issue, project, on_close }: AskProps) {
         submit={async () => {
           await api.post(issue_route(into, "/merge"), { issue: issue.id });
           await issues_changed();
-          toast_done("Merged");
+          toast_done("Issues merged");
           on_close();
           navigate(issue_page(project.name, into));
         }}
       >
-        <p>Traces, comments and future findings of “{issue.title}” belong to the other issue from now on.</p>
+        <p>Traces, comments and future findings of “{issue.title}” move to the other issue.</p>
         <Choice
-          label="Into"
+          label="Merge into"
           value={into}
           on_change={set_into}
           options={[
-            { value: "", title: others.length === 0 ? "there is no other open issue" : "choose an issue" },
+            { value: "", title: others.length === 0 ? "no other open issues" : "choose an issue" },
             ...others.map((other) => ({ value: other.id, title: other.title })),
           ]}
         />
@@ -159,12 +159,12 @@ function MergeDialog({ issue, project, on_close }: AskProps) {
 function SeverityDialog({ issue, on_close }: AskProps) {
   const [severity, set_severity] = useState<string>(issue.severity);
   return (
-    <Dialog title="Severity of this issue" on_close={on_close}>
+    <Dialog title="Set severity" on_close={on_close}>
       <Form
         title="Set severity"
         on_cancel={on_close}
         submit={async () => {
-          await change(issue, { severity }, `Severity: ${severity}`);
+          await change(issue, { severity }, `Severity set to ${severity}`);
           on_close();
         }}
       >
@@ -173,14 +173,14 @@ function SeverityDialog({ issue, on_close }: AskProps) {
           value={severity}
           on_change={set_severity}
           options={severities.map((one) => ({ value: one, title: one }))}
-          hint="Scans leave it alone from then on."
+          hint="Scans no longer change it."
         />
       </Form>
     </Dialog>
   );
 }
 
-/** Opens one where the team keeps its work, or links one that is there. */
+/** Creates an issue on the forge, or links an existing one. */
 function ForgeDialog({ issue, project, on_close }: AskProps) {
   const repos = use_load(can("repo_read") ? "repos/choice" : null, list_repos).data ?? [];
   const own = use_signal(project).data?.settings.repo?.url;
@@ -191,16 +191,16 @@ function ForgeDialog({ issue, project, on_close }: AskProps) {
   const linking = url.trim() !== "";
   const chosen = repo ?? usual;
   return (
-    <Dialog title="Issue on the forge" on_close={on_close}>
+    <Dialog title="Forge issue" on_close={on_close}>
       <Form
-        title={linking ? "Link it" : "Open it there"}
+        title={linking ? "Link issue" : "Create issue"}
         disabled={!linking && chosen === ""}
         on_cancel={on_close}
         submit={async () => {
           const body = linking ? { url: url.trim() } : { repo: chosen, title: title.trim() };
           const changed = await api.post<Issue>(issue_route(issue.id, "/forge_issue"), body);
           await issues_changed();
-          toast_done(linking ? "Linked" : `Opened ${changed.forge_issue ?? ""}`);
+          toast_done(linking ? "Issue linked" : `Created ${changed.forge_issue ?? ""}`);
           on_close();
         }}
       >
@@ -211,14 +211,14 @@ function ForgeDialog({ issue, project, on_close }: AskProps) {
           disabled={linking}
           options={
             repos.length === 0
-              ? [{ value: "", title: "the space has none yet" }]
+              ? [{ value: "", title: "no repositories in this space" }]
               : repos.map((one) => ({ value: one.id, title: one.name }))
           }
-          hint="It is opened with the repository's own credential: title, numbers and trace ids, no text of traces."
+          hint="Created with the repository's credential. Contains the title, numbers and trace ids, no text of traces."
         />
         <Field label="Title" value={title} on_input={set_title} disabled={linking} />
         <Field
-          label="Or link one that is there"
+          label="Or link an existing issue"
           value={url}
           on_input={set_url}
           placeholder="https://github.com/acme/shop/issues/7"
@@ -240,7 +240,7 @@ const dialogs: Record<Asked, (props: AskProps) => preact.JSX.Element> = {
 export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
   const [asked, set_asked] = useState<Asked | null>(null);
   const [busy, set_busy] = useState("");
-  /** One thing at a time; a failure is said, never lost. */
+  /** One action at a time; errors are shown as a toast. */
   const run = (name: string, failed: string, action: () => Promise<void>) => async () => {
     if (busy !== "") return;
     set_busy(name);
@@ -252,58 +252,58 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       set_busy("");
     }
   };
-  const investigate = run("investigate", "No worker was started", async () => {
+  const investigate = run("investigate", "Could not start the investigation", async () => {
     await api.post(issue_route(issue.id, "/investigate"), {});
     await issues_changed();
-    toast_done("A worker looks into it");
+    toast_done("Investigation started");
   });
-  const fix = run("fix", "No worker was started", async () => {
+  const fix = run("fix", "Could not start the fix", async () => {
     const changed = await api.post<Issue>(issue_route(issue.id, "/fix"), {});
     await issues_changed();
     if (changed.fix_run) navigate(run_page(changed.fix_run));
   });
-  const monitor = run("monitor", "No monitor was created", async () => {
+  const monitor = run("monitor", "Could not create the monitor", async () => {
     const changed = await api.post<Issue>(issue_route(issue.id, "/monitor"), {});
     await issues_changed();
     if (changed.monitor_id) navigate(monitor_page(project.name, changed.monitor_id));
   });
-  const evaluator = run("evaluator", "No evaluator was created", async () => {
+  const evaluator = run("evaluator", "Could not create the evaluator", async () => {
     await api.post<Issue>(issue_route(issue.id, "/evaluator"), {});
     await issues_changed();
-    toast_done("It marks the spans of this issue, new ones and those of the last day", {
-      title: "Evaluators",
+    toast_done("Evaluator created; it labels new spans and those of the last day", {
+      title: "Open evaluators",
       run: () => navigate(evaluators_page(project.name)),
     });
   });
-  const unlink = run("unlink", "The link is as before", async () => {
+  const unlink = run("unlink", "Could not remove the link", async () => {
     await api.delete(issue_route(issue.id, "/forge_issue"));
     await issues_changed();
-    toast_done("The link is gone; the issue on the forge stays");
+    toast_done("Link removed; the issue on the forge is unchanged");
   });
   const set_status = (status: string, done: string) =>
-    run(status, "The issue is as before", () => change(issue, { status }, done));
+    run(status, "Could not change the issue", () => change(issue, { status }, done));
   const live = is_live(issue);
   const may_write = can("issue_write");
   const may_start = can("run_start");
   const items: MenuItem[] = [];
   if (issue.monitor_id && can("monitor_read"))
     items.push({
-      title: "Open its monitor",
+      title: "Open monitor",
       icon: "gauge",
       run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
     });
   else if (can("monitor_write")) items.push({ title: "Create a monitor", icon: "gauge", run: () => void monitor() });
   if (issue.evaluator_id)
-    items.push({ title: "Open its evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
+    items.push({ title: "Open evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
   else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: () => void evaluator() });
   if (may_write && !issue.forge_issue)
-    items.push({ title: "Issue on the forge…", icon: "chain", run: () => set_asked("forge") });
+    items.push({ title: "Create or link a forge issue…", icon: "chain", run: () => set_asked("forge") });
   if (may_write && issue.forge_issue)
-    items.push({ title: "Unlink the forge's issue", icon: "chain", run: () => void unlink() });
+    items.push({ title: "Unlink the forge issue", icon: "chain", run: () => void unlink() });
   if (may_write)
     items.push(
       { title: "Assign…", icon: "person", run: () => set_asked("assign") },
-      { title: "Severity…", icon: "signal", run: () => set_asked("severity") },
+      { title: "Set severity…", icon: "signal", run: () => set_asked("severity") },
       { title: "Merge into…", icon: "chain", run: () => set_asked("merge") },
     );
   if (may_write && live)
@@ -315,7 +315,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   use_keys([
     {
       keys: "t",
-      title: "Open its traces",
+      title: "Open traces",
       group: "This issue",
       run: () => navigate(traces_page(project.name, issue.filter, "7d")),
     },
@@ -354,7 +354,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
         <button
           type="button"
           disabled={busy !== ""}
-          onClick={() => void set_status("resolved", "Resolved; it reopens by itself if it comes back")()}
+          onClick={() => void set_status("resolved", "Issue resolved; it reopens if it occurs again")()}
         >
           <Icon name="check" /> Resolve
         </button>
@@ -364,7 +364,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           type="button"
           class="primary"
           disabled={busy !== ""}
-          onClick={() => void set_status("open", "Open again")()}
+          onClick={() => void set_status("open", "Issue reopened")()}
         >
           <Icon name="rotate" /> {issue.status === "muted" ? "Unmute" : "Reopen"}
         </button>

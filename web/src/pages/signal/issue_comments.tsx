@@ -1,4 +1,4 @@
-// What people say about an issue, and everything that happened to it.
+// Comments on an issue, and its history.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -52,7 +52,7 @@ function Comments({ issue }: { issue: Issue }) {
 
 const change_words: Record<string, string> = {
   found: "Found",
-  reopened: "Came back",
+  reopened: "Reopened",
   status: "Status",
   severity: "Severity",
   title: "Title",

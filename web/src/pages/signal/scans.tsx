@@ -1,4 +1,4 @@
-// What Signal did: each look with what it found and what it cost.
+// The scans of Signal: findings and cost of each.
 
 import { api } from "../../api";
 import type { Project, Scan, SignalView } from "../../api_types";
@@ -23,7 +23,7 @@ const columns: Column<Scan>[] = [
           <State tone="failed" text={`failed: ${scan.failed}`} />
         </span>
       ) : (
-        <span title={`${scan.quiet} of them muted or dismissed, asked by ${scan.asked_by}`}>
+        <span title={`${scan.quiet} of them muted or dismissed, started by ${scan.asked_by}`}>
           {scan.found}
           {scan.new_issues > 0 && <b>, {scan.new_issues} new</b>}
           {scan.reopened > 0 && <b>, {scan.reopened} back</b>}
@@ -46,7 +46,7 @@ const columns: Column<Scan>[] = [
     align: "right",
     wide: true,
     cell: (scan) => (
-      <span title={`${exact_count(scan.rows_read)} rows in ${plural(scan.questions, "question")}`}>
+      <span title={`${exact_count(scan.rows_read)} rows in ${plural(scan.questions, "query", "queries")}`}>
         {byte_size(scan.bytes_read)}
       </span>
     ),
@@ -57,7 +57,8 @@ const columns: Column<Scan>[] = [
     width: "84px",
     align: "right",
     wide: true,
-    cell: (scan) => (scan.memory_bytes > 0 ? byte_size(scan.memory_bytes) : <span title="another engine's">–</span>),
+    cell: (scan) =>
+      scan.memory_bytes > 0 ? byte_size(scan.memory_bytes) : <span title="Not reported by this engine">–</span>,
   },
   {
     id: "workers",
@@ -81,30 +82,30 @@ export function ScansDialog({ project, view }: { project: Project; view: SignalV
     api.page<Scan>(project_route(project, "signal/scans"), { limit: 50, cursor }, signal),
   );
   return (
-    <Dialog title="What Signal looked at" wide on_close={() => set_query({ scans: null }, { replace: true })}>
+    <Dialog title="Scans" wide on_close={() => set_query({ scans: null }, { replace: true })}>
       <p class="soft">
         Each look and what it cost. Finding costs no token; the tokens are those of workers that a look started.
         {view.automation_id && (
           <>
             {" "}
-            <a href={automation_page(view.automation_id)}>Also those that were due and did not happen</a>
+            <a href={automation_page(view.automation_id)}>Show skipped scans too</a>
           </>
         )}
       </p>
       <Data load={load} retry={() => void reload("signal_scans/")}>
         {(scans) =>
           scans.length === 0 ? (
-            <p class="faint">Nothing was looked at yet.</p>
+            <p class="faint">No scans yet.</p>
           ) : (
             <Table
-              label="Looks"
+              label="Scans"
               rows={scans}
               columns={columns}
               row_id={(scan) => scan.id}
               row_title={(scan) => `${scan.found} found ${scan.started_at}`}
               secondary
               fit
-              foot={<Earlier more={load.more} title="Earlier looks" />}
+              foot={<Earlier more={load.more} title="Older scans" />}
             />
           )
         }

@@ -1,4 +1,4 @@
-// Switching Signal on, with the note that one agrees to, and its settings.
+// Turning Signal on, with the consent note, and its settings.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -18,16 +18,16 @@ import { issues_changed, severities } from "./data";
 
 const steps = [
   {
-    title: "Finds what recurs",
-    text: "Errors, slow steps, loops of tool calls, cut-off or refused answers, empty retrieval, falling evals: each window of traces against the time before it. No model is called for this.",
+    title: "Finds recurring problems",
+    text: "Errors, slow steps, tool call loops, truncated or refused outputs, empty retrieval, falling evals: each window of traces is compared with the time before it. No model is called for this.",
   },
   {
-    title: "Ranks it",
-    text: "One problem is one issue, however often it comes. Each says why it stands where it stands.",
+    title: "Ranks them",
+    text: "One problem is one issue, however often it occurs. Each issue shows the terms of its score.",
   },
   {
     title: "Investigates the worst",
-    text: "A worker in a sandbox reads the traces and writes down cause and proposed fix. It changes nothing by itself.",
+    text: "A worker in a sandbox reads the traces and describes the cause and a proposed fix. It changes nothing.",
   },
 ];
 
@@ -37,7 +37,7 @@ export function SwitchOn({ project, view }: { project: Project; view: SignalView
   async function switch_on(): Promise<void> {
     await api.put(project_route(project, "signal"), { enabled: true, consent: true });
     await issues_changed();
-    toast_done("Signal is on; the first scan begins now");
+    toast_done("Signal turned on; the first scan starts now");
   }
   return (
     <div class="signal-off">
@@ -51,12 +51,12 @@ export function SwitchOn({ project, view }: { project: Project; view: SignalView
         ))}
       </ol>
       {can("automation_write") ? (
-        <Form title="Switch Signal on" busy_title="Switching on…" disabled={!agreed} submit={switch_on}>
+        <Form title="Turn on Signal" busy_title="Turning on…" disabled={!agreed} submit={switch_on}>
           <Note icon="shield">{view.consent_note}</Note>
-          <Check label="I have read this and may decide it for the project" checked={agreed} on_change={set_agreed} />
+          <Check label="I have read this and agree for the project" checked={agreed} on_change={set_agreed} />
         </Form>
       ) : (
-        <p class="soft">Somebody with the permission automation_write can switch it on.</p>
+        <p class="soft">A member with the permission automation_write can turn it on.</p>
       )}
     </div>
   );
@@ -67,9 +67,9 @@ const cadence_title = (minutes: number) =>
   minutes < 60
     ? `every ${minutes} minutes`
     : minutes === 60
-      ? "each hour"
+      ? "every hour"
       : minutes === 1440
-        ? "each day"
+        ? "every day"
         : `every ${minutes / 60} hours`;
 
 interface Draft {
@@ -106,7 +106,7 @@ function draft_of(view: SignalView): Draft {
   };
 }
 
-/** What the form does not show stays as it is. */
+/** Settings that the form does not show are unchanged. */
 function settings_of(draft: Draft, before: SignalSettings): object {
   const repo = draft.repo.trim() === "" ? null : { ...before.repo, url: draft.repo.trim(), ref: draft.branch.trim() };
   return {
@@ -132,20 +132,20 @@ function LookFields({ draft, change }: { draft: Draft; change: Change }) {
   return (
     <div class="field-row">
       <Choice
-        label="Look"
+        label="Scan"
         value={draft.cadence}
         on_change={(cadence) => change({ cadence })}
         options={known.map((one) => ({ value: String(one), title: cadence_title(one) }))}
       />
       <Field
-        label="At the last, hours"
+        label="Window, hours"
         type="number"
         min={1}
         value={draft.window}
         on_input={(window) => change({ window })}
       />
       <Field
-        label="Against the days before"
+        label="Compared with, days before"
         type="number"
         min={1}
         value={draft.baseline}
@@ -170,12 +170,12 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
           ]}
         />
         <Field
-          label="At most, each look"
+          label="At most per scan"
           type="number"
           min={0}
           value={draft.most}
           on_input={(most) => change({ most })}
-          hint="0: only when asked."
+          hint="0: only when started by a person."
         />
         <Choice
           label="From severity"
@@ -188,17 +188,17 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
         <DayBudgetFields draft={draft} change={change} />
       </div>
       <Field
-        label="What workers should know"
+        label="Context for workers"
         rows={4}
         value={draft.context}
         on_input={(context) => change({ context })}
-        hint="About the application: who uses it, what is normal, what matters most."
+        hint="About the application: its users, what is normal, what is most important."
       />
     </>
   );
 }
 
-/** Settings of a Signal that is on. */
+/** Settings of Signal while it is on. */
 export function SignalDialog({ project, view }: { project: Project; view: SignalView }) {
   const [draft, change] = use_draft(() => draft_of(view));
   const close = () => set_query({ settings: null });
@@ -208,7 +208,7 @@ export function SignalDialog({ project, view }: { project: Project; view: Signal
       settings: settings_of(draft, view.settings),
     });
     await issues_changed();
-    toast_done(draft.enabled ? "Signal saved" : "Signal is off; its issues stay");
+    toast_done(draft.enabled ? "Signal settings saved" : "Signal turned off; its issues are kept");
     close();
   }
   return (
@@ -218,7 +218,7 @@ export function SignalDialog({ project, view }: { project: Project; view: Signal
           label="Signal is on"
           checked={draft.enabled}
           on_change={(enabled) => change({ enabled })}
-          hint="Off: no looks, no investigations. Issues found so far stay."
+          hint="Off: no scans, no investigations. Existing issues are kept."
         />
         <LookFields draft={draft} change={change} />
         <WorkerFields draft={draft} change={change} />
@@ -234,7 +234,7 @@ export function SignalDialog({ project, view }: { project: Project; view: Signal
         </div>
         {view.consent_by && (
           <p class="soft">
-            Switched on by {view.consent_by} <Time time={view.consent_at} />
+            Turned on by {view.consent_by} <Time time={view.consent_at} />
           </p>
         )}
       </Form>

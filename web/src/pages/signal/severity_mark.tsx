@@ -1,4 +1,4 @@
-// How bad an issue is: a colour and the word.
+// The severity of an issue: a colour and the word.
 
 import type { Severity } from "../../api_types";
 

@@ -1,4 +1,4 @@
-// Signal of a project: what goes wrong, how much, since when, worst first. Readable in ten seconds.
+// Signal of a project: open issues, worst first.
 
 import { useMemo, useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
@@ -49,7 +49,7 @@ const default_range = "7d";
 const hour = 3_600_000;
 const most_hours = 2160;
 
-/** When Signal looked last and what it cost, and when it looks next. */
+/** The last scan with its cost, and the time of the next one. */
 function ScanLine({ view }: { view: SignalView }) {
   const scan = view.last_scan;
   return (
@@ -57,13 +57,13 @@ function ScanLine({ view }: { view: SignalView }) {
       {scan ? (
         <>
           <button type="button" class="link" onClick={() => set_query({ scans: "1" })}>
-            Looked <Time time={scan.started_at} />
+            Scanned <Time time={scan.started_at} />
           </button>{" "}
-          at {exact_count(scan.traces)} traces in {duration(scan.took_ms)}
-          {scan.tokens > 0 ? `, ${short_count(scan.tokens)} tokens for workers` : ", no token spent"}
+          · {exact_count(scan.traces)} traces in {duration(scan.took_ms)}
+          {scan.tokens > 0 ? `, ${short_count(scan.tokens)} tokens for workers` : ", no tokens used"}
         </>
       ) : (
-        "The first look is on its way"
+        "The first scan is running"
       )}
       {view.next_scan_at && (
         <>
@@ -84,23 +84,23 @@ function ScanButton({ project }: { project: Project }) {
       await issues_changed();
       toast_done(
         scan.new_issues + scan.reopened > 0
-          ? `${plural(scan.new_issues, "new issue")}, ${scan.reopened} came back`
-          : `Nothing new in ${plural(scan.traces, "trace")}`,
+          ? `Scan finished: ${plural(scan.new_issues, "new issue")}, ${scan.reopened} reopened`
+          : `Scan finished: no new issues in ${plural(scan.traces, "trace")}`,
       );
     } catch (error) {
-      toast_failed("Not scanned", to_api_error(error));
+      toast_failed("Could not scan", to_api_error(error));
     } finally {
       set_busy(false);
     }
   }
   return (
     <button type="button" disabled={busy} onClick={() => void scan()}>
-      <Icon name="rotate" /> {busy ? "Looking…" : "Scan now"}
+      <Icon name="rotate" /> {busy ? "Scanning…" : "Scan now"}
     </button>
   );
 }
 
-/** Affected traces over time, stacked by how bad they are. */
+/** Affected traces over time, stacked by severity. */
 function Volume({ project, range }: { project: Project; range: string }) {
   const key = `issue_volume/${project.id}/${range}`;
   const load = use_load(key, async (signal) => {
@@ -122,7 +122,7 @@ function Volume({ project, range }: { project: Project; range: string }) {
     }));
     const { times, values } = summed(rows, from, to, step, severities.length);
     const sums = stacked(values);
-    // Drawn from the tallest sum down; each keeps its own numbers for reading.
+    // Drawn from the tallest sum down; hover and table show the values of each.
     const lines = [...severities].reverse().map((severity, index) => ({
       title: severity,
       colour: severity_colours[severity],
@@ -150,7 +150,7 @@ function Volume({ project, range }: { project: Project; range: string }) {
   );
 }
 
-/** What kinds of problems there are; a click narrows the list. */
+/** Open issues by kind; a click filters the list. */
 function Breakdown({ issues }: { issues: Issue[] }) {
   const chosen = query.value.get("detector") ?? "";
   const counts = new Map<string, { issues: number; traces: number }>();
@@ -163,7 +163,7 @@ function Breakdown({ issues }: { issues: Issue[] }) {
   return (
     <section class="signal-kinds" aria-label="Open issues by kind">
       <h2>By kind</h2>
-      {rows.length === 0 && <p class="faint">No open issue.</p>}
+      {rows.length === 0 && <p class="faint">No open issues.</p>}
       <ul>
         {rows.map(([detector, row]) => (
           <li key={detector}>
@@ -185,7 +185,7 @@ function Breakdown({ issues }: { issues: Issue[] }) {
   );
 }
 
-/** Why an issue stands where it stands, as the hover of its rank. */
+/** The terms of an issue's score, shown on hover. */
 function score_title(issue: Issue): string {
   const terms = [...issue.score_terms].sort((a, b) => b.points - a.points);
   return [`Score ${Math.round(issue.score)}`, ...terms.map((term) => `${term.points.toFixed(1)}  ${term.why}`)].join(
@@ -234,14 +234,14 @@ const columns = (project: string): Column<Issue>[] => [
     width: "132px",
     wide: true,
     cell: (issue) => (
-      <span class="trend" title={`${growth_text(issue.growth)} against the time before`}>
+      <span class="trend" title={`${growth_text(issue.growth)} compared to the previous period`}>
         <Trend issue={issue} /> {growth_text(issue.growth)}
       </span>
     ),
   },
   {
     id: "first_seen",
-    title: "Since",
+    title: "First seen",
     width: "96px",
     align: "right",
     wide: true,
@@ -337,11 +337,11 @@ function Issues({ project, issues }: { project: Project; issues: Issue[] }) {
         rows.length === 0 && (
           <Empty
             icon="check"
-            title={live === 0 ? "Nothing is going wrong" : "No issue fits"}
+            title={live === 0 ? "No open issues" : "No matching issues"}
             text={
               live === 0
-                ? "Signal compares each window of traces with the time before it. What recurs and stands out appears here, worst first."
-                : "Another view or filter shows the others."
+                ? "Signal compares each window of traces with the time before it. Recurring problems appear here, worst first."
+                : "Choose another status or clear the filter."
             }
           />
         )
@@ -377,7 +377,7 @@ function headline(issues: Issue[] | undefined): string {
   if (!issues) return "";
   const live = issues.filter(is_live);
   const worst = severities.find((severity) => live.some((issue) => issue.severity === severity));
-  if (!worst) return "No open issue. ";
+  if (!worst) return "No open issues. ";
   const count = live.filter((issue) => issue.severity === worst).length;
   return `${plural(live.length, "open issue")}, ${count} ${worst}. `;
 }

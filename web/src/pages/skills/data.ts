@@ -1,4 +1,4 @@
-// Skills as the API gives them, and where they are loaded from. Secrets only ever go the other way.
+// Shared by pages about skills: API routes, loading. Secrets are only written, never read.
 
 import { api, segment } from "../../api";
 import type { Host, Skill } from "../../api_types";
@@ -6,7 +6,7 @@ import { reload } from "../../load";
 import { space } from "../../session";
 
 export const env_warning =
-  "Workers can read this secret. Anything they run, a prompt injection included, can send it wherever the network lets them.";
+  "Workers can read this secret. Everything they run, including a prompt injection, can send it to any host that their network access allows.";
 
 export function skill_route(id: string): string {
   return `/v1/skills/${segment(id)}`;
@@ -16,7 +16,7 @@ export function list_skills(signal: AbortSignal): Promise<Skill[]> {
   return api.list<Skill>("/v1/skills", { space: space.value?.id }, signal);
 }
 
-/** Everything that shows skills is read again. */
+/** Reloads everything that shows skills. */
 export async function skills_changed(): Promise<void> {
   await reload("skill");
 }

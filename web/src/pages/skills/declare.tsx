@@ -1,4 +1,4 @@
-// Variables of a custom skill, declared, changed and taken away: each with the hosts that its secret may go to. And
+// Variables of a custom skill: declaring, editing and removing them, with the hosts that may receive the secret; and
 // the hosts that need no secret.
 
 import { useState } from "preact/hooks";
@@ -10,7 +10,7 @@ import { Check, Field, Form } from "../../parts/form";
 import { Data } from "../../parts/state";
 import { host_text, skill_route, skills_changed } from "./data";
 
-/** "https://api.example.com/v1" → a host rule; null when it is no address. */
+/** "https://api.example.com/v1" → a host rule; null for an invalid address. */
 function parse_host(text: string): Host | null {
   let url: URL;
   try {
@@ -19,7 +19,7 @@ function parse_host(text: string): Host | null {
     return null;
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") return null;
-  // Browsers let blanks and more through, encoded.
+  // Browsers accept blanks and other characters, encoded.
   if (!/^(\*\.)?[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/.test(url.hostname)) return null;
   const tls = url.protocol === "https:";
   return {
@@ -38,7 +38,7 @@ const lines_of = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** An address a line; what a form does not show of a host (methods, WebSockets) stays while its address does. */
+/** One address per line; fields that the form does not show (methods, WebSockets) are kept with their address. */
 function read_hosts(text: string, before: Host[]): { hosts: Host[]; wrong: string[] } {
   const hosts: Host[] = [];
   const wrong: string[] = [];
@@ -53,13 +53,13 @@ function read_hosts(text: string, before: Host[]): { hosts: Host[]; wrong: strin
 const write_hosts = (hosts: Host[]) => hosts.map(host_text).join("\n");
 
 function hosts_hint(wrong: string[]): string {
-  return wrong.length > 0 ? `Not an address: ${wrong.join(", ")}` : "One address per line; its path is the prefix.";
+  return wrong.length > 0 ? `Not an address: ${wrong.join(", ")}` : "One address per line. Its path is a prefix.";
 }
 
 interface DeclareProps {
   skill: Skill;
   known: Declared[];
-  /** Null: a new one. */
+  /** Null: a new variable. */
   before: Declared | null;
   on_close: () => void;
 }
@@ -93,7 +93,7 @@ function DeclareForm({ skill, known, before, on_close }: DeclareProps) {
   }
   return (
     <Form
-      title={before ? "Save" : "Declare"}
+      title={before ? "Save" : "Add variable"}
       disabled={name.trim() === "" || wrong.length > 0}
       on_cancel={on_close}
       submit={submit}
@@ -106,20 +106,20 @@ function DeclareForm({ skill, known, before, on_close }: DeclareProps) {
         disabled={before !== null}
         first={before === null}
       />
-      <Field label="What it is" value={help} on_input={set_help} />
-      <Check label="It is a secret" checked={secret} on_change={set_secret} disabled={before !== null} />
-      <Check label="Runs need it" checked={required} on_change={set_required} />
+      <Field label="Description" value={help} on_input={set_help} />
+      <Check label="Secret" checked={secret} on_change={set_secret} disabled={before !== null} />
+      <Check label="Required" checked={required} on_change={set_required} />
       {secret ? (
         <>
           <Field
-            label="Hosts it may go to"
+            label="Allowed hosts"
             rows={3}
             placeholder="https://api.example.com/v1"
             hint={hosts_hint(wrong)}
             value={text}
             on_input={set_text}
           />
-          {before && <p class="soft">A stored secret has to be set again before it goes to a new host.</p>}
+          {before && <p class="soft">A stored secret must be set again before it is sent to a new host.</p>}
           <div class="field-row">
             <Field label="Header" value={header} on_input={set_header} />
             <Field label="Format" value={format} on_input={set_format} />
@@ -137,11 +137,11 @@ async function load_declared(skill: Skill, signal: AbortSignal): Promise<Declare
   return versions[0]?.setup.declared ?? [];
 }
 
-/** Declares a variable, or changes the one that is named. */
+/** Adds a variable, or edits the one with this name. */
 export function DeclareVariable({ skill, name, on_close }: { skill: Skill; name?: string; on_close: () => void }) {
   const load = use_load(`skill_setup/${skill.id}/${skill.version}`, (signal) => load_declared(skill, signal));
   return (
-    <Dialog title={name ? `Edit ${name}` : "Declare a variable"} on_close={on_close}>
+    <Dialog title={name ? `Edit ${name}` : "Add a variable"} on_close={on_close}>
       <Data load={load} retry={() => void reload("skill")}>
         {(known) => (
           <DeclareForm
@@ -156,7 +156,7 @@ export function DeclareVariable({ skill, name, on_close }: { skill: Skill; name?
   );
 }
 
-/** Takes a variable out of the skill, its secret included. */
+/** Removes a variable and its secret from the skill. */
 export async function remove_declared(skill: Skill, variable: VariableView): Promise<void> {
   const known = await load_declared(skill, new AbortController().signal);
   if (variable.secret && variable.set) await api.delete(`${skill_route(skill.id)}/secrets/${segment(variable.name)}`);

@@ -1,4 +1,4 @@
-// The folder of a custom skill: its files, and the git repository that they come from.
+// The folder of a custom skill: its files and their git repository.
 
 import { useState } from "preact/hooks";
 import { type ApiError, api } from "../../api";
@@ -17,7 +17,7 @@ async function fetch_folder(skill: Skill): Promise<void> {
   const fetched = await api.post<Skill>(`${skill_route(skill.id)}/fetch`, {}, through);
   await skills_changed();
   const commit = fetched.git?.commit.slice(0, 12);
-  toast_done(fetched.version === skill.version ? `Nothing new: still ${commit}` : `Fetched ${commit}`);
+  toast_done(fetched.version === skill.version ? `No changes: still at ${commit}` : `Fetched ${commit}`);
 }
 
 function GitForm({ skill, on_close }: { skill: Skill; on_close: () => void }) {
@@ -42,8 +42,8 @@ function GitForm({ skill, on_close }: { skill: Skill; on_close: () => void }) {
           label="Repository"
           hint={
             skill.scope === "installation"
-              ? `Fetched as a repository of the space ${space.value?.name}, with the credential that it has there.`
-              : "A private one is fetched with the credential that it has under Repositories."
+              ? `Fetched with the credential that the repository has in the space ${space.value?.name}.`
+              : "A private repository is fetched with its credential under Repositories."
           }
           placeholder="https://github.com/team/skills.git"
           value={url}
@@ -52,7 +52,7 @@ function GitForm({ skill, on_close }: { skill: Skill; on_close: () => void }) {
         />
         <div class="field-row">
           <Field label="Branch, tag or commit" hint="Empty: the default branch." value={ref} on_input={set_ref} />
-          <Field label="Folder" hint="With SKILL.md; empty: the top." value={path} on_input={set_path} />
+          <Field label="Folder" hint="The folder with SKILL.md. Empty: the root." value={path} on_input={set_path} />
         </div>
       </Form>
     </Dialog>
@@ -67,7 +67,7 @@ function Source({ skill }: { skill: Skill }) {
     try {
       await fetch_folder(skill);
     } catch (error) {
-      toast_failed("Not fetched", error as ApiError);
+      toast_failed("Could not fetch", error as ApiError);
     }
     set_fetching(false);
   }
@@ -91,8 +91,8 @@ function Source({ skill }: { skill: Skill }) {
             "Not fetched yet."
           ) : (
             <>
-              Workers get commit <code title={skill.git.commit}>{skill.git.commit.slice(0, 12)}</code> until it is
-              fetched again.
+              Workers use commit <code title={skill.git.commit}>{skill.git.commit.slice(0, 12)}</code> until the next
+              fetch.
             </>
           )}
         </p>
@@ -105,7 +105,7 @@ function Source({ skill }: { skill: Skill }) {
             </button>
           )}
           <button type="button" onClick={() => set_edits(true)}>
-            {skill.git ? "Change repository" : "From a git repository"}
+            {skill.git ? "Change repository" : "Use a git repository"}
           </button>
         </p>
       )}
@@ -119,9 +119,9 @@ export function Folder({ skill }: { skill: Skill }) {
     api.get<FileView[]>(`${skill_route(skill.id)}/folder`, {}, signal),
   );
   return (
-    <Section title="Folder" text={skill.folder ? skill.folder.description : "SKILL.md and the files beside it."}>
+    <Section title="Folder" text={skill.folder ? skill.folder.description : "SKILL.md and its files."}>
       {!skill.folder && !skill.git && (
-        <Note>Take it from a git repository, or upload it: hone skill set {skill.name} --folder DIR</Note>
+        <Note>Use a git repository, or upload a folder: hone skill set {skill.name} --folder DIR</Note>
       )}
       <Source skill={skill} />
       <Data load={load} retry={() => void reload("skill")}>
@@ -132,7 +132,7 @@ export function Folder({ skill }: { skill: Skill }) {
                 <summary>
                   <code>{file.path}</code> <span class="soft">{file.bytes} bytes</span>
                 </summary>
-                <pre>{file.text ?? "Not text."}</pre>
+                <pre>{file.text ?? "Binary file."}</pre>
               </details>
             ))}
           </>

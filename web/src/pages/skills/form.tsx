@@ -1,4 +1,4 @@
-// Creating a skill: the gallery of types, then the variables of the chosen one. Secrets are written, never read.
+// Creating a skill: the types, then the variables of the chosen type. Secrets are written, never read.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -26,7 +26,7 @@ function Gallery({ types, on_choose }: { types: SkillTypeInfo[]; on_choose: (typ
   );
 }
 
-/** What a pasted .env would set; nothing is stored by looking. */
+/** A preview of a pasted .env; nothing is stored. */
 export function EnvPreviewList({ preview }: { preview: EnvPreview }) {
   return (
     <div class="env-preview">
@@ -139,7 +139,7 @@ function Details({
   }
   return (
     <Form
-      title={env_waits ? "Look at the .env" : "Create skill"}
+      title={env_waits ? "Preview .env" : "Create skill"}
       busy_title="Working…"
       disabled={name.trim() === ""}
       on_cancel={on_back}
@@ -168,7 +168,7 @@ function Details({
       {can_install("skill_share") && (
         <Check
           label="For the whole installation"
-          hint="Managed by installation owners, shared with chosen spaces."
+          hint="Managed by owners of the installation and shared with chosen spaces."
           checked={installation}
           on_change={set_installation}
         />
@@ -183,7 +183,7 @@ export function CreateSkill({ on_close, on_done }: { on_close: () => void; on_do
   const [chosen, set_type] = useState<SkillTypeInfo | null | undefined>(undefined);
   const type = chosen === undefined ? load.data?.find((one) => one.type === query.value.get("new")) : chosen;
   return (
-    <Dialog title={type ? `New ${type.title} skill` : "What should workers be able to use?"} wide on_close={on_close}>
+    <Dialog title={type ? `New ${type.title} skill` : "Choose a skill type"} wide on_close={on_close}>
       <Data load={load} retry={() => void reload("skill")}>
         {(types) =>
           type ? (

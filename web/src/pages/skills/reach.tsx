@@ -1,4 +1,4 @@
-// What chosen skills let a worker reach, and with which secret: for the page of skills and for a preset.
+// The hosts that skills give a worker access to, and the secrets used; for the page of skills and for presets.
 
 import { api, segment } from "../../api";
 import type { Reach } from "../../api_types";
@@ -9,7 +9,7 @@ import { space } from "../../session";
 import { host_text } from "./data";
 
 const reach_words: Record<string, string> = {
-  brokered: "with a secret that the worker never sees",
+  brokered: "with a secret that the worker cannot read",
   open: "without a secret",
   env: "in the worker's environment",
   model: "through the model gateway",
@@ -19,12 +19,12 @@ const reach_words: Record<string, string> = {
 const reach_columns: Column<Reach>[] = [
   {
     id: "where",
-    title: "Where",
+    title: "Host",
     cell: (line) =>
       line.host ? (
         <code>{host_text(line.host)}</code>
       ) : line.kind === "env" ? (
-        <span title={line.detail}>wherever the worker sends it</span>
+        <span title={line.detail}>any host the worker sends it to</span>
       ) : (
         line.detail || line.variable
       ),
@@ -38,7 +38,7 @@ const reach_columns: Column<Reach>[] = [
   },
   {
     id: "kind",
-    title: "How",
+    title: "Access",
     cell: (line) =>
       line.kind === "env" ? (
         <State tone="limit" text={reach_words.env ?? ""} />
@@ -73,10 +73,10 @@ export function ReachList({ ids }: { ids: string[] }) {
     <Data load={load} retry={() => void reload("skill")}>
       {(lines) =>
         lines.length === 0 ? (
-          <Note>These skills reach nothing.</Note>
+          <Note>These skills need no network access.</Note>
         ) : (
           <Table
-            label="Reach"
+            label="Network access"
             fit
             rows={lines.map((line, index) => ({ ...line, index }))}
             columns={reach_columns}
@@ -89,7 +89,7 @@ export function ReachList({ ids }: { ids: string[] }) {
   );
 }
 
-/** The same in a narrow place. */
+/** The same as a compact list. */
 export function ReachLines({ ids }: { ids: string[] }) {
   const load = use_reach(ids);
   return (

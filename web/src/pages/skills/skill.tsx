@@ -1,4 +1,4 @@
-// One skill: its variables with write-only secrets, where they may go, folder, versions, who uses it.
+// One skill: variables with write-only secrets, allowed hosts, folder, versions, usage.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -25,7 +25,7 @@ import { Folder } from "./folder";
 import { EnvPreviewList } from "./form";
 
 const exposures = [
-  { value: "brokered", title: "brokered: the worker never sees it" },
+  { value: "brokered", title: "brokered: the worker cannot read it" },
   { value: "env", title: "env: in the worker's environment" },
 ];
 
@@ -44,7 +44,7 @@ function SetSecret({ skill, variable, on_close }: { skill: Skill; variable: Vari
             exposure,
           });
           await skills_changed();
-          toast_done(`${variable.name} is stored`);
+          toast_done(`${variable.name} stored`);
           on_close();
         }}
       >
@@ -70,7 +70,7 @@ function SetSecret({ skill, variable, on_close }: { skill: Skill; variable: Vari
             {env_warning}
           </Note>
         )}
-        <p class="soft">It is encrypted, and nobody can read it here again.</p>
+        <p class="soft">The value is encrypted and cannot be read again.</p>
       </Form>
     </Dialog>
   );
@@ -80,7 +80,7 @@ function SetValue({ skill, variable, on_close }: { skill: Skill; variable: Varia
   const [value, set_value] = useState(variable.value ?? "");
   const text = value.trim();
   return (
-    <Dialog title={`Change ${variable.name}`} on_close={on_close}>
+    <Dialog title={`Edit ${variable.name}`} on_close={on_close}>
       <Form
         title="Save"
         on_cancel={on_close}
@@ -116,7 +116,7 @@ function SetValue({ skill, variable, on_close }: { skill: Skill; variable: Varia
 function SecretState({ variable }: { variable: VariableView }) {
   if (!variable.set)
     return <State tone={variable.required ? "limit" : "off"} text={variable.required ? "missing" : "not set"} />;
-  if (variable.reminders.includes("old")) return <State tone="limit" text="old: replace it" />;
+  if (variable.reminders.includes("old")) return <State tone="limit" text="old; replace it" />;
   if (variable.reminders.includes("unused")) return <State tone="limit" text="unused" />;
   return <State tone="done" text="set" />;
 }
@@ -125,7 +125,7 @@ function Ways({ variable }: { variable: VariableView }) {
   const hosts = variable.ways.flatMap((way) =>
     way.hosts.map((host) => ({ host, how: way.header ? `${way.header}: ${way.format}` : "any header" })),
   );
-  if (variable.exposure === "env") return <State tone="limit" text="workers see it" />;
+  if (variable.exposure === "env") return <State tone="limit" text="readable by workers" />;
   return (
     <ul class="plain-list">
       {hosts.map(({ host, how }) => (
@@ -159,7 +159,7 @@ function Variables({ skill, set_open }: { skill: Skill; set_open: (open: Open) =
       cell: (variable) =>
         variable.secret ? <SecretState variable={variable} /> : variable.value || <span class="soft">none</span>,
     },
-    { id: "ways", title: "Goes to", wide: true, cell: (variable) => variable.secret && <Ways variable={variable} /> },
+    { id: "ways", title: "Sent to", wide: true, cell: (variable) => variable.secret && <Ways variable={variable} /> },
     {
       id: "last_used_at",
       title: "Last used",
@@ -182,7 +182,7 @@ function Variables({ skill, set_open }: { skill: Skill; set_open: (open: Open) =
               aria-label={`${variable.set ? "Replace" : "Set"} ${variable.name}`}
               onClick={() => set_open({ kind: variable.secret ? "secret" : "value", variable })}
             >
-              {variable.secret ? (variable.set ? "Replace" : "Set") : "Change"}
+              {variable.secret ? (variable.set ? "Replace" : "Set") : "Edit"}
             </button>
             {variable.secret && variable.set && (
               <button
@@ -196,7 +196,7 @@ function Variables({ skill, set_open }: { skill: Skill; set_open: (open: Open) =
             )}
             {skill.type === "custom" && can("skill_write") && (
               <Menu
-                label={`More about ${variable.name}`}
+                label={`Actions for ${variable.name}`}
                 class="quiet icon-only"
                 align="right"
                 button={<Icon name="more" />}
@@ -219,7 +219,7 @@ function Variables({ skill, set_open }: { skill: Skill; set_open: (open: Open) =
   return (
     <Section title="Variables" text="Secrets are written, never read.">
       {skill.variables.length === 0 ? (
-        <Note>This skill declares no variables.</Note>
+        <Note>This skill has no variables.</Note>
       ) : (
         <Table
           label="Variables"
@@ -232,7 +232,7 @@ function Variables({ skill, set_open }: { skill: Skill; set_open: (open: Open) =
       )}
       {skill.type === "custom" && can("skill_write") && (
         <button type="button" onClick={() => set_open({ kind: "declare" })}>
-          Declare a variable…
+          Add variable…
         </button>
       )}
     </Section>
@@ -245,7 +245,7 @@ function PasteEnv({ skill, on_close }: { skill: Skill; on_close: () => void }) {
   return (
     <Dialog title="Paste a .env" on_close={on_close}>
       <Form
-        title={preview ? "Store these" : "Look"}
+        title={preview ? "Store variables" : "Preview"}
         disabled={text.trim() === "" || (preview !== null && preview.matches.length === 0)}
         on_cancel={on_close}
         submit={async () => {
@@ -255,7 +255,7 @@ function PasteEnv({ skill, on_close }: { skill: Skill; on_close: () => void }) {
           }
           await api.patch(skill_route(skill.id), { env_text: text });
           await skills_changed();
-          toast_done("Stored");
+          toast_done("Variables stored");
           on_close();
         }}
       >
@@ -304,7 +304,7 @@ function Share({ skill, on_close }: { skill: Skill; on_close: () => void }) {
 
 const version_columns: Column<SkillVersion>[] = [
   { id: "version", title: "Version", width: "70px", align: "right", cell: (version) => version.version },
-  { id: "summary", title: "What changed", cell: (version) => version.summary },
+  { id: "summary", title: "Changes", cell: (version) => version.summary },
   { id: "by", title: "By", width: "180px", wide: true, cell: (version) => version.changed_by },
   { id: "at", title: "When", width: "96px", align: "right", cell: (version) => <Time time={version.changed_at} /> },
 ];
@@ -335,7 +335,7 @@ function Uses({ skill, set_open }: { skill: Skill; set_open: (open: Open) => voi
   return (
     <Section title="Used by">
       {skill.used_by.length === 0 ? (
-        <p class="soft">Nothing uses this skill.</p>
+        <p class="soft">No preset uses this skill.</p>
       ) : (
         <ul class="plain-list">
           {skill.used_by.map((use) => (
@@ -440,7 +440,7 @@ export function SkillPage({ params }: { params: Params }) {
             {open?.kind === "undeclare" && (
               <Confirm
                 title={`Remove ${open.variable.name}?`}
-                consequence={`${skill.name} no longer has this variable${open.variable.set && open.variable.secret ? ", and its stored secret is gone for good" : ""}.`}
+                consequence={`${skill.name} no longer has this variable${open.variable.set && open.variable.secret ? ", and its stored secret is deleted" : ""}.`}
                 action="Remove"
                 run={() => remove_declared(skill, open.variable)}
                 on_close={close}
@@ -450,7 +450,7 @@ export function SkillPage({ params }: { params: Params }) {
             {open?.kind === "remove" && (
               <Confirm
                 title={`Delete ${open.variable.name}?`}
-                consequence={`Workers that use ${skill.name} lose it at once. It cannot be brought back.`}
+                consequence={`Workers that use ${skill.name} can no longer use it. This cannot be undone.`}
                 action="Delete"
                 run={async () => {
                   await api.delete(`${skill_route(skill.id)}/secrets/${segment(open.variable.name)}`);
@@ -462,7 +462,7 @@ export function SkillPage({ params }: { params: Params }) {
             {open?.kind === "delete" && (
               <Confirm
                 title={`Delete ${skill.name}?`}
-                consequence="The skill, its versions and its secrets are gone for good."
+                consequence="The skill, its versions and its secrets are deleted. This cannot be undone."
                 action="Delete"
                 typed_name={skill.name}
                 run={async () => {

@@ -1,4 +1,4 @@
-// Skills of the space, the hygiene of their secrets, and what chosen skills may reach.
+// Skills of the space, the age and use of their secrets, and the network access that skills give.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
@@ -23,7 +23,7 @@ import { ReachList } from "./reach";
 const tabs = [
   { id: "skills", title: "Skills" },
   { id: "secrets", title: "Secrets" },
-  { id: "reach", title: "Reach" },
+  { id: "reach", title: "Network access" },
 ];
 
 function SkillState({ skill }: { skill: Skill }) {
@@ -47,7 +47,7 @@ const skill_columns: Column<Skill>[] = [
   { id: "type", title: "Type", width: "100px", sort: (skill) => skill.type, cell: (skill) => skill.type },
   {
     id: "scope",
-    title: "Belongs to",
+    title: "Scope",
     width: "110px",
     wide: true,
     sort: (skill) => skill.scope,
@@ -96,7 +96,7 @@ function SkillList() {
           <Empty
             icon="tool"
             title="No skills yet"
-            text="A skill lets workers use GitHub, a model, your metrics or anything with an API. They never hold its secret."
+            text="A skill lets workers use GitHub, a model, your metrics or any API. Workers never get its secret."
             command="hone skill create github --type github --secret GH_TOKEN"
           >
             {can("skill_write") && (
@@ -135,7 +135,11 @@ const secret_columns: Column<SecretRow>[] = [
     width: "130px",
     sort: (secret) => secret.exposure,
     cell: (secret) =>
-      secret.exposure === "env" ? <State tone="limit" text="workers see it" /> : <State tone="done" text="brokered" />,
+      secret.exposure === "env" ? (
+        <State tone="limit" text="readable by workers" />
+      ) : (
+        <State tone="done" text="brokered" />
+      ),
   },
   {
     id: "set_at",
@@ -156,14 +160,14 @@ const secret_columns: Column<SecretRow>[] = [
   },
   {
     id: "look",
-    title: "Look at it",
+    title: "Reminder",
     width: "170px",
     sort: (secret) => secret.reminders.length,
     cell: (secret) =>
       secret.reminders.length === 0 ? (
         ""
       ) : (
-        <State tone="limit" text={secret.reminders.includes("old") ? "old: replace it" : "unused: delete it?"} />
+        <State tone="limit" text={secret.reminders.includes("old") ? "old; replace it" : "unused; delete it"} />
       ),
   },
 ];
@@ -176,7 +180,11 @@ function SecretList() {
     <Data load={load} retry={() => void reload("skill_secrets/")}>
       {(secrets) =>
         secrets.length === 0 ? (
-          <Empty icon="key" title="No secrets" text="Secrets belong to skills; here is their age and last use." />
+          <Empty
+            icon="key"
+            title="No secrets"
+            text="The secrets of skills are listed here with their age and last use."
+          />
         ) : (
           <Table
             label="Secrets"
@@ -201,7 +209,7 @@ function Reach() {
         const ids = chosen ?? skills.map((skill) => skill.id);
         return (
           <>
-            <p class="page-text">What a worker with these skills may reach, and with which secret.</p>
+            <p class="page-text">The hosts that a worker with these skills can access, and the secrets used.</p>
             <fieldset class="scope-list">
               <legend>Skills</legend>
               {skills.map((skill) => (
@@ -230,7 +238,10 @@ export function Skills() {
   const tab = current_tab(tabs);
   return (
     <div class="page list-page">
-      <PageHeader title="Skills" text="What workers may use. Their secrets stay here: a worker holds a placeholder.">
+      <PageHeader
+        title="Skills"
+        text="Integrations that workers can use. Secrets stay on the server: workers get a placeholder."
+      >
         {may_write && (
           <button type="button" class="primary" onClick={open_dialog}>
             <Icon name="plus" /> Create skill

@@ -1,4 +1,4 @@
-// Chat sessions of the application: what one user went through, over several traces. A row opens its traces.
+// Chat sessions of the application: conversations over several traces. A row opens its traces.
 
 import type { EvalView, SessionRow } from "../../api_types";
 import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
@@ -18,7 +18,7 @@ function columns_of(project: string, evals: ReadonlyMap<string, EvalView[]>): Co
   return [
     {
       id: "session",
-      title: "Session",
+      title: "Chat session",
       cell: (row) => (
         <span class="titled-cell">
           <a class="cell-link" href={chat_session_page(project, row.session_id)}>
@@ -49,7 +49,7 @@ function columns_of(project: string, evals: ReadonlyMap<string, EvalView[]>): Co
     },
     {
       id: "length",
-      title: "Length",
+      title: "Duration",
       width: "110px",
       align: "right",
       wide: true,
@@ -86,13 +86,13 @@ export function ChatSessions({ params }: { params: Params }) {
   return (
     <SpanListPage
       list={list}
-      title="Sessions"
-      text="Conversations of the application's users, each made of one or more traces."
+      title="Chat sessions"
+      text="Conversations of the application's users. Each has one or more traces."
       actions={<SavedViews project={project.data} page="sessions" default_range={default_range} />}
     >
       {() => (
         <Table
-          label="Sessions"
+          label="Chat sessions"
           rows={rows}
           columns={columns_of(name, evals)}
           row_id={(row) => row.session_id}
@@ -102,13 +102,13 @@ export function ChatSessions({ params }: { params: Params }) {
           bar={<ListFilter list={list} />}
           foot={
             rows.length > 0 ? (
-              <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "session")}</p>
+              <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "chat session")}</p>
             ) : (
               <NothingFits list={list}>
                 <Empty
                   icon="chat"
-                  title="No sessions in this range"
-                  text="Traces are one session when their spans carry the same session.id, gen_ai.conversation.id or an alike attribute."
+                  title="No chat sessions in this range"
+                  text="Traces belong to one chat session when their spans have the same session.id, gen_ai.conversation.id or a similar attribute."
                 />
               </NothingFits>
             )

@@ -1,5 +1,5 @@
-// What people, models and programs think of a span, a trace or a chat session: labels, scores, explanations.
-// Writing the same name again replaces it.
+// Evals of a span, a trace or a chat session by people, models and programs: labels, scores, explanations.
+// Saving an eval with the same name replaces it.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -14,14 +14,14 @@ import { toast_done } from "../../parts/toast";
 import { can } from "../../session";
 import { project_route } from "../projects/scope";
 
-/** What is judged. */
+/** The span, trace or chat session that is evaluated. */
 export interface Judged {
   project: { id: string };
   target: EvalTarget;
   target_id: string;
 }
 
-const words: Record<EvalTarget, string> = { span: "span", trace: "trace", chat_session: "session" };
+const words: Record<EvalTarget, string> = { span: "span", trace: "trace", chat_session: "chat session" };
 const key_of = ({ project, target, target_id }: Judged) => `evals/${project.id}/${target}/${target_id}`;
 
 function use_evals(of: Judged) {
@@ -95,7 +95,9 @@ export function Evals({ of }: { of: Judged }) {
       {(evals) => (
         <>
           {evals.length === 0 && editing === null && (
-            <p class="page-text">Nobody has judged this {words[of.target]} yet: no person, no evaluator.</p>
+            <p class="page-text">
+              This {words[of.target]} has no evals yet. Add one, or create an evaluator for the project.
+            </p>
           )}
           <ol class="messages">
             {evals.map((one) => (
@@ -127,7 +129,7 @@ export function Evals({ of }: { of: Judged }) {
           ) : (
             may_write && (
               <button type="button" onClick={() => set_editing("new")}>
-                Add an eval
+                Add eval
               </button>
             )
           )}
@@ -137,7 +139,7 @@ export function Evals({ of }: { of: Judged }) {
   );
 }
 
-/** "correct: yes" and "tone: 0.8", as many as fit. */
+/** "correct: yes" and "tone: 0.8", up to a limit. */
 export function EvalChips({ evals, most = 3 }: { evals: EvalView[]; most?: number }) {
   return (
     <span class="chips">
@@ -155,7 +157,7 @@ export function EvalChips({ evals, most = 3 }: { evals: EvalView[]; most?: numbe
   );
 }
 
-/** The evals of a whole trace or session beside its title; the button opens them for reading and writing. */
+/** The evals of a whole trace or chat session beside its title; the button opens a dialog to read and edit them. */
 export function EvalSummary({ of }: { of: Judged }) {
   const load = use_evals(of);
   const [open, set_open] = useState(false);
@@ -166,7 +168,7 @@ export function EvalSummary({ of }: { of: Judged }) {
     <>
       <EvalChips evals={evals} />
       <button type="button" class="quiet" onClick={() => set_open(true)}>
-        <Icon name={evals.length === 0 ? "plus" : "spark"} /> {evals.length === 0 ? `Judge this ${word}` : "Evals"}
+        <Icon name={evals.length === 0 ? "plus" : "spark"} /> {evals.length === 0 ? `Evaluate this ${word}` : "Evals"}
       </button>
       {open && (
         <Dialog title={`Evals of the ${word}`} on_close={() => set_open(false)} wide>
@@ -179,7 +181,7 @@ export function EvalSummary({ of }: { of: Judged }) {
 
 const none: ReadonlyMap<string, EvalView[]> = new Map();
 
-/** The evals of all spans of a trace, by span id; thousands at most, as nobody reads more. */
+/** The evals of all spans of a trace, by span id; limited to a few thousand. */
 export function use_span_evals(project: { id: string }, trace: string): ReadonlyMap<string, EvalView[]> {
   const load = use_load(`span_evals/${project.id}/${trace}`, (signal) =>
     api.get<EvalView[]>(project_route(project, "evals"), { target: "span", trace_id: trace, limit: 1000 }, signal),
@@ -192,10 +194,10 @@ export function use_span_evals(project: { id: string }, trace: string): Readonly
   }, [load.data]);
 }
 
-/** As many as one request may name. */
+/** The most ids in one request. */
 const most_ids = 100;
 
-/** The evals of the rows of a list, by id; asked for rows as they come. */
+/** The evals of the rows of a list, by id; requested for new rows. */
 export function use_row_evals(project: { id: string } | undefined, target: EvalTarget, ids: string[]) {
   const [known, set_known] = useState<ReadonlyMap<string, EvalView[]>>(new Map());
   const missing = ids.filter((id) => !known.has(id)).slice(0, most_ids);
@@ -211,7 +213,7 @@ export function use_row_evals(project: { id: string } | undefined, target: EvalT
         for (const one of found) more.get(one.target_id)?.push(one);
         set_known(more);
       })
-      .catch(() => undefined); // Rows without chips are still rows.
+      .catch(() => undefined); // The list works without evals.
     return () => abort.abort();
   }, [project?.id, missing.join()]);
   return known;

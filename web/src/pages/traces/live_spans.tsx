@@ -1,4 +1,4 @@
-// The live tail: while it is on, a list shows spans as the server stores them.
+// Live updates: while they are on, a list shows spans as the server stores them.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api_url } from "../../api";
@@ -8,12 +8,12 @@ import { Icon } from "../../parts/icon";
 import { query, set_query } from "../../router";
 import { project_route } from "../projects/scope";
 
-/** A list that changes more often than this cannot be read. */
+/** A list that changes more often is not readable. */
 const pause = 1000;
 
 export const is_live = () => query.value.get("live") === "1";
 
-/** Calls `on_new` at most once a second while spans that fit come in. */
+/** Calls `on_new` at most once a second while matching spans arrive. */
 export function use_live(
   project: Project | undefined,
   filter: string,
@@ -52,10 +52,10 @@ export function LiveButton({ state }: { state: ReturnType<typeof use_live> }) {
       type="button"
       class="quiet live-button"
       aria-pressed={on}
-      title={on ? "New traces appear by themselves" : "Show new traces as they come"}
+      title={on ? "New traces appear automatically" : "Show new traces as they arrive"}
       onClick={() => set_query({ live: on ? null : "1" }, { replace: true })}
     >
-      <Icon name="dot" /> {broken ? (state === "closed" ? "Live tail ended" : "Reconnecting…") : "Live"}
+      <Icon name="dot" /> {broken ? (state === "closed" ? "Live updates stopped" : "Reconnecting…") : "Live"}
     </button>
   );
 }

@@ -1,4 +1,4 @@
-// Saved views of a list: filter and range under a name, for everybody in the project. One of them may open by itself.
+// Saved views of a list: a named filter and range, for all members of the project. One can be the default.
 
 import { useEffect, useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -60,11 +60,11 @@ function SaveDialog({ project, page, text, names, on_close }: SaveDialogProps) {
           value={name}
           on_input={set_name}
           max_length={100}
-          hint={replaces ? "There is a view with this name; it will be replaced." : "Everybody in the project sees it."}
+          hint={replaces ? "A view with this name exists and is replaced." : "Visible to all members of the project."}
           first
           required
         />
-        <Check label="Open the page with this view" checked={is_default} on_change={set_default} />
+        <Check label="Default view of this page" checked={is_default} on_change={set_default} />
       </Form>
     </Dialog>
   );
@@ -81,7 +81,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
   const active = views.find((view) => same_view(view.query, now));
   const start = views.find((view) => view.is_default);
 
-  // Only an address that says nothing takes the default: a link shows what it says.
+  // The default view applies only to an address without parameters.
   useEffect(() => {
     if (start && start.query !== "" && current_address() === path.value)
       navigate(`${path.value}?${start.query}`, { replace: true });
@@ -96,7 +96,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
     run: () => navigate(`${path.value}?${view.query}`),
   }));
   items.push({
-    title: "Everything",
+    title: "All",
     checked: active === undefined && same_view(now, `range=${default_range}`),
     run: () => navigate(`${path.value}?range=${default_range}`),
   });
@@ -113,10 +113,10 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
   if (may_save && active) {
     const change = { ...active, is_default: !active.is_default };
     items.push({
-      title: active.is_default ? "Do not open with it" : "Open the page with it",
+      title: active.is_default ? "Remove as default" : "Set as default",
       icon: "check",
       run: () =>
-        void save(project, page, change).catch((error) => toast_failed("The view is as before", to_api_error(error))),
+        void save(project, page, change).catch((error) => toast_failed("Could not save the view", to_api_error(error))),
     });
     items.push({ title: `Delete ${active.name}`, icon: "trash", dangerous: true, run: () => set_deleting(active) });
   }
@@ -144,7 +144,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
       {deleting && (
         <Confirm
           title={`Delete the view ${deleting.name}?`}
-          consequence={`Nobody in ${project.name} will find it in the menu any more. Traces stay as they are.`}
+          consequence={`It is removed from the menu for all members of ${project.name}. Traces are not changed.`}
           action="Delete view"
           run={async () => {
             await api.delete(route_of(project, deleting.name), { page });

@@ -1,4 +1,4 @@
-// The selected span: what it is at once from the tree, its payload when the reader stays on it.
+// The selected span: the facts from the tree at once, the payload when the selection rests on it.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -23,7 +23,7 @@ import { project_route } from "../projects/scope";
 import { Evals } from "./evals";
 import { SpanKind } from "./span_kind";
 
-/** The value once it has stopped changing: holding j must not ask for every span on the way. */
+/** The value once it has stopped changing: holding j must not request every span on the way. */
 function use_settled<T>(value: T, milliseconds: number): T {
   const [settled, set_settled] = useState(value);
   useEffect(() => {
@@ -33,7 +33,7 @@ function use_settled<T>(value: T, milliseconds: number): T {
   return settled;
 }
 
-/** Long texts start folded; the first lines usually say enough. */
+/** Long texts start collapsed. */
 function LongText({ text }: { text: string }) {
   const [whole, set_whole] = useState(false);
   const long = text.length > 1600 || text.split("\n", 25).length > 24;
@@ -94,7 +94,7 @@ function Messages({ payload }: { payload: SpanPayload }) {
       </ol>
       {output.length > 0 && (
         <>
-          <h3 class="answer-head">Answer{payload.finish_reason && ` (${payload.finish_reason})`}</h3>
+          <h3 class="answer-head">Response{payload.finish_reason && ` (${payload.finish_reason})`}</h3>
           <ol class="messages" aria-label="Messages of the model">
             {output.map((message, index) => (
               <Message key={index} message={message} />
@@ -115,7 +115,7 @@ function Payload({ title, text, mime }: { title: string; text: string; mime: str
         <span class="spring" />
         {text !== "" && <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} small />}
       </div>
-      {text === "" ? <p class="faint">Nothing was recorded.</p> : <Content text={text} />}
+      {text === "" ? <p class="faint">Not recorded.</p> : <Content text={text} />}
     </section>
   );
 }
@@ -139,7 +139,7 @@ function Documents({ documents }: { documents: SpanDocument[] }) {
   );
 }
 
-/** Attributes as rows; every short value can be turned into a filter. */
+/** Attributes as rows; a short value can be used as a filter. */
 function Attributes({ value, project, filterable }: { value: unknown; project: string; filterable: boolean }) {
   const [wanted, set_wanted] = useState("");
   const entries = Object.entries((value ?? {}) as Record<string, unknown>).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -201,20 +201,20 @@ function AttributeMenu({ name, value, project, filterable }: AttributeMenuProps)
         button={<Icon name="filter" />}
         items={[
           { title: "Traces with this value", icon: "plus", run: () => go("=") },
-          { title: "Traces without it", icon: "stop", run: () => go("!=") },
+          { title: "Traces without this value", icon: "stop", run: () => go("!=") },
         ]}
       />
     </>
   );
 }
 
-interface SpanEvent {
+interface StoredEvent {
   name?: string;
   time_ns?: number;
   attributes?: unknown;
 }
 
-function Events({ events, start }: { events: SpanEvent[]; start: string }) {
+function Events({ events, start }: { events: StoredEvent[]; start: string }) {
   return (
     <ol class="messages">
       {events.map((event, index) => (
@@ -233,7 +233,7 @@ function Events({ events, start }: { events: SpanEvent[]; start: string }) {
   );
 }
 
-/** To the microsecond: more does not fit a number of this size. */
+/** To the microsecond: a number of this size has no more digits. */
 function offset_text(start: string, time_ns: number): string {
   const fraction = Number(`0.${/\.(\d+)/.exec(start)?.[1] ?? "0"}`) % 0.001;
   const microseconds = Math.round(time_ns / 1000 - to_milliseconds(start) * 1000 - fraction * 1e6);
@@ -312,7 +312,7 @@ function PayloadTabs({
       <Tabs label="Parts of the span" tabs={tabs} />
       {payload.truncated.length > 0 && (
         <Note kind="warning" icon="warning">
-          Cut to the size limit when it was received: {payload.truncated.join(", ")}
+          Truncated to the size limit when received: {payload.truncated.join(", ")}
         </Note>
       )}
       {tab === "messages" && <Messages payload={payload} />}
@@ -342,17 +342,17 @@ function PayloadTabs({
       {tab === "attributes" && (
         <>
           <div class="payload-head">
-            <h3>Of the span</h3>
+            <h3>Span</h3>
             <span class="spring" />
             <CopyButton text={JSON.stringify(payload.attributes, null, 2)} label="Copy all attributes as JSON" small />
           </div>
           <Attributes value={payload.attributes} project={project} filterable />
-          <h3>Of the resource</h3>
+          <h3>Resource</h3>
           <Attributes value={payload.resource} project={project} filterable={false} />
         </>
       )}
       {tab === "evals" && <Evals of={{ project: { id }, target: "span", target_id: payload.span.span_id }} />}
-      {tab === "events" && <Events events={payload.events as SpanEvent[]} start={payload.span.start_time} />}
+      {tab === "events" && <Events events={payload.events as StoredEvent[]} start={payload.span.start_time} />}
     </>
   );
 }
@@ -394,7 +394,7 @@ export function SpanPanel({ project, node }: SpanPanelProps) {
       )}
       <SpanFacts node={node} payload={payload} />
       {load.error?.status === 404 ? (
-        <Empty icon="trace" title="The payload is gone" text="Only the outline of this span is still kept." />
+        <Empty icon="trace" title="No payload" text="The payload of this span was deleted. Only its summary is kept." />
       ) : (
         <Data load={{ ...load, data: payload }} retry={() => void reload(key)}>
           {(data) => <PayloadTabs key={data.span.span_id} payload={data} project={project} />}

@@ -1,4 +1,4 @@
-// A line above lists of traces while accepted spans are not stored: what is missing there has arrived and waits.
+// A warning above lists of traces while accepted spans are not stored yet.
 
 import { api } from "../../api";
 import type { BacklogView } from "../../api_types";
@@ -8,7 +8,7 @@ import { Note } from "../../parts/state";
 const key = "span_backlog";
 const refresh = 15_000;
 
-/** Null until the first answer. */
+/** Null until the first response. */
 export function use_span_backlog(): BacklogView | null {
   const load = use_load(key, (signal) => api.get<BacklogView>("/v1/span_backlog", {}, signal));
   use_refresh(key, refresh);

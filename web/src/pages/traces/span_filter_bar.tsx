@@ -1,4 +1,4 @@
-// The filter bar of spans: fields from the server, values of the field being typed with their counts.
+// The filter bar of spans: completes fields, and values of the field with their counts.
 
 import { useState } from "preact/hooks";
 import { type ApiError, api } from "../../api";
@@ -8,12 +8,12 @@ import { use_load } from "../../load";
 import { FilterBar } from "../../parts/filter_bar";
 import { project_route } from "../projects/scope";
 
-/** Field names and types; they change only with the program. */
+/** Field names and types; they change only with the server's version. */
 export function use_filter_fields(): FilterFieldInfo[] {
   return use_load("filter_fields", (signal) => api.get<FilterFieldInfo[]>("/v1/filter_fields", {}, signal)).data ?? [];
 }
 
-/** Fields whose values are worth listing: texts and words, not numbers or long texts. */
+/** Fields whose values are listed: short texts, not numbers or long texts. */
 const has_values = (fields: FilterFieldInfo[], operand: string) => {
   const type = fields.find((field) => field.name === operand)?.type;
   return type === undefined ? operand.startsWith("attributes[") : type === "text" || type.includes("|");
@@ -23,7 +23,7 @@ interface SpanFilterBarProps {
   project: Project | undefined;
   text: string;
   bounds: { after?: string; before?: string };
-  /** Names the bounds for what is remembered. */
+  /** The time range, as a part of cache keys. */
   range: string;
   error: ApiError | null;
   on_change: (text: string) => void;

@@ -1,4 +1,4 @@
-// A span's kind as an icon with a name; the colour only repeats what the icon says.
+// A span's kind as an icon with a name; the colour repeats the meaning of the icon.
 
 import { Icon, type IconName } from "../../parts/icon";
 

@@ -1,5 +1,5 @@
-// What the lists of a project's traces and sessions share: filter, range and pages in the address, and where an error
-// belongs. What is wrong with the filter stands under the filter, anything else above the list.
+// Shared by the lists of traces and chat sessions: filter, range and pages. An error of the filter is shown under the
+// filter, other errors above the list.
 
 import type { ComponentChildren } from "preact";
 import { type ApiError, api } from "../../api";
@@ -20,18 +20,18 @@ export const filter_text = () => query.value.get("filter") ?? "";
 export const set_filter = (text: string) => set_query({ filter: text || null });
 
 export interface SpanList<Row> {
-  /** The name in the address. */
+  /** The name of the project in the address. */
   name: string;
   project: Loaded<Project>;
   filter: string;
   range: string;
   bounds: () => { after?: string; before?: string };
-  /** Names everything that the list depends on. */
+  /** The cache key: everything that the list depends on. */
   key: string;
   load: Pages<Row>;
   rows: Row[];
   filter_error: ApiError | null;
-  /** The newest rows again, for those who count what has come since. */
+  /** Loads the newest rows again, to count new ones. */
   newest: (signal: AbortSignal) => Promise<Row[]>;
 }
 
@@ -39,7 +39,7 @@ interface Wanted {
   /** The last part of the route: trace_rows. */
   rows: string;
   default_range: string;
-  /** Further conditions in the address. */
+  /** Other conditions in the address. */
   more?: Record<string, string>;
 }
 
@@ -119,22 +119,22 @@ export function ListFilter<Row>({ list }: { list: SpanList<Row> }) {
   );
 }
 
-/** Under an empty list: the reason, if the person chose one. */
+/** Under an empty list: the filter error or the filter, if there is one. */
 export function NothingFits<Row>({ list, children }: { list: SpanList<Row>; children: ComponentChildren }) {
   if (list.filter_error)
     return (
       <Empty
         icon="filter"
-        title="The filter cannot be read"
-        text="What is wrong is underlined above. Fields, operators and values are offered while you type."
+        title="Invalid filter"
+        text="The error is underlined above. Fields, operators and values are suggested while you type."
       />
     );
   if (list.filter !== "" || list.load.error)
     return (
       <Empty
         icon="filter"
-        title="Nothing fits"
-        text="Nothing in this range has a span that fits the filter. Widen the range or clear the filter."
+        title="No matches"
+        text="No span in this range matches the filter. Choose a longer range or clear the filter."
       />
     );
   return <>{children}</>;

@@ -1,5 +1,5 @@
-// Ask in SQL: one SELECT over the project's spans, evals, traces and sessions. The text is in the address once run;
-// what was asked before stays in this browser.
+// SQL: one SELECT over the project's spans, evals, traces and chat sessions. A query that was run is in the address;
+// recent queries are stored in this browser.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, api, to_api_error } from "../../api";
@@ -24,7 +24,7 @@ WHERE kind = 'llm'
 GROUP BY model
 ORDER BY calls DESC`;
 
-interface SqlAnswer {
+interface SqlResult {
   meta: { name: string; type: string }[];
   data: Record<string, unknown>[];
   rows: number;
@@ -54,7 +54,7 @@ function cell_text(value: unknown): string {
 function TableColumns({ project, table, insert }: { project: string; table: string; insert: (name: string) => void }) {
   const [open, set_open] = useState(table === "spans");
   const load = use_load(open ? `sql_columns/${project}/${table}` : null, () =>
-    api.post_whole<SqlAnswer>("/v1/sql", { project, sql: `SELECT * FROM ${table} LIMIT 0` }),
+    api.post_whole<SqlResult>("/v1/sql", { project, sql: `SELECT * FROM ${table} LIMIT 0` }),
   );
   return (
     <details open={open} onToggle={(event) => set_open(event.currentTarget.open)}>
@@ -85,22 +85,22 @@ function TableColumns({ project, table, insert }: { project: string; table: stri
   );
 }
 
-function Result({ answer }: { answer: SqlAnswer }) {
+function Result({ result }: { result: SqlResult }) {
   const numeric = (type: string) => /^(Nullable\()?(U?Int|Float|Decimal)/.test(type);
-  if (answer.data.length === 0) {
-    return <Empty icon="database" title="No rows" text="The query ran and found nothing." />;
+  if (result.data.length === 0) {
+    return <Empty icon="database" title="No rows" text="The query returned no rows." />;
   }
-  const rows = answer.data.map((row, index) => ({ row, index }));
+  const rows = result.data.map((row, index) => ({ row, index }));
   return (
     <Table
       label="Result"
       rows={rows}
       row_id={({ index }) => String(index)}
       row_title={({ index }) => `row ${index + 1}`}
-      columns={answer.meta.map((column) => ({
+      columns={result.meta.map((column) => ({
         id: column.name,
         title: column.name,
-        width: answer.meta.length > 6 ? "160px" : undefined,
+        width: result.meta.length > 6 ? "160px" : undefined,
         align: numeric(column.type) ? ("right" as const) : undefined,
         cell: ({ row }: (typeof rows)[number]) => {
           const text = cell_text(row[column.name]);
@@ -113,9 +113,9 @@ function Result({ answer }: { answer: SqlAnswer }) {
       }))}
       bar={
         <span class="soft">
-          {plural(answer.rows, "row")}
-          {answer.statistics &&
-            ` in ${duration(answer.statistics.elapsed * 1000)}, ${exact_count(answer.statistics.rows_read)} read`}
+          {plural(result.rows, "row")}
+          {result.statistics &&
+            ` in ${duration(result.statistics.elapsed * 1000)}, ${exact_count(result.statistics.rows_read)} read`}
         </span>
       }
       foot={<p class="table-end" />}
@@ -133,8 +133,8 @@ export function Sql({ params }: { params: Params }) {
   }, [asked]);
   const id = project.data?.id;
   const key = `sql/${id}/${asked}`;
-  const load = use_load<SqlAnswer>(id && asked ? key : null, () =>
-    api.post_whole<SqlAnswer>("/v1/sql", { project: id, sql: asked }),
+  const load = use_load<SqlResult>(id && asked ? key : null, () =>
+    api.post_whole<SqlResult>("/v1/sql", { project: id, sql: asked }),
   );
   const run = () => {
     const text = draft.trim();
@@ -151,12 +151,12 @@ export function Sql({ params }: { params: Params }) {
   };
   use_keys([
     { keys: "ctrl+Enter", title: "Run the query", group: "SQL", run, everywhere: true },
-    { keys: "/", title: "To the editor", group: "SQL", run: () => editor.current?.focus() },
+    { keys: "/", title: "Go to the editor", group: "SQL", run: () => editor.current?.focus() },
   ]);
   const failure: ApiError | null = load.error && to_api_error(load.error);
   return (
     <div class="page list-page">
-      <PageHeader title="SQL" text="Read-only, inside this project. One SELECT over the tables on the left." />
+      <PageHeader title="SQL" text="Read-only. One SELECT over the tables of this project." />
       <div class="faceted">
         <div class="facets wide-only">
           {id && tables.map((table) => <TableColumns key={table} project={id} table={table} insert={insert} />)}
@@ -181,7 +181,7 @@ export function Sql({ params }: { params: Params }) {
             <span class="spring" />
             {remembered().length > 0 && (
               <label class="levels">
-                Earlier
+                Recent queries
                 <select
                   value=""
                   onChange={(event) => {
@@ -203,7 +203,7 @@ export function Sql({ params }: { params: Params }) {
             <CopyButton text={draft} label="Copy query" small />
           </div>
           {failure && <ErrorNote error={failure} />}
-          {!failure && load.data && <Result answer={load.data} />}
+          {!failure && load.data && <Result result={load.data} />}
           {asked && load.loading && !load.data && <Skeleton />}
         </div>
       </div>

@@ -1,5 +1,5 @@
 // One trace: the tree with its waterfall on the left, the selected span on the right. The selected span, its tab and
-// the search are in the address; folding is not.
+// the search are in the address; collapsed spans are not.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -56,7 +56,7 @@ function Summary({ tree, project }: { tree: SpanTree; project: string }) {
       {cost > 0 && <span title={`$${cost / 1e6}`}>{money(cost)}</span>}
       <Time time={root.start_time} />
       {session !== "" && (
-        <a href={chat_session_page(project, session)} title="Every trace of this session">
+        <a href={chat_session_page(project, session)} title="All traces of this chat session">
           <Icon name="chat" /> {session}
         </a>
       )}
@@ -65,7 +65,7 @@ function Summary({ tree, project }: { tree: SpanTree; project: string }) {
   );
 }
 
-/** What can be done with the whole trace. */
+/** Actions on the whole trace. */
 function TraceActions({
   project,
   trace,
@@ -80,7 +80,7 @@ function TraceActions({
   return (
     <>
       <Menu
-        label="More about this trace"
+        label="More actions"
         class="quiet icon-only"
         align="right"
         button={<Icon name="more" />}
@@ -89,8 +89,8 @@ function TraceActions({
       {deleting && (
         <Confirm
           title="Delete this trace?"
-          consequence={`Its ${plural(spans, "span")} and their evals will be gone from ${project.name} for everybody. This cannot be undone.`}
-          action="Delete for ever"
+          consequence={`Its ${plural(spans, "span")} and their evals are deleted from ${project.name} for all members. This cannot be undone.`}
+          action="Delete permanently"
           run={async () => {
             await api.delete(project_route(project, `traces/${segment(trace)}`));
             toast_done("Trace deleted");
@@ -154,7 +154,7 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
   const chosen = named === null ? undefined : tree.index_of.get(named);
   const selected = chosen ?? 0;
 
-  // A link to a span shows it even when it is folded away.
+  // A link to a span shows it even when its parent is collapsed.
   useEffect(() => set_folded((known) => unfolded_to(tree, known, selected)), [tree, selected]);
 
   const select = (index: number | undefined) => {
@@ -171,7 +171,7 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
     const ids = new Set(folded);
     if (!ids.delete(node.span.span_id)) {
       ids.add(node.span.span_id);
-      // What was selected inside goes to the span that now stands for it.
+      // A selected span inside a collapsed one: the collapsed one is selected.
       if (selected > index && selected <= index + node.below) select(index);
     }
     set_folded(ids);
@@ -207,14 +207,14 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
     { keys: "k", title: "Previous span", group, run: () => move(-1) },
     { keys: "ArrowDown", title: "Next span", group, run: () => move(1) },
     { keys: "ArrowUp", title: "Previous span", group, run: () => move(-1) },
-    { keys: "ArrowLeft", title: "Fold, or go to the parent", group, run: fold_left },
-    { keys: "ArrowRight", title: "Unfold, or go inside", group, run: fold_right },
+    { keys: "ArrowLeft", title: "Collapse, or go to the parent", group, run: fold_left },
+    { keys: "ArrowRight", title: "Expand, or go to the first child", group, run: fold_right },
     { keys: "e", title: "Next error", group, run: () => to_error(1) },
     { keys: "E", title: "Previous error", group, run: () => to_error(-1) },
-    { keys: "n", title: "Next match of the search", group, run: () => to_match(1) },
-    { keys: "N", title: "Previous match of the search", group, run: () => to_match(-1) },
-    { keys: "s", title: "End of the slowest path", group, run: to_slowest },
-    { keys: "0", title: "Unfold everything", group, run: () => level(0) },
+    { keys: "n", title: "Next search match", group, run: () => to_match(1) },
+    { keys: "N", title: "Previous search match", group, run: () => to_match(-1) },
+    { keys: "s", title: "Go to the end of the slowest path", group, run: to_slowest },
+    { keys: "0", title: "Expand all", group, run: () => level(0) },
     ...[1, 2, 3, 4, 5].map((levels) => ({
       keys: String(levels),
       title: levels === 1 ? "Show one level" : `Show ${levels} levels`,
@@ -308,8 +308,8 @@ export function TracePage({ params }: { params: Params }) {
       {missing ? (
         <Empty
           icon="trace"
-          title="No such trace"
-          text="It was deleted, is older than the project keeps spans, or its spans have not arrived yet."
+          title="Trace not found"
+          text="It was deleted, is older than the retention of the project, or its spans have not arrived yet."
         >
           <a class="button" href={traces_page(name)}>
             All traces

@@ -36,7 +36,7 @@ const default_range = "24h";
 const facets_shown = stored_signal("facets", "open");
 const facet_fields = ["status", "name", "kind", "model", "service"];
 
-/** A value that narrows the list when it is clicked. */
+/** A value that filters the list when clicked. */
 function Value({ operand, value }: { operand: string; value: string }) {
   if (value === "") return <span class="faint">–</span>;
   return (
@@ -125,8 +125,8 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
     },
     {
       id: "session",
-      title: "Session",
-      width: "92px",
+      title: "Chat session",
+      width: "104px",
       wide: true,
       cell: (row) => <Value operand="session" value={row.session_id} />,
     },
@@ -221,7 +221,7 @@ interface VolumeProps {
   range: string;
 }
 
-/** When the matching spans ran; dragging narrows the range. */
+/** Matching spans over time; dragging selects a range. */
 function Volume({ route, filter, range }: VolumeProps) {
   const load = use_load(`volume/${route}/${range}/${filter}`, async (signal) => {
     const to = Date.now();
@@ -254,7 +254,7 @@ function Volume({ route, filter, range }: VolumeProps) {
   );
 }
 
-/** Deletes for good what was ticked in the list. */
+/** Deletes the selected traces permanently. */
 function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceRow[]; clear: () => void }) {
   const [asking, set_asking] = useState(false);
   const count = plural(rows.length, "trace");
@@ -272,8 +272,8 @@ function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceR
       {asking && (
         <Confirm
           title={`Delete ${count}?`}
-          consequence={`Their spans and evals will be gone from ${project.name} for everybody. This cannot be undone.`}
-          action="Delete for ever"
+          consequence={`Their spans and evals are deleted from ${project.name} for all members. This cannot be undone.`}
+          action="Delete permanently"
           run={remove}
           on_close={() => set_asking(false)}
         />
@@ -286,8 +286,8 @@ function SessionBar({ project, session }: { project: Project; session: string })
   return (
     <div class="session-bar">
       <button type="button" onClick={() => set_query({ session: null })}>
-        session {session} <Icon name="close" />
-        <span class="off-screen">(show all sessions)</span>
+        Chat session {session} <Icon name="close" />
+        <span class="off-screen">(show all chat sessions)</span>
       </button>
       <EvalSummary of={{ project, target: "chat_session", target_id: session }} />
     </div>
@@ -322,7 +322,7 @@ export function Traces({ params }: { params: Params }) {
     <SpanListPage
       list={list}
       title="Traces"
-      text="One row is one request through the application, with everything it called."
+      text="One row is one request to the application with all its spans."
       actions={
         <>
           <LiveButton state={live} />
@@ -393,7 +393,7 @@ export function Traces({ params }: { params: Params }) {
                 <Empty
                   icon="trace"
                   title="No traces in this range"
-                  text="Widen the range, or point an OpenTelemetry exporter here; traces appear within seconds."
+                  text="Choose a longer range, or configure an OpenTelemetry exporter. Traces appear within seconds."
                 >
                   <SendTrace project={name} />
                 </Empty>

@@ -1,4 +1,4 @@
-// The tree and waterfall of a trace. Only the rows on screen exist, so 50,000 spans scroll like 50.
+// The tree and waterfall of a trace. Only visible rows are drawn, so 50,000 spans scroll like 50.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EvalView } from "../../api_types";
@@ -27,7 +27,7 @@ interface TraceTreeProps {
   on_fold: (index: number) => void;
 }
 
-/** Deep trees keep their shape without pushing the names out of sight. */
+/** The indent is limited, so that names in deep trees stay visible. */
 const indent_of = (depth: number) => Math.min(depth, most_indent) * 14;
 
 interface RowProps {
@@ -44,7 +44,7 @@ interface RowProps {
   on_fold: (index: number) => void;
 }
 
-/** Drawn again only when something in it has changed: scrolling moves rows but does not change them. */
+/** Drawn again only when its properties change: scrolling moves rows but does not change them. */
 function Row(props: RowProps) {
   const { node, row_index, chosen, slow, match, is_folded, evals } = props;
   return useMemo(() => draw_row(props), [node, row_index, chosen, slow, match, is_folded, evals]);
@@ -78,7 +78,7 @@ function draw_row(props: RowProps) {
             type="button"
             class="fold-button"
             tabIndex={-1}
-            aria-label={is_folded ? `Unfold ${plural(node.below, "span")}` : "Fold"}
+            aria-label={is_folded ? `Expand ${plural(node.below, "span")}` : "Collapse"}
             onClick={(event) => {
               event.stopPropagation();
               on_fold(index);
@@ -97,7 +97,7 @@ function draw_row(props: RowProps) {
         {evals && <EvalChips evals={evals} most={2} />}
         {is_folded && <span class="tag">{short_count(node.below)}</span>}
         {node.orphan && (
-          <span class="tag" title={`Its parent ${span.parent_id} was never received`}>
+          <span class="tag" title={`Its parent ${span.parent_id} was not received`}>
             parent missing
           </span>
         )}
@@ -152,7 +152,7 @@ interface MinimapProps {
   scroll_to: (top: number) => void;
 }
 
-/** The whole waterfall in one strip; errors stand out, a click or drag goes there. */
+/** The whole waterfall in one strip with errors marked; a click or drag scrolls there. */
 function Minimap({ tree, rows, scroll_top, view_height, scroll_to }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const height = Math.max(view_height, 1);
@@ -167,7 +167,7 @@ function Minimap({ tree, rows, scroll_top, view_height, scroll_to }: MinimapProp
     element.height = height * scale;
     context.scale(scale, scale);
     const style = getComputedStyle(element);
-    // The style sheet gives both colours, so that they follow the theme.
+    // The style sheet defines both colours, so that they follow the theme.
     const line = Math.max(1, Math.min(3, height / rows.length));
     const draw = (wanted: boolean) => {
       context.fillStyle = wanted ? style.color : style.outlineColor;
@@ -218,9 +218,9 @@ export function TraceTree(props: TraceTreeProps) {
     observer.observe(box);
     return () => observer.disconnect();
   }, []);
-  // The selected row comes into sight, moving as little as possible.
+  // Scrolls the selected row into view, as little as possible.
   const at = useMemo(() => rows.indexOf(props.selected), [rows, props.selected]);
-  // The same functions for every drawing, so that rows need not be drawn again for them.
+  // Stable functions, so that rows are not drawn again because of them.
   const current = useRef(props);
   current.current = props;
   const [actions] = useState(() => ({

@@ -1,4 +1,4 @@
-// The files of a change as a tree: what happened to each, how much, and whether it was looked at.
+// The files of a change as a tree: kind and size of each change, and whether the file was viewed.
 
 import { useMemo } from "preact/hooks";
 import type { FileChange } from "../../api_types";
@@ -37,7 +37,7 @@ interface FileListProps {
   files: FileChange[];
   chosen: string | null;
   viewed: ReadonlySet<string>;
-  /** How many comments wait in each file. */
+  /** The number of open comments per file. */
   comments: ReadonlyMap<string, number>;
   flagged: ReadonlySet<string>;
   on_choose: (path: string) => void;
@@ -60,7 +60,7 @@ function Nodes({ nodes, props }: { nodes: TreeNode<FileChange>[]; props: FileLis
                 <Visible text={node.name} />
               </span>
               {props.flagged.has(node.path) && (
-                <span class="state limit" title="Something here must not be overlooked">
+                <span class="state limit" title="This file has flagged changes">
                   <Icon name="warning" />
                   <span class="off-screen">flagged</span>
                 </span>

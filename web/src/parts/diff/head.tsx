@@ -1,4 +1,4 @@
-// The head of a file in a change: what happened to it, how much, whether it was looked at.
+// The header of a file in a change: kind and size of the change, and whether the file was viewed.
 
 import type { FileChange } from "../../api_types";
 import { Icon } from "../icon";
@@ -22,7 +22,7 @@ export function FileHead({ file, folded, viewed, on_fold, on_viewed }: HeadProps
         type="button"
         class="quiet icon-only"
         aria-expanded={!folded}
-        aria-label={`${folded ? "Unfold" : "Fold"} ${file.path}`}
+        aria-label={`${folded ? "Expand" : "Collapse"} ${file.path}`}
         onClick={on_fold}
       >
         <Icon name={folded ? "right" : "down"} />
@@ -44,7 +44,7 @@ export function FileHead({ file, folded, viewed, on_fold, on_viewed }: HeadProps
         </span>
       )}
       {file.symlink && <span class="tag">symbolic link</span>}
-      {file.too_large && <span class="tag">cut: too large</span>}
+      {file.too_large && <span class="tag">truncated: too large</span>}
       <span class="spring" />
       <Counts file={file} />
       {on_viewed && (

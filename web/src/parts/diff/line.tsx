@@ -1,4 +1,4 @@
-// One line of a change: numbers, sign, code in colours with the words that differ. A number is the button to comment.
+// One line of a change: numbers, sign, highlighted code with the changed words. The number is the button to comment.
 
 import {
   changed_words,
@@ -32,8 +32,8 @@ function Code({ view, colours }: CodeProps) {
           </span>
         ),
       )}
-      {line.cut && <span class="diff-mark">… the line goes on</span>}
-      {line.no_newline && <span class="diff-mark">no line break at the end</span>}
+      {line.cut && <span class="diff-mark">… line truncated</span>}
+      {line.no_newline && <span class="diff-mark">no newline at end of file</span>}
     </code>
   );
 }

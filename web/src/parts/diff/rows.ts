@@ -1,4 +1,4 @@
-// The rows of a whole change: heads of files, lines, what is said about lines, and what stands in for the rest.
+// The rows of a whole change: file headers, lines, comments on lines, and notes in place of lines that are not shown.
 
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
@@ -24,7 +24,7 @@ export interface Annotation {
   content: ComponentChildren;
 }
 
-/** The lines of a file; null while they are not there, a text when they cannot be shown. */
+/** The lines of a file; null while they load, a text when they cannot be shown. */
 export type FileLines = Hunk[] | string | null;
 
 const line_height = 20;
@@ -37,15 +37,15 @@ export type ViewRow = { key: string; height: number; path: string } & (
   | { kind: "said"; content: ComponentChildren }
 );
 
-/** What stands in place of lines. */
+/** The note shown in place of lines. */
 function note_of(file: FileChange): string | null {
-  if (file.submodule) return "A submodule: only the commit it points to changes.";
-  if (file.binary) return "Not text. Its content is in the patch.";
+  if (file.submodule) return "Submodule: only its commit changes.";
+  if (file.binary) return "Binary file. The patch contains its content.";
   if (file.additions + file.deletions > 0) return null;
   if (file.old_mode !== file.new_mode && file.old_mode !== "" && file.new_mode !== "")
     return `Only the mode changes: ${file.old_mode} → ${file.new_mode}.`;
-  if (file.change === "renamed" || file.change === "copied") return "The content stays the same.";
-  return "An empty file.";
+  if (file.change === "renamed" || file.change === "copied") return "The content is unchanged.";
+  return "Empty file.";
 }
 
 function rows_text(row: DiffRow): string[] {
@@ -54,7 +54,7 @@ function rows_text(row: DiffRow): string[] {
   return [row.left?.line.content ?? "", row.right?.line.content ?? ""];
 }
 
-/** Guessed from the number of characters, which a monospace font makes nearly exact. */
+/** Estimated from the number of characters, which is nearly exact with a monospace font. */
 function row_height(row: DiffRow, columns: number): number {
   if (row.kind === "hunk") return 28;
   const widest = Math.max(...rows_text(row).map(columns_of));
@@ -67,7 +67,7 @@ export interface FileRows {
   colours: HunkColours[];
 }
 
-/** Rows of one file, kept while its lines, the view and the width stay. */
+/** Rows of one file, cached while its lines, the view and the width are unchanged. */
 export function use_file_rows(split: boolean, columns: number): (path: string, hunks: Hunk[]) => FileRows {
   const known = useRef(new Map<string, { hunks: Hunk[]; split: boolean; columns: number; value: FileRows }>());
   return (path, hunks) => {
@@ -134,7 +134,7 @@ export function view_rows({ files, lines, annotations, is_folded, file_rows }: R
     if (held === null || typeof held === "string") rows.push(note_row(file, held));
     else {
       const said = annotations.filter((annotation) => annotation.path === path);
-      // Not push(...): a file may have more rows than a call has room for arguments.
+      // Not push(...): a file may have more rows than a call can have arguments.
       for (const row of line_rows(path, file_rows(path, held), said)) rows.push(row);
     }
   }

@@ -1,5 +1,5 @@
-// A whole change in one box: files one below the other, lines loaded when they come near, unified or side by side,
-// things said about lines below them. Stays fast with tens of thousands of lines. No fetching inside.
+// A whole change in one box: all files, lines loaded when they come near the view, unified or split, comments below
+// their lines. Fast with tens of thousands of lines. Loads no data.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -27,14 +27,14 @@ export interface DiffViewProps {
   /** In the order in which they are shown. */
   files: FileChange[];
   lines: (path: string) => FileLines;
-  /** These files are near the view: their lines are wanted now. */
+  /** Called with files near the view whose lines are needed. */
   want: (paths: string[]) => void;
   split: boolean;
   annotations: Annotation[];
   on_comment: ((path: string, side: Side, line: number) => void) | null;
   viewed: ReadonlySet<string>;
   on_viewed: ((path: string, viewed: boolean) => void) | null;
-  /** Which file is being read, for the tree beside. */
+  /** Called with the file in view, for the file tree. */
   on_file: (path: string) => void;
   handle: { current: DiffHandle | null };
 }
@@ -44,7 +44,7 @@ export interface DiffHandle {
   show_line: (path: string, side: Side, line: number) => void;
 }
 
-/** Which files are folded: those that were looked at, until somebody unfolds them, and those folded by hand. */
+/** Collapsed files: viewed ones, unless they were expanded again, and those collapsed by the user. */
 function use_folding(props: DiffViewProps) {
   const { viewed } = props;
   const [toggled, set_toggled] = useState<ReadonlySet<string>>(new Set());
@@ -56,7 +56,7 @@ function use_folding(props: DiffViewProps) {
       return next;
     });
   const set_viewed = (path: string, on: boolean) => {
-    // What was unfolded by hand follows the mark again.
+    // Files expanded by the user follow the mark again.
     set_toggled((known) => new Set([...known].filter((other) => other !== path)));
     props.on_viewed?.(path, on);
   };
@@ -71,7 +71,7 @@ const blank: DiffRow = {
   hunk: { old_start: 0, old_count: 0, new_start: 0, new_count: 0, heading: "", lines: [] },
 };
 
-/** Stands for the lines of a file that are not there yet: a change too. */
+/** Represents the lines of a file that are not loaded yet. */
 const unread: DiffRow = { kind: "split", hunk_index: 0, left: null, right: null };
 
 function as_line(row: ViewRow): DiffRow {
@@ -79,9 +79,9 @@ function as_line(row: ViewRow): DiffRow {
   return row.kind === "note" && row.waiting ? unread : blank;
 }
 
-/** The place of the keyboard in the rows, and the ways to move it. */
+/** The keyboard cursor in the rows, and the functions that move it. */
 function use_places(props: DiffViewProps, rows: ViewRow[], scroll: { current: RowsHandle | null }) {
-  // A signal, not state: the next key may come before the page is drawn again.
+  // A signal, not state: the next key may be pressed before the page is drawn again.
   const cursor = useSignal<string | null>(null);
   const current = useRef(props.files[0]?.path ?? "");
   const head_at = (path: string) => rows.findIndex((row) => row.key === head_key(path));
@@ -105,7 +105,7 @@ function use_places(props: DiffViewProps, rows: ViewRow[], scroll: { current: Ro
     const at = position();
     go(rows[(step > 0 ? starts.find((start) => start > at) : starts.filter((start) => start < at).pop()) ?? -1]);
   };
-  // The lines that the keyboard waited for are there: on to the first that changed.
+  // The lines that the cursor waited for are loaded: move to the first changed one.
   const waits = useRef(false);
   useEffect(() => {
     const row = rows.find((candidate) => candidate.key === cursor.value);
@@ -115,9 +115,9 @@ function use_places(props: DiffViewProps, rows: ViewRow[], scroll: { current: Ro
   return {
     cursor,
     current,
-    // What is read is where the keyboard is as long as that can be seen, else what stands at the top; the row before
-    // the first lies under the pinned head.
-    look: (first: number, end: number) => {
+    // The current file is the one with the cursor while the cursor is visible, otherwise the one at the top; the row
+    // before the first is under the pinned header.
+    follow_view: (first: number, end: number) => {
       const at = rows.findIndex((row) => row.key === cursor.value);
       const path = rows[at >= first - 1 && at < end ? at : first]?.path;
       if (path !== undefined) be_in(path);
@@ -166,13 +166,15 @@ function use_diff_keys(props: DiffViewProps, rows: ViewRow[], places: Places, fo
     { keys: "K", title: "Previous file", group, run: () => places.go_file(-1) },
     { keys: "ArrowDown", title: "Next line", group, run: () => places.go_line(1) },
     { keys: "ArrowUp", title: "Previous line", group, run: () => places.go_line(-1) },
-    { keys: "x", title: "Fold or unfold the file", group, run: () => folding.toggle(places.current.current) },
-    ...(props.on_viewed ? [{ keys: "v", title: "Viewed; on to the next file", group, run: mark_viewed }] : []),
+    { keys: "x", title: "Collapse or expand the file", group, run: () => folding.toggle(places.current.current) },
+    ...(props.on_viewed
+      ? [{ keys: "v", title: "Mark as viewed and go to the next file", group, run: mark_viewed }]
+      : []),
     ...(props.on_comment ? [{ keys: "c", title: "Comment on the line", group, run: comment }] : []),
   ]);
 }
 
-/** What others beside the box can ask for; a line whose file is not there yet is shown when it comes. */
+/** The functions for components beside the box; a line whose file is not loaded yet is shown once it is. */
 function use_handle(props: DiffViewProps, rows: ViewRow[], places: Places, folding: Folding): void {
   const wanted = useRef<{ path: string; side: Side; line: number } | null>(null);
   props.handle.current = {
@@ -194,7 +196,7 @@ function use_handle(props: DiffViewProps, rows: ViewRow[], places: Places, foldi
   }, [rows]);
 }
 
-// The advance of the 12 px monospace fonts; what is wrong about it is measured.
+// The advance of the 12 px monospace fonts; row heights are measured after drawing.
 const character_width = 7.23;
 
 export function DiffView(props: DiffViewProps) {
@@ -216,7 +218,7 @@ export function DiffView(props: DiffViewProps) {
     const near = rows.slice(Math.max(0, first - 5), end + 20);
     const paths = near.filter((row) => row.kind === "note" && row.waiting).map((row) => row.path);
     if (paths.length > 0) props.want(paths);
-    places.look(first, end);
+    places.follow_view(first, end);
   };
   const head = (file: FileChange) => (
     <FileHead

@@ -1,4 +1,4 @@
-// Two letters in a circle; drawn by the style sheet, so that they are not part of any text.
+// Two letters in a circle; drawn by the style sheet, so that they are not part of the page's text.
 
 import { initials } from "../../lib/format/text";
 

@@ -1,4 +1,4 @@
-// The bell: what happened lately, how much of it is new to the person, and a way to where it happened.
+// The bell: recent notices, the number of unread ones, and links to their pages.
 
 import { api, to_api_error } from "../../api";
 import type { NoticeView } from "../../api_types";
@@ -15,7 +15,7 @@ const shown = 8;
 const asked = 30;
 const refresh = 30_000;
 
-/** Everything up to now is read; the list and the bell follow. */
+/** Marks all notices as read and reloads the list and the bell. */
 export async function mark_notices_read(): Promise<void> {
   await api.post("/v1/notices/read", {}, { space: space.value?.id });
   await reload("notices/");
@@ -56,7 +56,10 @@ export function Bell() {
               {
                 title: "Mark all as read",
                 icon: "check" as const,
-                run: () => void mark_notices_read().catch((error) => toast_failed("Still unread", to_api_error(error))),
+                run: () =>
+                  void mark_notices_read().catch((error) =>
+                    toast_failed("Could not mark as read", to_api_error(error)),
+                  ),
               },
             ]
           : []),

@@ -29,7 +29,7 @@ function nav_group_title(route: Route): string {
   return settings_groups.find((candidate) => candidate.group === route.nav?.group)?.title ?? "Go to";
 }
 
-/** Pages that can be named from here: allowed ones whose parameters are known. */
+/** Pages that can be opened from here: allowed ones whose parameters are known. */
 function reachable(params: Params): { route: Route; address: string }[] {
   const found: { route: Route; address: string }[] = [];
   for (const route of routes) {
@@ -131,7 +131,7 @@ function commands(params: Params, projects: Project[]): Command[] {
   action(
     "Log out",
     "leave",
-    () => void log_out().catch((error) => toast_failed("Not logged out", to_api_error(error))),
+    () => void log_out().catch((error) => toast_failed("Could not log out", to_api_error(error))),
   );
   return list;
 }
@@ -175,13 +175,13 @@ function Drawer({ route, params, on_close }: { route: Route | null; params: Para
   );
 }
 
-/** A bug in one page must not take the frame with it. */
+/** An error in one page must not break the frame. */
 function Guarded({ page: Page, params }: { page: Route["page"]; params: Params }) {
   const [error, reset] = useErrorBoundary((failure) => console.error(failure));
   if (error) {
     return (
       <div class="page narrow">
-        <h1>This page failed</h1>
+        <h1>This page could not be displayed</h1>
         <ErrorNote error={to_api_error(error)} retry={reset} />
       </div>
     );
@@ -194,7 +194,7 @@ export function Frame({ route, params, page }: FrameProps) {
   const main = useRef<HTMLElement>(null);
   const known: Params = space.value ? { ...params, space: space.value.name } : params;
 
-  // A new page starts at its top, and screen readers hear it; query changes are the same page.
+  // A new page starts at the top and is announced to screen readers; query changes stay on the same page.
   const shown = useRef(path.value);
   useEffect(() => {
     if (shown.current === path.value) return;
@@ -215,7 +215,7 @@ export function Frame({ route, params, page }: FrameProps) {
     },
     {
       keys: "?",
-      title: "Keys of this page",
+      title: "Keyboard shortcuts",
       group: "Everywhere",
       run: () => {
         key_help_open.value = true;
@@ -223,7 +223,7 @@ export function Frame({ route, params, page }: FrameProps) {
     },
     {
       keys: "[",
-      title: "Fold or unfold the sidebar",
+      title: "Collapse or expand the sidebar",
       group: "Everywhere",
       run: () => {
         folded.value = folded.value === "folded" ? "open" : "folded";
@@ -235,7 +235,7 @@ export function Frame({ route, params, page }: FrameProps) {
   return (
     <div class={`frame ${folded.value === "folded" ? "folded" : ""}`}>
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       {!is_phone.value && (
         <nav class="sidebar" aria-label="Main">
@@ -247,8 +247,7 @@ export function Frame({ route, params, page }: FrameProps) {
         {me.value?.must_change_password && path.value !== "/account" && (
           <section aria-label="Your password">
             <Note kind="warning" icon="key">
-              You still use the password you were given. <a href="/account">Choose your own</a> before anybody else
-              learns it.
+              You still use your initial password. <a href="/account">Change it now</a>.
             </Note>
           </section>
         )}

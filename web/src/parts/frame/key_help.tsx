@@ -1,4 +1,4 @@
-// `?`: the keys that work on this page, as they are registered right now.
+// `?`: the keyboard shortcuts that are registered on this page.
 
 import { signal } from "@preact/signals";
 import { known_actions } from "../../keyboard";
@@ -17,7 +17,7 @@ export function KeyHelp() {
   const order = ["This page", "List", "Everywhere", "Go to"];
   const sorted = [...groups].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   return (
-    <Dialog title="Keyboard" wide on_close={() => (key_help_open.value = false)}>
+    <Dialog title="Keyboard shortcuts" wide on_close={() => (key_help_open.value = false)}>
       <div class="key-help">
         {sorted.map(([group, rows]) => (
           <section key={group}>

@@ -1,4 +1,4 @@
-// Ctrl-K: every page, project, space and action by a few letters.
+// Ctrl-K: find every page, project, space and action by a few letters.
 
 import { signal } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -11,7 +11,7 @@ export interface Command {
   group: string;
   icon: IconName;
   keys?: string;
-  /** More words it can be found by. */
+  /** More words to find it by. */
   also?: string;
   run: () => void;
 }
@@ -96,7 +96,7 @@ export function Palette({ commands }: { commands: Command[] }) {
           aria-expanded="true"
           aria-controls={list_id}
           aria-activedescendant={found.length > 0 ? `${list_id}-${active}` : undefined}
-          placeholder="Go to a page or project, or do something…"
+          placeholder="Search pages, projects and actions…"
           autocomplete="off"
           spellcheck={false}
           value={text}
@@ -128,7 +128,7 @@ export function Palette({ commands }: { commands: Command[] }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="palette-none">Nothing is called “{text}”.</p>}
+      {found.length === 0 && <p class="palette-none">No results for “{text}”.</p>}
     </dialog>
   );
 }

@@ -75,7 +75,7 @@ function UserMenu() {
       items={[
         { title: "Account", icon: "person", hint: person.email, run: () => navigate("/account") },
         ...themes.map((choice, index) => ({
-          title: choice === "system" ? "Follow the system" : choice === "light" ? "Light theme" : "Dark theme",
+          title: choice === "system" ? "System theme" : choice === "light" ? "Light theme" : "Dark theme",
           icon: theme_icons[choice],
           checked: theme.value === choice,
           divided: index === 0,
@@ -95,7 +95,7 @@ function UserMenu() {
         {
           title: "Log out",
           icon: "leave",
-          run: () => void log_out().catch((error) => toast_failed("Not logged out", to_api_error(error))),
+          run: () => void log_out().catch((error) => toast_failed("Could not log out", to_api_error(error))),
         },
       ]}
     />
@@ -153,8 +153,8 @@ export function SidebarContent({ route, params }: SidebarProps) {
           <button
             type="button"
             class="quiet icon-only fold"
-            aria-label={folded.value === "folded" ? "Unfold the sidebar" : "Fold the sidebar"}
-            title="Fold the sidebar  ["
+            aria-label={folded.value === "folded" ? "Expand the sidebar" : "Collapse the sidebar"}
+            title="Collapse the sidebar  ["
             onClick={() => {
               folded.value = folded.value === "folded" ? "open" : "folded";
             }}

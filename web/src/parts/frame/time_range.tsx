@@ -1,4 +1,4 @@
-// The time range of a page, in the top bar where time matters. The range is in the address.
+// The time range of a page, in the top bar. The range is in the address.
 
 import { useState } from "preact/hooks";
 import { parse_range, type Range, range_title, usual_ranges } from "../../lib/format/range";
@@ -7,7 +7,7 @@ import { Field } from "../form";
 import { Icon } from "../icon";
 import { Menu } from "../menu";
 
-/** The range in the address; the page's default when there is none or it cannot be read. */
+/** The range in the address; the page's default when it is missing or invalid. */
 export function current_range(fallback: string): Range {
   return parse_range(query.value.get("range") ?? fallback) ?? parse_range(fallback) ?? { kind: "all" };
 }
@@ -34,7 +34,7 @@ function CustomRange({ fallback, close }: { fallback: string; close: () => void 
       <Field label="From" type="datetime-local" value={after} on_input={set_after} />
       <Field label="To" type="datetime-local" value={before} on_input={set_before} />
       <button type="submit" disabled={parse_range(text) === null}>
-        Use this range
+        Apply range
       </button>
     </form>
   );

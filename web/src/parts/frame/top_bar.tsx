@@ -1,4 +1,4 @@
-// 44 pixels: where am I, search, and the time range where time matters.
+// The top bar: breadcrumbs, search, and the time range of pages that have one.
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
