@@ -71,7 +71,7 @@ export function follow(url: string, after: string, deliver: (event: ServerEvent)
     state.value = "closed";
   }
 
-  // After a laptop wakes up the connection is retried at once.
+  // After a laptop wakes up the connection is retried immediately.
   const on_online = () => wake();
   globalThis.addEventListener?.("online", on_online);
   void run();

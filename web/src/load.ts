@@ -1,4 +1,4 @@
-// Loading with a cache: a page shows its old data at once while new data loads, and a request is cancelled when no
+// Loading with a cache: a page shows its old data while new data loads, and a request is cancelled when no
 // component uses its response any more.
 
 import { type Signal, signal } from "@preact/signals";

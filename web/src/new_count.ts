@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 const interval = 10_000;
 
 /** Polls while the page is visible; `since` identifies the loaded list, undefined means "not loaded". */
-export function use_new_count(since: string | undefined, ask: (signal: AbortSignal) => Promise<number>): number {
+export function use_new_count(since: string | undefined, count_new: (signal: AbortSignal) => Promise<number>): number {
   const [count, set_count] = useState(0);
   useEffect(() => {
     set_count(0);
@@ -13,7 +13,7 @@ export function use_new_count(since: string | undefined, ask: (signal: AbortSign
     const abort = new AbortController();
     const timer = setInterval(() => {
       if (document.visibilityState !== "visible") return;
-      ask(abort.signal).then(
+      count_new(abort.signal).then(
         (count) => {
           if (!abort.signal.aborted) set_count(count);
         },

@@ -32,8 +32,8 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
     timeout: 90_000,
   });
   await page.getByLabel("Limit, %").fill("20");
-  await page.getByRole("button", { name: "Add hours without notices" }).click();
-  await page.getByRole("button", { name: "Remove these hours" }).click();
+  await page.getByRole("button", { name: "Add mute window" }).click();
+  await page.getByRole("button", { name: "Remove mute window" }).click();
   await page.getByRole("button", { name: "Create monitor" }).click();
 
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();

@@ -1,7 +1,7 @@
 // Short messages at the bottom. A success message closes automatically, an error stays until it is closed.
 
 import { signal } from "@preact/signals";
-import type { ApiError } from "../api";
+import { to_api_error } from "../api";
 import { CopyButton } from "./copy";
 import { Icon } from "./icon";
 
@@ -32,8 +32,9 @@ export function toast_done(text: string, action?: Toast["action"]): void {
   add({ kind: "done", text, action });
 }
 
-export function toast_failed(text: string, error: ApiError): void {
-  add({ kind: "failed", text: `${text}: ${error.message}`, request_id: error.request_id });
+export function toast_failed(text: string, error: unknown): void {
+  const { message, request_id } = to_api_error(error);
+  add({ kind: "failed", text: `${text}: ${message}`, request_id });
 }
 
 export function Toasts() {

@@ -1,4 +1,4 @@
-// A ZIP archive of uncompressed files, for downloading several files at once.
+// A ZIP archive of uncompressed files, for downloading several files in one.
 
 export interface ZipEntry {
   name: string;

@@ -106,7 +106,7 @@ export function complete_span_filter(
 ): { start: number; choices: Completion[] } {
   const { expected, start, word, operand } = place_at(text, cursor);
   const typed = word.toLowerCase();
-  const judged = words.eval_names.find((one) => operand.startsWith(eval_operand(one.target, one.name)));
+  const named_eval = words.eval_names.find((one) => operand.startsWith(eval_operand(one.target, one.name)));
   const type =
     words.fields.find((field) => field.name === operand)?.type ?? (/\]\.score$/.test(operand) ? "number" : "text");
   let choices: Completion[] = [];
@@ -125,11 +125,11 @@ export function complete_span_filter(
         hint: "attribute",
       })),
     );
-    const asked = words.eval_names.filter((one) =>
+    const matching = words.eval_names.filter((one) =>
       eval_operand(one.target, one.name).toLowerCase().startsWith(bare_eval),
     );
     choices.push(
-      ...asked.slice(0, 8).flatMap((one) =>
+      ...matching.slice(0, 8).flatMap((one) =>
         (one.labels.length > 0 ? ["label", "score"] : ["score"]).map((aspect) => ({
           text: `${eval_operand(one.target, one.name)}.${aspect} `,
           label: `${eval_operand(one.target, one.name)}.${aspect}`,
@@ -143,7 +143,7 @@ export function complete_span_filter(
       .filter((sign) => sign.startsWith(typed) && sign !== typed)
       .map((sign) => ({ text: `${sign} `, label: sign, count: null, hint: operator_docs[sign] }));
   } else if (expected === "value") {
-    const labels = judged && operand.endsWith(".label") ? judged.labels : [];
+    const labels = named_eval && operand.endsWith(".label") ? named_eval.labels : [];
     const seen = new Map([
       ...words.values.map((one): [string, number] => [one.value, one.count]),
       ...labels.map((label): [string, number] => [label, 0]),

@@ -1,13 +1,14 @@
 // One automation: trigger, history of the past week, next firings, editing.
 
 import { useMemo, useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Automation, NextFiring, Slot, TriggerPreview } from "../../api_types";
 import { money, short_count } from "../../lib/format/number";
 import { shell_quote } from "../../lib/format/text";
 import type { Params } from "../../lib/route";
 import { trigger_text } from "../../lib/sentences/trigger";
 import { reload, use_load, use_pages, use_refresh } from "../../load";
+import { use_action } from "../../parts/action";
 import { Confirm } from "../../parts/confirm";
 import { Icon } from "../../parts/icon";
 import { Menu } from "../../parts/menu";
@@ -19,7 +20,7 @@ import { Strip } from "../../parts/strip";
 import { type Column, Earlier, Table } from "../../parts/table";
 import { current_tab, Tabs } from "../../parts/tabs";
 import { Time } from "../../parts/time";
-import { toast_done, toast_failed } from "../../parts/toast";
+import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { can, space } from "../../session";
 import { automation_page, automations_page, preset_page, run_page, signal_page } from "../addresses";
@@ -139,11 +140,11 @@ function Ledger({ automation }: { automation: Automation }) {
     api.page<Slot>(automation_route(automation.id, "/slots"), { limit: 100, cursor }, signal),
   );
   return (
-    <Section title="History" text="Every time the automation was due, newest first, and the outcome.">
+    <Section title="History" text="Every scheduled time, newest first, and its outcome.">
       <Data load={load} retry={() => void reload("automation_slots/")}>
         {(slots) =>
           slots.length === 0 ? (
-            <p class="faint">The automation was not due yet.</p>
+            <p class="faint">No scheduled time yet.</p>
           ) : (
             <Table
               label="History"
@@ -220,8 +221,7 @@ function Actions({
   show_secret: (with_secret: Automation) => void;
 }) {
   const [deleting, set_deleting] = useState(false);
-  const attempt = (failed: string, action: () => Promise<void>) => () =>
-    void action().catch((error) => toast_failed(failed, to_api_error(error)));
+  const { attempt } = use_action();
   const run_now = attempt("Could not start", async () => {
     const slot = await api.post<Slot>(automation_route(automation.id, "/run"), {});
     await automations_changed();

@@ -21,7 +21,7 @@ interface Tried<T> {
   error: ApiError | null;
 }
 
-/** Posts a draft when it has not changed for a while; the last response stays while the next loads. */
+/** Posts a draft when it stops changing; the last response stays while the next loads. */
 export function use_preview<T>(path: string, body: unknown, ready: boolean): Tried<T> {
   const [tried, set_tried] = useState<Tried<T>>({ data: null, error: null });
   const text = JSON.stringify(body);

@@ -49,8 +49,9 @@ async function load_home(id: string, signal: AbortSignal): Promise<HomeData> {
 function use_traced(projects: Project[] | undefined): boolean | null {
   const ids = (projects ?? []).slice(0, 3).map((project) => project.id);
   const load = use_load(ids.length > 0 ? `projects/traced/${ids.join()}` : null, async (signal) => {
-    const ask = (id: string) => api.page<unknown>(`/v1/projects/${segment(id)}/trace_rows`, { limit: 1 }, signal);
-    return (await Promise.all(ids.map(ask))).some((page) => page.rows.length > 0);
+    const newest_trace = (id: string) =>
+      api.page<unknown>(`/v1/projects/${segment(id)}/trace_rows`, { limit: 1 }, signal);
+    return (await Promise.all(ids.map(newest_trace))).some((page) => page.rows.length > 0);
   });
   return projects?.length === 0 ? false : (load.data ?? null);
 }

@@ -146,7 +146,7 @@ function RuleMenu({ project, rule, on_edit }: { project: Project; rule: Evaluato
       await reload(evaluators_key(project));
       toast_done(rule.enabled ? `${rule.name} turned off` : `${rule.name} turned on`);
     } catch (error) {
-      toast_failed("Could not save the evaluator", to_api_error(error));
+      toast_failed("Could not save the evaluator", error);
     }
   }
   return (
@@ -249,7 +249,7 @@ const columns = (project: Project, edit: (rule: Evaluator) => void): Column<Eval
 ];
 
 function Rules({ project }: { project: Project }) {
-  const [asked, set_asked] = useState<Evaluator | null>(null);
+  const [edited, set_asked] = useState<Evaluator | null>(null);
   const load = use_load(evaluators_key(project), (signal) =>
     api.list<Evaluator>("/v1/evaluators", { space: project.space_id, project: project.id }, signal),
   );
@@ -280,10 +280,10 @@ function Rules({ project }: { project: Project }) {
           )
         }
       </Data>
-      {(creating || asked) && (
+      {(creating || edited) && (
         <RuleDialog
           project={project}
-          rule={asked}
+          rule={edited}
           on_close={() => {
             set_asked(null);
             set_query({ new: null }, { replace: true });

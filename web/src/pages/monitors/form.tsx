@@ -1,4 +1,4 @@
-// Creating and editing a monitor: metric, condition, hours without notices; with a preview on past data.
+// Creating and editing a monitor: metric, condition, mute windows; with a preview on past data.
 
 import type {
   ChangeBy,
@@ -190,14 +190,14 @@ function WeeklyWindow({ window, on_change, on_remove }: WindowProps) {
     return (
       <p class="mute-window">
         {window.from} – {window.to}
-        <button type="button" class="quiet icon-only" aria-label="Remove these hours" onClick={on_remove}>
+        <button type="button" class="quiet icon-only" aria-label="Remove mute window" onClick={on_remove}>
           <Icon name="trash" />
         </button>
       </p>
     );
   return (
     <fieldset class="mute-window">
-      <legend class="off-screen">Hours without notices</legend>
+      <legend class="off-screen">Mute windows</legend>
       <div class="mute-days">
         {day_names.map((day) => (
           <Check key={day} label={day} checked={days.includes(day)} on_change={(on) => toggle(day, on)} />
@@ -211,7 +211,7 @@ function WeeklyWindow({ window, on_change, on_remove }: WindowProps) {
           value={window.time_zone ?? "UTC"}
           on_input={(time_zone) => on_change({ ...window, time_zone })}
         />
-        <button type="button" class="quiet icon-only" aria-label="Remove these hours" onClick={on_remove}>
+        <button type="button" class="quiet icon-only" aria-label="Remove mute window" onClick={on_remove}>
           <Icon name="trash" />
         </button>
       </div>
@@ -219,7 +219,7 @@ function WeeklyWindow({ window, on_change, on_remove }: WindowProps) {
   );
 }
 
-function QuietHours({ draft, change }: { draft: Draft; change: Change }) {
+function MuteWindows({ draft, change }: { draft: Draft; change: Change }) {
   const windows = draft.mute_windows;
   return (
     <>
@@ -233,7 +233,7 @@ function QuietHours({ draft, change }: { draft: Draft; change: Change }) {
       ))}
       <p>
         <button type="button" onClick={() => change({ mute_windows: [...windows, new_window()] })}>
-          <Icon name="plus" /> Add hours without notices
+          <Icon name="plus" /> Add mute window
         </button>
       </p>
     </>
@@ -347,8 +347,8 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
             )}
           </div>
         </Section>
-        <Section title="Hours without notices" text="The monitor is still evaluated; only notices are not sent.">
-          <QuietHours draft={draft} change={change} />
+        <Section title="Mute windows" text="The monitor is still evaluated; only notices are not sent.">
+          <MuteWindows draft={draft} change={change} />
         </Section>
       </Form>
       <Preview project={project} draft={draft} ready={ready} />

@@ -1,13 +1,14 @@
 // One monitor: state, values with limits, history, editing.
 
 import { useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Monitor, Chart as MonitorChart, MonitorEvent, Project } from "../../api_types";
 import { range_bounds } from "../../lib/format/range";
 import type { Params } from "../../lib/route";
 import { every_text, metric_info } from "../../lib/sentences/metric";
 import { monitor_text } from "../../lib/sentences/monitor";
 import { reload, use_load, use_refresh } from "../../load";
+import { use_action } from "../../parts/action";
 import { choose_range } from "../../parts/chart";
 import { Confirm } from "../../parts/confirm";
 import { Dialog } from "../../parts/dialog";
@@ -21,7 +22,7 @@ import { Data, Note, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { current_tab, Tabs } from "../../parts/tabs";
 import { Time } from "../../parts/time";
-import { toast_done, toast_failed } from "../../parts/toast";
+import { toast_done } from "../../parts/toast";
 import { navigate, query } from "../../router";
 import { can, space } from "../../session";
 import { automation_page, monitor_page, monitors_page, traces_page } from "../addresses";
@@ -72,18 +73,8 @@ function MuteDialog({ monitor, on_close }: { monitor: Monitor; on_close: () => v
 }
 
 function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
-  const [asked, set_asked] = useState<"mute" | "delete" | null>(null);
-  const [busy, set_busy] = useState(false);
-  const attempt = (failed: string, action: () => Promise<void>) => async () => {
-    set_busy(true);
-    try {
-      await action();
-    } catch (error) {
-      toast_failed(failed, to_api_error(error));
-    } finally {
-      set_busy(false);
-    }
-  };
+  const [dialog, set_dialog] = useState<"mute" | "delete" | null>(null);
+  const { busy, attempt } = use_action();
   const evaluate = attempt("Could not evaluate", async () => {
     await api.post(monitor_route(monitor.id, "/evaluate"), {});
     await monitors_changed();
@@ -101,15 +92,15 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
   });
   return (
     <>
-      <button type="button" disabled={busy} onClick={() => void evaluate()}>
+      <button type="button" disabled={busy} onClick={evaluate}>
         <Icon name="rotate" /> Evaluate now
       </button>
       {monitor.muted_until ? (
-        <button type="button" disabled={busy} onClick={() => void unmute()}>
+        <button type="button" disabled={busy} onClick={unmute}>
           Unmute
         </button>
       ) : (
-        <button type="button" onClick={() => set_asked("mute")}>
+        <button type="button" onClick={() => set_dialog("mute")}>
           Mute…
         </button>
       )}
@@ -134,13 +125,13 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
           {
             title: monitor.enabled ? "Turn off" : "Turn on",
             icon: monitor.enabled ? "stop" : "play",
-            run: () => void set_enabled(),
+            run: set_enabled,
           },
-          { title: "Delete…", icon: "trash", dangerous: true, divided: true, run: () => set_asked("delete") },
+          { title: "Delete…", icon: "trash", dangerous: true, divided: true, run: () => set_dialog("delete") },
         ]}
       />
-      {asked === "mute" && <MuteDialog monitor={monitor} on_close={() => set_asked(null)} />}
-      {asked === "delete" && (
+      {dialog === "mute" && <MuteDialog monitor={monitor} on_close={() => set_dialog(null)} />}
+      {dialog === "delete" && (
         <Confirm
           title={`Delete ${monitor.name}?`}
           consequence="The monitor and its history are deleted. Automations that it triggers no longer fire."
@@ -151,7 +142,7 @@ function Actions({ monitor, project }: { monitor: Monitor; project: Project }) {
             toast_done(`${monitor.name} deleted`);
             navigate(monitors_page(project.name));
           }}
-          on_close={() => set_asked(null)}
+          on_close={() => set_dialog(null)}
         />
       )}
     </>

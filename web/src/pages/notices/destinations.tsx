@@ -163,7 +163,7 @@ function Detail({ destination, show_secret }: DetailProps) {
         if (saved.signing_secret) show_secret(saved);
         else toast_done(done);
       })
-      .catch((error) => toast_failed("Could not change the destination", to_api_error(error)));
+      .catch((error) => toast_failed("Could not change the destination", error));
   return (
     <SlideOver title={destination.name} on_close={() => set_query({ open: null })}>
       <Facts

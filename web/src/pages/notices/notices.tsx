@@ -1,6 +1,6 @@
 // The notices of the space, newest first.
 
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { NoticeView } from "../../api_types";
 import { notice_address, notice_kind_text, notice_kinds } from "../../lib/sentences/notice";
 import { reload, use_pages } from "../../load";
@@ -71,9 +71,7 @@ export function NoticesPage() {
         {unread && (
           <button
             type="button"
-            onClick={() =>
-              void mark_notices_read().catch((error) => toast_failed("Could not mark as read", to_api_error(error)))
-            }
+            onClick={() => void mark_notices_read().catch((error) => toast_failed("Could not mark as read", error))}
           >
             <Icon name="check" /> Mark all as read
           </button>

@@ -133,7 +133,7 @@ function Versions({ preset }: { preset: Preset }) {
 }
 
 function Existing({ id }: { id: string }) {
-  const [asked, set_asked] = useState(false);
+  const [dialog, set_dialog] = useState(false);
   const load = use_load(`preset/${id}`, (signal) => api.get<Preset>(`/v1/presets/${segment(id)}`, {}, signal));
   return (
     <Data load={load} retry={() => void reload("preset/")} whole_page>
@@ -146,7 +146,7 @@ function Existing({ id }: { id: string }) {
               </a>
             )}
             {can("preset_write") && (
-              <button type="button" onClick={() => set_asked(true)}>
+              <button type="button" onClick={() => set_dialog(true)}>
                 Delete
               </button>
             )}
@@ -158,7 +158,7 @@ function Existing({ id }: { id: string }) {
           <Section title="As a file" text="Keep the preset in git, and apply a changed file with hone preset apply.">
             <CodeBlock label="Export" text={`hone preset export ${preset.id} -o preset.yaml`} />
           </Section>
-          {asked && (
+          {dialog && (
             <Confirm
               title={`Delete ${preset.name}`}
               consequence="No more sessions can be started with it. Its runs and their manifests are kept."
@@ -168,7 +168,7 @@ function Existing({ id }: { id: string }) {
                 await reload("presets/");
                 navigate(presets_page());
               }}
-              on_close={() => set_asked(false)}
+              on_close={() => set_dialog(false)}
             />
           )}
         </>

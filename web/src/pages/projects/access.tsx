@@ -1,7 +1,7 @@
 // Bindings: roles of people and service keys in one project.
 
 import { useState } from "preact/hooks";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { Binding, Key, Member, Project } from "../../api_types";
 import { reload, use_load } from "../../load";
 import { Choice, Form } from "../../parts/form";
@@ -52,7 +52,7 @@ async function unbind(project: Project, binding: Binding): Promise<void> {
       run: () => void bind(project, binding.principal, binding.role),
     });
   } catch (error) {
-    toast_failed("Could not remove the binding", to_api_error(error));
+    toast_failed("Could not remove the binding", error);
   }
 }
 
@@ -75,7 +75,7 @@ function columns(project: Project): Column<Binding>[] {
           onChange={(event) =>
             void bind(project, binding.principal, event.currentTarget.value as RoleName).then(
               () => toast_done("Role changed"),
-              (error) => toast_failed("Could not change the role", to_api_error(error)),
+              (error) => toast_failed("Could not change the role", error),
             )
           }
         >

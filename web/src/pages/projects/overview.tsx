@@ -49,14 +49,19 @@ async function load_overview(project: Project, signal: AbortSignal): Promise<Ove
   const from = bounds.after ? Date.parse(bounds.after) : null;
   const end = bounds.before ? Date.parse(bounds.before) : to;
   const bucket = from === null ? { text: "24h" } : bucket_for(end - from);
-  const ask = (metrics: string, more: Record<string, string | number>) =>
+  const fetch_series = (metrics: string, more: Record<string, string | number>) =>
     api.get<SpanSeries>(project_route(project, "series"), { metrics, ...bounds, ...more }, signal);
   const all = "count,errors,latency_p50,latency_p95,tokens,cost,traces";
   const [series, total, by_name, by_model] = await Promise.all([
-    ask(all, { bucket: bucket.text }),
-    ask(all, { bucket: "0s" }),
-    ask("errors,count,latency_p95", { bucket: "0s", group_by: "name", filter: "status = error", groups: 8 }),
-    ask("count,errors,latency_p95,tokens,cost", { bucket: "0s", group_by: "model", filter: "kind = llm", groups: 8 }),
+    fetch_series(all, { bucket: bucket.text }),
+    fetch_series(all, { bucket: "0s" }),
+    fetch_series("errors,count,latency_p95", { bucket: "0s", group_by: "name", filter: "status = error", groups: 8 }),
+    fetch_series("count,errors,latency_p95,tokens,cost", {
+      bucket: "0s",
+      group_by: "model",
+      filter: "kind = llm",
+      groups: 8,
+    }),
   ]);
   return {
     series,

@@ -1,11 +1,12 @@
 // Repositories that workers can clone: credential, mirror on the server, pushed branches.
 
 import { useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { ForgeHook, PushedBranch, Ref, Repo } from "../../api_types";
 import { byte_size, plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages, use_refresh } from "../../load";
+import { use_action } from "../../parts/action";
 import { Confirm } from "../../parts/confirm";
 import { CodeBlock, Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
@@ -17,7 +18,7 @@ import { Facts } from "../../parts/slide_over";
 import { Data, Empty, Note, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
-import { toast_done, toast_failed } from "../../parts/toast";
+import { toast_done } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { navigate, query, set_query } from "../../router";
 import { can, can_install, space } from "../../session";
@@ -326,7 +327,7 @@ function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
   );
 }
 
-/** With a webhook, changes of pull requests arrive at once; without it they are polled. */
+/** With a webhook, changes of pull requests arrive immediately; without it they are polled. */
 function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void }) {
   const [hook, set_hook] = useState<ForgeHook | null>(null);
   if (hook)
@@ -362,38 +363,34 @@ function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void })
 }
 
 function RepoActions({ repo }: { repo: Repo }) {
-  const [asked, set_asked] = useState<"edit" | "hook" | "delete" | null>(null);
-  const [busy, set_busy] = useState(false);
-  const fetch_now = async () => {
-    set_busy(true);
+  const [dialog, set_dialog] = useState<"edit" | "hook" | "delete" | null>(null);
+  const { busy, attempt } = use_action();
+  const fetch_now = attempt("Could not fetch", async () => {
     try {
       const after = await api.post<Repo>(`${repo_route(repo.id)}/fetch`, {});
       toast_done(after.fetching ? "Fetch is still running" : `${repo.name} fetched`);
-    } catch (error) {
-      toast_failed("Could not fetch", to_api_error(error));
     } finally {
-      set_busy(false);
       await repos_changed();
     }
-  };
+  });
   if (!can("repo_write")) return null;
   return (
     <>
-      <button type="button" class="primary" disabled={busy || repo.fetching} onClick={() => void fetch_now()}>
+      <button type="button" class="primary" disabled={busy || repo.fetching} onClick={fetch_now}>
         {busy || repo.fetching ? "Fetching…" : "Fetch now"}
       </button>
-      <button type="button" onClick={() => set_asked("edit")}>
+      <button type="button" onClick={() => set_dialog("edit")}>
         Edit…
       </button>
-      <button type="button" onClick={() => set_asked("hook")}>
+      <button type="button" onClick={() => set_dialog("hook")}>
         Webhook…
       </button>
-      <button type="button" class="danger" onClick={() => set_asked("delete")}>
+      <button type="button" class="danger" onClick={() => set_dialog("delete")}>
         Delete…
       </button>
-      {asked === "hook" && <WebhookDialog repo={repo} on_close={() => set_asked(null)} />}
-      {asked === "edit" && <EditRepo repo={repo} on_close={() => set_asked(null)} />}
-      {asked === "delete" && (
+      {dialog === "hook" && <WebhookDialog repo={repo} on_close={() => set_dialog(null)} />}
+      {dialog === "edit" && <EditRepo repo={repo} on_close={() => set_dialog(null)} />}
+      {dialog === "delete" && (
         <Confirm
           title={`Delete ${repo.name}`}
           consequence="Its mirror on this server is deleted. A preset with its address registers it again with its next run. The repository on the forge is not changed."
@@ -403,7 +400,7 @@ function RepoActions({ repo }: { repo: Repo }) {
             await repos_changed();
             navigate(repos_page());
           }}
-          on_close={() => set_asked(null)}
+          on_close={() => set_dialog(null)}
         />
       )}
     </>

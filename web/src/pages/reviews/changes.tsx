@@ -60,11 +60,11 @@ async function load_shown(artifact: string, pair: Compared, signal: AbortSignal)
 /** Lines of files, loaded when they come near the view; each file once. */
 function use_lines(artifact: string, revision: number, known: ReadonlyMap<string, Hunk[]>) {
   const [held, set_held] = useState<ReadonlyMap<string, FileLines>>(known);
-  const asked = useRef(new Set<string>());
+  const requested = useRef(new Set<string>());
   const want = (paths: string[]) => {
     for (const path of paths) {
-      if (asked.current.has(path)) continue;
-      asked.current.add(path);
+      if (requested.current.has(path)) continue;
+      requested.current.add(path);
       const keep = (lines: FileLines) => set_held((before) => new Map(before).set(path, lines));
       api.get<FileDiff>(`${review_route(artifact)}/diff/file`, { revision, path }).then(
         (file) => keep(file.hunks),
@@ -76,7 +76,7 @@ function use_lines(artifact: string, revision: number, known: ReadonlyMap<string
   return { lines, want };
 }
 
-/** The viewed files of the user; a mark is shown at once and removed again when the server rejects it. */
+/** The viewed files of the user; a mark is shown immediately and removed again when the server rejects it. */
 function use_viewed(artifact: string) {
   const load = use_load(`review_viewed/${artifact}`, (signal) =>
     api.get<{ paths: string[] }>(`${review_route(artifact)}/viewed`, {}, signal),
@@ -94,7 +94,7 @@ function use_viewed(artifact: string) {
     set_changed((known) => new Map(known).set(path, on));
     api.put(`${review_route(artifact)}/viewed`, { path, viewed: on }).catch((error) => {
       set_changed((known) => new Map(known).set(path, !on));
-      toast_failed("Could not mark the file", to_api_error(error));
+      toast_failed("Could not mark the file", error);
     });
   };
   return { viewed, mark };

@@ -43,8 +43,8 @@ function hint_of(review: ReviewView, verdict: Verdict): string {
       : "Sent to the session as a follow-up.";
   const missing = review.approvals_needed - review.approvals - 1;
   if (missing > 0) return `${plural(missing, "more approval")} needed after this one.`;
-  if (!review.branch) return "Takes effect at once.";
-  return "The branch is pushed. If the preset says so, a pull request is opened.";
+  if (!review.branch) return "Takes effect immediately.";
+  return "The branch is pushed. If the preset is set to open pull requests, one is opened.";
 }
 
 function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
@@ -52,14 +52,14 @@ function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
   const [allowed, set_allowed] = useState(false);
   const newest = review.revisions[review.revisions.length - 1];
   const blocking = verdict === "approve" ? (newest?.flags.filter((flag) => flag.blocking) ?? []) : [];
-  const wordless = verdict === "request_changes" && comment.trim() === "" && review.open_comments === 0;
+  const comment_missing = verdict === "request_changes" && comment.trim() === "" && review.open_comments === 0;
   return (
     <Dialog title={`${titles[verdict]}: ${newest?.title || review.artifact.name}`} on_close={on_close}>
       <Form
         title={titles[verdict]}
         busy_title="Sending…"
         dangerous={verdict === "reject"}
-        disabled={wordless || (blocking.length > 0 && !allowed)}
+        disabled={comment_missing || (blocking.length > 0 && !allowed)}
         on_cancel={on_close}
         submit={async () => {
           await api.post(`${review_route(review.artifact.id)}/${verdict}`, {

@@ -1,7 +1,7 @@
 // Everything that waits for a review, oldest first: branches, labels and other outputs that require one. Enter opens,
 // x selects; everything except branches can be approved here.
 
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { ReviewItem, ReviewState } from "../../api_types";
 import { capital } from "../../lib/sentences/metric";
 import { reload, use_load, use_refresh } from "../../load";
@@ -80,7 +80,7 @@ async function approve(items: ReviewItem[]): Promise<void> {
       count++;
     }
   } catch (error) {
-    toast_failed(`Approved ${count} of ${items.length}`, to_api_error(error));
+    toast_failed(`Approved ${count} of ${items.length}`, error);
   }
   if (count > 0) toast_done(`${count} approved`);
   await reviews_changed();

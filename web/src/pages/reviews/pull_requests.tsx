@@ -1,7 +1,7 @@
 // Pull requests of approved branches: state, checks on the forge, retry.
 
 import type { ComponentChildren } from "preact";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { PullRequest } from "../../api_types";
 import { reload, use_load } from "../../load";
 import { PageHeader } from "../../parts/page";
@@ -90,7 +90,7 @@ async function sync(pr: PullRequest): Promise<void> {
     await api.post(`/v1/pull_requests/${segment(pr.id)}/sync`, {});
     toast_done(pr.state === "failed" ? "Retry started" : "Refresh started");
   } catch (error) {
-    toast_failed("Could not refresh the pull request", to_api_error(error));
+    toast_failed("Could not refresh the pull request", error);
   }
   await reload("pull_request");
 }

@@ -2,9 +2,10 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { Comment } from "../../api_types";
 import type { Side } from "../../lib/code/diff";
+import { use_action } from "../../parts/action";
 import { Avatar } from "../../parts/frame/avatar";
 import { Icon } from "../../parts/icon";
 import { Markdown } from "../../parts/markdown";
@@ -34,26 +35,19 @@ interface BoxProps {
 }
 
 function Box({ label, title, draft, send, on_cancel, first }: BoxProps) {
-  const [busy, set_busy] = useState(false);
-  const submit = async () => {
+  const { busy, attempt } = use_action();
+  const submit = attempt("Could not send", async () => {
     const body = draft.value.trim();
-    if (busy || body === "") return;
-    set_busy(true);
-    try {
-      await send(body);
-      draft.value = "";
-    } catch (error) {
-      toast_failed("Could not send", to_api_error(error));
-    } finally {
-      set_busy(false);
-    }
-  };
+    if (body === "") return;
+    await send(body);
+    draft.value = "";
+  });
   return (
     <form
       class="thread-box"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        submit();
       }}
     >
       <textarea
@@ -69,7 +63,7 @@ function Box({ label, title, draft, send, on_cancel, first }: BoxProps) {
           draft.value = event.currentTarget.value;
         }}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit();
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
           if (event.key === "Escape") on_cancel();
         }}
       />
@@ -122,7 +116,7 @@ export function NewThread({
   );
 }
 
-function Said({ comment, artifact, drafts }: { comment: Comment; artifact: string; drafts: Drafts }) {
+function CommentView({ comment, artifact, drafts }: { comment: Comment; artifact: string; drafts: Drafts }) {
   const [editing, set_editing] = useState(false);
   return (
     <div class="thread-comment">
@@ -185,7 +179,7 @@ export function ThreadView({ artifact, thread, drafts, on_place, outdated }: Thr
   const { first } = thread;
   const resolved = first.resolved_at !== null;
   const [open, set_open] = useState(!resolved);
-  const [answering, set_answering] = useState(false);
+  const [replying, set_replying] = useState(false);
   const reviewer = can("artifact_review");
   const resolve = async (on: boolean) => {
     try {
@@ -193,7 +187,7 @@ export function ThreadView({ artifact, thread, drafts, on_place, outdated }: Thr
       set_open(!on);
       await reviews_changed();
     } catch (error) {
-      toast_failed("Could not change the thread", to_api_error(error));
+      toast_failed("Could not change the thread", error);
     }
   };
   const place = first.path === "" ? null : first.line === null ? first.path : `${first.path}:${first.line}`;
@@ -224,11 +218,11 @@ export function ThreadView({ artifact, thread, drafts, on_place, outdated }: Thr
         </div>
       )}
       {[first, ...thread.replies].map((comment) => (
-        <Said key={comment.id} comment={comment} artifact={artifact} drafts={drafts} />
+        <CommentView key={comment.id} comment={comment} artifact={artifact} drafts={drafts} />
       ))}
       {reviewer && (
         <div>
-          {answering ? (
+          {replying ? (
             <Box
               label="Reply"
               title="Reply"
@@ -237,13 +231,13 @@ export function ThreadView({ artifact, thread, drafts, on_place, outdated }: Thr
               send={async (body) => {
                 await api.post(`${review_route(artifact)}/comments`, { reply_to: first.id, body });
                 await reviews_changed();
-                set_answering(false);
+                set_replying(false);
               }}
-              on_cancel={() => set_answering(false)}
+              on_cancel={() => set_replying(false)}
             />
           ) : (
             <div class="thread-foot">
-              <button type="button" onClick={() => set_answering(true)}>
+              <button type="button" onClick={() => set_replying(true)}>
                 Reply
               </button>
               <button type="button" class="quiet" onClick={() => void resolve(!resolved)}>

@@ -1,11 +1,12 @@
 // The artifacts of a run: investigations, images, files, labels; each with its review.
 
 import { useState } from "preact/hooks";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { Artifact, ReviewState } from "../../api_types";
 import { safe_name, unique_names, type ZipEntry, zip } from "../../lib/code/zip";
 import { byte_size } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
+import { use_action } from "../../parts/action";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
@@ -94,7 +95,7 @@ async function decide(artifact: Artifact, decision: ReviewState, comment?: strin
 
 /** Approves directly; the other decisions open a dialog with a comment. */
 function ReviewButtons({ artifact }: { artifact: Artifact }) {
-  const [asked, set_asked] = useState<"rejected" | "changes_requested" | null>(null);
+  const [dialog, set_dialog] = useState<"rejected" | "changes_requested" | null>(null);
   const [comment, set_comment] = useState("");
   // A branch is reviewed on the page with its changes.
   if (artifact.review !== "pending" || !can("artifact_review") || is_branch(artifact)) return null;
@@ -104,37 +105,35 @@ function ReviewButtons({ artifact }: { artifact: Artifact }) {
         <button
           type="button"
           class="primary"
-          onClick={() =>
-            void decide(artifact, "approved").catch((error) => toast_failed("Could not approve", to_api_error(error)))
-          }
+          onClick={() => void decide(artifact, "approved").catch((error) => toast_failed("Could not approve", error))}
         >
           Approve
         </button>
-        <button type="button" onClick={() => set_asked("changes_requested")}>
+        <button type="button" onClick={() => set_dialog("changes_requested")}>
           Request changes
         </button>
-        <button type="button" onClick={() => set_asked("rejected")}>
+        <button type="button" onClick={() => set_dialog("rejected")}>
           Reject
         </button>
       </span>
-      {asked && (
+      {dialog && (
         <Dialog
-          title={asked === "rejected" ? `Reject ${artifact.name}` : `Request changes to ${artifact.name}`}
-          on_close={() => set_asked(null)}
+          title={dialog === "rejected" ? `Reject ${artifact.name}` : `Request changes to ${artifact.name}`}
+          on_close={() => set_dialog(null)}
         >
           <Form
-            title={asked === "rejected" ? "Reject" : "Request changes"}
-            dangerous={asked === "rejected"}
-            disabled={asked === "changes_requested" && comment.trim() === ""}
-            on_cancel={() => set_asked(null)}
+            title={dialog === "rejected" ? "Reject" : "Request changes"}
+            dangerous={dialog === "rejected"}
+            disabled={dialog === "changes_requested" && comment.trim() === ""}
+            on_cancel={() => set_dialog(null)}
             submit={async () => {
-              await decide(artifact, asked, comment.trim());
-              set_asked(null);
+              await decide(artifact, dialog, comment.trim());
+              set_dialog(null);
             }}
           >
             <Field
               label="Comment"
-              hint={asked === "rejected" ? "Stored with the artifact." : "Sent to the session as a follow-up."}
+              hint={dialog === "rejected" ? "Stored with the artifact." : "Sent to the session as a follow-up."}
               rows={4}
               value={comment}
               on_input={set_comment}
@@ -206,23 +205,14 @@ async function download_all(artifacts: Artifact[]): Promise<void> {
 }
 
 function DownloadAll({ artifacts }: { artifacts: Artifact[] }) {
-  const [busy, set_busy] = useState(false);
+  const { busy, attempt } = use_action();
   const files = artifacts.filter((artifact) => !is_branch(artifact));
   const bytes = files.reduce((sum, artifact) => sum + artifact.bytes, 0);
   if (files.length < 2) return null;
-  const start = async () => {
-    set_busy(true);
-    try {
-      await download_all(files);
-    } catch (error) {
-      toast_failed("Could not download", to_api_error(error));
-    } finally {
-      set_busy(false);
-    }
-  };
+  const start = attempt("Could not download", () => download_all(files));
   return (
     <p>
-      <button type="button" disabled={busy || bytes > largest_archive} onClick={() => void start()}>
+      <button type="button" disabled={busy || bytes > largest_archive} onClick={start}>
         <Icon name="download" /> {busy ? "Downloading…" : `Download all ${files.length} (${byte_size(bytes)})`}
       </button>
     </p>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Artifact, Manifest, Run } from "../../api_types";
 import { exact_count, money, short_count } from "../../lib/format/number";
 import { short_id } from "../../lib/format/text";
@@ -146,7 +146,7 @@ export function RunActions({ run }: { run: Run }) {
       await reload("run");
       if (what === "rerun") navigate(run_page(changed.id));
     } catch (error) {
-      toast_failed(failed, to_api_error(error));
+      toast_failed(failed, error);
     }
   };
   return (

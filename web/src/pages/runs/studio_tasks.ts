@@ -29,15 +29,15 @@ export const tasks: Task[] = [
   },
   {
     purpose: "Evaluate",
-    title: "Label bad answers",
+    title: "Label bad responses",
     prompt:
-      "Read a sample of 50 answers. Label those that do not answer the question, with a reason for each, and save the labels.",
+      "Read a sample of 50 responses of the application. Label those that do not help the user, with a reason for each, and save the labels.",
   },
   {
     purpose: "Evaluate",
-    title: "Check answers against sources",
+    title: "Check responses against sources",
     prompt:
-      "For 30 traces with retrieval, compare the answer with the documents it was given. Label claims that no document supports.",
+      "For 30 traces with retrieval, compare the response with the retrieved documents. Label claims that no document supports.",
   },
   {
     purpose: "Evaluate",
@@ -73,7 +73,7 @@ export const tasks: Task[] = [
     purpose: "Security",
     title: "Find leaked data",
     prompt:
-      "Search prompts and answers for keys, passwords and personal data that should not be there. Count by kind and place; never repeat a value.",
+      "Search prompts and responses for keys, passwords and personal data that should not be there. Count by kind and place; never repeat a value.",
   },
   {
     purpose: "Fix",

@@ -1,6 +1,6 @@
 // All runs of the last 48 hours: cells grouped by preset, coloured by state, and the list below.
 
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Run, State as RunState } from "../../api_types";
 import { money, plural, short_count } from "../../lib/format/number";
 import { to_milliseconds } from "../../lib/format/time";
@@ -230,7 +230,7 @@ async function act_on(runs: Run[], what: "cancel" | "rerun", done: (count: numbe
       count++;
     }
   } catch (error) {
-    toast_failed(`Stopped after ${count} of ${runs.length} runs`, to_api_error(error));
+    toast_failed(`Stopped after ${count} of ${runs.length} runs`, error);
   }
   if (count > 0) toast_done(done(count));
   await reload("runs/");

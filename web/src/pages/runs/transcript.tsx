@@ -1,7 +1,7 @@
 // The live transcript of a run: messages, collapsed tool calls, steps, artifacts.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Artifact, RunEvent, State as RunState } from "../../api_types";
 import { duration } from "../../lib/format/number";
 import { to_milliseconds } from "../../lib/format/time";
@@ -63,7 +63,7 @@ function WholeText({ run, event, field }: { run: string; event: RunEvent; field:
   const load = () =>
     api.get<RunEvent>(`${run_route(run)}/events/${event.seq}`).then(
       (full) => set_whole(full[field] ?? ""),
-      (error) => toast_failed("Could not load", to_api_error(error)),
+      (error) => toast_failed("Could not load", error),
     );
   return (
     <div class="tool-text">
@@ -136,9 +136,9 @@ function ToolCall({ run, call, result }: { run: string; call: RunEvent; result: 
   );
 }
 
-function Said({ event, who }: { event: RunEvent; who: string }) {
+function MessageView({ event, who }: { event: RunEvent; who: string }) {
   return (
-    <div class={`run-said said-${event.kind}`}>
+    <div class={`run-message message-${event.kind}`}>
       <div class="message-head">
         <span class="message-role">{who}</span>
         <span class="spring" />
@@ -197,10 +197,12 @@ const past_words: Partial<Record<RunState, string>> = {
 function Line({ run, event, results, artifacts, is_past }: LineProps) {
   switch (event.kind) {
     case "follow_up":
-      return <Said event={event} who={event.author ?? "you"} />;
+      return <MessageView event={event} who={event.author ?? "you"} />;
     case "message":
     case "result":
-      return event.text === "" ? null : <Said event={event} who={event.kind === "result" ? "result" : "worker"} />;
+      return event.text === "" ? null : (
+        <MessageView event={event} who={event.kind === "result" ? "result" : "worker"} />
+      );
     case "thinking":
       return (
         <details class="run-tool">

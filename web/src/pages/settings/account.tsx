@@ -1,7 +1,7 @@
 // The user's account: name, password, logins.
 
 import { useState } from "preact/hooks";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { LoginSession, Me } from "../../api_types";
 import { browser_name } from "../../lib/format/text";
 import { reload, use_load } from "../../load";
@@ -71,7 +71,7 @@ async function end_session(session: LoginSession): Promise<void> {
     await api.delete(`/v1/me/sessions/${segment(session.id)}`);
     toast_done("Login ended");
   } catch (error) {
-    toast_failed("Could not end the login", to_api_error(error));
+    toast_failed("Could not end the login", error);
   }
   await reload("sessions");
 }

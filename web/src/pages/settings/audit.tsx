@@ -1,7 +1,7 @@
 // The audit log: every change and its actor, chained by hashes. Filter, range and the open entry are in the address.
 
 import { useState } from "preact/hooks";
-import { api, api_url, to_api_error } from "../../api";
+import { api, api_url } from "../../api";
 import type { AuditEntry, AuditVerification } from "../../api_types";
 import { complete_filter, parse_filter, with_term } from "../../lib/filter/filter";
 import { exact_count, plural } from "../../lib/format/number";
@@ -10,6 +10,7 @@ import { short_id } from "../../lib/format/text";
 import { local_time } from "../../lib/format/time";
 import { reload, use_pages } from "../../load";
 import { use_new_count } from "../../new_count";
+import { use_action } from "../../parts/action";
 import { CodeBlock, Id } from "../../parts/copy";
 import { FilterBar } from "../../parts/filter_bar";
 import { Check } from "../../parts/form";
@@ -20,7 +21,6 @@ import { Facts, SlideOver } from "../../parts/slide_over";
 import { Data, Empty, Note } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
-import { toast_failed } from "../../parts/toast";
 import { query, set_query } from "../../router";
 import { can_install, space } from "../../session";
 
@@ -164,21 +164,14 @@ function count_values(entries: AuditEntry[], value: (entry: AuditEntry) => strin
 }
 
 function Verify() {
-  const [busy, set_busy] = useState(false);
+  const { busy, attempt } = use_action();
   const [result, set_result] = useState<AuditVerification | null>(null);
-  async function verify(): Promise<void> {
-    set_busy(true);
-    try {
-      set_result(await api.get<AuditVerification>("/v1/audit/verify"));
-    } catch (error) {
-      toast_failed("Could not verify the chain", to_api_error(error));
-    } finally {
-      set_busy(false);
-    }
-  }
+  const verify = attempt("Could not verify the chain", async () =>
+    set_result(await api.get<AuditVerification>("/v1/audit/verify")),
+  );
   return (
     <>
-      <button type="button" disabled={busy} onClick={() => void verify()}>
+      <button type="button" disabled={busy} onClick={verify}>
         <Icon name="shield" /> {busy ? "Verifying…" : "Verify chain"}
       </button>
       {result && (

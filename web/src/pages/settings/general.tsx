@@ -44,10 +44,10 @@ export function General() {
   const current = space.value;
   const [deleting, set_deleting] = useState(false);
   if (!current) return null;
-  async function remove(doomed: Space): Promise<void> {
-    await api.delete(`/v1/spaces/${segment(doomed.id)}`, { confirm: doomed.name });
+  async function remove(removed: Space): Promise<void> {
+    await api.delete(`/v1/spaces/${segment(removed.id)}`, { confirm: removed.name });
     await load_me();
-    toast_done(`Space ${doomed.name} deleted`);
+    toast_done(`Space ${removed.name} deleted`);
     navigate("/", { replace: true });
   }
   return (

@@ -168,7 +168,7 @@ export function Keys() {
     { title: "Revoke…", icon: "stop", dangerous: true, run: () => set_open({ kind: "revoke", keys: [key] }) },
   ];
   const text = (query.value.get("q") ?? "").toLowerCase();
-  const doomed = open?.kind === "revoke" ? open.keys : [];
+  const to_revoke = open?.kind === "revoke" ? open.keys : [];
   return (
     <div class="page list-page">
       <PageHeader
@@ -244,12 +244,12 @@ export function Keys() {
       {open?.kind === "rotate" && open.keys[0] && (
         <Rotate api_key={open.keys[0]} on_close={close} on_done={show_secret} />
       )}
-      {doomed.length > 0 && (
+      {to_revoke.length > 0 && (
         <Confirm
-          title={doomed.length === 1 ? `Revoke ${doomed[0]?.name}?` : `Revoke ${doomed.length} keys?`}
-          consequence={`Every program that uses ${doomed.map((key) => key.name).join(", ")} loses access immediately. A revoked key cannot be restored.`}
+          title={to_revoke.length === 1 ? `Revoke ${to_revoke[0]?.name}?` : `Revoke ${to_revoke.length} keys?`}
+          consequence={`Every program that uses ${to_revoke.map((key) => key.name).join(", ")} loses access immediately. A revoked key cannot be restored.`}
           action="Revoke"
-          run={() => revoke(doomed)}
+          run={() => revoke(to_revoke)}
           on_close={close}
         />
       )}

@@ -1,7 +1,7 @@
 // Members of the space, and open invitations.
 
 import { useState } from "preact/hooks";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { Invite, Member } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { reload, use_load } from "../../load";
@@ -32,7 +32,7 @@ async function change_role(member: Member, role: RoleName): Promise<void> {
     await api.patch<Member>(`${at()}/members/${segment(member.user_id)}`, { role });
     toast_done(`Role of ${member.name || member.email} changed to ${role}`);
   } catch (error) {
-    toast_failed("Could not change the role", to_api_error(error));
+    toast_failed("Could not change the role", error);
   }
   // Also after an error: the field must show the current role.
   await reload("members/");
@@ -187,7 +187,7 @@ async function revoke(invite: Invite): Promise<void> {
     await api.delete(`${at()}/invites/${segment(invite.id)}`);
     toast_done(`Invitation of ${invite.email} revoked`);
   } catch (error) {
-    toast_failed("Could not revoke the invitation", to_api_error(error));
+    toast_failed("Could not revoke the invitation", error);
   }
   await reload("invites/");
 }

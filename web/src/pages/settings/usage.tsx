@@ -43,9 +43,9 @@ function bounds(): { from: number; to: number } {
   };
 }
 
-function ask(group_by: string, from: number, to: number, signal: AbortSignal): Promise<ModelUsageView[]> {
-  const asked = { space: space.value?.id, group_by, from: day_name(from), to: day_name(to), limit: 1000 };
-  return api.get<ModelUsageView[]>("/v1/model_usage", asked, signal);
+function fetch_usage(group_by: string, from: number, to: number, signal: AbortSignal): Promise<ModelUsageView[]> {
+  const filter = { space: space.value?.id, group_by, from: day_name(from), to: day_name(to), limit: 1000 };
+  return api.get<ModelUsageView[]>("/v1/model_usage", filter, signal);
 }
 
 interface LimitProps {
@@ -65,7 +65,11 @@ function Limit({ title, used, limit, soft, text }: LimitProps) {
     );
   const state = limit_state(used, limit, soft);
   const share = limit > 0 ? Math.min(100, (100 * used) / limit) : 100;
-  const words = { free: null, soft: "workers are asked to finish", spent: "used up: workers stop until midnight UTC" };
+  const words = {
+    free: null,
+    soft: "workers are requested to finish",
+    spent: "used up: workers stop until midnight UTC",
+  };
   return (
     <div>
       <p class="usage-limit-head">
@@ -85,14 +89,16 @@ function Limit({ title, used, limit, soft, text }: LimitProps) {
         aria-valuenow={Math.min(used, limit)}
       >
         <span style={{ width: `${share}%` }} />
-        {soft < 100 && <i style={{ left: `${soft}%` }} title={`Workers are asked to finish from ${soft} % on`} />}
+        {soft < 100 && <i style={{ left: `${soft}%` }} title={`Workers are requested to finish from ${soft} % on`} />}
       </div>
     </div>
   );
 }
 
 function Today({ budget }: { budget: SpaceBudget }) {
-  const today = use_load(`usage_today/${space.value?.id}`, (signal) => ask("day", Date.now(), Date.now(), signal)).data;
+  const today = use_load(`usage_today/${space.value?.id}`, (signal) =>
+    fetch_usage("day", Date.now(), Date.now(), signal),
+  ).data;
   const row = today?.[0];
   const tokens = (row?.total_tokens ?? 0) + (row?.estimated_tokens ?? 0);
   return (
@@ -130,7 +136,7 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
   return (
     <Section
       title="Daily budget"
-      text={`For all workers of ${space.value?.name ?? "the space"} together, from midnight to midnight UTC. At the soft limit workers are asked to finish; at the limit model calls are rejected.`}
+      text={`For all workers of ${space.value?.name ?? "the space"} together, from midnight to midnight UTC. At the soft limit workers are requested to finish; at the limit model calls are rejected.`}
     >
       <Form title="Save budget" disabled={wrong} submit={save}>
         <div class="field-row">
@@ -255,7 +261,7 @@ function GroupChoice() {
 
 function Breakdown({ range }: { range: string }) {
   const key = `usage/${space.value?.id}/${chosen_group()}/${range}`;
-  const load = use_load(key, (signal) => ask(chosen_group(), bounds().from, bounds().to, signal));
+  const load = use_load(key, (signal) => fetch_usage(chosen_group(), bounds().from, bounds().to, signal));
   return (
     <Section title="Breakdown">
       <div class="table-bar">
@@ -286,7 +292,7 @@ export function Usage() {
   );
   const load = use_load(key, async (signal) => {
     const { from, to } = bounds();
-    return { rows: await ask("day", from, to, signal), from, to };
+    return { rows: await fetch_usage("day", from, to, signal), from, to };
   });
   return (
     <div class="page">

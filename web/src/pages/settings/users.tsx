@@ -1,6 +1,6 @@
 // All accounts of this installation.
 
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { User } from "../../api_types";
 import { reload, use_load } from "../../load";
 import { Id } from "../../parts/copy";
@@ -23,7 +23,7 @@ async function change(user: User, body: Change, done: string, undo?: Change): Pr
     await api.patch<User>(`/v1/users/${segment(user.id)}`, body);
     toast_done(done, undo && { title: "Undo", run: () => void change(user, undo, `Change of ${user.email} undone`) });
   } catch (error) {
-    toast_failed("Could not change the user", to_api_error(error));
+    toast_failed("Could not change the user", error);
   }
   await reload("users");
 }

@@ -1,7 +1,7 @@
 // One issue: summary, affected traces, examples, investigation, actions, comments and history.
 
 import { useMemo } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Artifact, Fingerprint, Issue, IssueDetail, Project } from "../../api_types";
 import { plural, short_count } from "../../lib/format/number";
 import { local_time, to_milliseconds } from "../../lib/format/time";
@@ -186,7 +186,7 @@ function Parts({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
         run: () => navigate(issue_page(project.name, created.id)),
       });
     } catch (error) {
-      toast_failed("Could not split the issue", to_api_error(error));
+      toast_failed("Could not split the issue", error);
     }
   }
   if (parts.length < 2) return null;

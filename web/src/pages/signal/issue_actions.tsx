@@ -1,22 +1,23 @@
 // Actions on an issue: open its traces, investigate, fix, monitor, assign, mute, resolve, dismiss, merge.
 
 import { useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { Issue, Member, Project } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { use_load } from "../../load";
+import { use_action } from "../../parts/action";
 import { Dialog } from "../../parts/dialog";
 import { Choice, Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { Menu, type MenuItem } from "../../parts/menu";
-import { toast_done, toast_failed } from "../../parts/toast";
+import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { can, space, user } from "../../session";
 import { evaluators_page, issue_page, monitor_page, run_page, traces_page } from "../addresses";
 import { list_repos } from "../repos/data";
 import { is_live, issue_route, issues_changed, severities, use_issues, use_signal } from "./data";
 
-type Asked = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge";
+type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge";
 
 async function change(issue: Issue, body: object, done: string): Promise<void> {
   await api.patch(issue_route(issue.id), body);
@@ -24,7 +25,7 @@ async function change(issue: Issue, body: object, done: string): Promise<void> {
   toast_done(done);
 }
 
-interface AskProps {
+interface ActionDialogProps {
   issue: Issue;
   project: Project;
   on_close: () => void;
@@ -32,7 +33,7 @@ interface AskProps {
 
 const dismissals = ["expected behaviour", "not worth fixing", "false positive", "cannot be reproduced"];
 
-function DismissDialog({ issue, on_close }: AskProps) {
+function DismissDialog({ issue, on_close }: ActionDialogProps) {
   const [reason, set_reason] = useState(dismissals[0] ?? "");
   const [words, set_words] = useState("");
   return (
@@ -60,7 +61,7 @@ function DismissDialog({ issue, on_close }: AskProps) {
   );
 }
 
-function MuteDialog({ issue, on_close }: AskProps) {
+function MuteDialog({ issue, on_close }: ActionDialogProps) {
   const [hours, set_hours] = useState("24");
   const [reason, set_reason] = useState("");
   return (
@@ -91,7 +92,7 @@ function MuteDialog({ issue, on_close }: AskProps) {
   );
 }
 
-function AssignDialog({ issue, on_close }: AskProps) {
+function AssignDialog({ issue, on_close }: ActionDialogProps) {
   const [who, set_who] = useState(issue.assignee ?? "");
   const members = use_load(can("member_read") ? `members/${space.value?.id}` : null, (signal) =>
     api.list<Member>(`/v1/spaces/${space.value?.id}/members`, {}, signal),
@@ -124,7 +125,7 @@ function AssignDialog({ issue, on_close }: AskProps) {
   );
 }
 
-function MergeDialog({ issue, project, on_close }: AskProps) {
+function MergeDialog({ issue, project, on_close }: ActionDialogProps) {
   const [into, set_into] = useState("");
   const others = (use_issues(project).data ?? []).filter((other) => other.id !== issue.id && is_live(other));
   return (
@@ -156,7 +157,7 @@ function MergeDialog({ issue, project, on_close }: AskProps) {
   );
 }
 
-function SeverityDialog({ issue, on_close }: AskProps) {
+function SeverityDialog({ issue, on_close }: ActionDialogProps) {
   const [severity, set_severity] = useState<string>(issue.severity);
   return (
     <Dialog title="Set severity" on_close={on_close}>
@@ -181,7 +182,7 @@ function SeverityDialog({ issue, on_close }: AskProps) {
 }
 
 /** Creates an issue on the forge, or links an existing one. */
-function ForgeDialog({ issue, project, on_close }: AskProps) {
+function ForgeDialog({ issue, project, on_close }: ActionDialogProps) {
   const repos = use_load(can("repo_read") ? "repos/choice" : null, list_repos).data ?? [];
   const own = use_signal(project).data?.settings.repo?.url;
   const usual = repos.find((repo) => repo.url === own)?.id ?? repos[0]?.id ?? "";
@@ -228,7 +229,7 @@ function ForgeDialog({ issue, project, on_close }: AskProps) {
   );
 }
 
-const dialogs: Record<Asked, (props: AskProps) => preact.JSX.Element> = {
+const dialogs: Record<DialogName, (props: ActionDialogProps) => preact.JSX.Element> = {
   dismiss: DismissDialog,
   mute: MuteDialog,
   assign: AssignDialog,
@@ -238,36 +239,24 @@ const dialogs: Record<Asked, (props: AskProps) => preact.JSX.Element> = {
 };
 
 export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
-  const [asked, set_asked] = useState<Asked | null>(null);
-  const [busy, set_busy] = useState("");
-  /** One action at a time; errors are shown as a toast. */
-  const run = (name: string, failed: string, action: () => Promise<void>) => async () => {
-    if (busy !== "") return;
-    set_busy(name);
-    try {
-      await action();
-    } catch (error) {
-      toast_failed(failed, to_api_error(error));
-    } finally {
-      set_busy("");
-    }
-  };
-  const investigate = run("investigate", "Could not start the investigation", async () => {
+  const [dialog, set_dialog] = useState<DialogName | null>(null);
+  const { busy, attempt } = use_action();
+  const investigate = attempt("Could not start the investigation", async () => {
     await api.post(issue_route(issue.id, "/investigate"), {});
     await issues_changed();
     toast_done("Investigation started");
   });
-  const fix = run("fix", "Could not start the fix", async () => {
+  const fix = attempt("Could not start the fix", async () => {
     const changed = await api.post<Issue>(issue_route(issue.id, "/fix"), {});
     await issues_changed();
     if (changed.fix_run) navigate(run_page(changed.fix_run));
   });
-  const monitor = run("monitor", "Could not create the monitor", async () => {
+  const monitor = attempt("Could not create the monitor", async () => {
     const changed = await api.post<Issue>(issue_route(issue.id, "/monitor"), {});
     await issues_changed();
     if (changed.monitor_id) navigate(monitor_page(project.name, changed.monitor_id));
   });
-  const evaluator = run("evaluator", "Could not create the evaluator", async () => {
+  const evaluator = attempt("Could not create the evaluator", async () => {
     await api.post<Issue>(issue_route(issue.id, "/evaluator"), {});
     await issues_changed();
     toast_done("Evaluator created; it labels new spans and those of the last day", {
@@ -275,13 +264,13 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       run: () => navigate(evaluators_page(project.name)),
     });
   });
-  const unlink = run("unlink", "Could not remove the link", async () => {
+  const unlink = attempt("Could not remove the link", async () => {
     await api.delete(issue_route(issue.id, "/forge_issue"));
     await issues_changed();
     toast_done("Link removed; the issue on the forge is unchanged");
   });
   const set_status = (status: string, done: string) =>
-    run(status, "Could not change the issue", () => change(issue, { status }, done));
+    attempt("Could not change the issue", () => change(issue, { status }, done));
   const live = is_live(issue);
   const may_write = can("issue_write");
   const may_start = can("run_start");
@@ -292,26 +281,25 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       icon: "gauge",
       run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
     });
-  else if (can("monitor_write")) items.push({ title: "Create a monitor", icon: "gauge", run: () => void monitor() });
+  else if (can("monitor_write")) items.push({ title: "Create a monitor", icon: "gauge", run: monitor });
   if (issue.evaluator_id)
     items.push({ title: "Open evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
-  else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: () => void evaluator() });
+  else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: evaluator });
   if (may_write && !issue.forge_issue)
-    items.push({ title: "Create or link a forge issue…", icon: "chain", run: () => set_asked("forge") });
-  if (may_write && issue.forge_issue)
-    items.push({ title: "Unlink the forge issue", icon: "chain", run: () => void unlink() });
+    items.push({ title: "Create or link a forge issue…", icon: "chain", run: () => set_dialog("forge") });
+  if (may_write && issue.forge_issue) items.push({ title: "Unlink the forge issue", icon: "chain", run: unlink });
   if (may_write)
     items.push(
-      { title: "Assign…", icon: "person", run: () => set_asked("assign") },
-      { title: "Set severity…", icon: "signal", run: () => set_asked("severity") },
-      { title: "Merge into…", icon: "chain", run: () => set_asked("merge") },
+      { title: "Assign…", icon: "person", run: () => set_dialog("assign") },
+      { title: "Set severity…", icon: "signal", run: () => set_dialog("severity") },
+      { title: "Merge into…", icon: "chain", run: () => set_dialog("merge") },
     );
   if (may_write && live)
     items.push(
-      { title: "Mute…", icon: "clock", divided: true, run: () => set_asked("mute") },
-      { title: "Dismiss…", icon: "stop", run: () => set_asked("dismiss") },
+      { title: "Mute…", icon: "clock", divided: true, run: () => set_dialog("mute") },
+      { title: "Dismiss…", icon: "stop", run: () => set_dialog("dismiss") },
     );
-  const Ask = asked && dialogs[asked];
+  const OpenDialog = dialog && dialogs[dialog];
   use_keys([
     {
       keys: "t",
@@ -319,11 +307,9 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       group: "This issue",
       run: () => navigate(traces_page(project.name, issue.filter, "7d")),
     },
-    ...(may_start && live
-      ? [{ keys: "i", title: "Investigate", group: "This issue", run: () => void investigate() }]
-      : []),
-    ...(may_write ? [{ keys: "a", title: "Assign", group: "This issue", run: () => set_asked("assign") }] : []),
-    ...(may_write && live ? [{ keys: "m", title: "Mute", group: "This issue", run: () => set_asked("mute") }] : []),
+    ...(may_start && live ? [{ keys: "i", title: "Investigate", group: "This issue", run: investigate }] : []),
+    ...(may_write ? [{ keys: "a", title: "Assign", group: "This issue", run: () => set_dialog("assign") }] : []),
+    ...(may_write && live ? [{ keys: "m", title: "Mute", group: "This issue", run: () => set_dialog("mute") }] : []),
   ]);
   return (
     <>
@@ -335,17 +321,12 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           <button
             type="button"
             class={issue.investigation_id ? undefined : "primary"}
-            disabled={busy !== "" || issue.status === "investigating"}
-            onClick={() => void investigate()}
+            disabled={busy || issue.status === "investigating"}
+            onClick={investigate}
           >
             <Icon name="search" /> {issue.investigation_id ? "Investigate again" : "Investigate"}
           </button>
-          <button
-            type="button"
-            class={issue.investigation_id ? "primary" : undefined}
-            disabled={busy !== ""}
-            onClick={() => void fix()}
-          >
+          <button type="button" class={issue.investigation_id ? "primary" : undefined} disabled={busy} onClick={fix}>
             <Icon name="tool" /> Start fix
           </button>
         </>
@@ -353,26 +334,21 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       {live && may_write && (
         <button
           type="button"
-          disabled={busy !== ""}
-          onClick={() => void set_status("resolved", "Issue resolved; it reopens if it occurs again")()}
+          disabled={busy}
+          onClick={set_status("resolved", "Issue resolved; it reopens if it occurs again")}
         >
           <Icon name="check" /> Resolve
         </button>
       )}
       {!live && may_write && (
-        <button
-          type="button"
-          class="primary"
-          disabled={busy !== ""}
-          onClick={() => void set_status("open", "Issue reopened")()}
-        >
+        <button type="button" class="primary" disabled={busy} onClick={set_status("open", "Issue reopened")}>
           <Icon name="rotate" /> {issue.status === "muted" ? "Unmute" : "Reopen"}
         </button>
       )}
       {items.length > 0 && (
         <Menu label="More actions" class="icon-only" align="right" button={<Icon name="more" />} items={items} />
       )}
-      {Ask && <Ask issue={issue} project={project} on_close={() => set_asked(null)} />}
+      {OpenDialog && <OpenDialog issue={issue} project={project} on_close={() => set_dialog(null)} />}
     </>
   );
 }

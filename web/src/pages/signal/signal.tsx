@@ -1,7 +1,7 @@
 // Signal of a project: open issues, worst first.
 
-import { useMemo, useState } from "preact/hooks";
-import { api, to_api_error } from "../../api";
+import { useMemo } from "preact/hooks";
+import { api } from "../../api";
 import type { Issue, Status as IssueStatus, Project, Scan, SeverityVolume, SignalView } from "../../api_types";
 import { duration, exact_count, plural, short_count } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
@@ -10,6 +10,7 @@ import type { Params } from "../../lib/route";
 import { bucket_for } from "../../lib/view/series";
 import { daily_traces, stacked, summed } from "../../lib/view/strip";
 import { reload, use_load } from "../../load";
+import { use_action } from "../../parts/action";
 import { Chart, choose_range } from "../../parts/chart";
 import { current_range } from "../../parts/frame/time_range";
 import { Icon } from "../../parts/icon";
@@ -19,7 +20,7 @@ import { Data, Empty, Note, State } from "../../parts/state";
 import { Spark } from "../../parts/strip";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
-import { toast_done, toast_failed } from "../../parts/toast";
+import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { can } from "../../session";
 import { issue_page } from "../addresses";
@@ -76,25 +77,18 @@ function ScanLine({ view }: { view: SignalView }) {
 }
 
 function ScanButton({ project }: { project: Project }) {
-  const [busy, set_busy] = useState(false);
-  async function scan(): Promise<void> {
-    set_busy(true);
-    try {
-      const scan = await api.post<Scan>(project_route(project, "signal/scan"), {});
-      await issues_changed();
-      toast_done(
-        scan.new_issues + scan.reopened > 0
-          ? `Scan finished: ${plural(scan.new_issues, "new issue")}, ${scan.reopened} reopened`
-          : `Scan finished: no new issues in ${plural(scan.traces, "trace")}`,
-      );
-    } catch (error) {
-      toast_failed("Could not scan", to_api_error(error));
-    } finally {
-      set_busy(false);
-    }
-  }
+  const { busy, attempt } = use_action();
+  const start = attempt("Could not scan", async () => {
+    const scan = await api.post<Scan>(project_route(project, "signal/scan"), {});
+    await issues_changed();
+    toast_done(
+      scan.new_issues + scan.reopened > 0
+        ? `Scan finished: ${plural(scan.new_issues, "new issue")}, ${scan.reopened} reopened`
+        : `Scan finished: no new issues in ${plural(scan.traces, "trace")}`,
+    );
+  });
   return (
-    <button type="button" disabled={busy} onClick={() => void scan()}>
+    <button type="button" disabled={busy} onClick={start}>
       <Icon name="rotate" /> {busy ? "Scanning…" : "Scan now"}
     </button>
   );

@@ -1,14 +1,15 @@
 // The folder of a custom skill: its files and their git repository.
 
 import { useState } from "preact/hooks";
-import { type ApiError, api } from "../../api";
+import { api } from "../../api";
 import type { FileView, Skill } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { use_action } from "../../parts/action";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
 import { Section } from "../../parts/page";
 import { Data, Note } from "../../parts/state";
-import { toast_done, toast_failed } from "../../parts/toast";
+import { toast_done } from "../../parts/toast";
 import { can, space } from "../../session";
 import { skill_route, skills_changed } from "./data";
 
@@ -61,16 +62,7 @@ function GitForm({ skill, on_close }: { skill: Skill; on_close: () => void }) {
 
 function Source({ skill }: { skill: Skill }) {
   const [edits, set_edits] = useState(false);
-  const [fetching, set_fetching] = useState(false);
-  async function again(): Promise<void> {
-    set_fetching(true);
-    try {
-      await fetch_folder(skill);
-    } catch (error) {
-      toast_failed("Could not fetch", error as ApiError);
-    }
-    set_fetching(false);
-  }
+  const { busy: fetching, attempt } = use_action();
   return (
     <>
       {skill.git && (
@@ -100,7 +92,7 @@ function Source({ skill }: { skill: Skill }) {
       {can("skill_write") && (
         <p class="page-actions">
           {skill.git && (
-            <button type="button" disabled={fetching} onClick={() => void again()}>
+            <button type="button" disabled={fetching} onClick={attempt("Could not fetch", () => fetch_folder(skill))}>
               {fetching ? "Fetching…" : "Fetch now"}
             </button>
           )}

@@ -15,16 +15,16 @@ import { can } from "../../session";
 import { project_route } from "../projects/scope";
 
 /** The span, trace or chat session that is evaluated. */
-export interface Judged {
+export interface EvalSubject {
   project: { id: string };
   target: EvalTarget;
   target_id: string;
 }
 
 const words: Record<EvalTarget, string> = { span: "span", trace: "trace", chat_session: "chat session" };
-const key_of = ({ project, target, target_id }: Judged) => `evals/${project.id}/${target}/${target_id}`;
+const key_of = ({ project, target, target_id }: EvalSubject) => `evals/${project.id}/${target}/${target_id}`;
 
-function use_evals(of: Judged) {
+function use_evals(of: EvalSubject) {
   return use_load(key_of(of), (signal) =>
     api.get<EvalView[]>(
       project_route(of.project, "evals"),
@@ -34,7 +34,7 @@ function use_evals(of: Judged) {
   );
 }
 
-function EvalForm({ of, known, done }: { of: Judged; known: EvalView | null; done: () => void }) {
+function EvalForm({ of, known, done }: { of: EvalSubject; known: EvalView | null; done: () => void }) {
   const [name, set_name] = useState(known?.name ?? "");
   const [label, set_label] = useState(known?.label ?? "");
   const [score, set_score] = useState(known?.score === null || !known ? "" : String(known.score));
@@ -86,7 +86,7 @@ function EvalForm({ of, known, done }: { of: Judged; known: EvalView | null; don
 
 const score_text = (score: number) => String(Number(score.toPrecision(4)));
 
-export function Evals({ of }: { of: Judged }) {
+export function Evals({ of }: { of: EvalSubject }) {
   const load = use_evals(of);
   const [editing, set_editing] = useState<EvalView | "new" | null>(null);
   const may_write = can("eval_write");
@@ -158,7 +158,7 @@ export function EvalChips({ evals, most = 3 }: { evals: EvalView[]; most?: numbe
 }
 
 /** The evals of a whole trace or chat session beside its title; the button opens a dialog to read and edit them. */
-export function EvalSummary({ of }: { of: Judged }) {
+export function EvalSummary({ of }: { of: EvalSubject }) {
   const load = use_evals(of);
   const [open, set_open] = useState(false);
   const evals = load.data ?? [];

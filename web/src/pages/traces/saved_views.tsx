@@ -1,7 +1,7 @@
 // Saved views of a list: a named filter and range, for all members of the project. One can be the default.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, segment, to_api_error } from "../../api";
+import { api, segment } from "../../api";
 import type { Project, SavedView, ViewPage } from "../../api_types";
 import { same_view, view_query } from "../../lib/filter/view_query";
 import { reload, use_load } from "../../load";
@@ -115,8 +115,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
     items.push({
       title: active.is_default ? "Remove as default" : "Set as default",
       icon: "check",
-      run: () =>
-        void save(project, page, change).catch((error) => toast_failed("Could not save the view", to_api_error(error))),
+      run: () => void save(project, page, change).catch((error) => toast_failed("Could not save the view", error)),
     });
     items.push({ title: `Delete ${active.name}`, icon: "trash", dangerous: true, run: () => set_deleting(active) });
   }

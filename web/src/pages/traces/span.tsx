@@ -1,4 +1,4 @@
-// The selected span: the facts from the tree at once, the payload when the selection rests on it.
+// The selected span: the facts from the tree immediately, the payload when the selection rests on it.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";

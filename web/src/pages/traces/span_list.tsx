@@ -50,13 +50,13 @@ export function use_span_list<Row>(params: Params, { rows: part, default_range, 
   const bounds = () => range_bounds(current_range(default_range), Date.now());
   const id = project.data?.id;
   const key = `${part}/${id}/${range}/${Object.values(more).join("/")}/${filter}`;
-  const ask = (cursor: string | null, signal: AbortSignal) =>
+  const fetch_page = (cursor: string | null, signal: AbortSignal) =>
     api.page<Row>(
       project_route(project.data, part),
       { filter, ...more, ...bounds(), limit: 100, ...(cursor === null ? {} : { cursor }) },
       signal,
     );
-  const load = use_pages(id ? key : null, ask);
+  const load = use_pages(id ? key : null, fetch_page);
   return {
     name: params.project ?? "",
     project,
@@ -67,7 +67,7 @@ export function use_span_list<Row>(params: Params, { rows: part, default_range, 
     load,
     rows: load.data ?? [],
     filter_error: load.error && server_error(load.error.message, filter) ? load.error : null,
-    newest: async (signal) => (await ask(null, signal)).rows,
+    newest: async (signal) => (await fetch_page(null, signal)).rows,
   };
 }
 

@@ -126,21 +126,21 @@ function Result({ result }: { result: SqlResult }) {
 export function Sql({ params }: { params: Params }) {
   const project = use_project(params);
   const editor = useRef<HTMLTextAreaElement>(null);
-  const asked = query.value.get("sql");
-  const [draft, set_draft] = useState(asked ?? remembered()[0] ?? first_query);
+  const sql = query.value.get("sql");
+  const [draft, set_draft] = useState(sql ?? remembered()[0] ?? first_query);
   useEffect(() => {
-    if (asked !== null) set_draft(asked);
-  }, [asked]);
+    if (sql !== null) set_draft(sql);
+  }, [sql]);
   const id = project.data?.id;
-  const key = `sql/${id}/${asked}`;
-  const load = use_load<SqlResult>(id && asked ? key : null, () =>
-    api.post_whole<SqlResult>("/v1/sql", { project: id, sql: asked }),
+  const key = `sql/${id}/${sql}`;
+  const load = use_load<SqlResult>(id && sql ? key : null, () =>
+    api.post_whole<SqlResult>("/v1/sql", { project: id, sql }),
   );
   const run = () => {
     const text = draft.trim();
     if (text === "") return;
     remember(text);
-    if (text === asked) void reload(key);
+    if (text === sql) void reload(key);
     else set_query({ sql: text });
   };
   const insert = (name: string) => {
@@ -204,7 +204,7 @@ export function Sql({ params }: { params: Params }) {
           </div>
           {failure && <ErrorNote error={failure} />}
           {!failure && load.data && <Result result={load.data} />}
-          {asked && load.loading && !load.data && <Skeleton />}
+          {sql && load.loading && !load.data && <Skeleton />}
         </div>
       </div>
     </div>

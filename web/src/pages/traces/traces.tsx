@@ -52,7 +52,7 @@ function Value({ operand, value }: { operand: string; value: string }) {
 }
 
 function columns_of(project: string, longest: number, evals: ReadonlyMap<string, EvalView[]>): Column<TraceRow>[] {
-  const judged = [...evals.values()].some((found) => found.length > 0);
+  const has_evals = [...evals.values()].some((found) => found.length > 0);
   return [
     {
       id: "name",
@@ -74,7 +74,7 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
           <span class="faint">no errors</span>
         ),
     },
-    ...(judged
+    ...(has_evals
       ? [
           {
             id: "evals",
@@ -256,7 +256,7 @@ function Volume({ route, filter, range }: VolumeProps) {
 
 /** Deletes the selected traces permanently. */
 function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceRow[]; clear: () => void }) {
-  const [asking, set_asking] = useState(false);
+  const [deleting, set_deleting] = useState(false);
   const count = plural(rows.length, "trace");
   async function remove(): Promise<void> {
     for (const row of rows) await api.delete(project_route(project, `traces/${segment(row.trace_id)}`));
@@ -266,16 +266,16 @@ function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceR
   }
   return (
     <>
-      <button type="button" class="danger" onClick={() => set_asking(true)}>
+      <button type="button" class="danger" onClick={() => set_deleting(true)}>
         <Icon name="trash" /> Delete {count}
       </button>
-      {asking && (
+      {deleting && (
         <Confirm
           title={`Delete ${count}?`}
           consequence={`Their spans and evals are deleted from ${project.name} for all members. This cannot be undone.`}
           action="Delete permanently"
           run={remove}
-          on_close={() => set_asking(false)}
+          on_close={() => set_deleting(false)}
         />
       )}
     </>

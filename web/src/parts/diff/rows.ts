@@ -34,7 +34,7 @@ export type ViewRow = { key: string; height: number; path: string } & (
   | { kind: "head"; file: FileChange }
   | { kind: "note"; text: string; waiting: boolean }
   | { kind: "line"; row: DiffRow; colours: HunkColours }
-  | { kind: "said"; content: ComponentChildren }
+  | { kind: "comment"; content: ComponentChildren }
 );
 
 /** The note shown in place of lines. */
@@ -108,16 +108,16 @@ function note_row(file: FileChange, lines: string | null): ViewRow {
   return { kind: "note", key, height: waiting ? guess : 44, path, text: lines ?? "", waiting };
 }
 
-function line_rows(path: string, known: FileRows, said: Annotation[]): ViewRow[] {
+function line_rows(path: string, known: FileRows, comments: Annotation[]): ViewRow[] {
   const rows: ViewRow[] = [];
   for (const [index, row] of known.rows.entries()) {
     const colours = known.colours[row.hunk_index];
     if (!colours) continue;
     const height = known.heights[index] ?? line_height;
     rows.push({ kind: "line", key: line_key(path, index), height, path, row, colours });
-    for (const annotation of said) {
+    for (const annotation of comments) {
       if (!lines_of(row).some((line) => is_at(line, annotation.side, annotation.line))) continue;
-      rows.push({ kind: "said", key: `${path}\0${annotation.key}`, height: 110, path, content: annotation.content });
+      rows.push({ kind: "comment", key: `${path}\0${annotation.key}`, height: 110, path, content: annotation.content });
     }
   }
   return rows;
@@ -133,9 +133,9 @@ export function view_rows({ files, lines, annotations, is_folded, file_rows }: R
     const held = note ?? lines(path);
     if (held === null || typeof held === "string") rows.push(note_row(file, held));
     else {
-      const said = annotations.filter((annotation) => annotation.path === path);
+      const comments = annotations.filter((annotation) => annotation.path === path);
       // Not push(...): a file may have more rows than a call can have arguments.
-      for (const row of line_rows(path, file_rows(path, held), said)) rows.push(row);
+      for (const row of line_rows(path, file_rows(path, held), comments)) rows.push(row);
     }
   }
   return rows;

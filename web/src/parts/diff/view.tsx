@@ -240,8 +240,8 @@ export function DiffView(props: DiffViewProps) {
             {row.waiting ? "Loading…" : row.text}
           </p>
         );
-      case "said":
-        return <div class="diff-said">{row.content}</div>;
+      case "comment":
+        return <div class="diff-comment">{row.content}</div>;
       case "line":
         return (
           <DiffLineView

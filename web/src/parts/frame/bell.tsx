@@ -1,6 +1,6 @@
 // The bell: recent notices, the number of unread ones, and links to their pages.
 
-import { api, to_api_error } from "../../api";
+import { api } from "../../api";
 import type { NoticeView } from "../../api_types";
 import { relative_time } from "../../lib/format/time";
 import { notice_address } from "../../lib/sentences/notice";
@@ -12,7 +12,7 @@ import { Menu } from "../menu";
 import { toast_failed } from "../toast";
 
 const shown = 8;
-const asked = 30;
+const page_size = 30;
 const refresh = 30_000;
 
 /** Marks all notices as read and reloads the list and the bell. */
@@ -25,13 +25,13 @@ export function Bell() {
   const current = space.value;
   const key = current && can("project_read") ? `notices/${current.id}` : null;
   const load = use_load(key, (signal) =>
-    api.get<NoticeView[]>("/v1/notices", { space: current?.id, limit: asked }, signal),
+    api.get<NoticeView[]>("/v1/notices", { space: current?.id, limit: page_size }, signal),
   );
   use_refresh(key, refresh);
   if (!current || !load.data) return null;
   const page = `/s/${encodeURIComponent(current.name)}/notices`;
   const unread = load.data.filter((notice) => notice.unread).length;
-  const count = unread === asked ? `${asked}+` : String(unread);
+  const count = unread === page_size ? `${page_size}+` : String(unread);
   return (
     <Menu
       label={unread > 0 ? `Notices: ${count} new` : "Notices"}
@@ -56,10 +56,7 @@ export function Bell() {
               {
                 title: "Mark all as read",
                 icon: "check" as const,
-                run: () =>
-                  void mark_notices_read().catch((error) =>
-                    toast_failed("Could not mark as read", to_api_error(error)),
-                  ),
+                run: () => void mark_notices_read().catch((error) => toast_failed("Could not mark as read", error)),
               },
             ]
           : []),

@@ -128,11 +128,7 @@ function commands(params: Params, projects: Project[]): Command[] {
     },
     "?",
   );
-  action(
-    "Log out",
-    "leave",
-    () => void log_out().catch((error) => toast_failed("Could not log out", to_api_error(error))),
-  );
+  action("Log out", "leave", () => void log_out().catch((error) => toast_failed("Could not log out", error)));
   return list;
 }
 

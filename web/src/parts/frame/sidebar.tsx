@@ -1,6 +1,5 @@
 // The sidebar: pages of the space and of the open project, or, inside settings, the settings pages.
 
-import { to_api_error } from "../../api";
 import { use_counter } from "../../counters";
 import { fill_path, type Params } from "../../lib/route";
 import { navigate } from "../../router";
@@ -95,7 +94,7 @@ function UserMenu() {
         {
           title: "Log out",
           icon: "leave",
-          run: () => void log_out().catch((error) => toast_failed("Could not log out", to_api_error(error))),
+          run: () => void log_out().catch((error) => toast_failed("Could not log out", error)),
         },
       ]}
     />
