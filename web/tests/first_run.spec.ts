@@ -44,7 +44,7 @@ test.describe("first run", () => {
     await page.getByRole("link", { name: "Hone, home" }).click();
     await expect(step("Start a session").getByText("(done)")).toHaveCount(1);
     await page.reload();
-    await expect(page.getByRole("region", { name: "Active runs" }).getByRole("link")).toContainText(
+    await expect(page.getByRole("region", { name: "Recent runs" }).getByRole("link")).toContainText(
       "What goes wrong here?",
     );
     await expect(step("Start a session")).toHaveCount(0);

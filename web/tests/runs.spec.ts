@@ -53,7 +53,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await page.getByRole("button", { name: "Add a repository" }).click();
   await page.getByLabel("Address").fill("https://git.example.com/shop.git");
   await page.getByLabel("Folder").fill("services/shop");
-  await part("Outputs");
+  await part("Artifacts");
   await page.getByLabel("Files", { exact: true }).selectOption("review");
   await part("Review of branches");
   await page.getByLabel("Approvals").fill("2");

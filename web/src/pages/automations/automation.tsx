@@ -199,7 +199,7 @@ function About({ automation }: { automation: Automation }) {
           "Spent today",
           `${money(spent.cost_micro_usd)}${budget.cost_micro_usd_per_day === null ? "" : ` of ${money(budget.cost_micro_usd_per_day)}`}, ${short_count(spent.tokens)}${budget.tokens_per_day === null ? "" : ` of ${short_count(budget.tokens_per_day)}`} tokens`,
         ],
-        ["Runs with permissions of", automation.created_by],
+        ["Owner", automation.created_by],
         ...(automation.failure_streak > 0
           ? [
               ["Failures in a row", `${automation.failure_streak} of ${automation.failure_limit || "any number"}`] as [

@@ -150,7 +150,7 @@ export function Automations() {
     <div class="page list-page">
       <PageHeader
         title="Automations"
-        text="Start runs on a schedule, a metric, a monitor or a webhook. The history shows every firing, and why others were skipped."
+        text="Start runs on a schedule, a metric, a monitor or a webhook. The history shows each firing, and the reason for each skipped one."
       >
         {can("automation_write") && (
           <a class="button primary" href={automation_page("new")}>

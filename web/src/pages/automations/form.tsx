@@ -377,7 +377,8 @@ export function AutomationForm({ automation, save }: FormProps) {
               {variables.map((variable) => (
                 <code key={variable.name} title={variable.doc}>{`{{${variable.name}}} `}</code>
               ))}
-              What strangers wrote never goes into the prompt; it lies in a file that the worker can read.
+              Text from outside, such as the body of a webhook, is never part of the prompt: the worker reads it from a
+              file.
             </>
           }
         />
@@ -394,8 +395,8 @@ export function AutomationForm({ automation, save }: FormProps) {
             {draft.type === "monitor" && <MonitorTrigger draft={draft} change={change} project={project} />}
             {draft.type === "webhook" && (
               <p class="soft">
-                You get an address and a secret when it is saved. Requests are signed with HMAC-SHA256; a delivery that
-                comes twice fires once; its body is a file for the worker, never a part of the prompt.
+                The address and the secret are shown when you save. Requests must be signed with HMAC-SHA256. A repeated
+                delivery fires once. The worker reads the body from a file; it is never part of the prompt.
               </p>
             )}
           </div>

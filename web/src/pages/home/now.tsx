@@ -132,7 +132,7 @@ export function HomeNow({ projects }: { projects: Project[] }) {
         )}
       />
       <FirstRows
-        title="Active runs"
+        title="Recent runs"
         load={runs}
         all={swarm_page}
         row_key={(run) => run.id}

@@ -342,7 +342,7 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
                 value={draft.group_by}
                 on_input={(group_by) => change({ group_by })}
                 placeholder="model"
-                hint='A field, or attributes["key"]: the worst of the 20 largest groups counts. Empty: all together.'
+                hint='A field, or attributes["key"]: the worst of the 20 largest groups is used. Empty: no groups.'
               />
             )}
           </div>

@@ -298,7 +298,7 @@ function Notes({ monitor }: { monitor: Monitor }) {
       )}
       {monitor.bad_since && monitor.state !== "triggered" && (
         <Note kind="warning" icon="clock">
-          Beyond the limit since <Time time={monitor.bad_since} />; it triggers when that lasts.
+          Beyond the limit since <Time time={monitor.bad_since} />. It triggers if this continues.
         </Note>
       )}
       {monitor.muted && (

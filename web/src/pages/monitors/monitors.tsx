@@ -79,7 +79,7 @@ const columns = (project: string): Column<Monitor>[] => [
   },
   {
     id: "next",
-    title: "Next evaluation",
+    title: "Next",
     width: "96px",
     align: "right",
     wide: true,

@@ -58,7 +58,11 @@ function Worker({ draft, change }: PartProps) {
       {(draft.harness === "command" || draft.harness === "playbook") && (
         <Field
           label={draft.harness === "command" ? "Command" : "Playbook"}
-          hint={draft.harness === "command" ? "The program, then one argument per line." : "Empty: investigate."}
+          hint={
+            draft.harness === "command"
+              ? "The program, then one argument per line."
+              : "The name of a playbook. Empty: investigate."
+          }
           rows={2}
           value={draft.command}
           on_input={(command) => change({ command })}
@@ -265,7 +269,7 @@ function Outputs({ draft, change }: PartProps) {
   const waiting = output_kinds.filter((kind) => draft.outputs[kind] === "review");
   return (
     <Part
-      title="Outputs"
+      title="Artifacts"
       text={
         waiting.length === 0
           ? "no review required"

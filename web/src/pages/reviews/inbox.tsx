@@ -1,4 +1,4 @@
-// Everything that waits for a review, oldest first: branches, labels and other outputs that require one. Enter opens,
+// Everything that waits for a review, oldest first: branches, labels and other artifacts that require one. Enter opens,
 // x selects; everything except branches can be approved here.
 
 import { api } from "../../api";
@@ -111,7 +111,7 @@ const states: { id: ReviewState; title: string }[] = [
 const empty_texts: Record<ReviewState, { title: string; text: string }> = {
   pending: {
     title: "No pending reviews",
-    text: "Branches that workers push, labels, and other outputs that require a review appear here.",
+    text: "Branches that workers push, labels, and other artifacts that require a review appear here.",
   },
   changes_requested: {
     title: "No requested changes",
@@ -135,7 +135,7 @@ export function Inbox() {
     `${review_title(item)} ${item.repo_name ?? ""} ${item.branch ?? ""}`.toLowerCase().includes(text);
   return (
     <div class="page list-page">
-      <PageHeader title="Inbox" text="Reviews of what workers produced." />
+      <PageHeader title="Inbox" text="Branches, labels and other artifacts of workers that need a review." />
       <nav class="tabs" aria-label="Review">
         {states.map((known) => (
           <a

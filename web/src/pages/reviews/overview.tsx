@@ -58,7 +58,7 @@ function Output({ title, run }: { title: string; run: VerificationRun | null }) 
       <h3>{title}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard */}
       <pre tabIndex={0} role="group" aria-label={`Output on ${title}`}>
-        <code>{run?.output ? <VisibleLines text={run.output.trimEnd()} /> : "(nothing)"}</code>
+        <code>{run?.output ? <VisibleLines text={run.output.trimEnd()} /> : "(no output)"}</code>
       </pre>
     </div>
   );

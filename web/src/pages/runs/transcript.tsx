@@ -190,8 +190,8 @@ function StepState({ state, is_past }: { state: RunState; is_past: boolean }) {
 const past_words: Partial<Record<RunState, string>> = {
   queued: "queued",
   preparing: "prepared",
-  running: "finished",
-  waiting: "waited",
+  running: "started",
+  waiting: "waited for a follow-up",
 };
 
 function Line({ run, event, results, artifacts, is_past }: LineProps) {

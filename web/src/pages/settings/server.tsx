@@ -89,7 +89,7 @@ export function Server() {
                     {byte_size(server.data_dir_bytes)}
                   </span>,
                 ],
-                ["Spans waiting to be stored", <WaitingSpans key="waiting" />],
+                ["Pending spans", <WaitingSpans key="waiting" />],
                 [
                   "API",
                   <a key="api" href="/openapi.json" target="_blank" rel="noreferrer">

@@ -213,9 +213,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
   return (
     <aside class="issue-side" aria-label="About this issue">
       <section aria-label="Score">
-        <h2>
-          Score {Math.round(issue.score)} <span class="faint">and its terms</span>
-        </h2>
+        <h2>Score {Math.round(issue.score)}</h2>
         <Terms
           label="Terms of the score"
           terms={issue.score_terms.map((term) => ({

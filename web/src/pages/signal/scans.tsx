@@ -84,7 +84,7 @@ export function ScansDialog({ project, view }: { project: Project; view: SignalV
   return (
     <Dialog title="Scans" wide on_close={() => set_query({ scans: null }, { replace: true })}>
       <p class="soft">
-        Each look and what it cost. Finding costs no token; the tokens are those of workers that a look started.
+        Each scan and its cost. Scans use no tokens; the tokens are those of the workers that a scan started.
         {view.automation_id && (
           <>
             {" "}

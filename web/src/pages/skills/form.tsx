@@ -41,7 +41,7 @@ export function EnvPreviewList({ preview }: { preview: EnvPreview }) {
           ))}
         </p>
       )}
-      {preview.unknown.length > 0 && <p class="soft">Leaves out {preview.unknown.join(", ")}.</p>}
+      {preview.unknown.length > 0 && <p class="soft">Ignores {preview.unknown.join(", ")}.</p>}
       {preview.problems.map((problem) => (
         <p class="soft" key={problem}>
           {problem}

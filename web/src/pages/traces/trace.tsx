@@ -302,7 +302,7 @@ export function TracePage({ params }: { params: Params }) {
       {project.error && <ErrorNote error={project.error} retry={() => void reload("project/")} />}
       {skeleton?.is_cut && (
         <Note kind="warning" icon="warning">
-          This trace is larger than one page holds; only its first {exact_count(skeleton.spans.length)} spans are shown.
+          This trace is too large for one page. Only its first {exact_count(skeleton.spans.length)} spans are shown.
         </Note>
       )}
       {missing ? (
