@@ -120,7 +120,7 @@ def cpp_strings(text: str, comments: bool) -> Iterator[tuple[int, str]]:
 
 
 STRING = re.compile(r'//[^\n]*|/\*.*?\*/|(?<![\w$])"((?:[^"\\\n]|\\.)*)"|(?<![\w$])\'((?:[^\'\\\n]|\\.)*)\'|`((?:[^`\\]|\\.)*)`', re.S)
-ELEMENT = re.compile(r"(?<=[>}])([^<>{}=;]*[A-Za-z][^<>{}=;]*)(?=[<{])")
+ELEMENT = re.compile(r"(?<=[>}])((?:[^<>{}=;]|;(?=\s[a-z]))*[A-Za-z](?:[^<>{}=;]|;(?=\s[a-z]))*)(?=[<{])")
 
 
 def web_strings(text: str, comments: bool) -> Iterator[tuple[int, str]]:

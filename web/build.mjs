@@ -13,7 +13,7 @@ const root = dirname(fileURLToPath(import.meta.url));
 const out = join(root, "out");
 const watch = process.argv.includes("--watch");
 
-// Everything the browser fetches before the first page can be shown: an entry and its static imports.
+// Everything the browser loads before the first page is shown: an entry and its static imports.
 function first_load_files(outputs, entry) {
   const files = new Set();
   const visit = (file) => {

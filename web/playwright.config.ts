@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { defineConfig, type Project } from "@playwright/test";
 
-// Only tests that tests/flaky.txt names ("web: tests/file.spec.ts › title | reason | date") are tried a second time.
-// tools/web_report.py checks the file and says which of them needed it.
+// Only tests that tests/flaky.txt names ("web: tests/file.spec.ts › title | reason | date") are retried once.
+// tools/web_report.py checks the file and reports which of them needed it.
 const flaky = readFileSync(new URL("../tests/flaky.txt", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line.startsWith("web: "))
@@ -34,7 +34,7 @@ const browser: Project = {
 // Two suites: pure functions beside the code, and pages in a real browser against the real binary.
 export default defineConfig({
   timeout: 90_000,
-  // Each spec takes a second or two by itself; the limits leave room for a machine that builds meanwhile.
+  // A spec takes a second or two; the limits allow for a machine that builds at the same time.
   expect: { timeout: 20_000 },
   retries: 0,
   workers: 2,

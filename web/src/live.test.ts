@@ -10,7 +10,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return [server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`];
 }
 
-test("a cut connection resumes after the last whole event, without gaps or doubles", async () => {
+test("a lost connection resumes after the last complete event, without gaps or duplicates", async () => {
   const asked: string[] = [];
   const [server, url] = await serve((request, response) => {
     const after = Number(request.headers["last-event-id"] ?? 0);
@@ -36,7 +36,7 @@ test("a cut connection resumes after the last whole event, without gaps or doubl
   expect(asked.slice(0, 3)).toEqual(["40", "41", "42"]);
 });
 
-test("a refusal ends it, asking again would not help", async () => {
+test("a client error ends the stream without a retry", async () => {
   let requests = 0;
   const [server, url] = await serve((_, response) => {
     requests += 1;
@@ -48,7 +48,7 @@ test("a refusal ends it, asking again would not help", async () => {
   expect(requests).toBe(1);
 });
 
-test("a restarting server is waited for", async () => {
+test("the stream is retried while the server restarts", async () => {
   let requests = 0;
   const [server, url] = await serve((_, response) => {
     requests += 1;

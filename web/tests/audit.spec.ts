@@ -1,6 +1,6 @@
 import { expect, test, unique } from "./fixtures";
 
-test("a change appears, can be filtered for, opened and left again", async ({ page, admin }) => {
+test("a change is listed, filtered, opened and closed", async ({ page, admin }) => {
   const name = unique("audited");
   const project = await admin.send<{ id: string }>("POST", "/v1/projects", { name });
   await page.goto("/s/default/settings/audit");
@@ -24,7 +24,7 @@ test("a change appears, can be filtered for, opened and left again", async ({ pa
   await expect(detail).toBeVisible();
 });
 
-test("a wrong filter is underlined and explained, a right one is completed", async ({ page, admin }) => {
+test("an invalid filter is underlined with its error, a valid one is completed", async ({ page, admin }) => {
   await admin.send("POST", "/v1/projects", { name: unique("filtered") });
   await page.goto("/s/default/settings/audit");
   await expect(page.getByRole("row").nth(1)).toBeVisible();
@@ -62,7 +62,7 @@ test("the chain is verified and exported", async ({ page }) => {
   expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
 });
 
-test("the time range is in the address and an empty one says so", async ({ page }) => {
+test("the time range is in the address, and an empty range shows an empty state", async ({ page }) => {
   await page.goto("/s/default/settings/audit");
   await page.getByRole("button", { name: /^Time range/ }).click();
   await page.getByRole("menuitemradio", { name: "Last 15 min" }).click();
@@ -72,7 +72,7 @@ test("the time range is in the address and an empty one says so", async ({ page 
   await expect(page.getByRole("button", { name: /Time range: 2020-01-01 00:00/ })).toBeVisible();
 });
 
-test("a long log keeps only the visible rows in the page", async ({ page, admin }) => {
+test("a long log draws only the visible rows", async ({ page, admin }) => {
   const project = await admin.send<{ id: string }>("POST", "/v1/projects", { name: unique("long") });
   const change = (index: number) =>
     admin.send("PATCH", `/v1/projects/${project.id}`, { description: `change ${index}` });
@@ -92,10 +92,10 @@ test("a long log keeps only the visible rows in the page", async ({ page, admin 
   expect(await table.getByRole("row").count()).toBeLessThan(80);
 });
 
-test("new entries wait behind a pill instead of moving the list", async ({ page, admin }) => {
+test("new entries are counted in a pill and do not move the list", async ({ page, admin }) => {
   await admin.send("POST", "/v1/projects", { name: unique("before") });
   await page.clock.install();
-  // Only what this test does itself: the server has things of its own to write down.
+  // Only the actions of this test: the server records others.
   await page.goto("/s/default/settings/audit?q=action:project_create");
   const table = page.getByRole("table", { name: "Audit log" });
   await expect(table.getByRole("row").nth(1)).toBeVisible();

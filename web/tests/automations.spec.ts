@@ -4,7 +4,7 @@ import { api_key } from "./chat";
 import { expect, type Person, test, unique } from "./fixtures";
 import { send_spans } from "./spans";
 
-/** A preset whose workers only repeat what they are told. */
+/** A preset whose workers repeat the prompt. */
 async function with_preset(admin: Person): Promise<{ project: string; preset: { id: string; name: string } }> {
   const project = unique("automated");
   await admin.send("POST", "/v1/projects", { name: project });
@@ -15,7 +15,7 @@ async function with_preset(admin: Person): Promise<{ project: string; preset: { 
   return { project, preset };
 }
 
-test("an automation is made on a schedule, run now, paused, changed and deleted", async ({ page, admin }) => {
+test("an automation is created with a schedule, run, paused, edited and deleted", async ({ page, admin }) => {
   test.setTimeout(180_000);
   const { project, preset } = await with_preset(admin);
   const name = unique("Morning look");
@@ -69,7 +69,7 @@ test("an automation is made on a schedule, run now, paused, changed and deleted"
   await expect(page.getByRole("link", { name })).toHaveCount(0);
 });
 
-test("a metric trigger shows what it would have done", async ({ page, admin, request, server }) => {
+test("a metric trigger has a preview on past data", async ({ page, admin, request, server }) => {
   test.setTimeout(300_000);
   const slow = { timeout: 90_000 }; // seven days are read for it
   const { project } = await with_preset(admin);
@@ -112,10 +112,10 @@ test("the secret of a webhook is shown once and signs deliveries", async ({ page
   const id = randomUUID();
   const signature = createHmac("sha256", secret).update(`${now}.${id}.${body}`).digest("hex");
   const headers = { "X-Hone-Timestamp": now, "X-Hone-Delivery": id, "X-Hone-Signature": `sha256=${signature}` };
-  const answer = await request.post(server.url + new URL(address).pathname, {
+  const response = await request.post(server.url + new URL(address).pathname, {
     headers: { ...headers, "Content-Type": "application/json" },
     data: body,
   });
-  expect(answer.ok(), await answer.text()).toBe(true);
+  expect(response.ok(), await response.text()).toBe(true);
   await expect(page.getByRole("table", { name: "History" }).getByText("fired")).toBeVisible({ timeout: 60_000 });
 });

@@ -15,7 +15,7 @@ test.afterAll(async () => {
   await server.stop();
 });
 
-test("lists of traces and the server page say that spans are not stored, and why", async ({ browser }) => {
+test("lists of traces and the server page show that spans are not stored, and the reason", async ({ browser }) => {
   const context = await browser.newContext({ baseURL: server.url });
   const admin = await Person.log_in(context.request, server.url, admin_email, admin_password);
   const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name: "sender" });

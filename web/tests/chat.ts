@@ -1,4 +1,4 @@
-// A small conversation as an application sends it, and how the specs about traces get to it.
+// A small conversation as an application sends it, for the specs about traces.
 
 import type { APIRequestContext, Page } from "@playwright/test";
 import { expect, type Person, unique } from "./fixtures";

@@ -1,4 +1,4 @@
-// What `hone demo` shows: the loop on the embedded default, without a key and without a network. With SCREENSHOTS=1 it
+// The pages of `hone demo`: embedded storage, no model key, no network. With SCREENSHOTS=1 it
 // writes the pictures of the README.
 
 import { mkdirSync } from "node:fs";
@@ -42,7 +42,7 @@ async function open(path: string, picture?: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${picture}.png`) });
 }
 
-test("Signal has found what was planted, and one issue is investigated", async () => {
+test("Signal finds the problems of the demo data, and one issue is investigated", async () => {
   await open("/s/default/projects/support-agent/signal", "signal");
   await expect(page.getByText("7 open issues", { exact: false })).toBeVisible();
   const first = page.getByRole("link", { name: /rank_articles became .* times slower/ }).first();
@@ -64,13 +64,13 @@ test("a session has its transcript and its chart", async () => {
   if (takes_pictures) await page.screenshot({ path: join(directory, "run.png") });
 });
 
-test("automations have fired and say so", async () => {
+test("automations have fired", async () => {
   await open("/s/default/automations");
   await expect(page.getByText("morning-report")).toBeVisible();
   await expect(page.getByText("failing-tools")).toBeVisible();
 });
 
-test("traces and the monitor are there", async () => {
+test("the project has traces and a monitor", async () => {
   await open("/s/default/projects/support-agent");
   await open("/s/default/projects/support-agent/monitors");
   await expect(page.getByText("slow answers")).toBeVisible();

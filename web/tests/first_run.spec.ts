@@ -10,10 +10,7 @@ test.describe("first run", () => {
   });
   test.afterAll(async () => own.stop());
 
-  test("the steps tick themselves off as things happen, then the space shows what goes on", async ({
-    page,
-    request,
-  }) => {
+  test("each first step is marked as done, then the space shows its recent runs", async ({ page, request }) => {
     test.setTimeout(120_000);
     await page.goto(own.url);
     await fill_login(page, admin_email, admin_password);

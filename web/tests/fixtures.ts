@@ -1,4 +1,4 @@
-// What the specs share: one server per worker, a logged-in page, and the API as the same person.
+// Shared by the specs: one server per worker, a logged-in page, and the API as the same user.
 
 import {
   type APIRequestContext,
@@ -12,7 +12,7 @@ import { admin_email, admin_password, type Server, start_server } from "./server
 
 export { expect };
 
-/** Requests as a person with a cookie, for what a spec needs before it starts. */
+/** Requests with a login cookie, for the setup of a spec. */
 export class Person {
   private constructor(
     private readonly request: APIRequestContext,
@@ -21,16 +21,16 @@ export class Person {
   ) {}
 
   static async log_in(request: APIRequestContext, url: string, email: string, password: string): Promise<Person> {
-    const answer = await request.post(`${url}/v1/login`, { data: { email, password } });
-    expect(answer.ok(), await answer.text()).toBe(true);
-    return new Person(request, url, (await answer.json()).data.csrf_token);
+    const response = await request.post(`${url}/v1/login`, { data: { email, password } });
+    expect(response.ok(), await response.text()).toBe(true);
+    return new Person(request, url, (await response.json()).data.csrf_token);
   }
 
   async send<T>(method: string, path: string, data?: unknown): Promise<T> {
     const headers = { "X-CSRF-Token": this.csrf_token };
-    const answer = await this.request.fetch(`${this.url}${path}`, { method, data, headers });
-    expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true);
-    return answer.status() === 204 ? (undefined as T) : ((await answer.json()).data as T);
+    const response = await this.request.fetch(`${this.url}${path}`, { method, data, headers });
+    expect(response.ok(), `${method} ${path}: ${await response.text()}`).toBe(true);
+    return response.status() === 204 ? (undefined as T) : ((await response.json()).data as T);
   }
 }
 
@@ -73,8 +73,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 });
 
-/** A browser of somebody who has never been here. */
-export async function stranger(browser: Browser, url: string): Promise<Page> {
+/** A browser without a login. */
+export async function guest_page(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, storageState: { cookies: [], origins: [] } });
   return context.newPage();
 }
@@ -86,7 +86,7 @@ export async function fill_login(page: Page, email: string, password: string): P
 }
 
 let counter = 0;
-/** Specs of one worker share a server, so every thing gets a name of its own. */
+/** Specs of one worker share a server, so every object has a unique name. */
 export function unique(name: string): string {
   counter += 1;
   return `${name}-${process.pid}-${counter}`;

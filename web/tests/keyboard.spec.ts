@@ -53,7 +53,7 @@ test("g and a letter goes to a page, ? lists the keys, [ collapses the sidebar",
   await expect(page.getByRole("button", { name: "Collapse the sidebar" })).toBeVisible();
 });
 
-test("a list is walked with j, k and Enter", async ({ page, admin }) => {
+test("j, k and Enter work in a list", async ({ page, admin }) => {
   const mark = unique("walk");
   for (const part of ["a", "b"]) await admin.send("POST", "/v1/projects", { name: `${mark}-${part}` });
   await page.goto(`/s/default/projects?q=${mark}`);
@@ -64,7 +64,7 @@ test("a list is walked with j, k and Enter", async ({ page, admin }) => {
   await expect(page.getByRole("row")).toHaveCount(3);
 });
 
-test("keys do nothing while the user types", async ({ page, admin }) => {
+test("keyboard shortcuts are off while the user types", async ({ page, admin }) => {
   await admin.send("POST", "/v1/projects", { name: unique("typing") });
   await page.goto("/s/default/projects");
   await page.getByLabel("Filter projects").fill("");
@@ -74,7 +74,7 @@ test("keys do nothing while the user types", async ({ page, admin }) => {
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
-test("a dialog gives the focus back to where it came from", async ({ page, admin }) => {
+test("a dialog returns the focus", async ({ page, admin }) => {
   await admin.send("POST", "/v1/projects", { name: unique("focus") });
   await page.goto("/s/default/projects");
   const button = page.getByRole("button", { name: "Create project" });

@@ -2,7 +2,7 @@ import { expect, test, unique } from "./fixtures";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
-test("a key is shown once, copied, works, and is refused after it is revoked", async ({ page, request, server }) => {
+test("a key is shown once, copied, works, and is rejected after it is revoked", async ({ page, request, server }) => {
   const name = unique("ci");
   await page.goto("/s/default/settings/keys?new=1");
   const dialog = page.getByRole("dialog");
@@ -39,7 +39,7 @@ test("a key is shown once, copied, works, and is refused after it is revoked", a
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("revoked");
 });
 
-test("a rotated key has a new secret and the old one ends", async ({ page, admin, request, server }) => {
+test("a rotated key has a new secret and the old one expires", async ({ page, admin, request, server }) => {
   const name = unique("rotate");
   const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name });
   await page.goto("/s/default/settings/keys");
@@ -55,7 +55,7 @@ test("a rotated key has a new secret and the old one ends", async ({ page, admin
   expect(await status(key)).toBe(401);
 });
 
-test("several keys are revoked at once by keyboard", async ({ page, admin }) => {
+test("several keys are revoked together by keyboard", async ({ page, admin }) => {
   const mark = unique("many");
   for (const part of ["a", "b"]) await admin.send("POST", "/v1/keys", { name: `${mark}-${part}` });
   await page.goto(`/s/default/settings/keys?q=${mark}`);
@@ -71,7 +71,7 @@ test("several keys are revoked at once by keyboard", async ({ page, admin }) => 
   await expect(page.getByText("2 keys revoked")).toBeVisible();
 });
 
-test("a key with chosen permissions lists only what the person holds", async ({ page }) => {
+test("a key with chosen permissions offers only those of the user", async ({ page }) => {
   const name = unique("chosen");
   await page.goto("/s/default/settings/keys?new=1");
   const dialog = page.getByRole("dialog");

@@ -10,7 +10,7 @@ test.describe("login", () => {
   });
   test.afterAll(async () => own.stop());
 
-  test("a link into the product asks for a login and then leads there", async ({ page }) => {
+  test("a link opens its page after the login", async ({ page }) => {
     await page.goto(`${own.url}/s/default/settings/members?q=adm`);
     await expect(page).toHaveURL(/\/login\?next=/);
     await expect(page.getByLabel("Email")).toBeFocused();
@@ -29,7 +29,7 @@ test.describe("login", () => {
     await expect(page.getByRole("heading", { name: "Log in to Hone" })).toBeVisible();
   });
 
-  test("a wrong password says so, keeps the address and carries the request id", async ({ page }) => {
+  test("a wrong password shows an error with the request id and keeps the email", async ({ page }) => {
     await page.goto(`${own.url}/login`);
     await fill_login(page, "nobody@example.com", "not the password");
     await expect(page.getByRole("alert")).toBeVisible();
@@ -38,14 +38,14 @@ test.describe("login", () => {
     await expect(page).toHaveURL(/\/login$/);
   });
 
-  test("too many attempts make the button wait", async ({ page }) => {
+  test("too many attempts disable the button", async ({ page }) => {
     await page.goto(`${own.url}/login`);
     await page.getByLabel("Email").fill("somebody@example.com");
     await page.getByLabel("Password").fill("not the password");
     const button = page.getByRole("button", { name: /Log in|Try again in/ });
     for (let attempt = 0; attempt < 20; attempt++) {
-      const [answer] = await Promise.all([page.waitForResponse("**/v1/login"), button.click()]);
-      if (answer.status() === 429) break;
+      const [response] = await Promise.all([page.waitForResponse("**/v1/login"), button.click()]);
+      if (response.status() === 429) break;
     }
     await expect(page.getByRole("button", { name: /Try again in/ })).toBeDisabled();
     await expect(page.getByRole("alert")).toBeVisible();

@@ -4,7 +4,7 @@ import { expect, test, unique } from "./fixtures";
 
 const ground = () => getComputedStyle(document.body).backgroundColor;
 
-test("the theme follows the system until it is pinned", async ({ page }) => {
+test("the theme follows the system until one is chosen", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto("/s/default");
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

@@ -1,6 +1,6 @@
-import { expect, stranger, test, unique } from "./fixtures";
+import { expect, guest_page, test, unique } from "./fixtures";
 
-test("an invited viewer joins by the link and sees only what a viewer may do", async ({
+test("an invited viewer joins by the link and sees only what the role allows", async ({
   page,
   browser,
   server,
@@ -20,7 +20,7 @@ test("an invited viewer joins by the link and sees only what a viewer may do", a
     page.getByRole("table", { name: "Invitations" }).getByRole("row").filter({ hasText: email }),
   ).toContainText("open");
 
-  const guest = await stranger(browser, server.url);
+  const guest = await guest_page(browser, server.url);
   await guest.goto(link);
   await expect(guest.getByText(email)).toBeVisible();
   await guest.getByLabel("Your name").fill("Vera Viewer");
@@ -43,7 +43,7 @@ test("an invited viewer joins by the link and sees only what a viewer may do", a
   await guest.context().close();
 });
 
-test("a role is changed in place and a member is removed after a question", async ({
+test("a role is changed in the list and a member is removed after a confirmation", async ({
   page,
   admin,
   playwright,
@@ -71,7 +71,7 @@ test("a role is changed in place and a member is removed after a question", asyn
   await request.dispose();
 });
 
-test("the last owner stays owner, and the box shows it", async ({ page }) => {
+test("the last owner stays owner, and the field shows it", async ({ page }) => {
   await page.goto("/s/default/settings/members");
   const role = page.getByLabel("Role of admin@localhost");
   await role.selectOption("viewer");
@@ -93,7 +93,7 @@ test("an invitation can be revoked", async ({ page, admin }) => {
   await expect(page.getByRole("row").filter({ hasText: email })).toHaveCount(0);
 });
 
-test("the roles page marks the own role", async ({ page }) => {
+test("the roles page marks the user's role", async ({ page }) => {
   await page.goto("/s/default/settings/roles");
   await expect(page.getByRole("columnheader", { name: /owner/ })).toContainText("you");
   await expect(

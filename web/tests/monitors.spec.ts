@@ -5,12 +5,7 @@ import { api_key } from "./chat";
 import { expect, test, unique } from "./fixtures";
 import { refused_lookups, send_spans } from "./spans";
 
-test("a monitor is tried on past data, made, looked at, muted and deleted", async ({
-  page,
-  admin,
-  request,
-  server,
-}) => {
+test("a monitor is previewed, created, evaluated, muted and deleted", async ({ page, admin, request, server }) => {
   test.setTimeout(300_000);
   const project = unique("measured");
   await send_spans(request, server.url, await api_key(admin), project, refused_lookups(), 600_000);
@@ -58,7 +53,7 @@ test("a monitor is tried on past data, made, looked at, muted and deleted", asyn
   await expect(row).toContainText("50 %");
   await check_page(page);
 
-  // What it had to tell is behind the bell.
+  // Its notices are in the menu of the bell.
   await page.getByRole("button", { name: /^Notices/ }).click();
   await expect(page.getByRole("menuitem", { name: new RegExp(name) }).first()).toBeVisible();
   await check_page(page);
@@ -101,7 +96,7 @@ async function receiver(): Promise<{
   return { url: `http://127.0.0.1:${(end.address() as AddressInfo).port}`, got, end };
 }
 
-test("a destination is added, tested, switched off and deleted", async ({ page }) => {
+test("a destination is added, tested, turned off and deleted", async ({ page }) => {
   const { url, got, end } = await receiver();
   const name = unique("on-call");
   await page.goto("/s/default/settings/destinations?new=1");

@@ -1,11 +1,11 @@
-// Every page in both themes: no accessibility finding, nothing against the content security policy.
+// Every page in both themes: no accessibility finding, no violation of the content security policy.
 
 import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
-import { expect, stranger, test, unique } from "./fixtures";
+import { expect, guest_page, test, unique } from "./fixtures";
 import { new_span_id, send_spans } from "./spans";
 
-/** Counts what the browser refuses, and scripts that fail. */
+/** Collects violations of the policy, and script errors. */
 async function watch(page: Page): Promise<() => Promise<void>> {
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
@@ -15,7 +15,7 @@ async function watch(page: Page): Promise<() => Promise<void>> {
   return async () => expect(errors).toEqual([]);
 }
 
-/** The dark theme differs in nothing but colours, so only they are looked at again. */
+/** The dark theme differs only in colours, so only they are checked again. */
 async function check_both_themes(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
   await check_page(page);
@@ -31,7 +31,7 @@ const pages: Record<string, string> = {
   "a project's settings": "/s/default/projects/checked?tab=settings",
   "a project's access": "/s/default/projects/checked?tab=access",
   Traces: "/s/default/projects/checked/traces",
-  "a trace that is not there": `/s/default/projects/checked/traces/${"ab".repeat(16)}`,
+  "a trace that does not exist": `/s/default/projects/checked/traces/${"ab".repeat(16)}`,
   "Chat sessions": "/s/default/projects/checked/sessions",
   Signal: "/s/default/projects/checked/signal",
   Monitors: "/s/default/projects/checked/monitors",
@@ -58,7 +58,7 @@ const pages: Record<string, string> = {
   Spaces: "/installation/spaces",
   Users: "/installation/users",
   Account: "/account",
-  "nothing there": "/nowhere",
+  "an unknown address": "/nowhere",
 };
 
 test.describe("every page", () => {
@@ -69,10 +69,10 @@ test.describe("every page", () => {
   });
 
   for (const [name, path] of Object.entries(pages)) {
-    test(`${name} is accessible and keeps to the policy`, async ({ page }) => {
+    test(`${name} is accessible and complies with the policy`, async ({ page }) => {
       const verify = await watch(page);
-      const answer = await page.goto(path);
-      expect(answer?.headers()["content-security-policy"]).toContain("default-src 'none'");
+      const response = await page.goto(path);
+      expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
       await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
       await expect(page.getByRole("status", { name: "Loading" })).toHaveCount(0);
       await expect(page.getByRole("alert")).toHaveCount(0);
@@ -140,7 +140,7 @@ test("menus, palette and key help are accessible", async ({ page }) => {
 });
 
 test("the pages before login are accessible", async ({ browser, server }) => {
-  const page = await stranger(browser, server.url);
+  const page = await guest_page(browser, server.url);
   const verify = await watch(page);
   for (const path of ["/login", "/invite/not-a-token"]) {
     await page.goto(path);

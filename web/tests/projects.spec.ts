@@ -32,7 +32,7 @@ test("a project is created, renamed and deleted", async ({ page }) => {
   await expect(page.getByRole("link", { name: `${name}-2` })).toHaveCount(0);
 });
 
-test("a name that is taken keeps the dialog open and says why", async ({ page, admin }) => {
+test("a name that is taken keeps the dialog open and shows the error", async ({ page, admin }) => {
   const name = unique("taken");
   await admin.send("POST", "/v1/projects", { name });
   await page.goto("/s/default/projects?new=1");
@@ -57,7 +57,7 @@ test("filter and order of the list are in the address", async ({ page, admin }) 
   await expect(names).toHaveText([`${mark}-b`]);
 });
 
-test("columns can be chosen and stay chosen", async ({ page, admin }) => {
+test("chosen columns are stored", async ({ page, admin }) => {
   await admin.send("POST", "/v1/projects", { name: unique("columns") });
   await page.goto("/s/default/projects");
   await expect(page.getByRole("columnheader", { name: "Id" })).toHaveCount(0);
@@ -68,7 +68,7 @@ test("columns can be chosen and stay chosen", async ({ page, admin }) => {
   await expect(page.getByRole("columnheader", { name: "Id" })).toBeVisible();
 });
 
-test("a restricted project gets bindings, and taking one away can be undone", async ({ page, admin }) => {
+test("a restricted project has bindings, and removing one can be undone", async ({ page, admin }) => {
   const name = unique("secret");
   await admin.send("POST", "/v1/projects", { name });
   await page.goto(`/s/default/projects/${name}?tab=access`);
@@ -77,7 +77,7 @@ test("a restricted project gets bindings, and taking one away can be undone", as
   const table = page.getByRole("table", { name: "Bindings" });
   const give = page.getByRole("button", { name: "Grant access" });
   await expect(table.or(give).first()).toBeVisible();
-  // Whoever restricts a project may be bound to it at once, so as not to lock themselves out.
+  // The user who restricts a project may get a binding automatically.
   if ((await table.count()) === 0) await give.click();
   await expect(table.getByRole("row")).toHaveCount(2);
   await table.getByRole("button", { name: /^Remove/ }).click();
@@ -86,7 +86,7 @@ test("a restricted project gets bindings, and taking one away can be undone", as
   await expect(table.getByRole("row")).toHaveCount(2);
 });
 
-test("an address that leads nowhere says so", async ({ page }) => {
+test("an unknown address shows that the page is not found", async ({ page }) => {
   await page.goto("/s/default/projects/no-such-project");
   await expect(page.getByRole("alert")).toContainText("not found");
   await expect(page.getByRole("alert").getByText(/^Request/)).toBeVisible();

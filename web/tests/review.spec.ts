@@ -101,7 +101,7 @@ test("a pushed branch is read, sent back, compared and approved", async ({ page,
   await expect(page).toHaveURL(new RegExp(artifact));
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Guard the mean against an empty basket");
 
-  // Lines, in colours, with the words that changed and marks for what cannot be seen.
+  // Highlighted lines with changed words and marks for invisible characters.
   const lines = changes(page);
   await expect(lines.locator(".diff-line.deleted").first()).toContainText("return self.total() / len(self.items)");
   await expect(lines.locator(".diff-line.added .word").first()).toHaveText("max(");
@@ -122,7 +122,7 @@ test("a pushed branch is read, sent back, compared and approved", async ({ page,
   expect(await thread.locator("img").count()).toBe(0);
   await check_page(page);
 
-  // Viewed files fold and are counted.
+  // Viewed files are collapsed and counted.
   await page.keyboard.press("v");
   await expect(page.getByText("1 of 3 viewed")).toBeVisible();
 
@@ -144,13 +144,13 @@ test("a pushed branch is read, sent back, compared and approved", async ({ page,
 
   await page.keyboard.press("a");
   await expect(dialog).toBeVisible();
-  // What cannot be seen must be allowed by somebody.
+  // Invisible characters must be allowed by the reviewer.
   await dialog.getByLabel("I have reviewed these changes and allow them").check();
   await dialog.getByRole("button", { name: "Approve" }).click();
   await expect(page.locator(".review-summary").getByText("approved", { exact: true })).toBeVisible();
 });
 
-test("ten thousand lines are in the page only where one looks", async ({ page, admin, server }) => {
+test("of ten thousand lines only the visible ones are drawn", async ({ page, admin, server }) => {
   test.setTimeout(300_000);
   const name = unique("large");
   const { artifact } = await start_run(admin, make_repo(server.directory, name), name);
@@ -161,7 +161,7 @@ test("ten thousand lines are in the page only where one looks", async ({ page, a
   const tree = page.getByRole("navigation", { name: "Changed files" });
   await expect(tree.getByRole("button", { name: /big\.py/ })).toHaveAttribute("aria-current", "true");
 
-  // What would turn the reading direction is a mark, and tags are words.
+  // Characters that change the direction are marked, and tags are text.
   await tree.getByRole("button", { name: /odd\.py/ }).click();
   await expect(lines.locator(".unseen", { hasText: "U+202E" })).toBeVisible();
   await expect(lines.getByText("<b>bold</b>")).toBeVisible();
@@ -195,7 +195,7 @@ test("a repository is added, fetched and deleted", async ({ page, server }) => {
   await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
 });
 
-test("the Inbox is worked through with the keyboard alone", async ({ page, admin, server }) => {
+test("the Inbox works with the keyboard only", async ({ page, admin, server }) => {
   test.setTimeout(300_000);
   const name = unique("typed");
   const url = make_repo(server.directory, name);
@@ -235,7 +235,7 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
   await press("ArrowUp");
   await expect(chosen).toContainText("value_1 =");
 
-  // Files: the one before, folded and unfolded.
+  // Files: the previous one, collapsed and expanded.
   await press("K");
   await expect(file).toContainText("basket.py");
   await press("x");
@@ -245,7 +245,7 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
   await press("x");
   await expect(changes(page).getByText("return self.total() / len(self.items)")).toBeVisible();
 
-  // A comment on the line, taken back before it is said.
+  // A comment on the line, cancelled before it is sent.
   await press("j");
   await press("c");
   await page.getByRole("textbox", { name: "Comment on old line 6" }).fill("not yet");
@@ -255,7 +255,7 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
   await expect(chosen.first()).toContainText("return self.total()");
   await press("s");
 
-  // Each decision asks first; Escape is no decision.
+  // Each decision has a dialog; Escape cancels it.
   for (const [key, title] of [
     ["a", "Approve"],
     ["r", "Request changes"],
@@ -266,7 +266,7 @@ test("the Inbox is worked through with the keyboard alone", async ({ page, admin
     await press("Escape");
     await expect(dialog).toHaveCount(0);
   }
-  // Neighbours are known once the list has been read.
+  // The next and previous reviews are known once the list is loaded.
   await expect(page.getByRole("button", { name: "Next pending review" })).toBeEnabled();
   await press("n");
   await expect(page).not.toHaveURL(new RegExp(first.artifact));

@@ -7,7 +7,7 @@ interface Preset {
   settings: object;
 }
 
-test("a session is started in Studio, watched to its end, seen in Swarm", async ({ page, admin }) => {
+test("a session is started in Studio, ends, and is listed in Swarm", async ({ page, admin }) => {
   test.setTimeout(180_000);
   const project = unique("studied");
   await admin.send("POST", "/v1/projects", { name: project });
@@ -86,7 +86,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   });
 });
 
-test("what a preset holds back is approved by a person", async ({ page, admin }) => {
+test("an artifact that requires a review is approved", async ({ page, admin }) => {
   test.setTimeout(180_000);
   const project = unique("reviewed");
   await admin.send("POST", "/v1/projects", { name: project });
@@ -114,11 +114,11 @@ test("what a preset holds back is approved by a person", async ({ page, admin })
   expect((await saved).suggestedFilename()).toMatch(/^run_.*\.zip$/);
 });
 
-test("a session takes a follow-up", async ({ page, admin }) => {
+test("a session accepts a follow-up", async ({ page, admin }) => {
   test.setTimeout(240_000);
   const project = unique("talked");
   await admin.send("POST", "/v1/projects", { name: project });
-  // Says what it is told, once for each turn.
+  // Prints its prompt, once for each turn.
   const settings = { harness: "command", command: ["/bin/cat"] };
   const run = await admin.send<{ id: string }>("POST", "/v1/runs", { project, prompt: "Say one", settings });
   await page.goto(`/s/default/runs/${run.id}`);
@@ -127,7 +127,7 @@ test("a session takes a follow-up", async ({ page, admin }) => {
   await expect(settled).toBeVisible({ timeout: 120_000 });
   await page.getByLabel("Follow-up").fill("Say two");
   await page.getByRole("button", { name: "Send" }).click();
-  // Once as what was said, once as what came back.
+  // Once as the follow-up, once as the response.
   await expect(transcript.getByText("Say two").nth(1)).toBeVisible({ timeout: 120_000 });
   await expect(settled).toBeVisible({ timeout: 120_000 });
 });
@@ -157,7 +157,7 @@ test("a running session is stopped, then forked", async ({ page, admin }) => {
   await expect(facts.getByText("cancelled", { exact: true })).toBeVisible({ timeout: 60_000 });
 });
 
-test("several runs are stopped at once in Swarm", async ({ page, admin }) => {
+test("several runs are stopped together in Swarm", async ({ page, admin }) => {
   test.setTimeout(180_000);
   const project = unique("many");
   await admin.send("POST", "/v1/projects", { name: project });

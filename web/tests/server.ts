@@ -38,12 +38,12 @@ async function wait_for_url(directory: string, child: ChildProcess, output: () =
   }
 }
 
-/** Waits until the server has said something. */
+/** Waits for a text in the output of the server. */
 async function wait_for_words(words: string, child: ChildProcess, output: () => string): Promise<void> {
   const deadline = Date.now() + 240_000;
   while (!output().includes(words)) {
     if (child.exitCode !== null || Date.now() > deadline)
-      throw new Error(`${binary} never said "${words}":\n${output()}`);
+      throw new Error(`${binary} did not print "${words}":\n${output()}`);
     await new Promise((done) => setTimeout(done, 50));
   }
 }
@@ -56,7 +56,7 @@ export async function start_server(command: "serve" | "demo" = "serve", flags: s
   args.push("--otlp-http-listen", "", "--otlp-grpc-listen", "");
   // Specs receive webhooks on this machine.
   args.push("--notice-private-addresses", "true");
-  // The binary carries the UI inside; a directory can stand in for it while working on the UI.
+  // The UI is embedded in the binary; a directory can replace it during development.
   if (process.env.HONE_UI_DIR) args.push("--ui-dir", resolve(process.env.HONE_UI_DIR));
   if (process.env.HONE_SERVE_FLAGS) args.push(...process.env.HONE_SERVE_FLAGS.split(" "));
   args.push(...flags);

@@ -1,4 +1,4 @@
-import { expect, fill_login, stranger, test, unique } from "./fixtures";
+import { expect, fill_login, guest_page, test, unique } from "./fixtures";
 import { admin_email, admin_password } from "./server";
 
 test("a space is created, renamed and deleted, and the switcher follows", async ({ page }) => {
@@ -24,14 +24,14 @@ test("a space is created, renamed and deleted, and the switcher follows", async 
   await expect(page.getByText(`Space ${name}-2 deleted`)).toBeVisible();
 });
 
-test("the server page shows settings and where each comes from", async ({ page }) => {
+test("the server page shows the settings and their sources", async ({ page }) => {
   await page.goto("/installation/server");
   const row = page.getByRole("table", { name: "Settings" }).getByRole("row").filter({ hasText: "data_dir" }).first();
   await expect(row).toContainText("flag");
 });
 
 test("another login can be ended from the account page", async ({ page, browser, server }) => {
-  const other = await stranger(browser, server.url);
+  const other = await guest_page(browser, server.url);
   await other.goto("/login");
   await fill_login(other, admin_email, admin_password);
   await expect(other.getByRole("button", { name: /^You:/ })).toBeVisible();
@@ -44,7 +44,7 @@ test("another login can be ended from the account page", async ({ page, browser,
   await other.context().close();
 });
 
-test("the own name is changed", async ({ page }) => {
+test("the user's name is changed", async ({ page }) => {
   const name = unique("Ada");
   await page.goto("/account");
   await page.getByRole("textbox", { name: "Name", exact: true }).fill(name);

@@ -31,7 +31,7 @@ async function no_wider_than_a_phone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test("Signal is turned on only after the note is agreed to, and off again", async ({ page, admin }) => {
+test("Signal is turned on only after consent, and off again", async ({ page, admin }) => {
   const project = unique("quiet");
   await admin.send("POST", "/v1/projects", { name: project });
   await page.goto(`/s/default/projects/${project}/signal`);
@@ -64,7 +64,7 @@ test("Signal is turned on only after the note is agreed to, and off again", asyn
   await expect(page.getByText(`Signal is off for ${project}`)).toBeVisible();
 });
 
-test("issues are ranked, explained, and narrowed", async ({ page, admin }) => {
+test("issues are ranked with a score, and filtered", async ({ page, admin }) => {
   const project = await with_signal(admin);
   const bad = "Orders cannot be looked up";
   const small = "Greeting is too long";
@@ -92,7 +92,7 @@ test("issues are ranked, explained, and narrowed", async ({ page, admin }) => {
   await expect(page.getByRole("heading", { name: bad, level: 1 })).toBeVisible();
 });
 
-test("an issue is discussed, assigned, muted, dismissed, resolved and opened again", async ({ page, admin }) => {
+test("an issue is commented on, assigned, muted, dismissed, resolved and reopened", async ({ page, admin }) => {
   const project = await with_signal(admin);
   const title = "Lookups fail often";
   const issue = await report(admin, project, title);
@@ -141,7 +141,7 @@ test("an issue is discussed, assigned, muted, dismissed, resolved and opened aga
   await expect(page.getByRole("link", { name: title })).toBeVisible();
 });
 
-test("an issue becomes an evaluator and a monitor, and the scans say what they cost", async ({
+test("an evaluator and a monitor are created from an issue, and scans show their cost", async ({
   page,
   admin,
   request,
@@ -162,7 +162,7 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   await expect(page.getByRole("heading", { name: "Evaluators", level: 1 })).toBeVisible();
   const row = page.getByRole("table", { name: "Evaluators" }).getByRole("row").nth(1);
   await expect(row).toContainText("fail / pass");
-  // It judges within a minute, on its own.
+  // It evaluates within a minute, without a scan.
   await expect(async () => {
     await page.reload();
     await expect(row).toContainText("10 of 20", { timeout: 10_000 });
@@ -188,7 +188,7 @@ test("an issue becomes an evaluator and a monitor, and the scans say what they c
   await expect(page.getByRole("heading", { name: `Signal: ${project}`, level: 1 })).toBeVisible();
 });
 
-test("an evaluator is tried on the last day, made, switched off and deleted", async ({
+test("an evaluator is tested on the last day, created, turned off and deleted", async ({
   page,
   admin,
   request,
@@ -221,7 +221,7 @@ test("an evaluator is tried on the last day, made, switched off and deleted", as
   await expect(page.getByText("No evaluators yet")).toBeVisible();
 });
 
-test("two issues become one and two again", async ({ page, admin }) => {
+test("two issues are merged and split again", async ({ page, admin }) => {
   const project = await with_signal(admin);
   // Numbers do not make two titles two problems: the words must differ.
   const first = "Orders cannot be looked up";

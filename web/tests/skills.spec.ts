@@ -7,7 +7,7 @@ import { expect, test, unique } from "./fixtures";
 
 const canary = "ghp_canary_9f3a7c51e2d84b60";
 
-test("a skill is made from the gallery; its secret never comes back", async ({ page, admin }) => {
+test("a skill is created from the gallery, and its secret is never returned", async ({ page, admin }) => {
   const name = unique("forge");
   await page.goto("/s/default/skills?new=1");
   const dialog = page.getByRole("dialog");
@@ -28,7 +28,7 @@ test("a skill is made from the gallery; its secret never comes back", async ({ p
   expect(JSON.stringify(skills)).not.toContain(canary);
 });
 
-test("putting a secret into the environment is warned of and noted as a version", async ({ page, admin }) => {
+test("exposing a secret to the environment shows a warning and is recorded as a version", async ({ page, admin }) => {
   const name = unique("env");
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "github" });
   await page.goto(`/s/default/skills/${id}`);
@@ -43,7 +43,7 @@ test("putting a secret into the environment is warned of and noted as a version"
   await expect(page.getByRole("row").filter({ hasText: "GH_TOKEN is now env" })).toBeVisible();
 });
 
-test("a pasted .env is looked at before it is stored", async ({ page, admin }) => {
+test("a pasted .env is previewed before it is stored", async ({ page, admin }) => {
   const name = unique("dd");
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "datadog" });
   await page.goto(`/s/default/skills/${id}`);
@@ -57,7 +57,7 @@ test("a pasted .env is looked at before it is stored", async ({ page, admin }) =
   await expect(page.getByRole("row", { name: /^DD_APP_KEY/ })).toContainText("api.datadoghq.eu");
 });
 
-test("secrets and reach say what is exposed", async ({ page, admin }) => {
+test("secrets and network access show the exposure", async ({ page, admin }) => {
   const name = unique("reach");
   await admin.send("POST", "/v1/skills", { name, type: "github", secrets: { GH_TOKEN: canary } });
   await page.goto("/s/default/skills?tab=secrets");
@@ -66,7 +66,7 @@ test("secrets and reach say what is exposed", async ({ page, admin }) => {
   await expect(page.getByRole("row").filter({ hasText: "uploads.github.com" }).first()).toContainText("GH_TOKEN");
 });
 
-test("deleting a skill wants its name", async ({ page, admin }) => {
+test("deleting a skill requires its name", async ({ page, admin }) => {
   const name = unique("gone");
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "custom" });
   await page.goto(`/s/default/skills/${id}`);
@@ -79,7 +79,7 @@ test("deleting a skill wants its name", async ({ page, admin }) => {
   await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
 });
 
-test("a custom skill's variables are changed and removed, its hosts edited", async ({ page, admin }) => {
+test("variables and hosts of a custom skill are edited and removed", async ({ page, admin }) => {
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name: unique("own"), type: "custom" });
   await page.goto(`/s/default/skills/${id}`);
   const dialog = page.getByRole("dialog");

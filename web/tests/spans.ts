@@ -56,7 +56,7 @@ function to_otlp(span: SentSpan, trace_id: string, begin: number) {
   };
 }
 
-/** Twenty calls of one tool, every second one refused. */
+/** Twenty calls of one tool, every second one fails. */
 export const refused_lookups = () =>
   Array.from({ length: 20 }, (_, index) => ({
     name: "lookup_order",
@@ -82,16 +82,16 @@ export async function send_spans(
   for (let at = 0; at < spans.length; at += 5000) {
     const part = spans.slice(at, at + 5000).map((span) => to_otlp(span, trace_id, begin));
     const resource = { attributes: attributes_of({ "service.name": "shop" }) };
-    const answer = await request.post(`${url}/v1/traces`, {
+    const response = await request.post(`${url}/v1/traces`, {
       headers: { ...headers, "x-project-name": project },
       data: { resourceSpans: [{ resource, scopeSpans: [{ spans: part }] }] },
     });
-    expect(answer.ok(), await answer.text()).toBe(true);
+    expect(response.ok(), await response.text()).toBe(true);
   }
   const last = spans[spans.length - 1]?.trace_id ?? trace_id;
   await expect(async () => {
-    const answer = await request.get(`${url}/v1/projects/${project}/traces/${last}/skeleton`, { headers });
-    expect(answer.ok(), await answer.text()).toBe(true);
+    const response = await request.get(`${url}/v1/projects/${project}/traces/${last}/skeleton`, { headers });
+    expect(response.ok(), await response.text()).toBe(true);
   }).toPass({ timeout: 60_000 });
   return trace_id;
 }

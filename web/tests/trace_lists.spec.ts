@@ -1,4 +1,4 @@
-// Lists of traces as a team uses them: saved views, live, judged, deleted, compared, and limited in size.
+// Lists of traces: saved views, live updates, evals, deleting, comparing, and limits.
 
 import { api_key, open_trace, with_chat } from "./chat";
 import { expect, test } from "./fixtures";
@@ -39,7 +39,7 @@ test("a view is saved, shared by its link, opened by default, and deleted", asyn
   await expect(page).toHaveURL(new RegExp(`${project}/traces$`));
 });
 
-test("live traces appear by themselves", async ({ page, request, server, admin }) => {
+test("live traces appear automatically", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}/traces`);
@@ -81,7 +81,7 @@ test("a trace and a chat session are evaluated as a whole", async ({ page, reque
   await expect(page.getByRole("row", { name: /visit-1/ })).toContainText("mood: 0.7");
 });
 
-test("traces are deleted one by one and several at once, after asking", async ({ page, request, server, admin }) => {
+test("traces are deleted one by one and together, after a confirmation", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   const key = await api_key(admin);
   for (const name of ["second", "third"]) await send_spans(request, server.url, key, project, [{ name }]);
@@ -99,7 +99,7 @@ test("traces are deleted one by one and several at once, after asking", async ({
   await expect(page.getByText("No traces in this range")).toBeVisible();
 });
 
-test("a filter is written with the keyboard alone", async ({ page, request, server, admin }) => {
+test("a filter is written with the keyboard only", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}/traces`);
@@ -128,7 +128,7 @@ test("two windows are compared", async ({ page, request, server, admin }) => {
   await expect(table.getByRole("row", { name: /small-1/ })).toBeVisible();
 });
 
-test("settings show what is on disk and limit what comes", async ({ page, request, server, admin }) => {
+test("settings show the disk use and set limits", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}?tab=settings`);
@@ -143,7 +143,7 @@ test("settings show what is on disk and limit what comes", async ({ page, reques
   await expect(limits.getByLabel("Disk space for spans")).toHaveValue("2 GiB");
 });
 
-test("an empty project says how to send, in the language of the reader", async ({ page, server, admin }) => {
+test("an empty project shows how to send traces in the chosen language", async ({ page, server, admin }) => {
   const { name } = await admin.send<{ name: string }>("POST", "/v1/projects", { name: `empty-${process.pid}` });
   await page.goto(`/s/default/projects/${name}/traces`);
   await page.getByLabel("Send from").selectOption("Python");

@@ -1,4 +1,4 @@
-// Traces as an engineer meets them: sent by an exporter, found by a filter, read span by span.
+// Traces: sent by an exporter, found by a filter, read span by span.
 
 import type { Page } from "@playwright/test";
 import { api_key, ids, open_trace, with_chat } from "./chat";
@@ -8,7 +8,7 @@ import { new_span_id, type SentSpan, send_spans } from "./spans";
 const rows = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[data-span]");
 const chosen = (page: Page) => page.getByRole("treegrid", { name: "Spans" }).locator("[aria-selected=true]");
 
-test("a trace is read with the keyboard: tree, errors, folding, search", async ({ page, request, server, admin }) => {
+test("the keyboard works in a trace: tree, errors, collapsing, search", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await expect(rows(page)).toHaveCount(4);
@@ -34,7 +34,12 @@ test("a trace is read with the keyboard: tree, errors, folding, search", async (
   await expect(chosen(page)).toContainText("search docs");
 });
 
-test("a span shows messages, attributes and events, and takes an eval", async ({ page, request, server, admin }) => {
+test("a span shows messages, attributes and events, and an eval can be added", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await rows(page).filter({ hasText: "chat completion" }).click();
@@ -62,7 +67,7 @@ test("a span shows messages, attributes and events, and takes an eval", async ({
   await expect(page.getByRole("complementary", { name: "Span lookup_order" })).toContainText("exception.type");
 });
 
-test("traces are narrowed by filter, facet and completion; mistakes are underlined", async ({
+test("traces are filtered by text, facet and completion; errors are underlined", async ({
   page,
   request,
   server,
@@ -106,7 +111,7 @@ test("traces are narrowed by filter, facet and completion; mistakes are underlin
   await expect(bar).toHaveValue(/small-1/);
 });
 
-test("new traces wait behind a pill", async ({ page, request, server, admin }) => {
+test("new traces are counted in a pill", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}/traces`);
@@ -117,7 +122,7 @@ test("new traces wait behind a pill", async ({ page, request, server, admin }) =
   await expect(table.getByRole("link")).toHaveText(["just now", "POST /chat"]);
 });
 
-test("the overview draws what happened and leads to what failed", async ({ page, request, server, admin }) => {
+test("the overview has charts and links to failed spans", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}`);
@@ -139,7 +144,7 @@ test("a chat session lists its traces", async ({ page, request, server, admin })
   await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
 });
 
-test("SQL answers in a table and says what is wrong", async ({ page, request, server, admin }) => {
+test("SQL shows a table or the error", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}/sql`);
@@ -155,7 +160,7 @@ test("SQL answers in a table and says what is wrong", async ({ page, request, se
   await expect(page.getByRole("alert")).toBeVisible();
 });
 
-test("a trace of 50,000 spans keeps few rows in the page", async ({ page, request, server, admin }) => {
+test("a trace of 50,000 spans draws only the visible rows", async ({ page, request, server, admin }) => {
   test.setTimeout(240_000);
   const project = unique("large");
   const root = new_span_id();

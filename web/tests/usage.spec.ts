@@ -1,7 +1,7 @@
 import { check_page } from "./axe";
 import { expect, test, unique } from "./fixtures";
 
-test("the budget of a space is set, shown against today, and taken away again", async ({ page, admin }) => {
+test("the budget of a space is set, compared with today's usage, and removed", async ({ page, admin }) => {
   const name = unique("thrifty");
   await admin.send("POST", "/v1/spaces", { name });
   await page.goto(`/s/${name}/usage`);

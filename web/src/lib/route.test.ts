@@ -27,7 +27,7 @@ test("query changes keep the other parameters", () => {
   expect(with_query("/a?x=1", { x: null })).toBe("/a");
 });
 
-test("login never sends anybody to another host", () => {
+test("login never redirects to another host", () => {
   expect(safe_next("/s/default?x=1")).toBe("/s/default?x=1");
   for (const evil of [null, "", "https://evil.example", "//evil.example", "/\\evil.example", "/login?next=/"]) {
     expect(safe_next(evil)).toBe("/");

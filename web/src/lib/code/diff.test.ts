@@ -47,7 +47,7 @@ test("unified rows keep the order of the lines", () => {
   expect(drawn(unified_rows([sample]))).toEqual(["@@", "a", "b1", "b2", "B1", "c", "d", "e", "f"]);
 });
 
-test("split rows put what was replaced beside what replaces it", () => {
+test("split rows pair deleted with added lines", () => {
   expect(drawn(split_rows([sample]))).toEqual(["@@", "a|a", "b1|B1", "b2|", "c|c", "|d", "e|e", "f|"]);
 });
 
@@ -67,7 +67,7 @@ test("a comment belongs to the new side unless the line is gone", () => {
   expect(is_at(added, "new", 21)).toBe(true);
 });
 
-test("colours of both sides are read apart", () => {
+test("both sides are highlighted separately", () => {
   const { lines } = hunk(" x = 1;", "-/* open", "+// closed", " return x;");
   const colours = new HunkColours(lines, language_of("a.ts"));
   // The last line is within the comment before, and code after; it is drawn as it is after.
@@ -76,7 +76,7 @@ test("colours of both sides are read apart", () => {
   expect(new HunkColours(lines, null).of(3)).toEqual([]);
 });
 
-test("a line is cut at colours and changed words, and adds up again", () => {
+test("a line is split at colours and changed words without loss", () => {
   const [row] = unified_rows([hunk("-return a + 1;", "+return b + 1;")]).slice(2);
   if (row?.kind !== "unified") throw new Error("row");
   const colours = new HunkColours([row.view.line], language_of("a.ts"));
@@ -87,7 +87,7 @@ test("a line is cut at colours and changed words, and adds up again", () => {
   expect(line_pieces("", [], [])).toEqual([]);
 });
 
-test("ten thousand lines become rows in one go", () => {
+test("ten thousand lines become rows", () => {
   const lines = Array.from({ length: 10_000 }, (_, index) =>
     index % 3 === 0 ? "-old" : index % 3 === 1 ? "+new" : " x",
   );
@@ -95,7 +95,7 @@ test("ten thousand lines become rows in one go", () => {
   expect(split_rows([hunk(...lines)])).toHaveLength(1 + 6667);
 });
 
-test("columns as a terminal counts them", () => {
+test("columns are counted like in a terminal", () => {
   expect(columns_of("abc")).toBe(3);
   expect(columns_of("\tab")).toBe(6);
   expect(columns_of("ab\tc")).toBe(5);

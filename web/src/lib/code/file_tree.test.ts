@@ -20,7 +20,7 @@ test("a file that became a folder is both", () => {
   expect(drawn(file_tree(["a", "a/b"], (path) => path))).toEqual(["a", " b", "a"]);
 });
 
-test("odd names do no harm", () => {
+test("unusual names are safe", () => {
   expect(drawn(file_tree(["__proto__/constructor", "/x"], (path) => path))).toEqual([
     "",
     " x",

@@ -25,7 +25,7 @@ test("words, numbers, strings and comments", () => {
   ]);
 });
 
-test("comments and strings go on in the next line", () => {
+test("comments and strings continue in the next line", () => {
   expect(read("a.cpp", "int a; /* one", "two */ return 1;")).toEqual([
     "keyword:int",
     "comment:/* one",
@@ -53,13 +53,13 @@ test("keys of data", () => {
   expect(read("q.SQL", "SELECT 1 -- one")).toEqual(["keyword:SELECT", "number:1", "comment:-- one"]);
 });
 
-test("names decide; unknown ones have no colours", () => {
+test("the file name selects the language; unknown ones have no colours", () => {
   expect(language_of("Dockerfile")).toBe(language_of("run.sh"));
   expect(language_of("x/constructor")).toBeNull();
   expect(language_of("photo.png")).toBeNull();
 });
 
-test("a line too long to be code has no colours, and nasty ones end", () => {
+test("a very long line has no colours, and hostile lines end", () => {
   const language = language_of("a.js");
   if (!language) throw new Error("no language");
   expect(tokenize("x".repeat(100_000), language, 0).tokens).toEqual([]);

@@ -52,7 +52,7 @@ test("marks inside a line", () => {
   ]);
 });
 
-test("HTML and addresses that act stay text", () => {
+test("HTML and unsafe addresses stay text", () => {
   expect(parse_inline("<img src=x onerror=alert(1)>")).toEqual([
     { kind: "text", text: "<img src=x onerror=alert(1)>" },
   ]);
@@ -63,7 +63,7 @@ test("HTML and addresses that act stay text", () => {
   expect(safe_address("/s/default")).toBe("/s/default");
 });
 
-test("hostile text is read to its end", () => {
+test("hostile text is parsed to its end", () => {
   for (const part of ["*", "_", "[", "![", "`", "> ", "- ", "**a ", "|", "```\n", "  - \n"]) {
     const blocks = parse_markdown(part.repeat(4_000));
     expect(blocks.length).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { word_diff } from "./word_diff";
 
 const texts = (line: string, ranges: [number, number][]) => ranges.map(([start, end]) => line.slice(start, end));
 
-test("only the words that changed are named", () => {
+test("only the changed words are listed", () => {
   const before = "    return total / count;";
   const after = "    return total / max(count, 1);";
   const found = word_diff(before, after);
@@ -22,6 +22,6 @@ test("lines with nothing in common are not compared", () => {
   expect(word_diff("same", "same")).toBeNull();
 });
 
-test("long lines are left alone", () => {
+test("long lines are not compared", () => {
   expect(word_diff("a ".repeat(600), "b ".repeat(600))).toBeNull();
 });

@@ -7,7 +7,7 @@ import { crc32, safe_name, unique_names, zip } from "./zip";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("checksums as everybody computes them", () => {
+test("checksums are CRC-32", () => {
   expect(crc32(bytes("123456789"))).toBe(0xcbf43926);
   expect(crc32(bytes(""))).toBe(0);
 });
@@ -31,7 +31,7 @@ test("another program reads the archive", () => {
   }
 });
 
-test("names stay inside and apart", () => {
+test("file names stay inside the folder and are unique", () => {
   expect(safe_name("../../etc/passwd")).toBe("etc/passwd");
   expect(safe_name("/a\\..\\b: c\u0000")).toBe("a/b_ c_");
   expect(safe_name("..")).toBe("unnamed");

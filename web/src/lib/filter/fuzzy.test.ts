@@ -7,7 +7,7 @@ test("letters must appear in order", () => {
   expect(fuzzy_match("zz", "Members")).toBeNull();
 });
 
-test("letters strewn over a long text are no match", () => {
+test("letters scattered over a long text are no match", () => {
   expect(fuzzy_match("ke", "Copy a link to this page")).toBeNull();
 });
 

@@ -1,11 +1,11 @@
 import { expect, test } from "@playwright/test";
 import { parse_order, sort_rows, write_order } from "./sort";
 
-test("the order in the address reads back", () => {
+test("the order in the address is parsed and written unchanged", () => {
   for (const text of ["name", "-created_at"]) expect(write_order(parse_order(text))).toBe(text);
 });
 
-test("texts sort as people count and missing values stay last", () => {
+test("numbers in texts sort as numbers and missing values are last", () => {
   const rows = ["a10", null, "A2", "b1"];
   expect(sort_rows(rows, (row) => row, false)).toEqual(["A2", "a10", "b1", null]);
   expect(sort_rows(rows, (row) => row, true)).toEqual(["b1", "a10", "A2", null]);

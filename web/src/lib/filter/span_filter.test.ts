@@ -43,13 +43,13 @@ test("field, operator, value and joiner follow each other", () => {
   expect(place_at('model = "gp', 11)).toMatchObject({ operand: "model", start: 8, word: '"gp' });
 });
 
-test("fields and attributes are offered with what they mean", () => {
+test("fields and attributes are offered with their descriptions", () => {
   expect(labels("")).toEqual(["status", "latency", "model", "output"]);
   expect(labels("lat")).toEqual(["latency"]);
   expect(labels("tier")).toEqual(['attributes["user.tier"]']);
 });
 
-test("evals are offered by name with what they are of, and their labels", () => {
+test("evals are offered by name with their targets and labels", () => {
   expect(labels("ev")).toEqual(['eval["correct"].label', 'eval["correct"].score']);
   expect(labels("session_e")).toEqual(['session_eval["mood"].score']);
   expect(labels('eval["correct"].label = ')).toContain("yes");
@@ -57,7 +57,7 @@ test("evals are offered by name with what they are of, and their labels", () => 
   expect(expected('session_eval["mood"].score < 0.5 ')).toBe("joiner");
 });
 
-test("operators fit the field", () => {
+test("operators match the type of the field", () => {
   expect(labels("latency ")).toContain(">=");
   expect(labels("output ")).toEqual(["~", "!~"]);
   expect(labels("status ")).toEqual(["=", "!="]);
@@ -73,14 +73,14 @@ test("values come with their counts, most frequent first, and are quoted when th
   expect(labels("status = e")).toEqual(["unset", "error"]);
 });
 
-test("a text that stops in the middle says what is missing", () => {
+test("an incomplete text has an error that names the missing part", () => {
   expect(unfinished("")).toBeNull();
   expect(unfinished("status = error")).toBeNull();
   expect(unfinished("status =")).toMatchObject({ start: 7, end: 8 });
   expect(unfinished("status = error and")?.message).toContain("a field");
 });
 
-test("the server's column becomes the place to underline", () => {
+test("the server's column becomes the underlined range", () => {
   expect(server_error("column 5: unknown field", "not blah = 1")).toEqual({
     message: "unknown field",
     start: 4,
@@ -89,7 +89,7 @@ test("the server's column becomes the place to underline", () => {
   expect(server_error("the engine is starting", "x")).toBeNull();
 });
 
-test("conditions are added once, turned round, and removed", () => {
+test("conditions are added once, inverted, and removed", () => {
   const one = with_condition("", "model", "=", "a b");
   expect(one).toBe('model = "a b"');
   expect(with_condition(one, "model", "=", "a b")).toBe(one);

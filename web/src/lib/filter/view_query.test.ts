@@ -1,7 +1,7 @@
 import { expect, test } from "@playwright/test";
 import { same_view, view_query } from "./view_query";
 
-test("a view keeps what is shown and forgets which row is open", () => {
+test("a view contains the filters and not the open row", () => {
   const query = new URLSearchParams("live=1&range=24h&open=abc&filter=status+%3D+error");
   expect(view_query(query)).toBe("filter=status+%3D+error&range=24h");
   expect(view_query(new URLSearchParams("live=1&filter="))).toBe("");

@@ -1,7 +1,7 @@
 import { expect, test } from "@playwright/test";
 import { baseline_window, change_text, verdict } from "./change";
 
-test("a change is said as briefly as it is clear", () => {
+test("a change has a short text", () => {
   expect(change_text(100, 112)).toBe("+12 %");
   expect(change_text(100, 50)).toBe("−50 %");
   expect(change_text(100, 340)).toBe("×3.4");
@@ -15,7 +15,7 @@ test("a change is said as briefly as it is clear", () => {
   expect(change_text(null, null)).toBe("");
 });
 
-test("more errors are worse, more spans are only more", () => {
+test("more errors are worse, more spans are neutral", () => {
   expect(verdict("errors", 1, 5)).toBe("worse");
   expect(verdict("latency_p95", 5, 1)).toBe("better");
   expect(verdict("latency_p95", 100, 102)).toBe("same");

@@ -1,7 +1,7 @@
 import { expect, test } from "@playwright/test";
 import { byte_size, duration, exact_count, money, plural, short_count, span_duration } from "./number";
 
-test("counts shrink to a letter and keep one digit", () => {
+test("counts have a unit letter and one digit", () => {
   expect([0, 999, 1000, 12_400, 999_949, 999_950, 3_140_000].map(short_count)).toEqual([
     "0",
     "999",
@@ -36,11 +36,11 @@ test("durations keep two units at most and never show 60 seconds", () => {
   ]);
 });
 
-test("small money shows its small digits", () => {
+test("small amounts of money have four digits", () => {
   expect([0, 31_200, 12_400_000].map(money)).toEqual(["$0.00", "$0.0312", "$12.40"]);
 });
 
-test("one is not many", () => {
+test("one has no plural", () => {
   expect(plural(1, "entry", "entries")).toBe("1 entry");
   expect(plural(1200, "key")).toBe("1,200 keys");
 });

@@ -3,7 +3,7 @@ import { parse_range, range_bounds, range_title, usual_ranges } from "./range";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 
-test("every offered range can be read, and has a title", () => {
+test("every offered range is valid and has a title", () => {
   expect(usual_ranges.map((text) => range_title(parse_range(text) ?? { kind: "all" }))).toEqual([
     "Last 15 min",
     "Last 1 h",
@@ -30,7 +30,7 @@ test("an absolute range keeps both ends", () => {
   expect(range && range_title(range)).toBe("2026-11-01 00:00 – 2026-11-02 12:30");
 });
 
-test("nonsense is not a range", () => {
+test("invalid text is not a range", () => {
   for (const text of ["", "0h", "5y", "h", "2026..", "2026-11-02..2026-11-01", "x..y"]) {
     expect(parse_range(text)).toBeNull();
   }

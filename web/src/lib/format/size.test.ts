@@ -1,7 +1,7 @@
 import { expect, test } from "@playwright/test";
 import { parse_size } from "./size";
 
-test("sizes are read as people write them", () => {
+test("sizes are parsed in usual notations", () => {
   expect(parse_size("")).toBe(null);
   expect(parse_size("100")).toBe(100);
   expect(parse_size("500 MiB")).toBe(500 * 1024 ** 2);

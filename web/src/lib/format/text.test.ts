@@ -8,7 +8,7 @@ test("an id keeps its kind and both ends", () => {
   expect(short_id("0123456789abcdef0123456789abcdef")).toBe("0123…cdef");
 });
 
-test("initials come from words, else from the address", () => {
+test("initials come from the name, otherwise from the email", () => {
   expect(initials("Ada Lovelace")).toBe("AL");
   expect(initials("admin@localhost")).toBe("A");
   expect(initials("grace.m.hopper@navy.example")).toBe("GH");
@@ -27,7 +27,7 @@ test("a browser is named by family and system", () => {
   expect(browser_name("")).toBe("unknown client");
 });
 
-test("shell quoting survives a quote", () => {
+test("shell quoting escapes a quote", () => {
   expect(shell_quote("http://127.0.0.1:7070")).toBe("http://127.0.0.1:7070");
   expect(shell_quote("it's here")).toBe(`'it'\\''s here'`);
 });

@@ -3,13 +3,13 @@ import { local_time, refresh_interval, relative_time, to_milliseconds, zone_name
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 
-test("nanoseconds are cut to milliseconds", () => {
+test("nanoseconds are truncated to milliseconds", () => {
   expect(to_milliseconds("2026-11-15T11:59:59.123456789Z")).toBe(Date.parse("2026-11-15T11:59:59.123Z"));
   expect(to_milliseconds("2026-11-15T11:59:59Z")).toBe(now - 1000);
   expect(to_milliseconds("yesterday")).toBeNaN();
 });
 
-test("distances are written in the largest whole unit", () => {
+test("durations use the largest whole unit", () => {
   expect(relative_time("2026-11-15T11:59:58Z", now)).toBe("just now");
   expect(relative_time("2026-11-15T11:59:18.5Z", now)).toBe("41 s ago");
   expect(relative_time("2026-11-15T11:57:00Z", now)).toBe("3 min ago");
@@ -24,7 +24,7 @@ test("far away times become dates, with the year when it differs", () => {
   expect(relative_time("2025-03-12T12:00:00Z", now)).toBe("12 Mar 2025");
 });
 
-test("a text that is not a time is shown as it is", () => {
+test("an invalid time is shown unchanged", () => {
   expect(relative_time("soon", now)).toBe("soon");
   expect(local_time("soon")).toBe("soon");
 });

@@ -8,7 +8,7 @@ test("plain text stays one piece, tabs included", () => {
   expect(visible_pieces("")).toEqual([]);
 });
 
-test("characters that turn the direction are marked", () => {
+test("characters that change the direction are marked", () => {
   expect(visible_text("access = '\u202e\u2066user\u2069'")).toBe("access = '⟨U+202E⟩⟨U+2066⟩user⟨U+2069⟩'");
   expect(turns("a\u202eb")).toBe(true);
   expect(turns("a\u200bb")).toBe(false);
@@ -22,14 +22,14 @@ test("characters without width, controls, tags and halves of pairs are marked", 
   expect(has_unseen("\u200d")).toBe(true);
 });
 
-test("looking first does not hide the first one", () => {
+test("checking for marks does not hide the first one", () => {
   const text = "False\u202e\u2066 # \u200b";
   expect(has_unseen(text)).toBe(true);
   expect(visible_text(text)).toBe("False⟨U+202E⟩⟨U+2066⟩ # ⟨U+200B⟩");
   expect(visible_pieces(text).filter((piece) => piece.mark !== null)).toHaveLength(3);
 });
 
-test("pictures joined into one stay one, lines stay lines", () => {
+test("joined emoji and line breaks are kept", () => {
   const worker = "\u{1f469}\u{1f3fd}\u200d\u{1f4bb} \u2764\ufe0f\u200d\u{1f525}\nnext";
   expect(visible_text(worker)).toBe(worker);
   expect(visible_text("a\u200d\u{1f525}")).toBe("a⟨U+200D⟩\u{1f525}");

@@ -1,7 +1,7 @@
 import { expect, test } from "@playwright/test";
 import { cron_text } from "./cron";
 
-test("usual schedules have words", () => {
+test("usual schedules have a text", () => {
   expect(cron_text("*/10 * * * *")).toBe("every 10 minutes");
   expect(cron_text("0 9 * * 1-5")).toBe("on weekdays at 09:00");
   expect(cron_text("0 9 * * mon-fri")).toBe("on weekdays at 09:00");
@@ -17,7 +17,7 @@ test("usual schedules have words", () => {
   expect(cron_text("0 12 * * 7")).toBe("every Sunday at 12:00");
 });
 
-test("there are no words for what would be read wrongly", () => {
+test("other schedules have no text", () => {
   for (const text of [
     "",
     "0 9",

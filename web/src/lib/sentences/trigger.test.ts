@@ -19,7 +19,7 @@ const nothing = {
 };
 const text = (trigger: Partial<Trigger>) => trigger_text({ ...nothing, type: "cron", ...trigger } as Trigger);
 
-test("what would have happened is a phrase", () => {
+test("the result of a preview is a phrase", () => {
   expect([0, 1, 2].map((times) => would_have("fired", times))).toEqual([
     "never have fired",
     "have fired once",

@@ -23,12 +23,12 @@ test("all columns are kept where there is room for all", () => {
   expect(ids(580)).toBe("name state by cost when");
 });
 
-test("columns that may go leave from the right until the name can be read", () => {
+test("optional columns are hidden from the right until the name is readable", () => {
   expect(ids(579)).toBe("name state by when");
   expect(ids(499)).toBe("name state when");
 });
 
-test("the last column leaves after the others", () => {
+test("the last column is hidden after the others", () => {
   const last: Some[] = [
     { id: "name" },
     { id: "cost", width: "80px", wide: true },
@@ -39,7 +39,7 @@ test("the last column leaves after the others", () => {
   expect(left(249)).toEqual(["name"]);
 });
 
-test("the others stay however narrow it is", () => {
+test("required columns stay on narrow screens", () => {
   expect(ids(100)).toBe("name state when");
 });
 

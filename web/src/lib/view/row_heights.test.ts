@@ -10,7 +10,7 @@ test("rows are found by their height", () => {
   expect(heights.row_at(-5)).toBe(0);
 });
 
-test("the window holds what is seen and some to spare", () => {
+test("the window contains the visible rows and some extra ones", () => {
   const heights = new RowHeights(new Array(1000).fill(20));
   expect(heights.window(0, 100, 0)).toEqual({ first: 0, end: 6 });
   expect(heights.window(10_000, 100, 40)).toEqual({ first: 498, end: 508 });

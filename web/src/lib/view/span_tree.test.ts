@@ -68,7 +68,7 @@ test("errors are counted below each span, and a span whose parent is missing is 
   expect(tree.spans.filter((node) => node.orphan).map((node) => node.span.span_id)).toEqual(["lost"]);
 });
 
-test("spans that are each other's parents are shown all the same", () => {
+test("spans in a parent loop are shown", () => {
   const tree = build_tree([span("a", "b", 1, 5), span("b", "a", 2, 5), span("self", "self", 3, 1)]);
   expect(ids(tree).sort()).toEqual(["a", "b", "self"]);
 });
@@ -77,14 +77,14 @@ test("an empty trace is an empty tree", () => {
   expect(build_tree([]).spans).toEqual([]);
 });
 
-test("a chain of 50,000 calls does not need a stack", () => {
+test("a chain of 50,000 spans does not overflow the stack", () => {
   const rows = Array.from({ length: 50_000 }, (_, at) => span(`s${at}`, at === 0 ? "" : `s${at - 1}`, at, 50_000 - at));
   const tree = build_tree(rows);
   expect(tree.depth).toBe(49_999);
   expect(slowest_path(tree).size).toBe(50_000);
 });
 
-test("folded spans hide what is below them, and a hidden span can be brought to light", () => {
+test("collapsed spans hide their children, and a hidden span can be shown", () => {
   const tree = small();
   const folded = folded_at_depth(tree, 1);
   expect(visible_spans(tree, folded)).toEqual([0, 4]);
@@ -97,7 +97,7 @@ test("the slowest path goes into the child that took longest", () => {
   expect([...slowest_path(small())]).toEqual([0, 2, 3]);
 });
 
-test("the next error goes round, in both directions", () => {
+test("the next error wraps around in both directions", () => {
   const errors = failed_spans(small());
   expect(errors).toEqual([1, 3]);
   expect(next_index(errors, 0, 1)).toBe(1);
@@ -106,7 +106,7 @@ test("the next error goes round, in both directions", () => {
   expect(next_index([], 1, 1)).toBeUndefined();
 });
 
-test("search looks at names, models and ids", () => {
+test("search matches names, models and ids", () => {
   const tree = small();
   expect(search_spans(tree, "LARGE")).toEqual([2]);
   expect(search_spans(tree, "name of l")).toEqual([2, 3, 4]);

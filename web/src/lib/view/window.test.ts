@@ -1,7 +1,7 @@
 import { expect, test } from "@playwright/test";
 import { row_window, scroll_to_show } from "./window";
 
-test("only the visible rows and some spare ones are kept", () => {
+test("only the visible rows and some extra ones are drawn", () => {
   const window = row_window(32 * 1000, 640, 32, 50_000);
   expect(window).toEqual({ first: 990, end: 1030, above: 990 * 32, below: (50_000 - 1030) * 32 });
 });

@@ -4,7 +4,7 @@ import { draft_of, problem_of, settings_of } from "./draft";
 
 const settings = () => settings_of(draft_of(null), undefined) as Settings;
 
-test("settings survive the form", () => {
+test("settings are unchanged by the form", () => {
   const before: Settings = {
     ...settings(),
     repos: [{ url: "https://git.example.com/shop.git", ref: "main", path: "services/shop", depth: 0 }],
@@ -23,13 +23,13 @@ test("settings survive the form", () => {
   expect(settings_of(draft_of(preset), before)).toEqual(before);
 });
 
-test("what the form does not know is kept", () => {
+test("settings outside the form are kept", () => {
   const before = { ...settings(), unheard_of: { yes: true } } as unknown as Settings;
   const preset = { name: "fixer", description: "", settings: before };
   expect(settings_of(draft_of(preset), before)).toHaveProperty("unheard_of", { yes: true });
 });
 
-test("mistakes are named before anything is sent", () => {
+test("errors are shown before the form is sent", () => {
   const draft = draft_of(null);
   expect(problem_of(draft)).toBeNull();
   expect(problem_of({ ...draft, memory: "much" })).toContain("Memory");
