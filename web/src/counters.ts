@@ -3,7 +3,7 @@
 import { api, segment } from "./api";
 import type { Params } from "./lib/route";
 import { use_load, use_refresh } from "./load";
-import { can, space } from "./session";
+import { can, space } from "./login";
 
 export type CounterName = "reviews" | "issues";
 

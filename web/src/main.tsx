@@ -4,11 +4,11 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { start_keyboard } from "./keyboard";
 import { match_path, type Params } from "./lib/route";
-import { NotFound, NotYours, ServerDown } from "./pages/login/not_found";
+import { load_me, me, me_state, named_space, remember_space, space } from "./login";
+import { NoAccess, NotFound, ServerDown } from "./pages/login/not_found";
 import { Frame } from "./parts/frame/frame";
 import { current_address, navigate, path, start_router } from "./router";
 import { allowed, type Route, routes } from "./routes";
-import { load_me, me, me_state, named_space, remember_space, space } from "./session";
 
 function find_route(): { route: Route | null; params: Params } {
   for (const route of routes) {
@@ -49,7 +49,7 @@ function App() {
   // A space without access looks like one that does not exist.
   const visible = route !== null && named_space.value !== undefined;
   if (!visible) return <Frame route={null} params={params} page={NotFound} />;
-  return <Frame route={route} params={params} page={allowed(route) ? route.page : NotYours} />;
+  return <Frame route={route} params={params} page={allowed(route) ? route.page : NoAccess} />;
 }
 
 start_router();

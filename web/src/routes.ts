@@ -4,12 +4,12 @@ import type { ComponentType } from "preact";
 import type { CounterName } from "./counters";
 import { lazy_page } from "./lazy";
 import type { Params } from "./lib/route";
+import { can, can_install } from "./login";
 import { Home } from "./pages/home/home";
 import { Invite } from "./pages/login/invite";
 import { Login } from "./pages/login/login";
 import { Projects } from "./pages/projects/projects";
 import type { IconName } from "./parts/icon";
-import { can, can_install } from "./session";
 
 export type NavGroup = "main" | "project" | "space" | "installation" | "you";
 

@@ -1,7 +1,7 @@
 // Addresses of pages. A route (`…_route`) is an address of the API and is in the `data.ts` of its family.
 
 import { segment } from "../api";
-import { space } from "../session";
+import { space } from "../login";
 
 export const space_home = () => `/s/${segment(space.value?.name ?? "")}`;
 const in_project = (project: string) => `${space_home()}/projects/${segment(project)}`;

@@ -23,7 +23,7 @@ interface MenuProps {
   class?: string;
   align?: "left" | "right";
   on_open?: () => void;
-  /** Shown below the items: a form for a custom choice. */
+  /** ShownDiff below the items: a form for a custom choice. */
   footer?: (close: () => void) => ComponentChildren;
 }
 

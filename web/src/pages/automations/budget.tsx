@@ -4,9 +4,9 @@ import { api, segment } from "../../api";
 import type { Automation, ModelUsageView, SpaceBudget } from "../../api_types";
 import { money, short_count } from "../../lib/format/number";
 import { use_load } from "../../load";
+import { space } from "../../login";
 import { Field } from "../../parts/form";
 import { Note } from "../../parts/state";
-import { space } from "../../session";
 
 interface Limits {
   tokens_per_day: number | null;

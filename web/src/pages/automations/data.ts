@@ -5,9 +5,9 @@ import type { Automation, Slot, SlotOutcome } from "../../api_types";
 import { to_milliseconds } from "../../lib/format/time";
 import type { Mark } from "../../lib/view/strip";
 import { type Loaded, reload, use_load } from "../../load";
+import { space } from "../../login";
 import type { Tone } from "../../parts/state";
 import type { MarkKind } from "../../parts/strip";
-import { space } from "../../session";
 
 export const automation_route = (id: string, rest = "") => `/v1/automations/${segment(id)}${rest}`;
 

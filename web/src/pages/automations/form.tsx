@@ -21,12 +21,12 @@ import { Note } from "../../parts/state";
 import { query } from "../../router";
 import { preset_page } from "../addresses";
 import { use_monitors } from "../monitors/data";
-import { LengthChoice, type Measured, MetricFields } from "../monitors/metric_fields";
+import { DurationChoice, type MetricDraft, MetricFields } from "../monitors/metric_fields";
 import { use_presets, use_projects } from "../runs/data";
 import { DayBudgetFields } from "./budget";
 import { TriggerPreviewBox } from "./preview";
 
-export interface Draft extends Measured {
+export interface Draft extends MetricDraft {
   name: string;
   description: string;
   project: string;
@@ -172,7 +172,7 @@ function MetricTrigger({ draft, change, project }: { draft: Draft; change: Chang
     <>
       <MetricFields value={draft} project={project} on_change={change} />
       <div class="field-row">
-        <LengthChoice
+        <DurationChoice
           label="Window"
           seconds={draft.window_seconds}
           on_change={(window_seconds) => change({ window_seconds })}
@@ -193,14 +193,14 @@ function MetricTrigger({ draft, change, project }: { draft: Draft; change: Chang
         />
       </div>
       <div class="field-row">
-        <LengthChoice
+        <DurationChoice
           label="For at least"
           seconds={draft.for_seconds}
           on_change={(for_seconds) => change({ for_seconds })}
           choices={[0, 300, 900, 3600]}
           text={(seconds) => (seconds === 0 ? "one evaluation" : window_text(seconds))}
         />
-        <LengthChoice
+        <DurationChoice
           label="Evaluate every"
           seconds={draft.every_seconds}
           on_change={(every_seconds) => change({ every_seconds })}
@@ -268,7 +268,7 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
             ]}
           />
         )}
-        <LengthChoice
+        <DurationChoice
           label="Cool-off"
           seconds={draft.cool_off_seconds}
           on_change={(cool_off_seconds) => change({ cool_off_seconds })}

@@ -6,32 +6,32 @@ import type { Trigger, TriggerPreview } from "../../api_types";
 import { local_time, to_milliseconds, zone_name } from "../../lib/format/time";
 import { capital, metric_info } from "../../lib/sentences/metric";
 import { would_have } from "../../lib/sentences/trigger";
+import { space } from "../../login";
 import { Chart } from "../../parts/chart";
 import { ErrorNote, Skeleton } from "../../parts/state";
 import { Strip } from "../../parts/strip";
 import { Time } from "../../parts/time";
-import { space } from "../../session";
 import { outcome_kinds, reason_text } from "./data";
 
 /** The preview is requested when the draft has not changed for this time. */
 const patience = 350;
 
-interface Tried<T> {
+interface PreviewState<T> {
   data: T | null;
   error: ApiError | null;
 }
 
 /** Posts a draft when it stops changing; the last response stays while the next loads. */
-export function use_preview<T>(path: string, body: unknown, ready: boolean): Tried<T> {
-  const [tried, set_tried] = useState<Tried<T>>({ data: null, error: null });
+export function use_preview<T>(path: string, body: unknown, ready: boolean): PreviewState<T> {
+  const [preview, set_preview] = useState<PreviewState<T>>({ data: null, error: null });
   const text = JSON.stringify(body);
   useEffect(() => {
     if (!ready) return;
     let gone = false;
     const timer = setTimeout(() => {
       api.post<T>(path, JSON.parse(text), { space: space.value?.id }).then(
-        (data) => !gone && set_tried({ data, error: null }),
-        (error) => !gone && set_tried((known) => ({ data: known.data, error: to_api_error(error) })),
+        (data) => !gone && set_preview({ data, error: null }),
+        (error) => !gone && set_preview((known) => ({ data: known.data, error: to_api_error(error) })),
       );
     }, patience);
     return () => {
@@ -39,7 +39,7 @@ export function use_preview<T>(path: string, body: unknown, ready: boolean): Tri
       clearTimeout(timer);
     };
   }, [path, text, ready]);
-  return tried;
+  return preview;
 }
 
 export function Firings({ times }: { times: string[] }) {
@@ -113,17 +113,17 @@ interface PreviewProps {
 
 export function TriggerPreviewBox({ project, trigger, cool_off_seconds, ready }: PreviewProps) {
   const body = { project, trigger, cool_off_seconds };
-  const tried = use_preview<TriggerPreview>("/v1/automation_preview", body, ready);
+  const preview = use_preview<TriggerPreview>("/v1/automation_preview", body, ready);
   const shown = trigger.type === "cron" || trigger.type === "metric";
   if (!shown) return null;
   return (
     <section class="preview" aria-label="Preview" aria-live="polite">
       <h2>{trigger.type === "cron" ? "Next firings" : "On past data"}</h2>
-      {ready && tried.error && <ErrorNote error={tried.error} />}
+      {ready && preview.error && <ErrorNote error={preview.error} />}
       {!ready && <p class="faint">Set a trigger to see a preview.</p>}
-      {ready && !tried.data && !tried.error && <Skeleton rows={4} />}
-      {ready && tried.data && !tried.error && trigger.type === "cron" && <Firings times={tried.data.next} />}
-      {ready && tried.data && trigger.type === "metric" && <Past trigger={trigger} preview={tried.data} />}
+      {ready && !preview.data && !preview.error && <Skeleton rows={4} />}
+      {ready && preview.data && !preview.error && trigger.type === "cron" && <Firings times={preview.data.next} />}
+      {ready && preview.data && trigger.type === "metric" && <Past trigger={trigger} preview={preview.data} />}
     </section>
   );
 }

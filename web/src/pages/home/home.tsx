@@ -5,15 +5,15 @@ import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Key, Preset, Project, Run, Skill } from "../../api_types";
 import { reload, use_load, use_refresh } from "../../load";
+import { can, space, user } from "../../login";
 import { Icon } from "../../parts/icon";
 import { PageHeader, Section } from "../../parts/page";
 import { Empty, ErrorNote, Note, Skeleton } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { query, set_query } from "../../router";
-import { can, space, user } from "../../session";
 import { project_page, projects_page } from "../addresses";
 import { CreateProject } from "../projects/form";
-import { HomeNow } from "./now";
+import { Activity } from "./activity";
 import { type Progress, Steps } from "./steps";
 
 /** The project with the traces of runs: not an observed application. */
@@ -130,7 +130,7 @@ export function Home() {
           Setup is complete.
         </Note>
       )}
-      {load.data && <HomeNow projects={load.data.projects} />}
+      {load.data && <Activity projects={load.data.projects} />}
       {projects && projects.length > 0 && <ProjectLinks projects={projects} />}
       {query.value.get("new") === "project" && (
         <CreateProject stay on_close={() => set_query({ new: null }, { replace: true })} />

@@ -1,8 +1,8 @@
 // First steps of a space: send a trace, choose a worker, start a session. The state of each comes from the API.
 
 import type { ComponentChildren } from "preact";
+import { can } from "../../login";
 import { Icon } from "../../parts/icon";
-import { can } from "../../session";
 import { space_home } from "../addresses";
 import { SendTrace } from "../projects/send_trace";
 

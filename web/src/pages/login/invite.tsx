@@ -5,12 +5,12 @@ import { api, segment } from "../../api";
 import type { InviteInfo, Me } from "../../api_types";
 import type { Params } from "../../lib/route";
 import { reload, use_load } from "../../load";
+import { set_me } from "../../login";
 import { Field, Form } from "../../parts/form";
 import { Mark } from "../../parts/icon";
 import { Data } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { navigate } from "../../router";
-import { set_me } from "../../session";
 
 function AcceptForm({ token, invite }: { token: string; invite: InviteInfo }) {
   const [name, set_name] = useState("");

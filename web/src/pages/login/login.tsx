@@ -3,10 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../../api";
 import { duration } from "../../lib/format/number";
+import { log_in } from "../../login";
 import { Field, Form } from "../../parts/form";
 import { Mark } from "../../parts/icon";
 import { query } from "../../router";
-import { log_in } from "../../session";
 
 /** The remaining seconds of the wait. */
 function use_countdown(): [number, (seconds: number) => void] {

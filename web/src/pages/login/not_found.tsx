@@ -1,8 +1,8 @@
 // Pages for errors: not found, no permission, server not reachable.
 
+import { me_error, space } from "../../login";
 import { Mark } from "../../parts/icon";
 import { Empty, ErrorNote } from "../../parts/state";
-import { me_error, space } from "../../session";
 
 export function NotFound() {
   return (
@@ -22,7 +22,7 @@ export function NotFound() {
 }
 
 /** The page exists, but the user's role does not include it. */
-export function NotYours() {
+export function NoAccess() {
   const role = space.value?.role;
   return (
     <div class="page">

@@ -6,6 +6,7 @@ import type { Evaluator, EvaluatorPreview, Project } from "../../api_types";
 import { exact_count, plural, short_count } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
@@ -18,7 +19,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { issue_page, traces_page } from "../addresses";
 import { use_project } from "../projects/scope";
 

@@ -18,9 +18,9 @@ import { Section } from "../../parts/page";
 import { ErrorNote, Skeleton } from "../../parts/state";
 import { use_preview } from "../automations/preview";
 import { MonitorPlot } from "./chart";
-import { LengthChoice, type Measured, MetricFields } from "./metric_fields";
+import { DurationChoice, type MetricDraft, MetricFields } from "./metric_fields";
 
-interface Draft extends Measured {
+interface Draft extends MetricDraft {
   name: string;
   description: string;
   group_by: string;
@@ -294,14 +294,14 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
           <div class="form">
             <MetricFields value={draft} project={project} on_change={change} />
             <div class="field-row">
-              <LengthChoice
+              <DurationChoice
                 label="Window"
                 seconds={draft.window_seconds}
                 on_change={(window_seconds) => change({ window_seconds })}
                 choices={[300, 900, 3600, 21_600, 86_400, 604_800]}
                 text={window_text}
               />
-              <LengthChoice
+              <DurationChoice
                 label="Evaluate every"
                 seconds={draft.frequency_seconds}
                 on_change={(frequency_seconds) => change({ frequency_seconds })}
@@ -327,7 +327,7 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
                 on_change={(value) => change({ type: value as ConditionType })}
                 options={types}
               />
-              <LengthChoice
+              <DurationChoice
                 label="For at least"
                 seconds={draft.for_seconds}
                 on_change={(for_seconds) => change({ for_seconds })}

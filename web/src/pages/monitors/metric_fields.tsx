@@ -7,7 +7,7 @@ import { capital, metric_info, metric_names } from "../../lib/sentences/metric";
 import { Choice, Field } from "../../parts/form";
 import { SpanFilterBar } from "../traces/span_filter_bar";
 
-export interface Measured {
+export interface MetricDraft {
   metric: string;
   filter: string;
   eval_name: string;
@@ -15,9 +15,9 @@ export interface Measured {
 }
 
 interface MetricFieldsProps {
-  value: Measured;
+  value: MetricDraft;
   project: Project | undefined;
-  on_change: (part: Partial<Measured>) => void;
+  on_change: (part: Partial<MetricDraft>) => void;
   /** The server's error about the filter. */
   error?: ApiError | null;
 }
@@ -67,7 +67,7 @@ interface LengthProps {
 }
 
 /** A duration from a few usual ones; another value that is already set can be kept. */
-export function LengthChoice({ label, seconds, on_change, choices, text }: LengthProps) {
+export function DurationChoice({ label, seconds, on_change, choices, text }: LengthProps) {
   const known = choices.includes(seconds) ? choices : [...choices, seconds].sort((a, b) => a - b);
   return (
     <Choice

@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Destination, DestinationType } from "../../api_types";
 import { notice_kinds } from "../../lib/sentences/notice";
+import { space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form } from "../../parts/form";
-import { space } from "../../session";
 import { use_projects } from "../runs/data";
 
 interface DestinationFormProps {

@@ -6,6 +6,7 @@ import type { Attempt, Delivery, Destination } from "../../api_types";
 import { duration, plural } from "../../lib/format/number";
 import { notice_kind_text } from "../../lib/sentences/notice";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
@@ -16,7 +17,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { project_name, use_projects } from "../runs/data";
 import { DestinationForm } from "./destination_form";
 

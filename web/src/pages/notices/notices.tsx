@@ -4,6 +4,7 @@ import { api } from "../../api";
 import type { NoticeView } from "../../api_types";
 import { notice_address, notice_kind_text, notice_kinds } from "../../lib/sentences/notice";
 import { reload, use_pages } from "../../load";
+import { can, space } from "../../login";
 import { Choice } from "../../parts/form";
 import { mark_notices_read } from "../../parts/frame/bell";
 import { Icon, type IconName } from "../../parts/icon";
@@ -13,7 +14,6 @@ import { Earlier } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_failed } from "../../parts/toast";
 import { query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { destinations_page } from "../addresses";
 
 const icons: Record<string, IconName> = {

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Binding, Key, Member, Project } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Choice, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
@@ -12,7 +13,6 @@ import { Data } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
-import { can, space } from "../../session";
 
 interface Access {
   bindings: Binding[];

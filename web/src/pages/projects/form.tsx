@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Project } from "../../api_types";
 import { reload } from "../../load";
+import { space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Field, Form } from "../../parts/form";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
-import { space } from "../../session";
 import { project_page } from "../addresses";
 
 interface CreateProjectProps {

@@ -5,6 +5,7 @@ import type { Project } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { shell_quote } from "../../lib/format/text";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
@@ -13,7 +14,6 @@ import { Data, Empty } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { navigate, query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { project_page } from "../addresses";
 import { CreateProject } from "./form";
 

@@ -4,7 +4,7 @@ import { api, segment } from "../../api";
 import type { Project } from "../../api_types";
 import type { Params } from "../../lib/route";
 import { type Loaded, use_load } from "../../load";
-import { space } from "../../session";
+import { space } from "../../login";
 
 export function use_project(params: Params): Loaded<Project> {
   const name = params.project ?? "";

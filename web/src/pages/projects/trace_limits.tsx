@@ -6,11 +6,11 @@ import type { Project, ProjectTraceSettings, ProjectTraceSettingsView } from "..
 import { byte_size, exact_count } from "../../lib/format/number";
 import { parse_size } from "../../lib/format/size";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Field, Form } from "../../parts/form";
 import { Section } from "../../parts/page";
 import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
-import { can } from "../../session";
 import { project_route } from "./scope";
 
 const size_text = (bytes: number | null | undefined) => (bytes == null ? "" : byte_size(bytes));

@@ -3,8 +3,8 @@
 import { api, segment } from "../../api";
 import type { Repo } from "../../api_types";
 import { reload } from "../../load";
+import { space } from "../../login";
 import type { Tone } from "../../parts/state";
-import { space } from "../../session";
 
 export const repo_route = (id: string) => `/v1/repos/${segment(id)}`;
 

@@ -8,6 +8,7 @@ import { use_keys } from "../../keyboard";
 import type { Hunk, Side } from "../../lib/code/diff";
 import { plural } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Counts, FileList, in_tree_order } from "../../parts/diff/file_list";
 import { type Annotation, type DiffHandle, DiffView, type FileLines } from "../../parts/diff/view";
 import { Icon } from "../../parts/icon";
@@ -15,21 +16,20 @@ import { Data, Empty, Note, Skeleton } from "../../parts/state";
 import { toast_failed } from "../../parts/toast";
 import { is_phone } from "../../phone";
 import { query, set_query } from "../../router";
-import { can } from "../../session";
 import { stored_signal } from "../../stored";
 import { type DiffSummary, review_route, type Thread } from "./data";
-import { Beside } from "./overview";
+import { ReviewAside } from "./overview";
 import { type Drafts, NewThread, ThreadView } from "./threads";
 
 const layout = stored_signal("diff", "unified");
 
 /** The compared revisions: `against` 0 is the base. */
-export interface Compared {
+export interface RevisionPair {
   revision: number;
   against: number;
 }
 
-export function compared(review: ReviewView): Compared {
+export function revision_pair(review: ReviewView): RevisionPair {
   const newest = review.revisions.length;
   const revision = Number(query.value.get("revision") ?? newest) || newest;
   const against = Number(query.value.get("against") ?? 0) || 0;
@@ -37,12 +37,12 @@ export function compared(review: ReviewView): Compared {
 }
 
 /** Files of a revision without lines, or the differences between two revisions. */
-interface Shown extends DiffSummary {
+interface ShownDiff extends DiffSummary {
   lines: ReadonlyMap<string, Hunk[]>;
   base_changed: boolean;
 }
 
-async function load_shown(artifact: string, pair: Compared, signal: AbortSignal): Promise<Shown> {
+async function load_diff(artifact: string, pair: RevisionPair, signal: AbortSignal): Promise<ShownDiff> {
   const { revision, against } = pair;
   if (against === 0) {
     const diff = await api.get<DiffSummary>(`${review_route(artifact)}/diff`, { revision }, signal);
@@ -100,7 +100,7 @@ function use_viewed(artifact: string) {
   return { viewed, mark };
 }
 
-function RevisionChoice({ review, pair }: { review: ReviewView; pair: Compared }) {
+function RevisionChoice({ review, pair }: { review: ReviewView; pair: RevisionPair }) {
   const title = (revision: Revision) =>
     `Revision ${revision.revision}${revision.revision === review.revisions.length ? ", newest" : ""}`;
   if (review.revisions.length < 2) return null;
@@ -171,8 +171,8 @@ function LayoutChoice() {
 
 interface LinesProps {
   review: ReviewView;
-  diff: Shown;
-  pair: Compared;
+  diff: ShownDiff;
+  pair: RevisionPair;
   threads: Thread[];
   drafts: Drafts;
 }
@@ -302,18 +302,18 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
           }}
           handle={handle}
         />
-        <Beside review={review} />
+        <ReviewAside review={review} />
       </div>
     </>
   );
 }
 
 export function Changes({ review, threads, drafts }: { review: ReviewView; threads: Thread[]; drafts: Drafts }) {
-  const pair = compared(review);
+  const pair = revision_pair(review);
   const revision = review.revisions.find((one) => one.revision === pair.revision);
   const artifact = review.artifact.id;
   const key = revision?.state === "ready" ? `review_diff/${artifact}/${pair.revision}/${pair.against}` : null;
-  const load = use_load(key, (signal) => load_shown(artifact, pair, signal));
+  const load = use_load(key, (signal) => load_diff(artifact, pair, signal));
   if (!revision) return <Note kind="warning">There is no revision {pair.revision}.</Note>;
   if (revision.state === "pending") return <Skeleton rows={10} />;
   if (revision.state === "failed") return <Note kind="failed">The diff could not be made: {revision.error}</Note>;

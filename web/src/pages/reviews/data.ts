@@ -3,9 +3,9 @@
 import { api, segment } from "../../api";
 import type { Comment, DiffView, PullRequestState, ReviewItem, VerificationState } from "../../api_types";
 import { reload } from "../../load";
+import { space } from "../../login";
 import type { IconName } from "../../parts/icon";
 import type { Tone } from "../../parts/state";
-import { space } from "../../session";
 
 export type DiffSummary = Pick<DiffView, "files" | "additions" | "deletions" | "truncated">;
 

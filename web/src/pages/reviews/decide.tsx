@@ -5,12 +5,12 @@ import { api } from "../../api";
 import type { ReviewView } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { plural } from "../../lib/format/number";
+import { can } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Field, Form } from "../../parts/form";
 import { Note } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
-import { can } from "../../session";
 import { review_route, reviews_changed } from "./data";
 
 export type Verdict = "approve" | "request_changes" | "reject";

@@ -256,7 +256,7 @@ export function Conversation({ review, threads, drafts }: { review: ReviewView; 
 }
 
 /** The same beside the diff on wide screens. */
-export function Beside({ review }: { review: ReviewView }) {
+export function ReviewAside({ review }: { review: ReviewView }) {
   const newest = review.revisions[review.revisions.length - 1];
   if (!newest) return null;
   return (

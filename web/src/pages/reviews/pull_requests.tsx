@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { api, segment } from "../../api";
 import type { PullRequest } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { PageHeader } from "../../parts/page";
 import { SearchField } from "../../parts/search_field";
 import { Facts, SlideOver } from "../../parts/slide_over";
@@ -13,7 +14,6 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { inbox_page, review_page, run_page } from "../addresses";
 import { pull_request_tones, pull_request_words } from "./data";
 

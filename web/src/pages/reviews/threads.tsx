@@ -5,13 +5,13 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Comment } from "../../api_types";
 import type { Side } from "../../lib/code/diff";
+import { can } from "../../login";
 import { use_action } from "../../parts/action";
 import { Avatar } from "../../parts/frame/avatar";
 import { Icon } from "../../parts/icon";
 import { Markdown } from "../../parts/markdown";
 import { Time } from "../../parts/time";
 import { toast_failed } from "../../parts/toast";
-import { can } from "../../session";
 import { review_route, reviews_changed, type Thread } from "./data";
 
 /** Unsent comments, by place; they are kept when their line scrolls out of view. */

@@ -5,8 +5,8 @@ import type { Artifact, Preset, Project, ReviewState, Run, State as RunState } f
 import { duration } from "../../lib/format/number";
 import { to_milliseconds } from "../../lib/format/time";
 import { type Loaded, use_load } from "../../load";
+import { can, space } from "../../login";
 import type { Tone } from "../../parts/state";
-import { can, space } from "../../session";
 
 export const run_route = (id: string) => `/v1/runs/${segment(id)}`;
 export const content_route = (id: string) => `/v1/artifacts/${segment(id)}/content`;

@@ -7,6 +7,7 @@ import type { Artifact, Manifest, Run } from "../../api_types";
 import { exact_count, money, short_count } from "../../lib/format/number";
 import { short_id } from "../../lib/format/text";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
@@ -18,7 +19,6 @@ import { current_tab, Tabs } from "../../parts/tabs";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { navigate } from "../../router";
-import { can } from "../../session";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
 import { ArtifactList } from "./artifacts";
 import {

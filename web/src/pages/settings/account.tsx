@@ -5,13 +5,13 @@ import { api, segment } from "../../api";
 import type { LoginSession, Me } from "../../api_types";
 import { browser_name } from "../../lib/format/text";
 import { reload, use_load } from "../../load";
+import { me, set_me, user } from "../../login";
 import { Field, Form } from "../../parts/form";
 import { PageHeader, Section } from "../../parts/page";
 import { Data, Note } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
-import { me, set_me, user } from "../../session";
 
 function NameForm() {
   const [name, set_name] = useState(user.value?.name ?? "");
@@ -139,7 +139,7 @@ export function Account() {
           You still use your initial password. Change it below.
         </Note>
       )}
-      <Section title="Name" text="Shown to other users beside your actions.">
+      <Section title="Name" text="ShownDiff to other users beside your actions.">
         <NameForm />
       </Section>
       <Section title="Password">

@@ -9,6 +9,7 @@ import { range_bounds } from "../../lib/format/range";
 import { short_id } from "../../lib/format/text";
 import { local_time } from "../../lib/format/time";
 import { reload, use_pages } from "../../load";
+import { can_install, space } from "../../login";
 import { use_new_count } from "../../new_count";
 import { use_action } from "../../parts/action";
 import { CodeBlock, Id } from "../../parts/copy";
@@ -22,7 +23,6 @@ import { Data, Empty, Note } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { query, set_query } from "../../router";
-import { can_install, space } from "../../session";
 
 const fields = ["actor", "action", "target"];
 

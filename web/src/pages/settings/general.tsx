@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Space } from "../../api_types";
+import { can, load_me, space } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { Id } from "../../parts/copy";
 import { Field, Form } from "../../parts/form";
@@ -12,7 +13,6 @@ import { Facts } from "../../parts/slide_over";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
-import { can, load_me, space } from "../../session";
 
 function SpaceForm({ current }: { current: Space }) {
   const [name, set_name] = useState(current.name);

@@ -5,11 +5,11 @@ import { api } from "../../api";
 import type { Key, ServerInfo } from "../../api_types";
 import { shell_quote } from "../../lib/format/text";
 import { use_load } from "../../load";
+import { can, space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form } from "../../parts/form";
 import { role_options } from "../../parts/role";
 import { ShownOnce } from "../../parts/shown_once";
-import { can, space } from "../../session";
 
 /** The response that contains the secret. */
 export type CreatedKey = Key & { key: string };

@@ -7,6 +7,7 @@ import { use_keys } from "../../keyboard";
 import { shell_quote } from "../../lib/format/text";
 import { with_query } from "../../lib/route";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
@@ -20,7 +21,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { current_address, query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { type CreatedKey, CreateKey, KeySecret } from "./key_form";
 
 const tones: Record<Key["state"], Tone> = { active: "done", expired: "limit", revoked: "off" };

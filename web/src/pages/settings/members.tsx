@@ -5,6 +5,7 @@ import { api, segment } from "../../api";
 import type { Invite, Member } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { reload, use_load } from "../../load";
+import { can, space, user } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { CodeBlock, Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
@@ -19,7 +20,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { query, set_query } from "../../router";
-import { can, space, user } from "../../session";
 import { roles_page } from "../addresses";
 
 /** The response that contains the link. */

@@ -3,10 +3,10 @@
 import { api } from "../../api";
 import type { ServerInfo } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { space } from "../../login";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
 import { Data } from "../../parts/state";
-import { space } from "../../session";
 
 function Matrix({ server }: { server: ServerInfo }) {
   const own = space.value?.role;

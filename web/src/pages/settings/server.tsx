@@ -4,6 +4,7 @@ import { api } from "../../api";
 import type { ServerInfo } from "../../api_types";
 import { byte_size, exact_count } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
+import { can_install } from "../../login";
 import { Icon } from "../../parts/icon";
 import { PageHeader, Section } from "../../parts/page";
 import { SearchField } from "../../parts/search_field";
@@ -12,7 +13,6 @@ import { Data, Note } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { query } from "../../router";
-import { can_install } from "../../session";
 import { SpanBacklog, use_span_backlog } from "../traces/span_backlog";
 
 function WaitingSpans() {

@@ -5,6 +5,7 @@ import { api, segment } from "../../api";
 import type { Space } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { reload, use_load } from "../../load";
+import { load_me } from "../../login";
 import { Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
@@ -16,7 +17,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
-import { load_me } from "../../session";
 
 const columns: Column<Space>[] = [
   {

@@ -8,6 +8,7 @@ import { exact_count, money, plural, short_count } from "../../lib/format/number
 import { range_bounds } from "../../lib/format/range";
 import { daily_values, day_name, days_between, limit_state } from "../../lib/format/usage";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Chart, choose_range } from "../../parts/chart";
 import { Choice, Field, Form, use_draft } from "../../parts/form";
 import { current_range } from "../../parts/frame/time_range";
@@ -16,7 +17,6 @@ import { Data, Empty, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { toast_done } from "../../parts/toast";
 import { query, set_query } from "../../router";
-import { can, space } from "../../session";
 import { automation_page, run_page } from "../addresses";
 import { DayBudgetFields } from "../automations/budget";
 import { capture_options, project_name, use_projects } from "../runs/data";

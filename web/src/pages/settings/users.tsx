@@ -3,6 +3,7 @@
 import { api, segment } from "../../api";
 import type { User } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { user as self } from "../../login";
 import { Id } from "../../parts/copy";
 import { Avatar } from "../../parts/frame/avatar";
 import { Icon } from "../../parts/icon";
@@ -14,7 +15,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { query } from "../../router";
-import { user as self } from "../../session";
 
 type Change = Partial<Pick<User, "disabled" | "installation_owner">>;
 

@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Change, Issue, IssueComment } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Field, Form } from "../../parts/form";
 import { Avatar } from "../../parts/frame/avatar";
 import { Markdown } from "../../parts/markdown";
 import { Section } from "../../parts/page";
 import { Data } from "../../parts/state";
 import { Time } from "../../parts/time";
-import { can } from "../../session";
 import { issue_route } from "./data";
 
 function Comments({ issue }: { issue: Issue }) {

@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Project, Severity, SignalSettings, SignalView } from "../../api_types";
 import { limit_text, micro, read_limit } from "../../lib/format/limit";
+import { can } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { Note } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { set_query } from "../../router";
-import { can } from "../../session";
 import { DayBudgetFields } from "../automations/budget";
 import { project_route } from "../projects/scope";
 import { use_presets } from "../runs/data";
@@ -145,7 +145,7 @@ function LookFields({ draft, change }: { draft: Draft; change: Change }) {
         on_input={(window) => change({ window })}
       />
       <Field
-        label="Compared with, days before"
+        label="RevisionPair with, days before"
         type="number"
         min={1}
         value={draft.baseline}

@@ -10,6 +10,7 @@ import type { Params } from "../../lib/route";
 import { bucket_for } from "../../lib/view/series";
 import { daily_traces, stacked, summed } from "../../lib/view/strip";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { use_action } from "../../parts/action";
 import { Chart, choose_range } from "../../parts/chart";
 import { current_range } from "../../parts/frame/time_range";
@@ -22,7 +23,6 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
-import { can } from "../../session";
 import { issue_page } from "../addresses";
 import { project_route, use_project } from "../projects/scope";
 import {

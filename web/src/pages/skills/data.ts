@@ -3,7 +3,7 @@
 import { api, segment } from "../../api";
 import type { Host, Skill } from "../../api_types";
 import { reload } from "../../load";
-import { space } from "../../session";
+import { space } from "../../login";
 
 export const env_warning =
   "Workers can read this secret. Everything they run, including a prompt injection, can send it to any host that their network access allows.";

@@ -4,13 +4,13 @@ import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { FileView, Skill } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { use_action } from "../../parts/action";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
 import { Section } from "../../parts/page";
 import { Data, Note } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
-import { can, space } from "../../session";
 import { skill_route, skills_changed } from "./data";
 
 async function fetch_folder(skill: Skill): Promise<void> {

@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { EnvPreview, Skill, SkillTypeInfo } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { can_install, space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form } from "../../parts/form";
 import { Data, Note } from "../../parts/state";
 import { query } from "../../router";
-import { can_install, space } from "../../session";
 import { skills_changed } from "./data";
 
 function Gallery({ types, on_choose }: { types: SkillTypeInfo[]; on_choose: (type: SkillTypeInfo) => void }) {

@@ -3,9 +3,9 @@
 import { api, segment } from "../../api";
 import type { Reach } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { space } from "../../login";
 import { Data, Note, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
-import { space } from "../../session";
 import { host_text } from "./data";
 
 const reach_words: Record<string, string> = {

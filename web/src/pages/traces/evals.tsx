@@ -5,13 +5,13 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { EvalTarget, EvalView } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { Data } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
-import { can } from "../../session";
 import { project_route } from "../projects/scope";
 
 /** The span, trace or chat session that is evaluated. */

@@ -5,6 +5,7 @@ import { api, segment } from "../../api";
 import type { Project, SavedView, ViewPage } from "../../api_types";
 import { same_view, view_query } from "../../lib/filter/view_query";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { copy_text } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
@@ -13,7 +14,6 @@ import { Icon } from "../../parts/icon";
 import { Menu, type MenuItem } from "../../parts/menu";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { current_address, navigate, path, query } from "../../router";
-import { can } from "../../session";
 import { project_route } from "../projects/scope";
 
 interface SavedViewsProps {

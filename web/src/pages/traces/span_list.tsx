@@ -35,7 +35,7 @@ export interface SpanList<Row> {
   newest: (signal: AbortSignal) => Promise<Row[]>;
 }
 
-interface Wanted {
+interface SpanListOptions {
   /** The last part of the route: trace_rows. */
   rows: string;
   default_range: string;
@@ -43,7 +43,10 @@ interface Wanted {
   more?: Record<string, string>;
 }
 
-export function use_span_list<Row>(params: Params, { rows: part, default_range, more = {} }: Wanted): SpanList<Row> {
+export function use_span_list<Row>(
+  params: Params,
+  { rows: part, default_range, more = {} }: SpanListOptions,
+): SpanList<Row> {
   const project = use_project(params);
   const filter = filter_text();
   const range = query.value.get("range") ?? default_range;
@@ -79,7 +82,7 @@ interface FrameProps<Row> {
   actions?: ComponentChildren;
   /** Between the title and the list. */
   above?: ComponentChildren;
-  /** Beside the list. */
+  /** ReviewAside the list. */
   aside?: ComponentChildren;
   children: () => ComponentChildren;
 }

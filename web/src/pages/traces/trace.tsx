@@ -19,6 +19,7 @@ import {
   visible_spans,
 } from "../../lib/view/span_tree";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
@@ -27,7 +28,6 @@ import { Data, Empty, ErrorNote, Note, State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
-import { can } from "../../session";
 import { chat_session_page, traces_page } from "../addresses";
 import { project_route, use_project } from "../projects/scope";
 import { EvalSummary, use_span_evals } from "./evals";

@@ -2,9 +2,9 @@
 
 import { use_counter } from "../../counters";
 import { fill_path, type Params } from "../../lib/route";
+import { log_out, user } from "../../login";
 import { navigate } from "../../router";
 import { allowed, type NavGroup, type Route, routes, settings_groups } from "../../routes";
-import { log_out, user } from "../../session";
 import { stored_signal } from "../../stored";
 import { theme, themes } from "../../theme";
 import { Icon, type IconName, Mark } from "../icon";

@@ -5,12 +5,12 @@ import { api } from "../../api";
 import type { Issue, Monitor, Project, ReviewItem, Run } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import { type Loaded, use_load, use_refresh } from "../../load";
+import { can, space } from "../../login";
 import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
 import { State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { Visible } from "../../parts/visible";
-import { can, space } from "../../session";
 import {
   inbox_page,
   issue_page,
@@ -71,7 +71,7 @@ function FirstRows<Row>({ title, load, all, row, row_key, address }: ListProps<R
   );
 }
 
-export function HomeNow({ projects }: { projects: Project[] }) {
+export function Activity({ projects }: { projects: Project[] }) {
   const project_of = (row: { project_id: string }) => project_name(projects, row.project_id);
   const reviews = use_first<ReviewItem>("reviews", can("run_read"), { review: "pending" });
   const monitors = use_first<Monitor>("monitors", can("monitor_read"), { state: "triggered" });
