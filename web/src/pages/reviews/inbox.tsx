@@ -80,7 +80,7 @@ async function approve(items: ReviewItem[]): Promise<void> {
       count++;
     }
   } catch (error) {
-    toast_failed(`Approved ${count} of ${items.length}`, error);
+    toast_failed(`Could not approve all (${count} of ${items.length} done)`, error);
   }
   if (count > 0) toast_done(`${count} approved`);
   await reviews_changed();

@@ -230,7 +230,7 @@ async function act_on(runs: Run[], what: "cancel" | "rerun", done: (count: numbe
       count++;
     }
   } catch (error) {
-    toast_failed(`Stopped after ${count} of ${runs.length} runs`, error);
+    toast_failed(`Could not change all runs (${count} of ${runs.length} done)`, error);
   }
   if (count > 0) toast_done(done(count));
   await reload("runs/");
