@@ -23,7 +23,7 @@ interface MenuProps {
   class?: string;
   align?: "left" | "right";
   on_open?: () => void;
-  /** ShownDiff below the items: a form for a custom choice. */
+  /** Shown below the items: a form for a custom choice. */
   footer?: (close: () => void) => ComponentChildren;
 }
 

@@ -51,7 +51,7 @@ interface TableProps<Row> {
   on_end?: () => void;
   new_count?: number;
   on_show_new?: () => void;
-  /** ShownDiff on the right of the bar above the table, beside the column chooser. */
+  /** Shown on the right of the bar above the table, beside the column chooser. */
   bar?: ComponentChildren;
   foot?: ComponentChildren;
   /** A secondary list: keys and the sort order in the address belong to another table. */

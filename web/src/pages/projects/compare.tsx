@@ -141,7 +141,7 @@ export function Compare({ project }: { project: Project }) {
               text="Choose a longer time range, or compare with another period."
             />
           ) : (
-            <table class="rank-table compare-table" aria-label="RevisionPair windows">
+            <table class="rank-table compare-table" aria-label="Compared windows">
               <thead>
                 <tr>
                   <th scope="col">{grouping}</th>

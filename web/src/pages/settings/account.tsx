@@ -139,7 +139,7 @@ export function Account() {
           You still use your initial password. Change it below.
         </Note>
       )}
-      <Section title="Name" text="ShownDiff to other users beside your actions.">
+      <Section title="Name" text="Shown to other users beside your actions.">
         <NameForm />
       </Section>
       <Section title="Password">

@@ -145,7 +145,7 @@ function LookFields({ draft, change }: { draft: Draft; change: Change }) {
         on_input={(window) => change({ window })}
       />
       <Field
-        label="RevisionPair with, days before"
+        label="Compared with, days before"
         type="number"
         min={1}
         value={draft.baseline}

@@ -82,7 +82,7 @@ interface FrameProps<Row> {
   actions?: ComponentChildren;
   /** Between the title and the list. */
   above?: ComponentChildren;
-  /** ReviewAside the list. */
+  /** Beside the list. */
   aside?: ComponentChildren;
   children: () => ComponentChildren;
 }
