@@ -249,7 +249,7 @@ const columns = (project: Project, edit: (rule: Evaluator) => void): Column<Eval
 ];
 
 function Rules({ project }: { project: Project }) {
-  const [edited, set_asked] = useState<Evaluator | null>(null);
+  const [edited, set_edited] = useState<Evaluator | null>(null);
   const load = use_load(evaluators_key(project), (signal) =>
     api.list<Evaluator>("/v1/evaluators", { space: project.space_id, project: project.id }, signal),
   );
@@ -270,7 +270,7 @@ function Rules({ project }: { project: Project }) {
             <Table
               label="Evaluators"
               rows={rules.filter((rule) => `${rule.name} ${rule.condition}`.toLowerCase().includes(text))}
-              columns={columns(project, set_asked)}
+              columns={columns(project, set_edited)}
               row_id={(rule) => rule.id}
               row_title={(rule) => rule.name}
               order="name"
@@ -285,7 +285,7 @@ function Rules({ project }: { project: Project }) {
           project={project}
           rule={edited}
           on_close={() => {
-            set_asked(null);
+            set_edited(null);
             set_query({ new: null }, { replace: true });
           }}
         />
