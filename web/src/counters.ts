@@ -1,6 +1,7 @@
 // Numbers beside names in the sidebar: items that wait for a person, refreshed while the page is visible.
 
 import { api, segment } from "./api";
+import type { ReviewCounts, SignalView } from "./api_types";
 import type { Params } from "./lib/route";
 import { use_load, use_refresh } from "./load";
 import { can, space } from "./login";
@@ -21,18 +22,13 @@ const counters: Record<CounterName, (params: Params) => Counter> = {
   reviews: () => ({
     key: can("run_read") && space.value ? `artifacts/count/${space.value.id}` : null,
     count: async (signal) =>
-      (await api.get<{ pending: number }>("/v1/review_counts", { space: space.value?.id }, signal)).pending,
+      (await api.get<ReviewCounts>("/v1/review_counts", { space: space.value?.id }, signal)).pending,
   }),
   issues: ({ project }) => ({
     key: project && can("issue_read") && space.value ? `issues/count/${space.value.id}/${project}` : null,
     count: async (signal) =>
-      (
-        await api.get<{ open_issues: number }>(
-          `/v1/projects/${segment(project ?? "")}/signal`,
-          { space: space.value?.id },
-          signal,
-        )
-      ).open_issues,
+      (await api.get<SignalView>(`/v1/projects/${segment(project ?? "")}/signal`, { space: space.value?.id }, signal))
+        .open_issues,
   }),
 };
 

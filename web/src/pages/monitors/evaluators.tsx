@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
-import type { Evaluator, EvaluatorPreview, Project } from "../../api_types";
+import type { Evaluator, EvaluatorChange, EvaluatorPreview, NewEvaluator, Project } from "../../api_types";
 import { exact_count, plural, short_count } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load } from "../../load";
@@ -78,11 +78,11 @@ function RuleDialog({ project, rule, on_close }: { project: Project; rule: Evalu
   };
   async function save(): Promise<void> {
     const { name: _, ...change } = body;
-    if (rule) await api.patch(evaluator_route(rule.id), change);
+    if (rule) await api.patch(evaluator_route(rule.id), change satisfies EvaluatorChange);
     else
       await api.post(
         "/v1/evaluators",
-        { ...body, name: name.trim(), project: project.id, backfill_hours: 24 },
+        { ...body, name: name.trim(), project: project.id, backfill_hours: 24 } satisfies NewEvaluator,
         { space: space.value?.id },
       );
     await reload(evaluators_key(project));

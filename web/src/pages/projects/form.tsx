@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Project } from "../../api_types";
+import type { Project, CreateProject as ProjectRequest } from "../../api_types";
 import { reload } from "../../load";
 import { space } from "../../login";
 import { Dialog } from "../../parts/dialog";
@@ -22,7 +22,7 @@ export function CreateProject({ on_close, stay = false }: CreateProjectProps) {
   const [description, set_description] = useState("");
   const [restricted, set_restricted] = useState(false);
   async function create(): Promise<void> {
-    const body = { name: name.trim(), description: description.trim(), restricted };
+    const body = { name: name.trim(), description: description.trim(), restricted } satisfies ProjectRequest;
     const project = await api.post<Project>("/v1/projects", body, { space: space.value?.id });
     void reload("projects/");
     toast_done(`Project ${project.name} created`);

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { DiskView, LedgerView, Project, SignalView } from "../../api_types";
+import type { DiskView, LedgerView, Project, SignalView, UpdateProject } from "../../api_types";
 import { byte_size, exact_count, plural } from "../../lib/format/number";
 import { shell_quote } from "../../lib/format/text";
 import type { Params } from "../../lib/route";
@@ -120,7 +120,7 @@ function ProjectSettings({ project }: { project: Project }) {
   const changed = name !== project.name || description !== project.description || days !== project.retention_days;
 
   async function save(): Promise<void> {
-    const body = { name: name.trim(), description, retention_days: days };
+    const body = { name: name.trim(), description, retention_days: days } satisfies UpdateProject;
     const saved = await api.patch<Project>(`/v1/projects/${segment(project.id)}`, body);
     toast_done("Project saved");
     if (saved.name !== project.name) navigate(project_page(saved.name, "settings"), { replace: true });

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import type { ForgeHook, PushedBranch, Ref, Repo } from "../../api_types";
+import type { CreateRepo, ForgeHook, PushedBranch, Ref, Repo } from "../../api_types";
 import { byte_size, plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages, use_refresh } from "../../load";
@@ -158,7 +158,7 @@ function AddRepo({ on_close }: { on_close: () => void }) {
             url: texts.url.trim(),
             ...(skill === "" ? {} : { skill }),
             ...(allow_private ? { allow_private } : {}),
-          };
+          } satisfies CreateRepo;
           const repo = await api.post<Repo>("/v1/repos", body, { space: space.value?.id });
           await repos_changed();
           navigate(repo_page(repo.id));

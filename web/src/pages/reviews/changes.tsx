@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, to_api_error } from "../../api";
-import type { FileDiff, InterdiffView, ReviewView, Revision } from "../../api_types";
+import type { FileDiff, InterdiffView, ReviewView, Revision, ViewedFiles } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import type { Hunk, Side } from "../../lib/code/diff";
 import { plural } from "../../lib/format/number";
@@ -79,7 +79,7 @@ function use_lines(artifact: string, revision: number, known: ReadonlyMap<string
 /** The viewed files of the user; a mark is shown immediately and removed again when the server rejects it. */
 function use_viewed(artifact: string) {
   const load = use_load(`review_viewed/${artifact}`, (signal) =>
-    api.get<{ paths: string[] }>(`${review_route(artifact)}/viewed`, {}, signal),
+    api.get<ViewedFiles>(`${review_route(artifact)}/viewed`, {}, signal),
   );
   const [changed, set_changed] = useState<ReadonlyMap<string, boolean>>(new Map());
   const viewed = useMemo(() => {

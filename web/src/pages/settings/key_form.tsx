@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Key, ServerInfo } from "../../api_types";
+import type { Key, KeyKind, CreateKey as KeyRequest, Role, ServerInfo } from "../../api_types";
 import { shell_quote } from "../../lib/format/text";
 import { use_load } from "../../load";
 import { can, space } from "../../login";
@@ -44,8 +44,8 @@ function ScopeList({ chosen, on_change }: { chosen: string[]; on_change: (scopes
 
 export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done: (key: CreatedKey) => void }) {
   const [name, set_name] = useState("");
-  const [kind, set_kind] = useState("personal");
-  const [role, set_role] = useState("member");
+  const [kind, set_kind] = useState<KeyKind>("personal");
+  const [role, set_role] = useState<Role>("member");
   const [reach, set_reach] = useState("all");
   const [scopes, set_scopes] = useState<string[]>([]);
   const [days, set_days] = useState("90");
@@ -56,7 +56,7 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
       scopes: reach === "chosen" ? scopes : [reach],
       ...(kind === "service" ? { role } : {}),
       ...(days === "" ? {} : { expires_in_days: Number(days) }),
-    };
+    } satisfies KeyRequest;
     on_done(await api.post<CreatedKey>("/v1/keys", body, { space: space.value?.id }));
   }
   const incomplete = name.trim() === "" || (reach === "chosen" && scopes.length === 0);
@@ -76,13 +76,15 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
             <Choice
               label="Kind"
               value={kind}
-              on_change={set_kind}
+              on_change={(value) => set_kind(value as KeyKind)}
               options={[
                 { value: "personal", title: "personal: acts as you" },
                 { value: "service", title: "service: has its own role" },
               ]}
             />
-            {kind === "service" && <Choice label="Role" value={role} on_change={set_role} options={role_options} />}
+            {kind === "service" && (
+              <Choice label="Role" value={role} on_change={(value) => set_role(value as Role)} options={role_options} />
+            )}
           </div>
         )}
         <div class="field-row">
