@@ -3,6 +3,7 @@
 #include "api/mcp.h"
 #include "api/spans.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "crypto/crypto.h"
 #include "net/http/url.h"
 #include "otlp/encode.h"
@@ -56,24 +57,6 @@ net::Response refusal(const Error& error, const net::RequestHead& head) {
     return response;
 }
 
-// google.rpc.Code of a refusal.
-int rpc_code(int status) {
-    switch (status) {
-    case 401:
-        return 16;
-    case 403:
-        return 7;
-    case 404:
-        return 5;
-    case 429:
-        return 8;
-    case 503:
-        return 14;
-    default:
-        return status >= 500 ? 13 : 3;
-    }
-}
-
 bool is_json(std::string_view content_type) {
     const std::string_view type = trim(content_type.substr(0, content_type.find(';')));
     return equals_ignoring_case(type, "application/json");
@@ -106,7 +89,7 @@ net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding enc
         return response;
     }
     response.content_type = encoding == otlp::Encoding::json ? "application/json" : "application/x-protobuf";
-    response.body = otlp::encode_status(encoding, rpc_code(response.status), *message);
+    response.body = otlp::encode_status(encoding, static_cast<int>(grpc_code_of_http(response.status)), *message);
     return response;
 }
 

@@ -1,6 +1,6 @@
 #include "api/metrics.h"
 
-#include <fmt/format.h>
+#include "base/metrics.h"
 
 namespace hone::api {
 
@@ -18,32 +18,34 @@ void Metrics::count(size_t route, int status, Duration took) {
 }
 
 std::string Metrics::print(std::span<const Route> routes) const {
-    std::string requests =
-        "# HELP hone_http_requests_total API requests answered.\n# TYPE hone_http_requests_total counter\n";
-    std::string seconds =
-        "# HELP hone_http_request_seconds Time to answer API requests.\n# TYPE hone_http_request_seconds histogram\n";
+    MetricsWriter requests, seconds;
+    requests.family(MetricKind::counter, "http_requests_total", "API requests answered.");
+    seconds.family(MetricKind::histogram, "http_request_seconds", "Time to answer API requests.");
     for (size_t i = 0; i < m_count; ++i) {
         const PerRoute& row = m_routes[i];
-        const std::string labels = fmt::format("method=\"{}\",route=\"{}\"", routes[i].method, routes[i].path);
+        const std::string_view method = routes[i].method, route = routes[i].path;
         uint64_t all = 0;
         for (size_t status = 0; status < row.by_class.size(); ++status) {
             const uint64_t count = row.by_class[status].load(std::memory_order_relaxed);
             all += count;
-            if (count != 0)
-                requests += fmt::format("hone_http_requests_total{{{},status=\"{}xx\"}} {}\n", labels, status, count);
+            const std::string status_class = std::to_string(status) + "xx";
+            if (count != 0) requests.sample({{"method", method}, {"route", route}, {"status", status_class}}, count);
         }
         if (all == 0) continue;
+        const auto add_bucket = [&](std::string_view bound, uint64_t count) {
+            seconds.sample({{"method", method}, {"route", route}, {"le", bound}}, count, "_bucket");
+        };
         uint64_t below = 0;
         for (size_t b = 0; b < bounds.size(); ++b) {
             below += row.buckets[b].load(std::memory_order_relaxed);
-            seconds += fmt::format("hone_http_request_seconds_bucket{{{},le=\"{}\"}} {}\n", labels, bounds[b], below);
+            add_bucket(fmt::to_string(bounds[b]), below);
         }
-        seconds += fmt::format("hone_http_request_seconds_bucket{{{},le=\"+Inf\"}} {}\n", labels, all);
-        seconds += fmt::format("hone_http_request_seconds_sum{{{}}} {}\n", labels,
-                               static_cast<double>(row.nanoseconds.load(std::memory_order_relaxed)) / 1e9);
-        seconds += fmt::format("hone_http_request_seconds_count{{{}}} {}\n", labels, all);
+        add_bucket("+Inf", all);
+        const double sum = static_cast<double>(row.nanoseconds.load(std::memory_order_relaxed)) / 1e9;
+        seconds.sample({{"method", method}, {"route", route}}, sum, "_sum");
+        seconds.sample({{"method", method}, {"route", route}}, all, "_count");
     }
-    return requests + seconds;
+    return requests.text() + seconds.text();
 }
 
 } // namespace hone::api

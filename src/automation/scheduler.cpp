@@ -140,12 +140,6 @@ constexpr std::string_view plan_columns =
 
 } // namespace
 
-Scheduler::~Scheduler() {
-    m_thread.request_stop();
-    const Lock lock(m_mutex); // so that the thread is either before its check or waits
-    m_news.notify_all();
-}
-
 Result<Time> Scheduler::step(Time now) {
     Result<> outcome;
     const auto note = [&](Result<> done) {
@@ -299,32 +293,10 @@ Result<Time> Scheduler::next_step(Time now) const {
     return next;
 }
 
-void Scheduler::start() {
-    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
-}
-
-void Scheduler::wake() {
-    {
-        const Lock lock(m_mutex);
-        m_woken = true;
-    }
-    m_news.notify_all();
-}
-
-void Scheduler::run(const std::stop_token& stop) {
+Result<Duration> Scheduler::step_now() {
     constexpr Duration shortest = std::chrono::milliseconds(50);
-    while (!stop.stop_requested()) {
-        const auto next = step(m_clock.now());
-        Duration sleep = m_options.watch_runs;
-        if (next.ok())
-            sleep = next.value() - m_clock.now();
-        else
-            log(Level::warning, "scheduler step failed", {{"why", next.error().message}});
-        const Lock lock(m_mutex);
-        if (!m_woken && !stop.stop_requested())
-            m_news.wait_for(m_mutex, std::clamp(sleep, shortest, m_options.longest_sleep));
-        m_woken = false;
-    }
+    const Time next = TRY(step(m_clock.now()));
+    return std::clamp<Duration>(next - m_clock.now(), shortest, m_options.longest_sleep);
 }
 
 Result<SchedulerState> Scheduler::state() const {

@@ -6,9 +6,7 @@
 
 #include "automation/firing.h"
 #include "automation/metric.h"
-#include "base/mutex.h"
-
-#include <thread>
+#include "base/duty.h"
 
 namespace hone::automation {
 
@@ -57,18 +55,18 @@ public:
           m_firing(firing),
           m_keys(keys),
           m_measure(std::move(measure)),
-          m_options(options) {}
-    ~Scheduler();
+          m_options(options),
+          m_duty({"scheduler", options.watch_runs}, [this] { return step_now(); }) {}
 
     // Everything that is due at `now`; returns when to step again at the latest.
     Result<Time> step(Time now);
-    void start();
+    void start() { m_duty.start(); }
     // Something changed: step soon. Any thread.
-    void wake();
+    void wake() { m_duty.wake(); }
     Result<SchedulerState> state() const;
 
 private:
-    void run(const std::stop_token& stop);
+    Result<Duration> step_now();
     Result<> write_due(Time now, bool metrics);
     Result<> write_cron(const sql::Row& row, Time now);
     Result<> look_at_metric(const sql::Row& row, Time now);
@@ -84,11 +82,9 @@ private:
     const Measure m_measure;
     const SchedulerOptions m_options;
     mutable Mutex m_mutex;
-    Condition m_news;
-    bool m_woken GUARDED_BY(m_mutex) = false;
     SchedulerState m_state GUARDED_BY(m_mutex);
     std::optional<Time> m_tidied;
-    std::jthread m_thread; // last: it uses what stands above
+    Duty m_duty; // last: its thread uses what stands above
 };
 
 } // namespace hone::automation

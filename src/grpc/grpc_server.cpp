@@ -210,29 +210,6 @@ std::string_view GrpcCall::header(std::string_view name) const {
     return {};
 }
 
-GrpcCode grpc_code(Code code) {
-    switch (code) {
-    case Code::invalid:
-    case Code::too_large:
-    case Code::conflict:
-        return GrpcCode::invalid_argument;
-    case Code::unauthorized:
-        return GrpcCode::unauthenticated;
-    case Code::forbidden:
-        return GrpcCode::permission_denied;
-    case Code::not_found:
-        return GrpcCode::not_found;
-    case Code::busy:
-        return GrpcCode::resource_exhausted;
-    case Code::unavailable:
-        return GrpcCode::unavailable;
-    case Code::corrupt:
-    case Code::internal:
-        return GrpcCode::internal;
-    }
-    return GrpcCode::internal;
-}
-
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options, GrpcHandler handler) {
     auto server = std::make_unique<BytesServer>(options, std::move(handler));
     TRY(server->open(options));

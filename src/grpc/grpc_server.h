@@ -1,9 +1,9 @@
-// gRPC as bytes: unary calls of any method, their message as it came, without generated code. Used for OTLP/gRPC.
-// Calls are handed to a bounded pool of ordinary threads, where the handler may block; a full pool answers
+// gRPC as bytes: unary calls of any method with their undecoded message, without generated code. Used for OTLP/gRPC.
+// Calls run on a bounded pool of ordinary threads, where the handler may block; a call that finds the queue full gets
 // RESOURCE_EXHAUSTED. The only folder that includes grpc++.
 #pragma once
 
-#include "base/result.h"
+#include "base/status.h"
 
 #include <chrono>
 #include <functional>
@@ -24,27 +24,12 @@ struct GrpcCall {
     std::string_view header(std::string_view name) const;
 };
 
-// The codes that we answer with, by gRPC's numbers.
-enum class GrpcCode {
-    ok = 0,
-    invalid_argument = 3,
-    not_found = 5,
-    permission_denied = 7,
-    resource_exhausted = 8,
-    unimplemented = 12,
-    internal = 13,
-    unavailable = 14,
-    unauthenticated = 16,
-};
-
 struct GrpcAnswer {
     GrpcCode code = GrpcCode::ok;
     std::string text;            // what went wrong
     std::string message;         // the reply, when ok
     int retry_after_seconds = 0; // sent as RetryInfo, for the two codes that may be tried again
 };
-
-GrpcCode grpc_code(Code code);
 
 using GrpcHandler = std::function<GrpcAnswer(const GrpcCall&)>;
 

@@ -16,7 +16,6 @@ constexpr Duration claim_time = std::chrono::minutes(3); // longer than any eval
 constexpr Duration failure_pause = std::chrono::minutes(1);
 constexpr int64_t hour_ns = 3'600'000'000'000;
 // Monitors made or changed on another server are found within this time.
-constexpr auto look_every = std::chrono::seconds(10);
 
 std::string number_text(telemetry::Metric metric, double value) {
     using enum telemetry::Metric;
@@ -64,15 +63,6 @@ std::string sentence(const MonitorSettings& settings, const Reading& reading) {
 }
 
 } // namespace
-
-Monitors::~Monitors() {
-    {
-        const Lock lock(m_mutex);
-        m_stopping = true;
-    }
-    m_changed.notify_all();
-    if (m_thread.joinable()) m_thread.join();
-}
 
 // Aligned to its frequency, so that points of a chart lie at the same minutes each hour.
 Time Monitors::next_after(const MonitorSettings& settings, Time now) const {
@@ -239,31 +229,6 @@ Result<> Monitors::say(sql::Transaction& transaction, const Row& row, const Read
     notice.key = key;
     TRY(m_notices.say(transaction, notice));
     return {};
-}
-
-// --- thread --------------------------------------------------------------------------------------------------------
-
-void Monitors::start() {
-    m_thread = std::thread([this] { run(); });
-}
-
-void Monitors::wake() {
-    {
-        const Lock lock(m_mutex);
-        m_woken = true;
-    }
-    m_changed.notify_all();
-}
-
-void Monitors::run() {
-    for (;;) {
-        if (const auto done = step(); !done.ok())
-            log(Level::warning, "monitors cannot be evaluated", {{"why", done.error().message}});
-        const Lock lock(m_mutex);
-        if (!m_stopping && !m_woken) m_changed.wait_for(m_mutex, look_every);
-        m_woken = false;
-        if (m_stopping) return;
-    }
 }
 
 } // namespace hone::monitor

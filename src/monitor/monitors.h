@@ -3,7 +3,7 @@
 // it, and its new state, its history and its notice are one transaction. Thread-safe.
 #pragma once
 
-#include "base/mutex.h"
+#include "base/duty.h"
 #include "monitor/evaluate.h"
 #include "notice/notices.h"
 
@@ -54,8 +54,11 @@ public:
           m_clock(clock),
           m_access(access),
           m_evaluator(source),
-          m_notices(notices) {}
-    ~Monitors();
+          m_notices(notices),
+          m_duty({"monitors", evaluation_period}, [this]() -> Result<> {
+              TRY(step());
+              return {};
+          }) {}
     Monitors(const Monitors&) = delete;
     Monitors& operator=(const Monitors&) = delete;
 
@@ -85,10 +88,11 @@ public:
     // Set once at start, before step().
     void set_listener(TransitionListener& listener) { m_listener = &listener; }
 
-    void start();
-    void wake();
+    void start() { m_duty.start(); }
+    void wake() { m_duty.wake(); }
 
     static constexpr int64_t most_per_project = 200;
+    static constexpr Duration evaluation_period = std::chrono::seconds(10);
 
 private:
     struct Row {
@@ -109,7 +113,6 @@ private:
                  const std::string& key) const;
     Result<bool> claim(const std::string& id, const std::string& token, bool only_if_due);
     Time next_after(const MonitorSettings& settings, Time now) const;
-    void run();
 
     sql::Database& m_database;
     const Clock& m_clock;
@@ -117,11 +120,7 @@ private:
     Evaluator m_evaluator;
     notice::Notices& m_notices;
     TransitionListener* m_listener = nullptr;
-    Mutex m_mutex;
-    hone::Condition m_changed;
-    bool m_woken GUARDED_BY(m_mutex) = false;
-    bool m_stopping GUARDED_BY(m_mutex) = false;
-    std::thread m_thread;
+    Duty m_duty; // last: its thread uses what stands above
 };
 
 } // namespace hone::monitor

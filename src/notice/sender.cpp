@@ -17,7 +17,7 @@ constexpr Duration claim_time = std::chrono::minutes(2);
 constexpr Duration first_pause = std::chrono::seconds(10);
 constexpr Duration longest_pause = std::chrono::hours(1);
 // How long a notice of another server, or of a transaction that did not wake us, may wait.
-constexpr auto look_every = std::chrono::seconds(5);
+constexpr Duration poll_period = std::chrono::seconds(5);
 
 net::ClientOptions client_options(const SenderOptions& options) {
     net::ClientOptions made;
@@ -39,16 +39,15 @@ Sender::Sender(sql::Database& database, const Clock& clock, const Destinations& 
       m_clock(clock),
       m_destinations(destinations),
       m_options(std::move(options)),
-      m_client(client_options(m_options)) {}
+      m_client(client_options(m_options)),
+      m_duty({"notices", poll_period, thread_count}, [this]() -> Result<Duration> {
+          const int64_t attempts = TRY(step());
+          return attempts == most_per_step ? Duration::zero() : poll_period;
+      }) {}
 
 Sender::~Sender() {
-    {
-        const Lock lock(m_mutex);
-        m_stopping = true;
-    }
-    m_cancel.cancel();
-    m_changed.notify_all();
-    for (std::thread& thread : m_threads) thread.join();
+    m_cancel.cancel(); // what is being sent
+    m_duty.stop();
 }
 
 Duration Sender::pause_after(int64_t attempts) {
@@ -236,33 +235,6 @@ Result<Attempt> Sender::test(const access::Caller& caller, const DestinationId& 
                                       : "UPDATE destinations SET last_failed_at = ?, last_problem = ? WHERE id = ?",
                            m_clock.now(), attempt.problem, id));
     return attempt;
-}
-
-// --- threads -------------------------------------------------------------------------------------------------------
-
-void Sender::start() {
-    for (size_t i = 0; i < thread_count; ++i) m_threads.emplace_back([this] { run(); });
-}
-
-void Sender::wake() {
-    {
-        const Lock lock(m_mutex);
-        ++m_wakes;
-    }
-    m_changed.notify_all();
-}
-
-void Sender::run() {
-    uint64_t seen = 0;
-    for (;;) {
-        const auto attempts = step();
-        if (!attempts.ok()) log(Level::warning, "notices cannot be delivered", {{"why", attempts.error().message}});
-        const bool more = attempts.ok() && attempts.value() == most_per_step;
-        const Lock lock(m_mutex);
-        if (!more && !m_stopping && m_wakes == seen) m_changed.wait_for(m_mutex, look_every);
-        seen = m_wakes;
-        if (m_stopping) return;
-    }
 }
 
 } // namespace hone::notice

@@ -4,12 +4,11 @@
 // step() is what tests call; the threads only call it. Thread-safe.
 #pragma once
 
-#include "base/mutex.h"
+#include "base/duty.h"
 #include "notice/destinations.h"
 #include "notice/smtp.h"
 
 #include <atomic>
-#include <thread>
 
 namespace hone::notice {
 
@@ -45,9 +44,9 @@ public:
     // A message that says it is a test, now and once. Needs monitor_write.
     Result<Attempt> test(const access::Caller& caller, const DestinationId& id);
 
-    void start();
+    void start() { m_duty.start(); }
     // Something new is due.
-    void wake();
+    void wake() { m_duty.wake(); }
     struct Count {
         int64_t sent = 0;
         int64_t failed = 0;   // attempts
@@ -78,7 +77,6 @@ private:
     Outcome post(const Target& target, const Message& message);
     Result<std::string> checked_address(const std::string& url) const;
     Result<> finish(const Due& due, const Outcome& outcome);
-    void run();
 
     sql::Database& m_database;
     const Clock& m_clock;
@@ -87,11 +85,7 @@ private:
     net::HttpClient m_client;
     net::Cancel m_cancel;
     std::atomic<int64_t> m_sent{0}, m_failed{0}, m_given_up{0};
-    Mutex m_mutex;
-    Condition m_changed;
-    uint64_t m_wakes GUARDED_BY(m_mutex) = 0;
-    bool m_stopping GUARDED_BY(m_mutex) = false;
-    std::vector<std::thread> m_threads;
+    Duty m_duty; // last: its threads use what stands above
 };
 
 } // namespace hone::notice

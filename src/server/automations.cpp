@@ -2,8 +2,6 @@
 
 #include "base/log.h"
 
-#include <fmt/format.h>
-
 namespace hone::server {
 
 AutomationDuties::AutomationDuties(const AutomationParts& parts)
@@ -33,25 +31,19 @@ void AutomationDuties::tell_with(notice::Notices& notices) {
     });
 }
 
-std::string AutomationDuties::metrics() const {
+void AutomationDuties::metrics(MetricsWriter& out) const {
     const auto state = m_scheduler.state();
-    if (!state.ok()) return "";
-    std::string out;
-    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
-        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
-    };
+    if (!state.ok()) return;
     const automation::SchedulerState& now = state.value();
-    add("gauge", "scheduler_last_step_seconds", "When the scheduler last did its work.",
-        now.last_step ? static_cast<double>(to_ns(*now.last_step)) / 1e9 : 0.0);
-    add("gauge", "scheduler_behind_seconds", "How late the most overdue automation is.", now.behind_seconds);
-    add("gauge", "automation_slots_due", "Due moments without an outcome.", now.due_slots);
-    add("gauge", "automation_slots_live", "Fired moments whose run goes on.", now.live_slots);
-    add("gauge", "automations", "Automations.", now.automations);
-    add("gauge", "automations_paused", "Automations that are paused.", now.paused);
-    add("counter", "scheduler_steps_total", "Steps of the scheduler.", now.steps);
-    add("counter", "scheduler_failed_steps_total", "Steps of the scheduler in which something failed.",
-        now.failed_steps);
-    return out;
+    out.gauge("scheduler_last_step_seconds", "When the scheduler last took a step.",
+              now.last_step ? static_cast<double>(to_ns(*now.last_step)) / 1e9 : 0.0);
+    out.gauge("scheduler_behind_seconds", "How late the most overdue automation is.", now.behind_seconds);
+    out.gauge("automation_slots_due", "Due moments without an outcome.", now.due_slots);
+    out.gauge("automation_slots_live", "Fired moments whose run has not ended.", now.live_slots);
+    out.gauge("automations", "Automations.", now.automations);
+    out.gauge("automations_paused", "Automations that are paused.", now.paused);
+    out.counter("scheduler_steps_total", "Steps of the scheduler.", now.steps);
+    out.counter("scheduler_failed_steps_total", "Steps of the scheduler in which something failed.", now.failed_steps);
 }
 
 } // namespace hone::server

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/automation_services.h"
+#include "base/metrics.h"
 #include "notice/notices.h"
 #include "telemetry/telemetry.h"
 
@@ -28,7 +29,7 @@ public:
     // Who tells people about automations that paused themselves. Before `start`.
     void tell_with(notice::Notices& notices);
     void start() { m_scheduler.start(); }
-    std::string metrics() const;
+    void metrics(MetricsWriter& out) const;
 
 private:
     automation::Automations m_automations;

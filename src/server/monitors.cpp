@@ -2,8 +2,6 @@
 
 #include "base/file.h"
 
-#include <fmt/format.h>
-
 namespace hone::server {
 
 namespace {
@@ -29,10 +27,6 @@ Result<notice::SenderOptions> sender_options(const config::Config& config) {
     return options;
 }
 
-std::string line(std::string_view kind, std::string_view name, std::string_view help, int64_t value) {
-    return fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
-}
-
 } // namespace
 
 NoticeDuties::NoticeDuties(sql::Database& database, const Clock& clock, access::Access& access,
@@ -49,11 +43,11 @@ Result<std::unique_ptr<NoticeDuties>> NoticeDuties::open(sql::Database& database
     return std::unique_ptr<NoticeDuties>(new NoticeDuties(database, clock, access, vault, TRY(sender_options(config))));
 }
 
-std::string NoticeDuties::metrics() const {
+void NoticeDuties::metrics(MetricsWriter& out) const {
     const notice::Sender::Count count = m_sender.count();
-    return line("counter", "notices_sent_total", "Notices that a destination took.", count.sent) +
-           line("counter", "notice_failures_total", "Attempts to deliver a notice that failed.", count.failed) +
-           line("counter", "notices_given_up_total", "Notices that were not delivered within a day.", count.given_up);
+    out.counter("notices_sent_total", "Notices that a destination accepted.", count.sent);
+    out.counter("notice_failures_total", "Attempts to deliver a notice that failed.", count.failed);
+    out.counter("notices_given_up_total", "Notices that were not delivered within a day.", count.given_up);
 }
 
 MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access::Access& access,
@@ -116,15 +110,15 @@ Result<std::string> MonitorDuties::make_monitor(const access::Caller& caller, co
     return TRY(m_monitors.create(caller, issue.space_id, wish)).id.text();
 }
 
-std::string MonitorDuties::metrics() const {
+void MonitorDuties::metrics(MetricsWriter& out) const {
+    m_notices.metrics(out);
     const auto rows =
         m_database.query("SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'triggered' THEN 1 ELSE 0 END), "
                          "0) FROM monitors WHERE enabled = 1");
-    std::string out = m_notices.metrics();
-    if (!rows.ok()) return out;
+    if (!rows.ok()) return;
     const auto row = rows.value().front();
-    return out + line("gauge", "monitors", "Monitors that are switched on.", row.integer(0)) +
-           line("gauge", "monitors_triggered", "Of these, triggered.", row.integer(1));
+    out.gauge("monitors", "Monitors that are switched on.", row.integer(0));
+    out.gauge("monitors_triggered", "Of these, triggered.", row.integer(1));
 }
 
 } // namespace hone::server

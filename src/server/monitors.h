@@ -4,6 +4,7 @@
 
 #include "api/monitor_services.h"
 #include "automation/automations.h"
+#include "base/metrics.h"
 #include "config/config.h"
 #include "server/news.h"
 #include "signal/signal.h"
@@ -21,7 +22,7 @@ public:
     notice::Notices& notices() { return m_notices; }
     notice::Destinations& destinations() { return m_destinations; }
     notice::Sender& sender() { return m_sender; }
-    std::string metrics() const;
+    void metrics(MetricsWriter& out) const;
 
 private:
     NoticeDuties(sql::Database& database, const Clock& clock, access::Access& access, const secret::Vault& vault,
@@ -44,7 +45,7 @@ public:
     // Old notices and values go; called by a background duty.
     Result<> sweep();
     api::MonitorServices& services() { return m_services; }
-    std::string metrics() const;
+    void metrics(MetricsWriter& out) const;
 
 private:
     Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series& request) override;

@@ -1,14 +1,11 @@
 #include "server/news.h"
 
-#include "base/log.h"
-
 #include <fmt/format.h>
 
 namespace hone::server {
 
 namespace {
 
-constexpr auto look_every = std::chrono::seconds(5);
 // A row may become visible a little after its time stamp.
 constexpr Duration overlap = std::chrono::minutes(1);
 constexpr int64_t most_per_look = 500;
@@ -22,15 +19,6 @@ int64_t percent_of(int64_t used, const std::optional<int64_t>& limit) {
 }
 
 } // namespace
-
-News::~News() {
-    {
-        const Lock lock(m_mutex);
-        m_stopping = true;
-    }
-    m_changed.notify_all();
-    if (m_thread.joinable()) m_thread.join();
-}
 
 Result<> News::step() {
     const Time now = m_clock.now();
@@ -169,20 +157,6 @@ Result<> News::tell_owners(notice::Notice notice) {
         TRY(m_notices.say(notice));
     }
     return {};
-}
-
-void News::start() {
-    m_thread = std::thread([this] { run(); });
-}
-
-void News::run() {
-    for (;;) {
-        if (const auto done = step(); !done.ok())
-            log(Level::warning, "news cannot be told", {{"why", done.error().message}});
-        const Lock lock(m_mutex);
-        if (!m_stopping) m_changed.wait_for(m_mutex, look_every);
-        if (m_stopping) return;
-    }
 }
 
 } // namespace hone::server

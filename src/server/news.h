@@ -4,13 +4,12 @@
 // call.
 #pragma once
 
-#include "base/mutex.h"
+#include "base/duty.h"
 #include "broker/spending/usage_ledger.h"
 #include "notice/notices.h"
 #include "telemetry/ingest/backlog.h"
 
 #include <functional>
-#include <thread>
 
 namespace hone::server {
 
@@ -29,11 +28,11 @@ public:
           m_ledger(ledger),
           m_notices(notices),
           m_backlog(std::move(backlog)),
-          m_seen(clock.now() - look_back) {}
-    ~News();
+          m_seen(clock.now() - look_back),
+          m_duty({"news", std::chrono::seconds(5)}, [this] { return step(); }) {}
 
     Result<> step();
-    void start();
+    void start() { m_duty.start(); }
 
     // What happened while no server ran, or another one was stopped, is not older than this.
     static constexpr Duration look_back = std::chrono::hours(1);
@@ -52,7 +51,6 @@ private:
     // Once when spans have waited too long, and once when they are stored again.
     Result<> tell_backlog();
     Result<> tell_owners(notice::Notice notice);
-    void run();
 
     sql::Database& m_database;
     const Clock& m_clock;
@@ -61,10 +59,7 @@ private:
     const BacklogSource m_backlog;
     std::string m_late; // the key of the notice about spans that wait; empty: they are stored
     Time m_seen;
-    Mutex m_mutex;
-    Condition m_changed;
-    bool m_stopping GUARDED_BY(m_mutex) = false;
-    std::thread m_thread;
+    Duty m_duty; // last: its thread uses what stands above
 };
 
 } // namespace hone::server

@@ -1,6 +1,7 @@
 #include "server/otlp_grpc.h"
 
 #include "base/id.h"
+#include "base/status.h"
 #include "json/json.h"
 
 namespace hone::server {
@@ -9,28 +10,8 @@ namespace {
 
 using grpc_bytes::GrpcAnswer;
 using grpc_bytes::GrpcCall;
-using grpc_bytes::GrpcCode;
 
 constexpr std::string_view export_method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
-
-GrpcCode code_of(int status) {
-    switch (status) {
-    case 200:
-        return GrpcCode::ok;
-    case 401:
-        return GrpcCode::unauthenticated;
-    case 403:
-        return GrpcCode::permission_denied;
-    case 404:
-        return GrpcCode::not_found;
-    case 429:
-        return GrpcCode::resource_exhausted;
-    case 503:
-        return GrpcCode::unavailable;
-    default:
-        return status >= 500 ? GrpcCode::internal : GrpcCode::invalid_argument;
-    }
-}
 
 // The message of a refusal: of our own envelope, or of google.rpc.Status (code in field 1, message in field 2).
 std::string refusal_text(const net::Response& response) {
@@ -67,7 +48,7 @@ GrpcAnswer answer_grpc(net::Handler& otlp, const GrpcCall& call, const Clock& cl
     request.body = call.message;
     net::Response response = otlp.handle(std::move(request));
     GrpcAnswer answer;
-    answer.code = code_of(response.status);
+    answer.code = grpc_code_of_http(response.status);
     if (answer.code == GrpcCode::ok) {
         answer.message = std::move(response.body);
         return answer;

@@ -6,7 +6,14 @@ namespace hone::server {
 
 SandboxAudit::SandboxAudit(const access::AuditLog& log, std::string directory)
     : m_log(log),
-      m_tail(std::move(directory)) {}
+      m_tail(std::move(directory)),
+      m_duty({"sandbox audit", std::chrono::seconds(5)}, [this] { return step(); }) {}
+
+SandboxAudit::~SandboxAudit() {
+    m_duty.stop();
+    if (const auto last = step(); !last.ok()) // what happened since the last one
+        log(Level::warning, "sandbox events not copied to the audit log", {{"why", last.error().message}});
+}
 
 Result<> SandboxAudit::record(const sandbox::SandboxEvent& event, int64_t next) {
     access::AuditRecord entry;
@@ -17,7 +24,7 @@ Result<> SandboxAudit::record(const sandbox::SandboxEvent& event, int64_t next) 
     for (const auto& fact : all)
         if (!fact.value().is_null() && fact.key() != "kind" && fact.key() != "sandbox")
             entry.details[fact.key()] = fact.value();
-    // A crash between this entry and the offset's file gives the same event again: equal offsets tell.
+    // A crash between this entry and the offset's file records the same event twice, with equal offsets.
     entry.details["log_offset"] = next;
     TRY(m_log.record(access::Caller::system(), std::move(entry)));
     return {};
@@ -25,20 +32,6 @@ Result<> SandboxAudit::record(const sandbox::SandboxEvent& event, int64_t next) 
 
 Result<> SandboxAudit::step() {
     return m_tail.step(*this);
-}
-
-void SandboxAudit::start(std::chrono::seconds every) {
-    m_thread = std::jthread([this, every](const std::stop_token& stop) { run(stop, every); });
-}
-
-void SandboxAudit::run(const std::stop_token& stop, std::chrono::seconds every) {
-    for (;;) {
-        if (const auto outcome = step(); !outcome.ok())
-            log(Level::warning, "sandbox events not taken over", {{"why", outcome.error().message}});
-        if (stop.stop_requested()) return; // after a last look
-        std::unique_lock lock(m_mutex);
-        m_woken.wait_for(lock, stop, every, [] { return false; });
-    }
 }
 
 std::unique_ptr<sandbox::Provider> open_sandboxes(const std::string& data_dir, int64_t ready, std::string& why) {

@@ -1,15 +1,11 @@
-// Takes what shims and the spawner wrote down about sandboxes into the installation's hash-chained audit log: every
-// start, command, end and clean-up, also of the time when no server ran. One thread; step() is what tests call.
+// Copies the events that shims and the spawner recorded about sandboxes into the installation's hash-chained audit log:
+// every start, command, end and clean-up, also of the time when no server ran. One thread; step() is what tests call.
 #pragma once
 
 #include "access/audit.h"
+#include "base/duty.h"
 #include "sandbox/local/event_tail.h"
 #include "sandbox/local/local_provider.h"
-
-#include <condition_variable>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 
 namespace hone::server {
 
@@ -18,19 +14,18 @@ public:
     // `directory` is DIR/sandbox, which holds audit.jsonl.
     SandboxAudit(const access::AuditLog& log, std::string directory);
 
-    // Takes over what is new.
+    ~SandboxAudit() override;
+
+    // Copies the events that are new.
     Result<> step();
-    void start(std::chrono::seconds every);
+    void start() { m_duty.start(); }
 
 private:
     Result<> record(const sandbox::SandboxEvent& event, int64_t next) override;
-    void run(const std::stop_token& stop, std::chrono::seconds every);
 
     const access::AuditLog& m_log;
     sandbox::EventTail m_tail;
-    std::mutex m_mutex;
-    std::condition_variable_any m_woken;
-    std::jthread m_thread; // the last member: it joins before what it uses is destroyed
+    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
 };
 
 // The provider of this machine's sandboxes. A machine that cannot have any is no error: null, and `why` says what is

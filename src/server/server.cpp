@@ -11,7 +11,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,31 +28,10 @@ void Sweeper::step() {
     };
     note("project data", m_access.projects.purge());
     note("logins", m_access.logins.sweep());
-    note("idempotent answers", m_idempotency.sweep());
+    note("idempotent responses", m_idempotency.sweep());
     note("retention of spans", m_spans.step());
     note("use of secrets", m_vault.flush_used());
     note("notices and monitors", m_monitors.sweep());
-}
-
-void Sweeper::start(std::chrono::seconds every) {
-    m_thread = std::jthread([this, every](const std::stop_token& stop) { run(stop, every); });
-}
-
-void Sweeper::wake() {
-    {
-        const std::scoped_lock lock(m_mutex);
-        m_wanted = true;
-    }
-    m_changed.notify_one();
-}
-
-void Sweeper::run(const std::stop_token& stop, std::chrono::seconds every) {
-    while (!stop.stop_requested()) {
-        step();
-        std::unique_lock lock(m_mutex);
-        m_changed.wait_for(lock, stop, every, [this] { return m_wanted; });
-        m_wanted = false;
-    }
 }
 
 // --- Server --------------------------------------------------------------------------------------------------------
@@ -157,7 +135,7 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     TRY(open_secrets());
     m_first_start = TRY(m_access->first_start(admin_password));
     m_sandbox_audit.emplace(m_access->audit, m_config.data_dir + "/sandbox");
-    m_sandbox_audit->start(std::chrono::seconds(5));
+    m_sandbox_audit->start();
     return {};
 }
 
@@ -296,7 +274,7 @@ Result<> Server::open_edge() {
     if (!m_config.tls_key_file.empty()) options.listen.push_back({"127.0.0.1:0", "", ""});
     m_edge = TRY(net::Server::start(std::move(options), *m_api));
     m_url = (m_config.tls_key_file.empty() ? "http://" : "https://") + m_edge->addresses().front();
-    m_sweeper->start(std::chrono::seconds(60));
+    m_sweeper->start();
     return {};
 }
 
@@ -422,35 +400,38 @@ std::string Server::not_ready() const {
 
 std::string Server::metrics() const {
     const net::ServerCounts counts = m_edge->counts();
-    std::string out;
-    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
-        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
-    };
-    add("gauge", "start_time_seconds", "When this server started.", static_cast<double>(to_ns(m_started_at)) / 1e9);
-    add("counter", "connections_accepted_total", "Connections accepted.", counts.connections_accepted);
-    add("counter", "connections_refused_total", "Connections over a limit.", counts.connections_refused);
-    add("gauge", "connections_open", "Connections open now.", counts.connections_open);
-    add("counter", "edge_requests_total", "Requests whose header was understood.", counts.requests);
-    add("counter", "edge_bad_requests_total", "Requests refused by the edge as malformed or over a limit.",
-        counts.requests_bad);
-    add("counter", "edge_busy_requests_total", "Requests refused because a queue was full.", counts.requests_busy);
-    add("counter", "edge_abandoned_requests_total", "Questions about spans given up because their client went away.",
-        counts.requests_given_up);
-    add("gauge", "event_streams_open", "Live event streams.", counts.event_streams);
-    add("counter", "received_bytes_total", "Bytes read from sockets.", counts.bytes_in);
-    add("counter", "sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);
-    add("gauge", "control_queue_length", "API requests waiting for a thread.",
-        counts.lanes[static_cast<size_t>(net::Lane::control)].queued);
-    const auto& questions = counts.lanes[static_cast<size_t>(net::Lane::query)];
-    add("gauge", "query_queue_length", "Questions about spans waiting for a thread.", questions.queued);
-    add("gauge", "queries_running", "Questions about spans that a thread works on.", questions.running);
-    if (const auto secrets = m_skills->hygiene(); secrets.ok())
-        out += fmt::format("# HELP hone_secrets Secrets by what somebody should look at.\n# TYPE hone_secrets gauge\n"
-                           "hone_secrets{{state=\"all\"}} {}\nhone_secrets{{state=\"old\"}} {}\n"
-                           "hone_secrets{{state=\"unused\"}} {}\nhone_secrets{{state=\"env\"}} {}\n",
-                           secrets.value().secrets, secrets.value().old, secrets.value().unused, secrets.value().env);
-    return out + m_span_duties->metrics() + m_workshop->metrics() + m_automations->metrics() + m_signal->metrics() +
-           m_monitors->metrics();
+    MetricsWriter out;
+    out.gauge("start_time_seconds", "When this server started.", static_cast<double>(to_ns(m_started_at)) / 1e9);
+    out.counter("connections_accepted_total", "Connections accepted.", counts.connections_accepted);
+    out.counter("connections_refused_total", "Connections over a limit.", counts.connections_refused);
+    out.gauge("connections_open", "Connections open now.", counts.connections_open);
+    out.counter("edge_requests_total", "Requests whose header was valid.", counts.requests);
+    out.counter("edge_bad_requests_total", "Requests refused by the edge as malformed or over a limit.",
+                counts.requests_bad);
+    out.counter("edge_busy_requests_total", "Requests refused because a queue was full.", counts.requests_busy);
+    out.counter("edge_abandoned_requests_total", "Span queries cancelled because their client disconnected.",
+                counts.requests_given_up);
+    out.gauge("event_streams_open", "Live event streams.", counts.event_streams);
+    out.counter("received_bytes_total", "Bytes read from sockets.", counts.bytes_in);
+    out.counter("sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);
+    out.gauge("control_queue_length", "API requests waiting for a thread.",
+              counts.lanes[static_cast<size_t>(net::Lane::control)].queued);
+    const auto& queries = counts.lanes[static_cast<size_t>(net::Lane::query)];
+    out.gauge("query_queue_length", "Span queries waiting for a thread.", queries.queued);
+    out.gauge("queries_running", "Span queries that a thread works on.", queries.running);
+    if (const auto secrets = m_skills->hygiene(); secrets.ok()) {
+        out.family(MetricKind::gauge, "secrets", "Secrets by what their owner should check.");
+        out.sample({{"state", "all"}}, secrets.value().secrets);
+        out.sample({{"state", "old"}}, secrets.value().old);
+        out.sample({{"state", "unused"}}, secrets.value().unused);
+        out.sample({{"state", "env"}}, secrets.value().env);
+    }
+    m_span_duties->metrics(out);
+    m_workshop->metrics(out);
+    m_automations->metrics(out);
+    m_signal->metrics(out);
+    m_monitors->metrics(out);
+    return out.text();
 }
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {

@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/signal_services.h"
+#include "base/duty.h"
 #include "config/config.h"
 #include "server/automations.h"
 #include "server/issue_forge.h"
@@ -17,17 +18,13 @@
 #include "server/workshop.h"
 #include "sql/directory_lock.h"
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 
 namespace hone::server {
 
 extern const char* const version;
 
-// A background duty that runs now and then. step() is what tests call; the thread only calls it.
+// What is deleted or written once a minute. step() is what tests call.
 class Sweeper {
 public:
     Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault,
@@ -36,24 +33,23 @@ public:
           m_idempotency(idempotency),
           m_spans(spans),
           m_vault(vault),
-          m_monitors(monitors) {}
+          m_monitors(monitors),
+          m_duty({"sweeper", std::chrono::minutes(1)}, [this]() -> Result<> {
+              step();
+              return {};
+          }) {}
     void step();
-    void start(std::chrono::seconds every);
+    void start() { m_duty.start(); }
     // Runs a step soon, without waiting for its time.
-    void wake();
+    void wake() { m_duty.wake(); }
 
 private:
-    void run(const std::stop_token& stop, std::chrono::seconds every);
-
     access::Access& m_access;
     api::Idempotency& m_idempotency;
     SpanDuties& m_spans;
     secret::Vault& m_vault;
     MonitorDuties& m_monitors;
-    std::mutex m_mutex;
-    std::condition_variable_any m_changed;
-    bool m_wanted = false;
-    std::jthread m_thread; // the last member: it joins before what it uses is destroyed
+    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
 };
 
 class Server final : private api::Installation {

@@ -2,8 +2,6 @@
 
 #include "base/log.h"
 
-#include <fmt/format.h>
-
 namespace hone::server {
 
 namespace {
@@ -51,35 +49,30 @@ Result<> SpanDuties::step() {
     return {};
 }
 
-std::string SpanDuties::metrics() const {
-    std::string out;
-    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
-        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
-    };
+void SpanDuties::metrics(MetricsWriter& out) const {
     telemetry::LedgerCounts all;
     for (const auto& [project, counts] : m_spans.telemetry.ledger()) all.add(counts);
-    add("counter", "spans_received_total", "Spans received.", all.received);
-    add("counter", "spans_stored_total", "Spans stored.", all.stored);
-    add("counter", "spans_repeated_total", "Spans that were sent again, and left out.", all.repeated);
-    add("counter", "spans_rejected_total", "Spans rejected.", all.rejected_total());
+    out.counter("spans_received_total", "Spans received.", all.received);
+    out.counter("spans_stored_total", "Spans stored.", all.stored);
+    out.counter("spans_repeated_total", "Spans that were sent again, and left out.", all.repeated);
+    out.counter("spans_rejected_total", "Spans rejected.", all.rejected_total());
     int64_t over_quota = 0;
     for (const auto& [reason, count] : all.rejected) over_quota += telemetry::is_quota_reason(reason) ? count : 0;
-    add("counter", "spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
-    add("gauge", "spans_pending", "Spans on disk, on their way to the engine.", all.pending());
+    out.counter("spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
+    out.gauge("spans_pending", "Spans on disk, on their way to the engine.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
-    add("gauge", "span_log_bytes", "Disk used by the log of spans on their way to the engine.", log_stats.disk_bytes);
+    out.gauge("span_log_bytes", "Disk used by the log of spans on their way to the engine.", log_stats.disk_bytes);
     const auto backlog = m_spans.telemetry.backlog();
-    add("gauge", "spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
-    add("gauge", "spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",
-        static_cast<double>(backlog.oldest_wait.count()) / 1e9);
-    add("counter", "span_load_failures_total", "Attempts to put spans into the engine that failed.", backlog.failures);
-    add("counter", "span_log_commits_total", "Times the span log was flushed to the disk.", log_stats.commits);
-    add("gauge", "span_log_damaged_bytes", "Damaged bytes found in the span log at start.", log_stats.damaged_bytes);
+    out.gauge("spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
+    out.gauge("spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",
+              static_cast<double>(backlog.oldest_wait.count()) / 1e9);
+    out.counter("span_load_failures_total", "Attempts to put spans into the engine that failed.", backlog.failures);
+    out.counter("span_log_commits_total", "Times the span log was flushed to the disk.", log_stats.commits);
+    out.gauge("span_log_damaged_bytes", "Damaged bytes found in the span log at start.", log_stats.damaged_bytes);
     if (const auto* engine = m_spans.telemetry.engine_process()) {
-        add("gauge", "engine_running", "Whether the span engine runs.", engine->is_running() ? 1 : 0);
-        add("counter", "engine_starts_total", "Starts of the span engine.", engine->starts());
+        out.gauge("engine_running", "Whether the span engine runs.", engine->is_running() ? 1 : 0);
+        out.counter("engine_starts_total", "Starts of the span engine.", engine->starts());
     }
-    return out;
 }
 
 } // namespace hone::server

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/spans.h"
+#include "base/metrics.h"
 
 #include <string>
 
@@ -20,8 +21,7 @@ public:
     Result<> delete_project_data(const access::ProjectId& project) override;
     // Retention when its time has come: every hour while the engine runs, once a day otherwise.
     Result<> step();
-    // In Prometheus' text format.
-    std::string metrics() const;
+    void metrics(MetricsWriter& out) const;
 
 private:
     bool holds_nothing() const;

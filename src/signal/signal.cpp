@@ -74,11 +74,6 @@ Result<> check_settings(const SignalSettings& settings) {
     return {};
 }
 
-Signal::~Signal() {
-    if (m_thread.joinable()) m_thread.request_stop();
-    wake();
-}
-
 Result<std::optional<Signal::Row>> Signal::row_of(const ProjectId& project) const {
     const auto rows = TRY(m_parts.database.query(
         "SELECT p.id, p.space_id, s.enabled, s.settings, s.consent_by_name, s.consent_at, s.consent_note, "
@@ -364,19 +359,7 @@ Result<int64_t> Signal::step() {
 
 // --- the thread ----------------------------------------------------------------------------------------------------
 
-void Signal::start() {
-    m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
-}
-
-void Signal::wake() {
-    {
-        const Lock lock(m_mutex);
-        m_wanted = true;
-    }
-    m_changed.notify_all();
-}
-
-// Until the next scan is due; runs that are on their way are looked at every second.
+// Until the next scan is due; the state of runs that have not ended is read every second.
 Result<Duration> Signal::until_next() const {
     const auto running = TRY(m_parts.database.query("SELECT COUNT(*) FROM issue_runs WHERE is_over = 0"));
     if (running.front().integer(0) > 0) return Duration(std::chrono::seconds(1));
@@ -388,28 +371,16 @@ Result<Duration> Signal::until_next() const {
     return std::clamp<Duration>(wait, std::chrono::milliseconds(10), longest);
 }
 
-void Signal::run(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-        const auto done = step();
-        if (!done.ok()) log(Level::warning, "Signal failed", {{"why", done.error().message}});
-        const auto next = done.ok() ? until_next() : Result<Duration>(Duration(std::chrono::seconds(10)));
-        const Duration wait = next.ok() ? next.value() : Duration(std::chrono::seconds(10));
-        m_mutex.lock();
-        m_changed.wait_for(m_mutex, stop, wait, [this]() REQUIRES_LOCK(m_mutex) { return m_wanted; });
-        m_wanted = false;
-        m_mutex.unlock();
-    }
+Result<Duration> Signal::step_now() {
+    TRY(step());
+    return until_next();
 }
 
-std::string Signal::metrics() const {
+void Signal::metrics(MetricsWriter& out) const {
     const Lock lock(m_mutex);
-    return fmt::format("# HELP hone_signal_scans_total Looks of Signal at projects.\n"
-                       "# TYPE hone_signal_scans_total counter\nhone_signal_scans_total {}\n"
-                       "# HELP hone_signal_failed_scans_total Of these, those that could not be done.\n"
-                       "# TYPE hone_signal_failed_scans_total counter\nhone_signal_failed_scans_total {}\n"
-                       "# HELP hone_signal_last_scan_milliseconds How long the last one took.\n"
-                       "# TYPE hone_signal_last_scan_milliseconds gauge\nhone_signal_last_scan_milliseconds {}\n",
-                       m_scans, m_failed_scans, m_last_ms);
+    out.counter("signal_scans_total", "Scans of projects by Signal.", m_scans);
+    out.counter("signal_failed_scans_total", "Of these, those that failed.", m_failed_scans);
+    out.gauge("signal_last_scan_milliseconds", "How long the last scan took.", m_last_ms);
 }
 
 } // namespace hone::signal

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "automation/automations.h"
-#include "base/mutex.h"
+#include "base/duty.h"
+#include "base/metrics.h"
 #include "notice/notices.h"
 #include "review/artifacts.h"
 #include "run/runs.h"
@@ -12,9 +13,6 @@
 #include "signal/issues.h"
 #include "signal/settings.h"
 #include "telemetry/telemetry.h"
-
-#include <stop_token>
-#include <thread>
 
 namespace hone::signal {
 
@@ -51,12 +49,12 @@ public:
     explicit Signal(Parts parts)
         : issues(parts.database, parts.clock, parts.access),
           evaluators(parts.database, parts.clock, parts.access, parts.telemetry),
-          m_parts(parts) {}
-    ~Signal();
+          m_parts(parts),
+          m_duty({"signal", std::chrono::seconds(10)}, [this] { return step_now(); }) {}
     // Once, before requests come.
     void set_monitor_maker(MonitorMaker& maker) { m_monitor_maker = &maker; }
     void set_forge_door(ForgeDoor& door) { m_forge_door = &door; }
-    void start();
+    void start() { m_duty.start(); }
 
     Result<SignalView> view(const access::Caller& caller, const access::SpaceId& space, const std::string& project);
     Result<SignalView> configure(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
@@ -81,10 +79,10 @@ public:
     Result<Scan> scan(const access::ProjectId& project, const std::string& asked_by, bool starts_workers);
 
     // Something may be due earlier than was planned.
-    void wake();
+    void wake() { m_duty.wake(); }
 
     // In Prometheus' text format.
-    std::string metrics() const;
+    void metrics(MetricsWriter& out) const;
 
     Issues issues;
     Evaluators evaluators;
@@ -126,20 +124,18 @@ private:
                                  const std::optional<automation::SlotId>& slot);
     Result<int64_t> follow_runs();
     bool holds_nothing_new(const access::ProjectId& project);
-    void run(const std::stop_token& stop);
+    Result<Duration> step_now();
     Result<Duration> until_next() const;
 
     const Parts m_parts;
     MonitorMaker* m_monitor_maker = nullptr;
     ForgeDoor* m_forge_door = nullptr;
     mutable Mutex m_mutex;
-    Condition m_changed;
-    bool m_wanted GUARDED_BY(m_mutex) = false;
     std::map<std::string, int64_t> m_stored GUARDED_BY(m_mutex); // spans at the last scan, by project
     int64_t m_scans GUARDED_BY(m_mutex) = 0;
     int64_t m_failed_scans GUARDED_BY(m_mutex) = 0;
     int64_t m_last_ms GUARDED_BY(m_mutex) = 0;
-    std::jthread m_thread; // the last member: it joins before what it uses is destroyed
+    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
 };
 
 } // namespace hone::signal

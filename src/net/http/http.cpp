@@ -1,5 +1,6 @@
 #include "net/http/http.h"
 
+#include "base/status.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -85,35 +86,13 @@ Response error_response(int status, std::string_view code, std::string_view mess
 }
 
 Response error_response(const Error& error) {
-    Response response = error_response(http_status(error.code), code_name(error.code), error.message);
+    Response response = error_response(hone::http_status(error.code), code_name(error.code), error.message);
     if (response.status == 503 || response.status == 429) response.set_header("Retry-After", "1");
     return response;
 }
 
 int http_status(Code code) {
-    switch (code) {
-    case Code::invalid:
-        return 400;
-    case Code::unauthorized:
-        return 401;
-    case Code::forbidden:
-        return 403;
-    case Code::not_found:
-        return 404;
-    case Code::conflict:
-        return 409;
-    case Code::too_large:
-        return 413;
-    case Code::busy:
-        return 429;
-    case Code::unavailable:
-        return 503;
-    case Code::corrupt:
-        return 500;
-    case Code::internal:
-        return 500;
-    }
-    return 500;
+    return hone::http_status(code);
 }
 
 std::string_view reason_phrase(int status) {

@@ -62,28 +62,24 @@ EngineProcess::EngineProcess(EngineProcessOptions options)
     : m_options(std::move(options)),
       m_folder(open_folder_of(m_options.socket)),
       m_address(address_of(m_options.socket, m_folder)),
-      m_watcher([this](std::stop_token stop) { watch(stop); }) {
+      m_watcher({"engine watch", m_options.ping_interval}, [this] { return watch(); }) {
     if (m_options.program.empty()) m_options.program = find_program();
     if (const char* named = std::getenv("HONE_CHDB_LIBRARY"); named && m_options.library.empty()) {
         std::error_code failed;
         m_options.library = std::filesystem::absolute(named, failed).string();
     }
+    m_watcher.start();
 }
 
 EngineProcess::~EngineProcess() {
-    m_watcher.request_stop();
-    {
-        Lock lock(m_mutex);
-        m_changed.notify_all();
-    }
-    m_watcher.join();
+    m_watcher.stop();
     stop();
 }
 
 Result<EngineProcess::Use> EngineProcess::use() {
     Lock lock(m_mutex);
     if (m_pid > 0 && ::waitpid(m_pid, nullptr, WNOHANG) == m_pid) {
-        log(Level::warning, "engine ended by itself", {{"pid", m_pid}});
+        log(Level::warning, "engine ended by itself", {{"pid", m_pid.load()}});
         m_pid = 0;
     }
     if (m_pid == 0) TRY(start());
@@ -139,7 +135,7 @@ Result<> EngineProcess::start() {
     saying.reset();
     m_pid = pid;
     ++m_starts;
-    log(Level::info, "engine starts", {{"pid", m_pid}, {"directory", m_options.directory}});
+    log(Level::info, "engine starts", {{"pid", pid}, {"directory", m_options.directory}});
     return wait_until_ready(said.get());
 }
 
@@ -190,46 +186,34 @@ void EngineProcess::stop() {
     reap(false);
 }
 
-int EngineProcess::pid() const {
-    Lock lock(m_mutex);
-    return m_pid;
-}
-
-uint64_t EngineProcess::starts() const {
-    Lock lock(m_mutex);
-    return m_starts;
-}
-
-void EngineProcess::watch(std::stop_token stop) {
-    auto silent_since = steady_clock::time_point::max();
-    while (!stop.stop_requested()) {
-        int pid = 0;
-        {
-            Lock lock(m_mutex);
-            if (!stop.stop_requested()) m_changed.wait_for(m_mutex, m_options.ping_interval);
-            const bool is_idle = m_uses == 0 && m_options.idle_stop.count() > 0 &&
-                                 steady_clock::now() - m_last_use > m_options.idle_stop;
-            if (m_pid > 0 && is_idle) {
-                log(Level::info, "engine sleeps", {{"pid", m_pid}});
-                reap(false);
-            }
-            if (m_uses == 0 || m_pid == 0) {
-                silent_since = steady_clock::time_point::max();
-                continue;
-            }
-            pid = m_pid;
-        }
-        if (ping(m_options.ping_interval)) {
-            silent_since = steady_clock::time_point::max();
-            continue;
-        }
-        silent_since = std::min(silent_since, steady_clock::now());
+Result<> EngineProcess::watch() {
+    constexpr auto never = steady_clock::time_point::max();
+    int pid = 0;
+    {
         Lock lock(m_mutex);
-        if (m_pid != pid || steady_clock::now() - silent_since < m_options.hang_timeout) continue;
-        log(Level::error, "engine hangs and is killed", {{"pid", m_pid}});
-        reap(true);
-        silent_since = steady_clock::time_point::max();
+        const bool is_idle =
+            m_uses == 0 && m_options.idle_stop.count() > 0 && steady_clock::now() - m_last_use > m_options.idle_stop;
+        if (m_pid > 0 && is_idle) {
+            log(Level::info, "engine stopped: idle", {{"pid", m_pid.load()}});
+            reap(false);
+        }
+        if (m_uses == 0 || m_pid == 0) {
+            m_silent_since = never;
+            return {};
+        }
+        pid = m_pid;
     }
+    if (ping(m_options.ping_interval)) {
+        m_silent_since = never;
+        return {};
+    }
+    m_silent_since = std::min(m_silent_since, steady_clock::now());
+    Lock lock(m_mutex);
+    if (m_pid != pid || steady_clock::now() - m_silent_since < m_options.hang_timeout) return {};
+    log(Level::error, "engine does not respond and is killed", {{"pid", pid}});
+    reap(true);
+    m_silent_since = never;
+    return {};
 }
 
 } // namespace hone::telemetry

@@ -2,15 +2,15 @@
 // ended when nothing used it for a while. Thread-safe; one per server.
 #pragma once
 
+#include "base/duty.h"
 #include "base/file.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "net/client.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace hone::telemetry {
@@ -53,9 +53,10 @@ public:
     // Its address for this process; short, whatever the directory is called.
     const std::string& socket() const { return m_address; }
     const std::string& directory() const { return m_options.directory; }
-    int pid() const;
-    uint64_t starts() const;
-    bool is_running() const { return pid() > 0; }
+    // These three never wait, also while the engine starts: /metrics reads them.
+    int pid() const { return m_pid; }
+    uint64_t starts() const { return m_starts; }
+    bool is_running() const { return m_pid > 0; }
     void stop();
 
 private:
@@ -65,22 +66,24 @@ private:
     bool ping(Duration timeout);
     Result<> wait_until_ready(int report) REQUIRES_LOCK(m_mutex);
     Error not_started(std::string why) REQUIRES_LOCK(m_mutex);
-    void watch(std::stop_token stop);
+    // Stops an idle engine and kills one that hangs.
+    Result<> watch();
 
     EngineProcessOptions m_options;
     Fd m_folder; // of the socket
     std::string m_address;
     net::HttpClient m_client;
     mutable Mutex m_mutex;
-    Condition m_changed;
-    int m_pid GUARDED_BY(m_mutex) = 0;
+    std::atomic<int> m_pid = 0;        // changed with the mutex held
     Fd m_lifeline GUARDED_BY(m_mutex); // the engine's standard input
     size_t m_uses GUARDED_BY(m_mutex) = 0;
-    uint64_t m_starts GUARDED_BY(m_mutex) = 0;
+    std::atomic<uint64_t> m_starts = 0;
     std::chrono::steady_clock::time_point m_last_use GUARDED_BY(m_mutex){};
     std::chrono::steady_clock::time_point m_not_before GUARDED_BY(m_mutex){}; // after a failed start
     std::string m_why_not GUARDED_BY(m_mutex);                                // why that start failed
-    std::jthread m_watcher;                                                   // last
+    std::chrono::steady_clock::time_point m_silent_since =
+        std::chrono::steady_clock::time_point::max(); // watch()'s own
+    Duty m_watcher;                                   // last
 };
 
 } // namespace hone::telemetry

@@ -1,5 +1,6 @@
 #include "telemetry/ingest/ingest.h"
 
+#include "base/status.h"
 #include "base/text.h"
 #include "net/http/compress.h"
 #include "otlp/decode.h"
@@ -251,7 +252,8 @@ IngestAnswer Ingest::answer(const IngestRequest& request) {
         answer.status = 429;
         const int64_t left = day_ns - to_ns(m_clock.now()) % day_ns;
         answer.retry_after_seconds = static_cast<int>(std::min<int64_t>(3600, left / 1'000'000'000 + 1));
-        answer.body = otlp::encode_status(encoding, 8, taken.value().message);
+        answer.body =
+            otlp::encode_status(encoding, static_cast<int>(GrpcCode::resource_exhausted), taken.value().message);
         return answer;
     }
     if (taken.ok()) {
@@ -259,32 +261,16 @@ IngestAnswer Ingest::answer(const IngestRequest& request) {
         return answer;
     }
     const Error& error = taken.error();
-    // OTLP clients try again on 429, 502, 503 and 504 only, and give up on anything else.
-    int code = 13;
-    constexpr int soon = 2; // an SDK gives up after ten seconds: time for four more tries
-    switch (error.code) {
-    case Code::invalid:
-        answer.status = 400, code = 3;
-        break;
-    case Code::too_large:
-        answer.status = 413, code = 3;
-        break;
-    case Code::unauthorized:
-        answer.status = 401, code = 16;
-        break;
-    case Code::forbidden:
-        answer.status = 403, code = 7;
-        break;
-    case Code::not_found:
-        answer.status = 404, code = 5;
-        break;
-    case Code::busy:
-        answer.status = 429, code = 8, answer.retry_after_seconds = soon;
-        break;
-    default:
-        answer.status = 503, code = 14, answer.retry_after_seconds = soon;
-    }
-    answer.body = otlp::encode_status(encoding, code, error.message);
+    // OTLP clients retry 429, 502, 503 and 504 only, and drop the spans after any other status: what is not the
+    // request's fault is therefore `unavailable`.
+    const bool is_request_fault = error.code == Code::invalid || error.code == Code::too_large ||
+                                  error.code == Code::unauthorized || error.code == Code::forbidden ||
+                                  error.code == Code::not_found || error.code == Code::busy;
+    const Code code = is_request_fault ? error.code : Code::unavailable;
+    constexpr int soon = 2; // an SDK stops after ten seconds: time for four more attempts
+    answer.status = http_status(code);
+    if (code == Code::busy || code == Code::unavailable) answer.retry_after_seconds = soon;
+    answer.body = otlp::encode_status(encoding, static_cast<int>(grpc_code(code)), error.message);
     return answer;
 }
 
