@@ -84,7 +84,7 @@ void RunFollowers::tell(const run::RunId& run, Followers& followers) {
 }
 
 void RunFollowers::watch(const std::stop_token& stop) {
-    run::News news{.seen = 0, .any_run = true, .runs = {}};
+    run::TranscriptChanges news{.seen = 0, .any_run = true, .runs = {}};
     while (!stop.stop_requested()) {
         {
             const Lock lock(m_mutex);

@@ -140,7 +140,7 @@ TEST_CASE("who waits for news learns which runs have some") {
         Stage stage(world);
         const run::RunId one = stage.add_run(), two = stage.add_run();
         stage.say(one, 1);
-        run::News news = stage.transcript.wait(0, {}, {});
+        run::TranscriptChanges news = stage.transcript.wait(0, {}, {});
         CHECK(news.runs == std::set<run::RunId>{one});
         stage.say(two, 2);
         stage.say(one, 1);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "harness/catalog.h"
+#include "run/state_change.h"
 
 namespace hone::run {
 
@@ -19,7 +20,7 @@ std::string title_of(std::string_view prompt) {
     return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
 }
 
-// Who the run key will stand for: a user, or the role of a service key.
+// The user that the run key acts for, or the role of a service key.
 json::Object rights_of(const Caller& caller, const SpaceId& space) {
     if (!caller.user.empty()) return {{"user", caller.user.text()}};
     const auto role = caller.role_in(space);
@@ -155,13 +156,13 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
                                        {"preset", manifest.preset_name.value_or("")},
                                        {"automation", by ? by->id : ""}}});
     }));
-    tell(id);
+    notify(id);
     return find(Caller::system(), id);
 }
 
-void Runs::tell(const RunId& run) const {
+void Runs::notify(const RunId& run) const {
     m_transcript.announce(run);
-    if (m_attention != nullptr) m_attention->look_at(run);
+    if (m_listener != nullptr) m_listener->run_changed(run);
 }
 
 Result<Run> Runs::find(const Caller& caller, const RunId& id, Permission permission) const {
@@ -228,50 +229,49 @@ Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& 
         said.author = caller.name;
         TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
         TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq, text));
-        if (is_over(state))
-            TRY(transaction.execute("UPDATE runs SET state = ?, reason = '', wish = '', queued_at = ?, ended_at = NULL "
-                                    "WHERE id = ? AND state = ?",
-                                    name_of(State::queued), now, id, name_of(state)));
+        if (is_over(state) && TRY(change_state(transaction, id, state, State::queued, "", now)))
+            TRY(transaction.execute("UPDATE runs SET wish = '', queued_at = ? WHERE id = ?", now, id));
         return m_access.audit.record(transaction, caller, {"run_say", run.space_id, id.text(), {}});
     }));
-    tell(id);
+    notify(id);
     return find(Caller::system(), id);
 }
 
-Result<Run> Runs::wish(const Caller& caller, const RunId& id, std::string_view wish) {
+Result<Run> Runs::send_command(const Caller& caller, const RunId& id, RunCommand command) {
     const Run run = TRY(find(caller, id, Permission::run_start));
-    const std::string action = "run_" + std::string(wish);
+    const std::string action = "run_" + std::string(name_of(command));
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto rows = TRY(transaction.query("SELECT state FROM runs WHERE id = ?", id));
         if (rows.empty()) return not_found("run " + id.text());
         const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
         if (is_over(state))
             return conflict("the run is over already: " + std::string(name_of(state)) + "; a message to it goes on");
-        if (wish == "interrupt" && state != State::running) return conflict("no turn is running: nothing to interrupt");
+        if (command == RunCommand::interrupt && state != State::running)
+            return conflict("no turn is running: nothing to interrupt");
+        const std::string cancelled = "cancelled by " + caller.name;
         if (state == State::queued) {
-            // Nobody carries it out yet: over at once.
-            TRY(transaction.execute("UPDATE runs SET state = ?, reason = ?, ended_at = ? WHERE id = ?",
-                                    name_of(State::cancelled), "cancelled by " + caller.name, m_clock.now(), id));
+            // No worker has it yet: over at once.
+            TRY(change_state(transaction, id, State::queued, State::cancelled, cancelled, m_clock.now()));
             RunEvent ended;
             ended.text = "Cancelled by " + caller.name + ".";
             ended.state = State::cancelled;
             TRY(m_transcript.append(transaction, id, std::span(&ended, 1)));
         } else {
-            TRY(transaction.execute("UPDATE runs SET wish = ?, reason = ? WHERE id = ?", wish,
-                                    wish == "cancel" ? "cancelled by " + caller.name : run.reason, id));
+            TRY(transaction.execute("UPDATE runs SET wish = ?, reason = ? WHERE id = ?", name_of(command),
+                                    command == RunCommand::cancel ? cancelled : run.reason, id));
         }
         return m_access.audit.record(transaction, caller, {action, run.space_id, id.text(), {}});
     }));
-    tell(id);
+    notify(id);
     return find(Caller::system(), id);
 }
 
 Result<Run> Runs::interrupt(const Caller& caller, const RunId& id) {
-    return wish(caller, id, "interrupt");
+    return send_command(caller, id, RunCommand::interrupt);
 }
 
 Result<Run> Runs::cancel(const Caller& caller, const RunId& id) {
-    return wish(caller, id, "cancel");
+    return send_command(caller, id, RunCommand::cancel);
 }
 
 Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::optional<std::string>& prompt) {

@@ -1,5 +1,5 @@
-// Runs as people and the API deal with them: start, list, talk to, cancel, rerun. Everything here is a change in the
-// database and a word to whoever carries runs out (Attention); nothing here waits for a sandbox. Thread-safe.
+// Runs as people and the API use them: start, list, follow up, cancel, rerun. Everything here is a change in the
+// database and a call of RunListener; nothing here waits for a sandbox. Permissions are checked here. Thread-safe.
 #pragma once
 
 #include "access/access.h"
@@ -47,11 +47,12 @@ struct RunFilter {
     std::optional<Time> after{}; // created at or after
 };
 
-// Who carries runs out. Calls are hints: what counts is in the database.
-class Attention {
+// Notified when a run was queued, or has a new input or command; implemented by the Dispatcher. A call is a hint: the
+// database is what counts.
+class RunListener {
 public:
-    virtual ~Attention() = default;
-    virtual void look_at(const RunId& run) = 0;
+    virtual ~RunListener() = default;
+    virtual void run_changed(const RunId& run) = 0;
 };
 
 // How long a finished session takes follow-ups: its thread volume is kept so long.
@@ -68,7 +69,7 @@ public:
           m_check(check),
           m_transcript(transcript) {}
     // Once, before requests come.
-    void set_attention(Attention& attention) { m_attention = &attention; }
+    void set_listener(RunListener& listener) { m_listener = &listener; }
 
     Result<Run> start(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted);
     // The same for a trigger, with the rights of the automation's owner; takes no follow-ups.
@@ -98,8 +99,8 @@ private:
     struct New;
     Result<New> new_run(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted) const;
     Result<Run> insert(const access::Caller& caller, const New& wanted);
-    Result<Run> wish(const access::Caller& caller, const RunId& id, std::string_view wish);
-    void tell(const RunId& run) const;
+    Result<Run> send_command(const access::Caller& caller, const RunId& id, RunCommand command);
+    void notify(const RunId& run) const;
 
     sql::Database& m_database;
     const Clock& m_clock;
@@ -107,7 +108,7 @@ private:
     Presets& m_presets;
     SettingsCheck& m_check;
     Transcript& m_transcript;
-    Attention* m_attention = nullptr;
+    RunListener* m_listener = nullptr;
 };
 
 // The columns of a run, in the order that `run_of` reads them.

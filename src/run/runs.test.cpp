@@ -1,7 +1,7 @@
 #include "run/runs.h"
 #include "access/testing.h"
 #include "base/file.h"
-#include "run/work.h"
+#include "run/run_store.h"
 
 #include <doctest/doctest.h>
 #include <set>
@@ -25,9 +25,9 @@ public:
     }
 };
 
-class Noted final : public Attention {
+class Noted final : public RunListener {
 public:
-    void look_at(const RunId& run) override { seen.insert(run.text()); }
+    void run_changed(const RunId& run) override { seen.insert(run.text()); }
     std::set<std::string> seen;
 };
 
@@ -37,7 +37,7 @@ struct Shop {
           transcript(given.database, given.clock),
           presets(given.database, given.clock, given.access.audit, skills),
           runs(given.database, given.clock, given.access, presets, skills, transcript) {
-        runs.set_attention(attention);
+        runs.set_listener(listener);
         project = world.add_project(world.admin, world.space, "shop");
     }
     Run start(const Caller& caller, const std::string& prompt = "look at the errors") {
@@ -49,7 +49,7 @@ struct Shop {
         settings.command = std::vector<std::string>{"/bin/cat"};
         return settings;
     }
-    // As the server's own hands would.
+    // Sets a state without the moves that lead to it.
     void force(const RunId& id, State state) {
         must(world.database.execute("UPDATE runs SET state = ?, ended_at = ? WHERE id = ?", name_of(state),
                                     is_over(state) ? std::optional(world.clock.now()) : std::nullopt, id));
@@ -57,7 +57,7 @@ struct Shop {
 
     World& world;
     AnySkills skills;
-    Noted attention;
+    Noted listener;
     Transcript transcript;
     Presets presets;
     Runs runs;
@@ -176,7 +176,7 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
         CHECK(run.title == "first line");
         CHECK(run.started_by == "member@example.com");
         CHECK(run.takes_follow_ups);
-        CHECK(shop.attention.seen.count(run.id.text()) == 1);
+        CHECK(shop.listener.seen.count(run.id.text()) == 1);
         CHECK(outcome(shop.runs.start(viewer, world.space,
                                       {.project = "shop", .prompt = "x", .settings = Shop::settings()})) ==
               "forbidden");
@@ -250,14 +250,14 @@ TEST_CASE("runs are listed newest first, in pages, by state and project") {
 TEST_CASE("a place goes to the highest priority, then to the oldest, and each space has places of its own") {
     for_each_world([](World& world) {
         Shop shop(world);
-        WorkBook book(world.database, world.clock, shop.transcript);
+        RunStore store(world.database, world.clock, shop.transcript);
         const auto start = [&](const access::SpaceId& space, int64_t priority) {
             world.clock.advance(std::chrono::seconds(1));
             StartRun wanted{.project = "shop", .prompt = "look", .settings = Shop::settings()};
             wanted.priority = priority;
             return must(shop.runs.start(world.admin, space, wanted)).id;
         };
-        const auto claim = [&] { return must(book.claim("server", {.all = 4, .per_space = 2})); };
+        const auto claim = [&] { return must(store.claim("server", {.all = 4, .per_space = 2})); };
         const RunId old = start(world.space, 0), late = start(world.space, 0);
         const RunId urgent = start(world.space, 5), whenever = start(world.space, -5);
         const access::SpaceId other = world.add_space("other");
@@ -267,20 +267,20 @@ TEST_CASE("a place goes to the highest priority, then to the oldest, and each sp
         CHECK(claim() == old);
         CHECK(claim() == theirs); // the first space has no place left
         CHECK_FALSE(claim().has_value());
-        must(book.tell_waiting({.all = 4, .per_space = 2}));
-        must(book.tell_waiting({.all = 4, .per_space = 2})); // once is enough
+        must(store.explain_waiting({.all = 4, .per_space = 2}));
+        must(store.explain_waiting({.all = 4, .per_space = 2})); // once is enough
         const auto seen = must(shop.runs.events(world.admin, late, 0, 100));
         CHECK(seen.back().text == "It waits for a place: 2 runs of this space work, and no more may.");
         CHECK(seen.size() == 2);
         CHECK(must(shop.runs.find(world.admin, whenever)).reason.starts_with("waits for a place"));
-        // Somebody who waits for an answer needs no place.
+        // A session that waits for a follow-up needs no place.
         must(world.database.execute("UPDATE runs SET state = 'waiting' WHERE id = ?", urgent));
         CHECK(claim() == late);
         CHECK(must(shop.runs.find(world.admin, late)).reason.empty());
         CHECK_FALSE(claim().has_value());
         shop.force(old, State::succeeded);
         CHECK(claim() == whenever);
-        CHECK(must(book.in_hand("server")).size() == 4);
+        CHECK(must(store.unfinished("server")).size() == 4);
         const RunId fourth = start(other, 0), fifth = start(other, 0);
         CHECK(claim() == fourth);
         CHECK_FALSE(claim().has_value());
@@ -333,5 +333,61 @@ TEST_CASE("a fork goes on from where its session ended") {
         CHECK(forked.from_run == run.id);
         CHECK(forked.title == "other way");
         CHECK(world.count("runs WHERE fork_of IS NOT NULL") == 1);
+    });
+}
+
+TEST_CASE("a worker takes an interrupt once, a cancel every time, and learns that its run was deleted") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        RunStore store(world.database, world.clock, shop.transcript);
+        const Run run = shop.start(world.admin);
+        CHECK(must(store.claim("server", {})) == run.id);
+        CHECK(must(store.take_command(run.id)) == RunCommand::none);
+        CHECK(outcome(shop.runs.interrupt(world.admin, run.id)) == "conflict"); // no turn is running
+        must(store.harness_started(run.id, 1, State::preparing, {}));
+        must(shop.runs.interrupt(world.admin, run.id));
+        CHECK(must(store.take_command(run.id)) == RunCommand::interrupt);
+        CHECK(must(store.take_command(run.id)) == RunCommand::none);
+        CHECK_FALSE(must(store.read(run.id)).ending().has_value());
+        must(store.begin_ending(run.id, State::failed, "out of memory"));
+        CHECK(must(store.take_command(run.id)) == RunCommand::none);
+        const auto ending = must(store.read(run.id)).ending();
+        REQUIRE(ending.has_value());
+        CHECK(ending->state == State::failed);
+        CHECK(ending->reason == "out of memory");
+        must(shop.runs.cancel(world.admin, run.id));
+        must(store.begin_ending(run.id, State::failed, "later")); // a cancel stays
+        CHECK(must(store.take_command(run.id)) == RunCommand::cancel);
+        CHECK(must(store.take_command(run.id)) == RunCommand::cancel);
+        CHECK(must(store.read(run.id)).ending()->state == State::cancelled);
+        CHECK(must(store.take_command(RunId("run_gone"))) == RunCommand::cancel);
+    });
+}
+
+TEST_CASE("a run moves once, keeps when it ended, and a move from another state changes nothing") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        RunStore store(world.database, world.clock, shop.transcript);
+        const Run run = shop.start(world.admin);
+        CHECK(outcome(store.move(run.id, State::preparing, State::failed, "x", "x")) == "conflict");
+        CHECK(outcome(store.harness_started(run.id, 1, State::preparing, {})) == "conflict");
+        CHECK(must(shop.runs.find(world.admin, run.id)).state == State::queued);
+        CHECK(must(store.claim("server", {})) == run.id);
+        must(store.harness_started(run.id, 1, State::preparing, {}));
+        must(store.harness_started(run.id, 2, State::running, {})); // its next process
+        CHECK(must(store.read(run.id)).sandbox_command == 2);
+        must(store.move(run.id, State::running, State::waiting, "", "Waiting."));
+        CHECK(must(store.read(run.id)).waiting_since == world.clock.now());
+        must(store.move(run.id, State::waiting, State::succeeded, "done", "Done."));
+        const Run ended = must(shop.runs.find(world.admin, run.id));
+        CHECK(ended.ended_at == world.clock.now());
+        CHECK(ended.reason == "done");
+        CHECK_FALSE(must(store.read(run.id)).waiting_since.has_value());
+        const Run again = must(shop.runs.say(world.admin, run.id, "go on"));
+        CHECK(again.state == State::queued);
+        CHECK(again.reason.empty());
+        CHECK_FALSE(again.ended_at.has_value());
+        // The inputs are sent again to the next sandbox, unless its harness resumes.
+        CHECK(store.has_unsent_input(run.id));
     });
 }

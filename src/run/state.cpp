@@ -25,7 +25,7 @@ constexpr std::array moves{
     Move{running, budget_stopped, "the budget is used up"},
     Move{running, lost, "the machine died"},
     Move{waiting, running, "a follow-up"},
-    Move{waiting, succeeded, "nobody said anything for a while"},
+    Move{waiting, succeeded, "no follow-up arrived in time"},
     Move{waiting, failed, "the same, and its last turn had failed"},
     Move{waiting, cancelled, "a person cancels"},
     Move{waiting, timed_out, "the wall clock runs out"},

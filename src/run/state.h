@@ -37,6 +37,17 @@ constexpr auto enum_names(State) {
                       EnumName{lost, "lost"}};
 }
 
+// What a person wants of a run that a worker has; in the database until the worker takes it.
+enum class RunCommand {
+    none,
+    interrupt, // end the running turn; the session goes on
+    cancel,    // end the run
+};
+constexpr auto enum_names(RunCommand) {
+    return std::array{EnumName{RunCommand::none, ""}, EnumName{RunCommand::interrupt, "interrupt"},
+                      EnumName{RunCommand::cancel, "cancel"}};
+}
+
 struct Move {
     State from;
     State to;

@@ -148,14 +148,14 @@ Result<RunEvent> Transcript::whole(const RunId& run, int64_t seq) const {
     return event;
 }
 
-News Transcript::wait(uint64_t seen, Duration timeout, std::stop_token stop) const {
+TranscriptChanges Transcript::wait(uint64_t seen, Duration timeout, std::stop_token stop) const {
     std::unique_lock lock(m_mutex);
     m_announced.wait_for(lock, stop, timeout, [&] { return m_announcements != seen; });
-    News news{.seen = m_announcements, .any_run = false, .runs = {}};
+    TranscriptChanges changes{.seen = m_announcements, .any_run = false, .runs = {}};
     const uint64_t fresh = m_announcements - seen;
-    news.any_run = fresh == 0 || fresh > m_last.size();
-    if (!news.any_run) news.runs.insert(m_last.end() - static_cast<std::ptrdiff_t>(fresh), m_last.end());
-    return news;
+    changes.any_run = fresh == 0 || fresh > m_last.size();
+    if (!changes.any_run) changes.runs.insert(m_last.end() - static_cast<std::ptrdiff_t>(fresh), m_last.end());
+    return changes;
 }
 
 } // namespace hone::run

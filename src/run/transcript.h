@@ -1,4 +1,4 @@
-// The transcript of a run: an append-only log of events with sequence numbers, durable before anybody is told. Texts
+// The transcript of a run: an append-only log of events with sequence numbers, durable before it is announced. Texts
 // are made harmless on the way in (control and direction characters, secrets, size). Thread-safe.
 #pragma once
 
@@ -23,10 +23,10 @@ constexpr size_t full_text = 1 << 20;
 // malformed UTF-8 is repaired.
 std::string harmless(std::string_view text);
 
-// What became known since the last look.
-struct News {
+// What was announced since the last call.
+struct TranscriptChanges {
     uint64_t seen = 0;    // give it to the next call
-    bool any_run = false; // it is not known which runs: look at all
+    bool any_run = false; // it is not known which runs: read all
     std::set<RunId> runs;
 };
 
@@ -46,7 +46,7 @@ public:
     Result<RunEvent> whole(const RunId& run, int64_t seq) const;
     // Waits until something was announced since `seen` (a number from an earlier call; 0 at first), at most `timeout`;
     // then any run may have changed: another server may have written.
-    News wait(uint64_t seen, Duration timeout, std::stop_token stop) const;
+    TranscriptChanges wait(uint64_t seen, Duration timeout, std::stop_token stop) const;
 
 private:
     sql::Database& m_database;

@@ -50,7 +50,7 @@ Workshop::Workshop(const WorkshopParts& parts, skill::Skills& skills, secret::Va
       m_prices(telemetry::Prices::built_in()),
       m_model_spans(parts.telemetry.ingester()),
       m_services(parts.database, parts.clock, parts.access, *this, parts.data_directory),
-      m_book(parts.database, parts.clock, m_services.transcript) {}
+      m_run_store(parts.database, parts.clock, m_services.transcript) {}
 
 Workshop::~Workshop() = default;
 
@@ -76,28 +76,23 @@ Result<> Workshop::start(const std::string& address) {
         m_gateway->set_git(m_parts.repositories);
         m_parts.repositories->connect(*m_broker);
     }
-    m_means.emplace(run::Means{m_parts.clock, m_parts.access, m_book, *m_parts.provider, *m_store, *m_broker,
-                               *m_gateway, m_ledger, *this, m_services.egress, *this, m_services.harnesses,
-                               m_parts.data_directory, beside_program("hone-inside"), beside_program("playbooks"),
-                               ::geteuid() == 0,
-                               m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr});
-    m_workforce =
-        std::make_unique<run::Workforce>(run::WorkforceOptions{TRY(server_name(m_parts)), m_parts.places}, *m_means);
-    m_services.runs.set_attention(*m_workforce);
-    return m_workforce->start();
+    m_worker_services.emplace(run::WorkerServices{
+        m_parts.clock, m_parts.access, m_run_store, *m_parts.provider, *m_store, *m_broker, *m_gateway, m_ledger, *this,
+        m_services.egress, *this, m_services.harnesses, m_parts.data_directory, beside_program("hone-inside"),
+        beside_program("playbooks"), ::geteuid() == 0,
+        m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr});
+    m_dispatcher = std::make_unique<run::Dispatcher>(run::DispatcherOptions{TRY(server_name(m_parts)), m_parts.places},
+                                                     *m_worker_services);
+    m_services.runs.set_listener(*m_dispatcher);
+    return m_dispatcher->start();
 }
 
-std::string Workshop::metrics() const {
-    std::string out;
-    const auto add = [&](std::string_view kind, std::string_view name, std::string_view help, auto value) {
-        out += fmt::format("# HELP hone_{0} {1}\n# TYPE hone_{0} {2}\nhone_{0} {3}\n", name, help, kind, value);
-    };
-    const run::Workforce::Count count = m_workforce ? m_workforce->count() : run::Workforce::Count{};
-    add("gauge", "runs_live", "Runs that have a worker now.", count.live);
-    add("gauge", "run_queue_looked_at_seconds", "When the queue of runs was last looked at.",
-        static_cast<double>(to_ns(count.last_look)) / 1e9);
-    add("counter", "model_usage_rows_lost_total", "Model calls whose usage could not be kept.", m_ledger.lost());
-    return out;
+void Workshop::metrics(MetricsWriter& out) const {
+    const run::Dispatcher::Count count = m_dispatcher ? m_dispatcher->count() : run::Dispatcher::Count{};
+    out.gauge("runs_live", "Runs that have a worker now.", count.live);
+    out.gauge("run_queue_looked_at_seconds", "When the queue of runs was last read.",
+              static_cast<double>(to_ns(count.queue_read_at)) / 1e9);
+    out.counter("model_usage_rows_lost_total", "Model calls whose usage could not be stored.", m_ledger.lost());
 }
 
 Result<> Workshop::check(const access::Caller& caller, const access::SpaceId& space, const run::Settings& settings) {
@@ -147,7 +142,7 @@ Result<std::shared_ptr<const crypto::SecretBytes>> Workshop::seed(const access::
     return made;
 }
 
-void Workshop::forget_seed(const run::RunId& run) {
+void Workshop::delete_seed(const run::RunId& run) {
     const auto forgotten = m_parts.database.write(
         [&](sql::Transaction& transaction) -> Result<> { return m_vault.forget(transaction, run.text()); });
     if (!forgotten.ok())

@@ -359,7 +359,7 @@ def check_idle(agents):
     database.close()
     agents.again()
     run = agents.until(id)
-    assert run["state"] == "succeeded" and run["reason"] == "nobody said anything for 10 minutes", run
+    assert run["state"] == "succeeded" and run["reason"] == "no follow-up for 10 minutes", run
     agents.say(id, "good evening")
     agents.until_said(id, "Good evening.")
     agents.cancel(id)

@@ -1,12 +1,21 @@
-#include "run/work.h"
+#include "run/run_store.h"
 
 #include "run/runs.h"
+#include "run/state_change.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace hone::run {
 
-Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Places& places) {
+namespace {
+
+// The column `wish` holds a RunCommand, or this and how the run ends.
+constexpr std::string_view ending_word = "end ";
+
+} // namespace
+
+Result<std::optional<RunId>> RunStore::claim(const std::string& server, const Places& places) {
     auto claimed = m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<RunId>> {
         const auto busy = TRY(transaction.query(
             "SELECT COUNT(*) FROM runs WHERE server = ? AND state IN ('preparing', 'running')", server));
@@ -19,12 +28,11 @@ Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Pl
         if (next.empty()) return std::optional<RunId>();
         const RunId id = next.front().id<RunTag>(0);
         const Time now = m_clock.now();
-        const int64_t taken = TRY(transaction.execute(
-            "UPDATE runs SET state = 'preparing', server = ?, wish = '', reason = '', sandbox_id = NULL, "
-            "sandbox_command = NULL, spool_offset = 0, started_at = COALESCE(started_at, ?) WHERE id = ? AND state = "
-            "'queued'",
-            server, now, id));
-        if (taken == 0) return std::optional<RunId>();
+        if (!TRY(change_state(transaction, id, State::queued, State::preparing, "", now)))
+            return std::optional<RunId>();
+        TRY(transaction.execute("UPDATE runs SET server = ?, wish = '', sandbox_id = NULL, sandbox_command = NULL, "
+                                "spool_offset = 0, started_at = COALESCE(started_at, ?) WHERE id = ?",
+                                server, now, id));
         RunEvent event;
         event.state = State::preparing;
         event.text = "Preparing.";
@@ -35,7 +43,7 @@ Result<std::optional<RunId>> WorkBook::claim(const std::string& server, const Pl
     return claimed;
 }
 
-Result<> WorkBook::tell_waiting(const Places& places) {
+Result<> RunStore::explain_waiting(const Places& places) {
     // Another server may take it in a moment, or a run may just end.
     const auto waiting = TRY(m_database.query(
         "SELECT id, (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = runs.space_id AND other.state IN "
@@ -60,7 +68,7 @@ Result<> WorkBook::tell_waiting(const Places& places) {
     return {};
 }
 
-Result<std::vector<RunId>> WorkBook::in_hand(const std::string& server) const {
+Result<std::vector<RunId>> RunStore::unfinished(const std::string& server) const {
     const auto rows = TRY(m_database.query(
         "SELECT id FROM runs WHERE server = ? AND state IN ('preparing', 'running', 'waiting') ORDER BY id", server));
     std::vector<RunId> runs;
@@ -68,7 +76,7 @@ Result<std::vector<RunId>> WorkBook::in_hand(const std::string& server) const {
     return runs;
 }
 
-Result<Work> WorkBook::read(const RunId& id) const {
+Result<RunRecord> RunStore::read(const RunId& id) const {
     const auto rows =
         TRY(m_database.query("SELECT " + std::string(run_columns()) +
                                  ", manifest, rights, thread, fork_of, harness_session, sandbox_id, "
@@ -77,30 +85,25 @@ Result<Work> WorkBook::read(const RunId& id) const {
     if (rows.empty()) return not_found("run " + id.text());
     const sql::Row row = rows.front();
     const size_t more = row.size() - 10;
-    Work work;
-    work.run = run_of(row, m_clock.now());
-    work.manifest = TRY(json::read<Manifest>(row.text(more)));
-    work.rights = row.text(more + 1);
-    work.thread = row.text(more + 2);
-    work.fork_of = row.optional_id<RunTag>(more + 3);
-    work.harness_session = row.text(more + 4);
-    work.sandbox_id = row.optional_text(more + 5);
-    work.sandbox_command = row.optional_integer(more + 6);
-    work.spool_offset = row.integer(more + 7);
-    work.wish = row.text(more + 8);
-    work.waiting_since = row.optional_time(more + 9);
-    return work;
+    RunRecord record;
+    record.run = run_of(row, m_clock.now());
+    record.manifest = TRY(json::read<Manifest>(row.text(more)));
+    record.rights = row.text(more + 1);
+    record.thread = row.text(more + 2);
+    record.fork_of = row.optional_id<RunTag>(more + 3);
+    record.harness_session = row.text(more + 4);
+    record.sandbox_id = row.optional_text(more + 5);
+    record.sandbox_command = row.optional_integer(more + 6);
+    record.spool_offset = row.integer(more + 7);
+    record.command = row.text(more + 8);
+    record.waiting_since = row.optional_time(more + 9);
+    return record;
 }
 
-Result<> WorkBook::move(const RunId& id, State from, State to, const std::string& reason, const std::string& text) {
-    CHECK_OR_ABORT(may_move(from, to));
-    const Time now = m_clock.now();
+Result<> RunStore::move(const RunId& id, State from, State to, const std::string& reason, const std::string& text) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const int64_t moved = TRY(transaction.execute(
-            "UPDATE runs SET state = ?, reason = ?, waiting_since = ?, ended_at = ? WHERE id = ? AND state = ?",
-            name_of(to), reason, to == State::waiting ? std::optional(now) : std::nullopt,
-            is_over(to) ? std::optional(now) : std::nullopt, id, name_of(from)));
-        if (moved == 0) return conflict("the run is no longer " + std::string(name_of(from)));
+        if (!TRY(change_state(transaction, id, from, to, reason, m_clock.now())))
+            return conflict("the run is no longer " + std::string(name_of(from)));
         RunEvent event;
         event.state = to;
         event.text = text;
@@ -111,7 +114,7 @@ Result<> WorkBook::move(const RunId& id, State from, State to, const std::string
     return {};
 }
 
-Result<> WorkBook::progress(const RunId& id, std::vector<RunEvent> events, int64_t spool_offset,
+Result<> RunStore::progress(const RunId& id, std::vector<RunEvent> events, int64_t spool_offset,
                             const std::string& harness_session) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto rows = TRY(transaction.query("SELECT turns FROM runs WHERE id = ?", id));
@@ -128,7 +131,7 @@ Result<> WorkBook::progress(const RunId& id, std::vector<RunEvent> events, int64
     return {};
 }
 
-Result<> WorkBook::step(const RunId& id, std::string_view step, const std::string& text, bool failed) {
+Result<> RunStore::add_step(const RunId& id, std::string_view step, const std::string& text, bool failed) {
     RunEvent event;
     event.step = std::string(step);
     event.text = text;
@@ -136,7 +139,7 @@ Result<> WorkBook::step(const RunId& id, std::string_view step, const std::strin
     return m_transcript.append(id, {event});
 }
 
-Result<> WorkBook::sandbox_started(const RunId& id, const std::string& sandbox_id, const Manifest& manifest,
+Result<> RunStore::sandbox_started(const RunId& id, const std::string& sandbox_id, const Manifest& manifest,
                                    std::vector<RunEvent> steps) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
@@ -149,17 +152,18 @@ Result<> WorkBook::sandbox_started(const RunId& id, const std::string& sandbox_i
     return {};
 }
 
-Result<> WorkBook::harness_started(const RunId& id, int64_t command, State from, std::vector<RunEvent> steps) {
+Result<> RunStore::harness_started(const RunId& id, int64_t command, State from, std::vector<RunEvent> steps) {
     RunEvent running;
     running.state = State::running;
     running.text = "Running.";
     if (from != State::running) steps.push_back(running);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const int64_t moved = TRY(transaction.execute(
-            "UPDATE runs SET sandbox_command = ?, spool_offset = 0, state = 'running', reason = '', waiting_since = "
-            "NULL, ended_at = NULL WHERE id = ? AND state = ?",
-            command, id, name_of(from)));
-        if (moved == 0) return conflict("the run is no longer " + std::string(name_of(from)));
+        if (from != State::running && !TRY(change_state(transaction, id, from, State::running, "", m_clock.now())))
+            return conflict("the run is no longer " + std::string(name_of(from)));
+        const int64_t noted = TRY(transaction.execute(
+            "UPDATE runs SET sandbox_command = ?, spool_offset = 0, reason = '' WHERE id = ? AND state = ?", command,
+            id, name_of(State::running)));
+        if (noted == 0) return conflict("the run is no longer running");
         std::vector<RunEvent> copy = steps;
         return m_transcript.append(transaction, id, copy);
     }));
@@ -167,18 +171,18 @@ Result<> WorkBook::harness_started(const RunId& id, int64_t command, State from,
     return {};
 }
 
-Result<> WorkBook::sandbox_ended(const RunId& id) {
+Result<> RunStore::sandbox_ended(const RunId& id) {
     TRY(m_database.execute("UPDATE runs SET sandbox_id = NULL, sandbox_command = NULL, spool_offset = 0 WHERE id = ?",
                            id));
     return {};
 }
 
-Result<> WorkBook::set_manifest(const RunId& id, const Manifest& manifest) {
+Result<> RunStore::set_manifest(const RunId& id, const Manifest& manifest) {
     TRY(m_database.execute("UPDATE runs SET manifest = ? WHERE id = ?", json::write(manifest), id));
     return {};
 }
 
-Result<> WorkBook::set_usage(const RunId& id, const harness::Usage& usage, std::optional<int64_t> cost_micro_usd) {
+Result<> RunStore::set_usage(const RunId& id, const harness::Usage& usage, std::optional<int64_t> cost_micro_usd) {
     TRY(m_database.execute("UPDATE runs SET input_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, "
                            "output_tokens = ?, reasoning_tokens = ?, cost_micro_usd = ? WHERE id = ?",
                            usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning,
@@ -186,43 +190,48 @@ Result<> WorkBook::set_usage(const RunId& id, const harness::Usage& usage, std::
     return {};
 }
 
-constexpr std::string_view ending_word = "end ";
-
-Result<> WorkBook::ending(const RunId& id, State to, const std::string& reason) {
+Result<> RunStore::begin_ending(const RunId& id, State to, const std::string& reason) {
     TRY(m_database.execute("UPDATE runs SET wish = ? WHERE id = ? AND wish <> 'cancel'",
                            fmt::format("{}{} {}", ending_word, name_of(to), reason), id));
     return {};
 }
 
-std::optional<Work::Ending> Work::ending() const {
-    if (wish == "cancel") return Ending{State::cancelled, ""};
-    if (!wish.starts_with(ending_word)) return std::nullopt;
-    const std::string_view rest = std::string_view(wish).substr(ending_word.size());
+std::optional<RunEnd> RunRecord::ending() const {
+    if (command == name_of(RunCommand::cancel)) return RunEnd{State::cancelled, ""};
+    if (!command.starts_with(ending_word)) return std::nullopt;
+    const std::string_view rest = std::string_view(command).substr(ending_word.size());
     const std::string_view name = rest.substr(0, rest.find(' '));
     const auto state = parse_enum<State>(name);
     if (!state) return std::nullopt;
-    return Ending{*state, std::string(rest.substr(std::min(rest.size(), name.size() + 1)))};
+    return RunEnd{*state, std::string(rest.substr(std::min(rest.size(), name.size() + 1)))};
 }
 
-Result<std::string> WorkBook::take_wish(const RunId& id) {
+Result<RunCommand> RunStore::take_command(const RunId& id) {
     const auto rows = TRY(m_database.query("SELECT wish FROM runs WHERE id = ?", id));
-    if (rows.empty()) return std::string("cancel"); // deleted with its project or space: nothing to go on for
-    if (rows.front().text(0) == "interrupt")
-        TRY(m_database.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = 'interrupt'", id));
-    return rows.front().text(0);
+    if (rows.empty()) return RunCommand::cancel; // deleted with its project or space
+    const RunCommand command = parse_enum<RunCommand>(rows.front().text(0)).value_or(RunCommand::none);
+    if (command == RunCommand::interrupt)
+        TRY(m_database.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = ?", id, name_of(command)));
+    return command;
 }
 
-Result<std::vector<Said>> WorkBook::said(const RunId& id) const {
+Result<std::vector<RunInput>> RunStore::inputs(const RunId& id) const {
     const auto rows = TRY(m_database.query(
         "SELECT i.seq, i.words, i.told_at_offset FROM run_inputs i JOIN runs r ON r.id = i.run_id WHERE i.run_id = ? "
         "AND (i.told_at_offset IS NULL OR i.sandbox_id = r.sandbox_id) ORDER BY i.seq",
         id));
-    std::vector<Said> all;
+    std::vector<RunInput> all;
     for (const auto& row : rows) all.push_back({row.integer(0), row.text(1), row.optional_integer(2)});
     return all;
 }
 
-Result<> WorkBook::told(const RunId& id, int64_t seq, const std::string& sandbox_id, int64_t offset, bool opens_turn) {
+bool RunStore::has_unsent_input(const RunId& id) const {
+    const auto all = inputs(id);
+    return all.ok() && std::ranges::any_of(all.value(), [](const RunInput& one) { return !one.sent_at_offset; });
+}
+
+Result<> RunStore::mark_input_sent(const RunId& id, int64_t seq, const std::string& sandbox_id, int64_t offset,
+                                   bool opens_turn) {
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute("UPDATE run_inputs SET sandbox_id = ?, told_at_offset = ? WHERE run_id = ? AND seq = ?",
                                 sandbox_id, offset, id, seq));
@@ -231,7 +240,7 @@ Result<> WorkBook::told(const RunId& id, int64_t seq, const std::string& sandbox
     });
 }
 
-Result<> WorkBook::untell(const RunId& id) {
+Result<> RunStore::mark_inputs_unsent(const RunId& id) {
     TRY(m_database.execute("UPDATE run_inputs SET sandbox_id = NULL, told_at_offset = NULL WHERE run_id = ?", id));
     return {};
 }

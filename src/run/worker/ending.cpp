@@ -1,0 +1,75 @@
+#include "run/worker/ending.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "sandbox/image/tree.h"
+
+#include <fmt/format.h>
+
+namespace hone::run {
+
+void Ending::finish(const RunEnd& end) {
+    RunStore& store = m_run.services.store;
+    if (const auto noted = store.begin_ending(m_run.id, end.state, end.reason); !noted.ok())
+        log(Level::warning, "the end of a run cannot be noted",
+            {{"run", m_run.id.text()}, {"why", noted.error().message}});
+    tear_down();
+    m_run.count_usage();
+    write_outcome(end);
+    (void)store.sandbox_ended(m_run.id);
+    move_to_end(end);
+}
+
+// The sandbox first: whatever else takes time, the harness is dead by then.
+void Ending::tear_down() {
+    m_conversation.close_input();
+    destroy_sandbox();
+    m_conversation.stop_reading();
+    m_run.disconnect();
+    if (const auto ended = m_run.services.access.keys.end_for_run(m_run.id.text()); !ended.ok())
+        log(Level::error, "run key cannot be ended", {{"run", m_run.id.text()}, {"why", ended.error().message}});
+    (void)sandbox::remove_tree(m_run.folder());
+    m_run.services.skills.delete_seed(m_run.id);
+}
+
+void Ending::destroy_sandbox() {
+    if (!m_run.record.sandbox_id && !m_run.sandbox) return;
+    const sandbox::SandboxId id = m_run.sandbox ? m_run.sandbox->id() : sandbox::SandboxId(*m_run.record.sandbox_id);
+    const auto destroyed = m_run.sandbox ? m_run.sandbox->destroy() : m_run.services.provider.destroy(id);
+    if (!destroyed.ok())
+        log(Level::error, "sandbox cannot be destroyed",
+            {{"run", m_run.id.text()}, {"sandbox", id.text()}, {"why", destroyed.error().message}});
+}
+
+void Ending::write_outcome(const RunEnd& end) {
+    const bool is_success = end.state == State::succeeded;
+    if (!is_success && !m_conversation.errors().empty()) {
+        RunEvent errors;
+        errors.text = "stderr: " + repair_utf8(m_conversation.errors());
+        (void)m_run.services.store.progress(m_run.id, {errors}, 0, m_run.record.harness_session);
+    }
+    m_run.spans->turn_ended(m_conversation.answer(), !is_success);
+    m_run.spans->run_ended(end.state, m_conversation.answer());
+}
+
+void Ending::move_to_end(const RunEnd& end) {
+    RunStore& store = m_run.services.store;
+    const auto now = store.read(m_run.id);
+    if (!now.ok()) return;
+    const State from = now.value().run.state;
+    if (is_over(from)) return;
+    const std::string reason = end.state == State::cancelled ? now.value().run.reason : end.reason;
+    State to = end.state;
+    if (from == State::preparing && to == State::lost && !m_run.record.sandbox_command) to = State::queued;
+    if (!may_move(from, to)) to = State::failed;
+    const std::string text = fmt::format("{}{}{}", name_of(to), reason.empty() ? "" : ": ", reason);
+    if (const auto moved = store.move(m_run.id, from, to, reason, text); !moved.ok())
+        log(Level::error, "run cannot be ended", {{"run", m_run.id.text()}, {"why", moved.error().message}});
+    log(Level::info, "run ended", {{"run", m_run.id.text()}, {"state", std::string(name_of(to))}});
+    // An input that arrived during the end goes to the next sandbox. A run whose harness never ran is not retried.
+    const bool had_harness = from == State::running || from == State::waiting;
+    if (had_harness && (to == State::succeeded || to == State::failed) && store.has_unsent_input(m_run.id))
+        (void)store.move(m_run.id, to, State::queued, "", "Queued again: a follow-up arrived.");
+}
+
+} // namespace hone::run

@@ -1,0 +1,85 @@
+// One run while a worker has it: what its preparation, conversation and ending share, and the signals that reach its
+// worker from other threads. The fields belong to the worker's thread; functions that any thread may call say so.
+#pragma once
+
+#include "base/mutex.h"
+#include "harness/catalog.h"
+#include "run/worker/worker_services.h"
+
+#include <atomic>
+#include <functional>
+
+namespace hone::run {
+
+class LiveRun {
+public:
+    LiveRun(WorkerServices& given, RunId run) : services(given), id(std::move(run)) {}
+    LiveRun(const LiveRun&) = delete;
+    LiveRun& operator=(const LiveRun&) = delete;
+
+    // Reads the run from the database; before anything else.
+    Result<> open();
+
+    // --- signals: any thread ---
+    // A command or a follow-up is in the database.
+    void wake();
+    // The server stops: the sandbox lives on, and the worker returns soon.
+    void release();
+    bool is_released() const { return m_released; }
+    // The harness wrote something.
+    void notify_output();
+    void stop_for_budget(const std::string& message);
+
+    // --- the worker's thread ---
+    // Until a signal, but no longer than `longest`. True: `wake` was called since the last time.
+    bool wait(Duration longest);
+    // Set when the budget stopped the run.
+    std::string budget_message() const;
+    // A person cancelled the run, or it was deleted.
+    std::optional<RunEnd> cancelled();
+
+    // A step that is done: written with the next transaction, or by `write_steps` before something takes long.
+    void note(std::string_view step, std::string text, bool failed = false);
+    Result<> write_steps();
+    std::vector<RunEvent> take_steps() { return std::exchange(m_steps, {}); }
+    // Runs one step of the preparation, unless the run is cancelled or released. A failure is noted and ends the run.
+    std::optional<RunEnd> run_step(std::string_view name, const std::function<Result<>()>& step);
+
+    // A legal move from the present state, with its event.
+    Result<> move(State to, const std::string& text);
+    // Writes what the gateway counted.
+    void count_usage();
+    // The broker and the gateway forget the run.
+    void disconnect();
+
+    // Its folder on the host: what the sandbox sees below /hone, and what is mounted elsewhere.
+    std::string folder() const { return services.data_directory + "/runs/" + id.text(); }
+    // Branches that it may push begin with this.
+    std::string branch_prefix() const { return "hone/" + id.text() + "/"; }
+    const Settings& settings() const { return record.manifest.settings; }
+
+    WorkerServices& services;
+    const RunId id;
+    RunRecord record;
+    State state = State::preparing;
+    std::optional<RunSpans> spans;
+    skill::Grant grant;
+    const harness::Harness* harness = nullptr;
+    std::unique_ptr<harness::Driver> driver;
+    harness::Launch launch;
+    std::map<std::string, std::string> environment; // of every command in the sandbox
+    std::unique_ptr<sandbox::Sandbox> sandbox;
+    std::shared_ptr<broker::AttachedRun> attached; // to the broker
+    bool is_at_gateway = false;
+
+private:
+    std::vector<RunEvent> m_steps; // not written yet
+    mutable Mutex m_mutex;
+    Condition m_changed;
+    bool m_woken GUARDED_BY(m_mutex) = false;
+    bool m_has_output GUARDED_BY(m_mutex) = false;
+    std::string m_budget_message GUARDED_BY(m_mutex);
+    std::atomic<bool> m_released{false};
+};
+
+} // namespace hone::run

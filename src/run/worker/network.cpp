@@ -1,0 +1,115 @@
+#include "run/worker/network.h"
+
+#include "run/worker/harness_setup.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace hone::run {
+
+namespace {
+
+constexpr std::string_view search_path = "/hone/bin:/opt/harness/node_modules/.bin:/usr/local/bin:/usr/bin:/bin";
+
+broker::SpendingLimit limit_of(const Budget& budget) {
+    broker::SpendingLimit limit;
+    limit.tokens = budget.tokens;
+    if (budget.cost_micro_usd) limit.cost_nano_usd = *budget.cost_micro_usd * 1000;
+    limit.soft_percent = *budget.soft_percent;
+    return limit;
+}
+
+// The user or the role that the run key acts for.
+void read_rights(const std::string& rights, access::NewRunKey& key) {
+    const auto value = json::parse(rights);
+    if (!value.ok() || !value.value().is_object()) return;
+    const json::Object& object = value.value().get_object();
+    if (const json::Value* user = object.if_contains("user"); user != nullptr && user->is_string())
+        key.user = access::UserId(std::string(user->get_string()));
+    if (const json::Value* role = object.if_contains("role"); role != nullptr && role->is_string())
+        key.role = parse_enum<access::Role>(std::string_view(role->get_string()));
+}
+
+// For the gateway: the accounts of the run's calls, and where their spans go.
+broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity) {
+    const Run& run = live.record.run;
+    const Settings& settings = live.settings();
+    broker::GatewayRun known;
+    known.account.space_id = run.space_id.text();
+    known.account.run_id = live.id.text();
+    known.account.automation_id = run.automation_id.value_or("");
+    known.account.run = limit_of(*settings.budget);
+    if (const auto& per_day = live.record.manifest.automation_budget) known.account.automation_day = limit_of(*per_day);
+    known.place = {run.space_id.text(), std::string(runs_project), live.id.text(),
+                   run.trace_id,        root_span_id(live.id),     live.id.text()};
+    known.capture = *settings.capture;
+    known.run_key = crypto::SecretBytes(*identity.key.key);
+    known.budget_stopped = [&live](broker::BudgetScope, const std::string& message) { live.stop_for_budget(message); };
+    return known;
+}
+
+// For the broker: the hosts that the run may reach, and with which secrets.
+Result<broker::RunAccess> broker_access(const LiveRun& live, const RunIdentity& identity) {
+    const Run& run = live.record.run;
+    const SandboxSettings& wanted = *live.settings().sandbox;
+    broker::RunAccess access;
+    access.run_id = live.id.text();
+    access.space_id = run.space_id.text();
+    access.project_id = run.project_id.text();
+    access.mode = *wanted.network;
+    access.grant = live.grant;
+    for (const std::string& host : *wanted.allow_hosts)
+        access.rules.push_back({TRY(parse_allowed_host(host)), false, "preset"});
+    access.decisions = live.services.egress.of(run.space_id, live.id);
+    access.secrets = live.services.skills.opener(run.space_id, live.id);
+    access.seed = identity.seed;
+    return access;
+}
+
+} // namespace
+
+Result<> fill_file(const std::string& path, std::string_view content) {
+    const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file.is_open()) return system_error("open " + path, errno);
+    TRY(write_all(file.get(), content));
+    if (::fchmod(file.get(), 0644) != 0) return system_error("chmod " + path, errno);
+    return {};
+}
+
+Result<RunIdentity> make_run_identity(const LiveRun& live) {
+    const Run& run = live.record.run;
+    access::NewRunKey wanted;
+    wanted.run = live.id.text();
+    wanted.space = run.space_id;
+    wanted.project = run.project_id;
+    wanted.expires_at =
+        live.services.clock.now() + std::chrono::minutes(*live.settings().sandbox.value.wall_clock_minutes + 5);
+    read_rights(live.record.rights, wanted);
+    RunIdentity identity;
+    identity.key = TRY(live.services.access.keys.create_for_run(wanted));
+    identity.seed = TRY(live.services.skills.seed(run.space_id, live.id));
+    return identity;
+}
+
+Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
+    auto listeners = TRY(run.sandbox->listeners());
+    if (listeners.size() != 2) return internal("the sandbox has no listeners");
+    TRY(run.services.gateway.add_run(run.id.text(), gateway_run(run, identity)));
+    run.is_at_gateway = true;
+    auto access = TRY(broker_access(run, identity));
+    run.attached =
+        TRY(run.services.broker.attach(std::move(access), {std::move(listeners[0]), std::move(listeners[1])}));
+    const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*run.attached));
+    for (const broker::MountedFile& file : environment.files) {
+        const bool in_folder = file.path.starts_with("/hone/") && sandbox::is_clean_absolute_path(file.path);
+        if (!in_folder && file.path != system_trust_file) return internal("no place for " + file.path);
+        TRY(fill_file(run.folder() + (in_folder ? file.path : "/trust"), file.content));
+    }
+    run.environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
+    for (const auto& [name, value] : *run.settings().sandbox.value.env) run.environment[name] = value;
+    for (const auto& [name, value] : environment.variables) run.environment[name] = value;
+    run.note("project", "Bound to the project; its spans and evals can be read.");
+    return {};
+}
+
+} // namespace hone::run

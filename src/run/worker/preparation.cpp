@@ -1,0 +1,257 @@
+#include "run/worker/preparation.h"
+
+#include "base/text.h"
+#include "run/worker/clone.h"
+#include "run/worker/harness_setup.h"
+#include "sandbox/image/layer.h"
+#include "sandbox/image/tree.h"
+#include "sandbox/image/volume.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <future>
+#include <sys/stat.h>
+#include <thread>
+
+namespace hone::run {
+
+namespace {
+
+constexpr std::string_view config_mount = "/hone";
+
+std::string parent_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
+
+} // namespace
+
+std::optional<RunEnd> Preparation::prepare() {
+    if (auto end = m_run.run_step("skills", [this] { return grant_skills(); })) return end;
+    if (auto end = m_run.run_step("provision", [this] { return provision(); })) return end;
+    if (auto end = m_run.run_step("project", [this] { return connect(); })) return end;
+    return m_run.run_step("clone", [this] { return clone_repos(m_run); });
+}
+
+Result<> Preparation::resume() {
+    const RunRecord& record = m_run.record;
+    if (!record.sandbox_id || !record.sandbox_command) return not_found("sandbox");
+    m_run.sandbox = TRY(m_run.services.provider.attach(sandbox::SandboxId(*record.sandbox_id)));
+    const sandbox::SandboxView view = TRY(m_run.sandbox->view());
+    m_has_timed_out = std::ranges::count(view.limits_hit, sandbox::LimitHit::timeout) > 0;
+    if (view.state == sandbox::State::stopped) return not_found("sandbox");
+    m_run.grant = TRY(m_run.services.skills.grant(record.run.space_id, *m_run.settings().skills));
+    const harness::Setup setup = TRY(make_harness_setup(m_run));
+    m_run.driver = harness::make_driver(*m_run.harness);
+    m_run.launch = TRY(m_run.driver->launch(setup));
+    return connect();
+}
+
+Result<> Preparation::grant_skills() {
+    m_run.grant = TRY(m_run.services.skills.grant(m_run.record.run.space_id, *m_run.settings().skills));
+    Manifest& manifest = m_run.record.manifest;
+    manifest.skills = m_run.grant.skill_versions;
+    auto& names = manifest.secrets.value;
+    names.clear();
+    for (const skill::Credential& credential : m_run.grant.credentials) // one secret may have several
+        if (std::find(names.begin(), names.end(), credential.secret_name) == names.end())
+            names.push_back(credential.secret_name);
+    for (const skill::ModelEndpoint& endpoint : m_run.grant.models)
+        if (!endpoint.secret_name.empty()) names.push_back(endpoint.secret_name);
+    m_run.note("skills", fmt::format("Skills: {}; secrets kept outside: {}.", m_run.settings().skills.value.size(),
+                                     names.size()));
+    return {};
+}
+
+// --- the sandbox ---------------------------------------------------------------------------------------------------
+
+Result<> Preparation::provision() {
+    TRY(make_folder());
+    TRY(fork_volume());
+    sandbox::SandboxSpec spec = make_spec();
+    TRY(mount_programs(spec));
+    harness::Setup setup = TRY(make_harness_setup(m_run));
+    TRY(mount_harness(spec));
+    setup.skills = TRY(write_skills());
+    const auto& trigger = m_run.record.manifest.trigger;
+    if (trigger) TRY(fill_file(m_run.folder() + std::string(trigger_file), json::print_pretty(*trigger)));
+    // An earlier sandbox ended before there was a conversation to resume: the new one gets every input again.
+    if (m_run.harness->resumes && setup.resume.empty()) TRY(m_run.services.store.mark_inputs_unsent(m_run.id));
+    m_run.driver = harness::make_driver(*m_run.harness);
+    m_run.launch = TRY(m_run.driver->launch(setup));
+    TRY(mount_files(spec));
+    TRY(prepare_layer(spec));
+    spec.command.emplace().argv = {"/bin/mkdir", "-p", std::string(home_inside)}; // clone_repos() waits for its end
+    auto identity = std::async(std::launch::async, [this] { return make_run_identity(m_run); });
+    m_run.sandbox = TRY(start_sandbox(spec));
+    TRY(note_sandbox());
+    m_identity = TRY(identity.get());
+    return {};
+}
+
+Result<> Preparation::make_folder() const {
+    (void)sandbox::remove_tree(m_run.folder());
+    for (const char* part : {"", "/hone", "/hone/bin", "/hone/skills", "/files"})
+        TRY(make_directories(m_run.folder() + part, 0755));
+    return {};
+}
+
+// The first sandbox of a fork begins with a copy of what the other session left.
+Result<> Preparation::fork_volume() const {
+    const RunRecord& record = m_run.record;
+    if (!record.fork_of || record.run.turns > 0) return {};
+    const sandbox::Volumes volumes(m_run.services.sandbox_store, m_run.services.mounts_volumes);
+    const RunRecord origin = TRY(m_run.services.store.read(*record.fork_of));
+    const auto copied = volumes.fork(origin.thread, record.thread);
+    if (!copied.ok() && copied.error().code != Code::conflict) return copied.error();
+    return {};
+}
+
+sandbox::SandboxSpec Preparation::make_spec() const {
+    const SandboxSettings& wanted = *m_run.settings().sandbox;
+    sandbox::SandboxSpec spec;
+    spec.root = *wanted.image;
+    spec.limits.value.memory_bytes = *wanted.memory_bytes;
+    spec.limits.value.cpus = *wanted.cpus;
+    spec.limits.value.pids = *wanted.pids;
+    spec.limits.value.disk_bytes = *wanted.disk_bytes;
+    spec.limits.value.wall_clock_ms = *wanted.wall_clock_minutes * 60'000;
+    spec.network = sandbox::NetworkMode::broker;
+    spec.minimum_tier = *wanted.minimum_tier;
+    spec.thread = m_run.record.thread;
+    spec.keep = true;
+    spec.detached = true;
+    spec.labels.value = {{"run", m_run.id.text()}, {"space", m_run.record.run.space_id.text()}};
+    return spec;
+}
+
+// The command `hone`, and a place for the authorities that the broker will name.
+Result<> Preparation::mount_programs(sandbox::SandboxSpec& spec) const {
+    const std::string& tool = m_run.services.tool_program;
+    if (tool.empty()) return invalid("hone-inside is missing: it belongs beside the program hone");
+    TRY(fill_file(m_run.folder() + "/hone/bin/hone", ""));
+    TRY(fill_file(m_run.folder() + "/trust", ""));
+    spec.mounts.value.push_back({m_run.folder() + "/hone", std::string(config_mount), true});
+    spec.mounts.value.push_back({tool, "/hone/bin/hone", true});
+    spec.mounts.value.push_back({m_run.folder() + "/trust", std::string(system_trust_file), true});
+    return {};
+}
+
+Result<> Preparation::mount_harness(sandbox::SandboxSpec& spec) {
+    if (m_run.settings().harness == "playbook")
+        spec.mounts.value.push_back({m_run.services.playbooks, "/opt/playbooks", true});
+    if (m_run.harness->package.empty()) return {};
+    const InstalledHarness installed = TRY(m_run.services.harnesses.find(m_run.harness->name));
+    m_run.record.manifest.harness_version = installed.version;
+    spec.mounts.value.push_back({m_run.services.harnesses.directory(installed), std::string(harness_mount), true});
+    return {};
+}
+
+Result<std::vector<harness::Setup::SkillFolder>> Preparation::write_skills() const {
+    std::vector<harness::Setup::SkillFolder> mounts;
+    const auto& wanted = *m_run.settings().skills;
+    for (const SkillFolder& skill : TRY(m_run.services.skills.folders(m_run.record.run.space_id, wanted))) {
+        const std::string place = m_run.folder() + "/hone/skills/" + skill.name;
+        for (const SkillFolder::File& file : skill.files) {
+            TRY(make_directories(parent_of(place + "/" + file.path), 0755));
+            TRY(fill_file(place + "/" + file.path, file.content));
+            if (file.executable) ::chmod((place + "/" + file.path).c_str(), 0755);
+        }
+        mounts.push_back({skill.name, "/hone/skills/" + skill.name});
+    }
+    return mounts;
+}
+
+// Files below /hone lie in the run's folder; others are mounted one by one over the place where the harness reads them.
+Result<> Preparation::mount_files(sandbox::SandboxSpec& spec) const {
+    int number = 0;
+    for (const harness::ConfigFile& file : m_run.launch.files) {
+        if (file.path.starts_with("/hone/")) {
+            TRY(fill_file(m_run.folder() + file.path, file.content));
+            continue;
+        }
+        const std::string path = m_run.folder() + "/files/" + std::to_string(number++);
+        TRY(fill_file(path, file.content));
+        spec.mounts.value.push_back({path, file.path, true});
+    }
+    for (const harness::ConfigFolder& shown : m_run.launch.folders)
+        if (shown.path != shown.source) spec.mounts.value.push_back({m_run.folder() + shown.source, shown.path, true});
+    return {};
+}
+
+Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
+    const SandboxSettings& wanted = *m_run.settings().sandbox;
+    if (trim(*wanted.init_script).empty()) return {};
+    sandbox::Preparation preparation;
+    preparation.root = *wanted.image;
+    preparation.script = *wanted.init_script;
+    preparation.env = *wanted.env;
+    preparation.timeout_ms = *wanted.init_seconds * 1000;
+    preparation.on_failure =
+        *wanted.init_failure == InitFailure::degrade ? sandbox::OnFailure::degrade : sandbox::OnFailure::abort;
+    preparation.limits = *spec.limits;
+    const auto is_cancelled = [this] { // called while the script runs, or that of another run with the same content
+        (void)m_run.write_steps();
+        return m_run.is_released() || m_run.cancelled().has_value();
+    };
+    const sandbox::PreparedLayer layer =
+        TRY(sandbox::prepare_layer(m_run.services.provider, m_run.services.sandbox_store, preparation, is_cancelled));
+    if (layer.degraded) {
+        m_run.note("init", "The init script failed; going on without it.\n" + layer.log, true);
+        return {};
+    }
+    spec.layers.value.push_back(layer.key);
+    m_run.record.manifest.layers = std::vector<std::string>{layer.key};
+    m_run.note("layers", layer.built ? "The init script ran; its result is kept for later runs.\n" + layer.log
+                                     : "Prepared layer " + layer.key.substr(0, 12) + " reused.");
+    return {};
+}
+
+// A server that was killed while it prepared this run may have left a sandbox that holds the run's thread: one that is
+// in the database, or one that a shim was still starting and that only shows after a while.
+Result<std::unique_ptr<sandbox::Sandbox>> Preparation::start_sandbox(const sandbox::SandboxSpec& spec) {
+    constexpr int most_attempts = 50;
+    sandbox::Provider& provider = m_run.services.provider;
+    if (m_run.record.sandbox_id) TRY(provider.destroy(sandbox::SandboxId(*m_run.record.sandbox_id)));
+    for (int attempt = 0;; ++attempt) {
+        auto started = provider.start(spec);
+        if (started.ok() || started.error().code != Code::busy || attempt == most_attempts || m_run.is_released() ||
+            m_run.cancelled())
+            return started;
+        TRY(remove_earlier_sandboxes());
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+Result<> Preparation::remove_earlier_sandboxes() const {
+    sandbox::Provider& provider = m_run.services.provider;
+    for (const sandbox::SandboxId& id : TRY(provider.list())) {
+        auto sandbox = provider.attach(id);
+        if (!sandbox.ok()) continue;
+        const auto view = sandbox.value()->view();
+        if (!view.ok()) continue;
+        const auto run = view.value().labels.find("run");
+        if (run != view.value().labels.end() && run->second == m_run.id.text()) TRY(provider.destroy(id));
+    }
+    return {};
+}
+
+Result<> Preparation::note_sandbox() {
+    const SandboxSettings& wanted = *m_run.settings().sandbox;
+    const sandbox::SandboxView view = TRY(m_run.sandbox->view());
+    m_run.record.manifest.tier = std::string(name_of(view.tier));
+    m_run.record.sandbox_id = m_run.sandbox->id().text();
+    m_run.note("provision",
+               fmt::format("Sandbox ready: tier {}, {} MiB memory, {} CPUs, network {}.", name_of(view.tier),
+                           *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
+    return m_run.services.store.sandbox_started(m_run.id, *m_run.record.sandbox_id, m_run.record.manifest,
+                                                m_run.take_steps());
+}
+
+Result<> Preparation::connect() {
+    if (!m_identity) m_identity = TRY(make_run_identity(m_run));
+    TRY(connect_run(m_run, *m_identity));
+    m_identity.reset();
+    return {};
+}
+
+} // namespace hone::run

@@ -1,0 +1,41 @@
+// One worker: takes one run from `preparing` to its end on a thread of its own, through preparation, conversation and
+// ending. Each step is in the RunStore before or together with what it does, so that another server process can resume
+// the run where this one was killed.
+#pragma once
+
+#include "run/worker/ending.h"
+#include "run/worker/preparation.h"
+
+namespace hone::run {
+
+class Worker {
+public:
+    Worker(WorkerServices& services, RunId id)
+        : m_run(services, std::move(id)),
+          m_preparation(m_run),
+          m_conversation(m_run),
+          m_ending(m_run, m_conversation) {}
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    // The thread's work; returns when the run is over, or after `release`.
+    void run();
+    // A command or a follow-up for the run is in the database. Any thread.
+    void wake() { m_run.wake(); }
+    // The server stops: `run` returns soon, the sandbox lives on. Any thread.
+    void release() { m_run.release(); }
+    bool is_finished() const { return m_is_finished; }
+
+private:
+    // None: released.
+    std::optional<RunEnd> work();
+    std::optional<RunEnd> resume();
+
+    LiveRun m_run;
+    Preparation m_preparation;
+    Conversation m_conversation;
+    Ending m_ending;
+    std::atomic<bool> m_is_finished{false};
+};
+
+} // namespace hone::run

@@ -1,0 +1,62 @@
+// What workers use, all of it built by server/ and alive for as long as any worker. Values and interfaces only.
+#pragma once
+
+#include "broker/gateway/gateway.h"
+#include "run/egress.h"
+#include "run/harness_store.h"
+#include "run/run_spans.h"
+#include "run/run_store.h"
+#include "sandbox/image/store.h"
+#include "sandbox/provider/provider.h"
+
+namespace hone::forge {
+class Supply;
+}
+
+namespace hone::run {
+
+// The folder of a custom skill, as the worker sees it.
+struct SkillFolder {
+    struct File {
+        std::string path;
+        std::string content;
+        bool executable = false;
+    };
+    std::string name;
+    std::vector<File> files;
+};
+
+// What a run gets from its skills. The server implements it over skill/ and secret/.
+class WorkerSkills {
+public:
+    virtual ~WorkerSkills() = default;
+    virtual Result<skill::Grant> grant(const access::SpaceId& space, const std::vector<std::string>& skills) = 0;
+    virtual Result<std::vector<SkillFolder>> folders(const access::SpaceId& space,
+                                                     const std::vector<std::string>& skills) = 0;
+    virtual std::shared_ptr<broker::SecretOpener> opener(const access::SpaceId& space, const RunId& run) = 0;
+    // The seed of the run's authority and placeholders: the same value, also after a restart, until it is deleted.
+    virtual Result<std::shared_ptr<const crypto::SecretBytes>> seed(const access::SpaceId& space, const RunId& run) = 0;
+    virtual void delete_seed(const RunId& run) = 0;
+};
+
+struct WorkerServices {
+    const Clock& clock;
+    access::Access& access;
+    RunStore& store;
+    sandbox::Provider& provider;
+    const sandbox::Store& sandbox_store; // of the provider: layers, threads
+    broker::Broker& broker;
+    broker::Gateway& gateway;
+    broker::UsageLedger& ledger;
+    WorkerSkills& skills;
+    Egress& egress;
+    SpanSink& spans;
+    const HarnessStore& harnesses;
+    std::string data_directory;
+    std::string tool_program;        // the `hone` command for sandboxes; empty: not found
+    std::string playbooks;           // folder of playbooks; empty: not found
+    bool mounts_volumes = true;      // the spawner is root
+    forge::Supply* supply = nullptr; // null: no repositories
+};
+
+} // namespace hone::run
