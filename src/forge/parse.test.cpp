@@ -2,7 +2,6 @@
 #include "forge/push_commands.h"
 #include "forge/ref_list.h"
 #include "forge/repos.h"
-#include "forge/supply.h"
 
 #include <doctest/doctest.h>
 
@@ -134,15 +133,4 @@ TEST_CASE("a refusal is something that git's client understands") {
     const std::string answer = refuse_push(banded, "no");
     CHECK(answer.substr(4, 1) == "\x01");
     CHECK(answer.ends_with("00000000"));
-}
-
-TEST_CASE("a rule covers a forge by host, port and whole segments of the path") {
-    const Place place = place_of("https://git.example.com:8443/team/shop.git").value();
-    CHECK(place.port == 8443);
-    CHECK(covers({"git.example.com", 8443, true, {}, "/", false}, place));
-    CHECK(covers({"*.example.com", 8443, true, {}, "/team", false}, place));
-    CHECK_FALSE(covers({"git.example.com", 443, true, {}, "/", false}, place));
-    CHECK_FALSE(covers({"git.example.com", 8443, false, {}, "/", false}, place));
-    CHECK_FALSE(covers({"example.com", 8443, true, {}, "/", false}, place));
-    CHECK_FALSE(covers({"git.example.com", 8443, true, {}, "/tea", false}, place));
 }

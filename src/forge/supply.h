@@ -12,7 +12,7 @@ struct Wanted {
     std::string url;
     std::string ref;                 // branch, tag or commit; empty: the repository's own choice
     std::vector<std::string> skills; // of the run: one of them may have a credential for the forge
-    std::function<bool()> stopped{}; // true: nobody waits any more
+    std::function<bool()> stopped{}; // true: the caller no longer waits
 };
 
 struct Supplied {
@@ -40,15 +40,5 @@ private:
     Quarantine& m_quarantine;
     const skill::Skills& m_skills;
 };
-
-// Host, port and path of a repository's https address.
-struct Place {
-    std::string host;
-    uint16_t port = 443;
-    std::string path; // "/team/shop.git"
-};
-Result<Place> place_of(std::string_view url);
-// Whether a rule of a credential covers this place.
-bool covers(const skill::HostRule& rule, const Place& place);
 
 } // namespace hone::forge

@@ -2,16 +2,16 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "forge/credential.h"
 #include "sandbox/image/tree.h"
 
-#include <algorithm>
 #include <unistd.h>
 
 namespace hone::server {
 
 namespace {
 
-// Of a token for which the skill names no way: every forge takes it as the password of any user.
+// Of a token for which the skill names no form: every forge takes it as the password of any user.
 constexpr std::string_view usual_format = "Basic x-access-token:{}";
 
 class FetchSecrets final : public broker::SecretOpener {
@@ -121,18 +121,13 @@ Result<skill::Grant> Repositories::grant_for(const forge::Remote& remote) const 
     }
     const std::vector<std::string> skills{remote.skill_id};
     const skill::Grant whole = TRY(m_parts.skills.resolve(access::Caller::system(), remote.space, skills));
-    for (const skill::Credential& credential : whole.credentials) {
-        const bool fits = std::any_of(credential.hosts.begin(), credential.hosts.end(),
-                                      [&](const skill::HostRule& host) { return forge::covers(host, place); });
-        // Of two ways the one that git's own clients use.
-        if (!fits || (!narrow.credentials.empty() && !credential.format.starts_with("Basic "))) continue;
-        skill::Credential used = credential;
-        used.brokered = true;
-        used.hosts = {rule};
-        if (used.header.empty()) used.header = "authorization", used.format = usual_format;
-        narrow.credentials = {std::move(used)};
-    }
-    if (narrow.credentials.empty()) return invalid("the skill has no credential for " + place.host);
+    const skill::Credential* chosen = forge::choose_credential(whole, place, forge::ForgeUse::git);
+    if (chosen == nullptr) return invalid("the skill has no credential for " + place.host);
+    skill::Credential used = *chosen;
+    used.brokered = true;
+    used.hosts = {rule};
+    if (used.header.empty()) used.header = "authorization", used.format = usual_format;
+    narrow.credentials = {std::move(used)};
     return narrow;
 }
 

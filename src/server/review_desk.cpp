@@ -4,8 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "broker/wire/authority.h"
-
-#include <algorithm>
+#include "forge/credential.h"
 
 namespace hone::server {
 
@@ -48,10 +47,6 @@ std::vector<std::string> evidence_of(const std::string& examples, const std::str
     return links;
 }
 
-bool allows_method(const skill::HostRule& rule, const std::string& method) {
-    return rule.methods.empty() || std::find(rule.methods.begin(), rule.methods.end(), method) != rule.methods.end();
-}
-
 } // namespace
 
 ReviewDesk::ReviewDesk(const ReviewDeskParts& parts)
@@ -62,6 +57,9 @@ ReviewDesk::ReviewDesk(const ReviewDeskParts& parts)
       m_http(client_options(parts.extra_ca_file, parts.data_directory)) {}
 
 ReviewDesk::~ReviewDesk() {
+    // Each of them wakes another: all stop before the first is destroyed.
+    for (std::optional<Duty>* duty : {&m_delivering, &m_verifying, &m_inspecting})
+        if (*duty) (*duty)->stop();
     if (auto* quarantine = m_parts.repositories.quarantine()) quarantine->set_listener(nullptr);
 }
 
@@ -78,17 +76,21 @@ Result<> ReviewDesk::start() {
     m_delivery.emplace(review::DeliveryParts{m_parts.database, m_parts.clock, m_parts.runs.artifacts,
                                              m_services.branches, m_services.pull_requests, m_services, *this, *git,
                                              *this, *this, scratch});
-    m_delivering.emplace("delivery", [this] { return m_delivery->step(); });
-    m_verifying.emplace("verification", [this]() -> Result<bool> {
-        const bool more = TRY(m_verifier->step());
-        if (more) m_inspecting->wake(); // what is green may be approved by its policy
-        return more;
+    constexpr Duration period = std::chrono::seconds(5);
+    m_delivering.emplace(DutyOptions{"delivery", period}, [this]() -> Result<Duration> {
+        const bool more = TRY(m_delivery->step());
+        return more ? Duration::zero() : period;
     });
-    m_inspecting.emplace("inspection", [this]() -> Result<bool> {
+    m_verifying.emplace(DutyOptions{"verification", period}, [this]() -> Result<Duration> {
+        const bool more = TRY(m_verifier->step());
+        if (more) m_inspecting->wake(); // a verified branch may be approved by its policy
+        return more ? Duration::zero() : period;
+    });
+    m_inspecting.emplace(DutyOptions{"inspection", period}, [this]() -> Result<Duration> {
         const bool inspected = TRY(m_inspector->step());
         if (inspected) m_verifying->wake();
         const bool approved = TRY(m_services.reviews.approve_automatic());
-        return inspected || approved;
+        return inspected || approved ? Duration::zero() : period;
     });
     m_services.inspector = &*m_inspector;
     m_services.delivery = &*m_delivery;
@@ -175,16 +177,7 @@ Result<> ReviewDesk::authorize(const forge::Remote& remote, const net::Url& url,
     const std::vector<std::string> skills{remote.skill_id};
     const skill::Grant grant = TRY(m_parts.skills.resolve(access::Caller::system(), remote.space, skills));
     const forge::Place place{url.host, url.port, url.target.substr(0, url.target.find('?'))};
-    // Of two ways the narrower one: /api before /.
-    const skill::Credential* chosen = nullptr;
-    size_t longest = 0;
-    for (const skill::Credential& credential : grant.credentials)
-        for (const skill::HostRule& rule : credential.hosts)
-            if (forge::covers(rule, place) && allows_method(rule, request.method) &&
-                (chosen == nullptr || rule.path_prefix.size() > longest)) {
-                chosen = &credential;
-                longest = rule.path_prefix.size();
-            }
+    const skill::Credential* chosen = forge::choose_credential(grant, place, forge::ForgeUse::api, request.method);
     if (chosen == nullptr) return {};
     TRY(m_parts.access.audit.record(access::Caller::system(), {"forge_request",
                                                                remote.space,

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "api/review_services.h"
+#include "base/duty.h"
 #include "broker/wire/dial.h"
 #include "net/http/url.h"
 #include "review/delivery.h"
-#include "review/duty.h"
 #include "review/verifier.h"
 #include "server/repositories.h"
 
@@ -58,9 +58,9 @@ private:
     std::optional<review::Verifier> m_verifier;
     std::optional<review::Delivery> m_delivery;
     // Last: their threads use what stands above.
-    std::optional<review::Duty> m_inspecting;
-    std::optional<review::Duty> m_verifying;
-    std::optional<review::Duty> m_delivering;
+    std::optional<Duty> m_inspecting;
+    std::optional<Duty> m_verifying;
+    std::optional<Duty> m_delivering;
 };
 
 } // namespace hone::server
