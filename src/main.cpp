@@ -1,7 +1,7 @@
 // Picks the subcommand; nothing else.
 #include "cli/cli.h"
 #include "sandbox/local/command_line.h"
-#include "server/server.h"
+#include "server/commands/commands.h"
 #include "telemetry/engine/engine.h"
 
 namespace {

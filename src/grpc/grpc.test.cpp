@@ -46,10 +46,10 @@ Reply call(const std::string& address, const std::string& method, const std::str
 
 TEST_CASE("a unary call brings its bytes, metadata and peer, and takes bytes back") {
     auto server = GrpcServer::start({.address = "127.0.0.1:0"}, [](const GrpcCall& call) {
-                      return GrpcAnswer{GrpcCode::ok, "",
-                                        call.method + "|" + std::string(call.header("x-project-name")) + "|" +
-                                            call.peer + "|" + std::to_string(call.message.size()),
-                                        0};
+                      return GrpcResponse{GrpcCode::ok, "",
+                                          call.method + "|" + std::string(call.header("x-project-name")) + "|" +
+                                              call.peer + "|" + std::to_string(call.message.size()),
+                                          0};
                   }).value();
     for (const bool gzip : {false, true}) {
         const Reply reply =
@@ -62,7 +62,7 @@ TEST_CASE("a unary call brings its bytes, metadata and peer, and takes bytes bac
 TEST_CASE("a refusal carries its code, text and when to try again") {
     auto server = GrpcServer::start({.address = "127.0.0.1:0"}, [](const GrpcCall& call) {
                       if (call.message == "throw") throw std::runtime_error("no");
-                      return GrpcAnswer{GrpcCode::resource_exhausted, "log full", "", 7};
+                      return GrpcResponse{GrpcCode::resource_exhausted, "log full", "", 7};
                   }).value();
     const Reply full = call(server->address(), "/a.B/C", "x");
     CHECK(full.status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -83,7 +83,7 @@ TEST_CASE("a message over the limit and a full pool are refused") {
                           inside.count_down();
                           leave.wait();
                       }
-                      return GrpcAnswer{GrpcCode::ok, "", "done", 0};
+                      return GrpcResponse{GrpcCode::ok, "", "done", 0};
                   }).value();
     CHECK(call(server->address(), "/a.B/C", std::string(2000, 'x')).status.error_code() ==
           grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -110,11 +110,11 @@ TEST_CASE("draining lets a running call finish, and a taken port is refused") {
     auto server = GrpcServer::start({.address = "127.0.0.1:0"}, [&](const GrpcCall&) {
                       inside.count_down();
                       leave.wait();
-                      return GrpcAnswer{GrpcCode::ok, "", "done", 0};
+                      return GrpcResponse{GrpcCode::ok, "", "done", 0};
                   }).value();
-    CHECK(
-        GrpcServer::start({.address = server->address()}, [](const GrpcCall&) { return GrpcAnswer{}; }).error().code ==
-        Code::unavailable);
+    CHECK(GrpcServer::start({.address = server->address()}, [](const GrpcCall&) { return GrpcResponse{}; })
+              .error()
+              .code == Code::unavailable);
     auto running = std::async(std::launch::async, [&] { return call(server->address(), "/a.B/C", "x"); });
     inside.wait();
     auto drained = std::async(std::launch::async, [&] { server->drain(20s); });

@@ -57,7 +57,7 @@ std::string retry_details(GrpcCode code, int seconds) {
 class Service;
 
 // One call, from its first byte to its end. gRPC calls the On… functions one at a time on its own threads; the
-// handler runs on the pool and only starts the answer. Deletes itself when gRPC is done with it.
+// handler runs on the pool and only starts the response. Deletes itself when gRPC is done with it.
 class Reactor final : public grpc::ServerGenericBidiReactor {
 public:
     Reactor(Service& service, grpc::GenericCallbackServerContext& context) : m_service(service), m_context(context) {
@@ -68,7 +68,7 @@ public:
     void OnDone() override { delete this; }
 
     GrpcCall take_call();
-    void answer(GrpcAnswer answer);
+    void respond(GrpcResponse response);
 
 private:
     Service& m_service;
@@ -91,20 +91,20 @@ public:
         class Job final : public net::Task {
         public:
             Job(Service& owner, Reactor& call) : m_owner(owner), m_call(&call) {}
-            // A job that the stopping pool drops still owes its caller an answer.
+            // A job that the stopping pool drops still needs a response for its caller.
             ~Job() override {
-                if (m_call != nullptr) m_call->answer({GrpcCode::unavailable, "the server is stopping", {}, 1});
+                if (m_call != nullptr) m_call->respond({GrpcCode::unavailable, "the server is stopping", {}, 1});
             }
             void run() override {
                 Reactor* call = std::exchange(m_call, nullptr);
-                GrpcAnswer answer;
+                GrpcResponse response;
                 try {
-                    answer = m_owner.m_handler(call->take_call());
+                    response = m_owner.m_handler(call->take_call());
                 } catch (const std::exception& thrown) {
                     log(Level::error, "gRPC call failed", {{"why", thrown.what()}});
-                    answer = {GrpcCode::internal, "internal error", {}, 0};
+                    response = {GrpcCode::internal, "internal error", {}, 0};
                 }
-                call->answer(std::move(answer));
+                call->respond(std::move(response));
             }
             void forget() { m_call = nullptr; }
 
@@ -117,7 +117,7 @@ public:
         std::unique_ptr<net::Task> task = std::move(made);
         if (m_pool.submit(task)) return;
         job->forget();
-        reactor.answer({GrpcCode::resource_exhausted, "the server is busy", {}, 1});
+        reactor.respond({GrpcCode::resource_exhausted, "the server is busy", {}, 1});
     }
 
     void stop() { m_pool.stop(); }
@@ -128,7 +128,7 @@ private:
 };
 
 void Reactor::OnReadDone(bool ok) {
-    if (!ok) return answer({GrpcCode::invalid_argument, "the call carries no message", {}, 0});
+    if (!ok) return respond({GrpcCode::invalid_argument, "the call carries no message", {}, 0});
     m_service.handle(*this);
 }
 
@@ -143,16 +143,16 @@ GrpcCall Reactor::take_call() {
     return call;
 }
 
-void Reactor::answer(GrpcAnswer answer) {
-    if (answer.code == GrpcCode::ok) {
-        const grpc::Slice slice(answer.message);
+void Reactor::respond(GrpcResponse response) {
+    if (response.code == GrpcCode::ok) {
+        const grpc::Slice slice(response.message);
         m_reply = grpc::ByteBuffer(&slice, 1);
         StartWriteAndFinish(&m_reply, grpc::WriteOptions(), grpc::Status::OK);
         return;
     }
     const std::string details =
-        answer.retry_after_seconds > 0 ? retry_details(answer.code, answer.retry_after_seconds) : "";
-    Finish(grpc::Status(static_cast<grpc::StatusCode>(answer.code), answer.text, details));
+        response.retry_after_seconds > 0 ? retry_details(response.code, response.retry_after_seconds) : "";
+    Finish(grpc::Status(static_cast<grpc::StatusCode>(response.code), response.text, details));
 }
 
 class BytesServer final : public GrpcServer {
@@ -189,7 +189,7 @@ public:
 
     void drain(std::chrono::nanoseconds patience) override {
         if (m_server == nullptr) return;
-        // Calls that wait for the pool are answered by it, so the pool stops last.
+        // Calls that wait for the pool get their response from it, so the pool stops last.
         m_server->Shutdown(std::chrono::system_clock::now() + patience);
         m_service.stop();
         m_server->Wait();

@@ -24,14 +24,14 @@ struct GrpcCall {
     std::string_view header(std::string_view name) const;
 };
 
-struct GrpcAnswer {
+struct GrpcResponse {
     GrpcCode code = GrpcCode::ok;
     std::string text;            // what went wrong
     std::string message;         // the reply, when ok
-    int retry_after_seconds = 0; // sent as RetryInfo, for the two codes that may be tried again
+    int retry_after_seconds = 0; // sent as RetryInfo, for the two codes that a client may retry
 };
 
-using GrpcHandler = std::function<GrpcAnswer(const GrpcCall&)>;
+using GrpcHandler = std::function<GrpcResponse(const GrpcCall&)>;
 
 struct GrpcOptions {
     std::string address; // "127.0.0.1:4317", "[::1]:0"; port 0 picks a free one

@@ -16,17 +16,17 @@ AutomationDuties::AutomationDuties(const AutomationParts& parts)
     m_automations.set_news([this] { m_scheduler.wake(); });
 }
 
-void AutomationDuties::tell_with(notice::Notices& notices) {
+void AutomationDuties::set_notices(notice::Notices& notices) {
     m_firing.set_paused([&notices](const automation::PausedNotice& paused) {
-        notice::Notice told;
-        told.space = paused.space;
-        told.project = paused.project;
-        told.kind = notice::Kind::automation_paused;
-        told.title = "Automation paused: " + paused.name;
-        told.body = paused.reason;
-        told.link = "/automations/" + paused.automation.text();
-        if (const auto said = notices.say(told); !said.ok())
-            log(Level::warning, "notice of a paused automation was not kept", {{"why", said.error().message}});
+        notice::Notice notice;
+        notice.space = paused.space;
+        notice.project = paused.project;
+        notice.kind = notice::Kind::automation_paused;
+        notice.title = "Automation paused: " + paused.name;
+        notice.body = paused.reason;
+        notice.link = "/automations/" + paused.automation.text();
+        if (const auto kept = notices.say(notice); !kept.ok())
+            log(Level::warning, "notice of a paused automation was not stored", {{"why", kept.error().message}});
         notices.wake();
     });
 }
@@ -38,8 +38,8 @@ void AutomationDuties::metrics(MetricsWriter& out) const {
     out.gauge("scheduler_last_step_seconds", "When the scheduler last took a step.",
               now.last_step ? static_cast<double>(to_ns(*now.last_step)) / 1e9 : 0.0);
     out.gauge("scheduler_behind_seconds", "How late the most overdue automation is.", now.behind_seconds);
-    out.gauge("automation_slots_due", "Due moments without an outcome.", now.due_slots);
-    out.gauge("automation_slots_live", "Fired moments whose run has not ended.", now.live_slots);
+    out.gauge("automation_slots_due", "Scheduled times without an outcome.", now.due_slots);
+    out.gauge("automation_slots_live", "Scheduled times whose run has not ended.", now.live_slots);
     out.gauge("automations", "Automations.", now.automations);
     out.gauge("automations_paused", "Automations that are paused.", now.paused);
     out.counter("scheduler_steps_total", "Steps of the scheduler.", now.steps);

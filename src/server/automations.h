@@ -1,5 +1,4 @@
-// Everything that looks after automations, built in order: the automations, what fires them, the scheduler's thread.
-// Stands on the workshop, whose runs it starts.
+// Automations as the server runs them, built in order: the automations, what fires them, the scheduler's thread.
 #pragma once
 
 #include "api/automation_services.h"
@@ -26,8 +25,8 @@ public:
 
     automation::Automations& automations() { return m_automations; }
     api::AutomationServices& services() { return m_services; }
-    // Who tells people about automations that paused themselves. Before `start`.
-    void tell_with(notice::Notices& notices);
+    // For notices of automations that paused themselves. Before `start`.
+    void set_notices(notice::Notices& notices);
     void start() { m_scheduler.start(); }
     void metrics(MetricsWriter& out) const;
 

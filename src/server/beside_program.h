@@ -7,7 +7,7 @@
 namespace hone::server {
 
 // In the program's own folder, where the build and the installation put it; empty when it is not there. Nowhere else: a
-// folder above may be one that everybody writes to.
+// folder above may be one that every user can write to.
 std::string beside_program(const std::string& name);
 
 } // namespace hone::server

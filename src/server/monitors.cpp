@@ -54,60 +54,27 @@ MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access
                              telemetry::Telemetry& telemetry, const broker::UsageLedger& ledger, NoticeDuties& notices,
                              automation::Automations& automations, signal::Signal& signal)
     : m_database(database),
-      m_telemetry(telemetry),
       m_notices(notices),
-      m_automations(automations),
-      m_monitors(database, clock, access, *this, notices.notices()),
-      m_news(database, clock, ledger, notices.notices(),
-             {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}),
+      m_series(telemetry),
+      m_trigger(automations),
+      m_monitors(database, clock, access, m_series, notices.notices()),
+      m_issue_monitors(m_monitors),
+      m_notice_finder(database, clock, ledger, notices.notices(),
+                      {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}),
       m_services{m_monitors, notices.notices(), notices.destinations(), notices.sender()} {
-    m_monitors.set_listener(*this);
-    signal.set_monitor_maker(*this);
+    m_monitors.set_listener(m_trigger);
+    signal.set_monitor_maker(m_issue_monitors);
 }
 
 void MonitorDuties::start() {
     m_notices.start();
     m_monitors.start();
-    m_news.start();
+    m_notice_finder.start();
 }
 
 Result<> MonitorDuties::sweep() {
     TRY(m_notices.notices().sweep());
     return m_monitors.sweep();
-}
-
-Result<std::vector<telemetry::SeriesPoint>> MonitorDuties::series(const telemetry::Series& request) {
-    return TRY(m_telemetry.store())->series(request);
-}
-
-Result<> MonitorDuties::monitor_triggered(const monitor::Transition& transition) {
-    const monitor::Reading& reading = transition.reading;
-    const Time from = reading.at - std::chrono::seconds(transition.window_seconds);
-    json::Object values{{"monitor", transition.monitor.text()},
-                        {"monitor_name", transition.name},
-                        {"filter", transition.filter},
-                        {"samples", reading.samples},
-                        {"window", json::Object{{"from", to_text(from)}, {"to", to_text(reading.at)}}}};
-    if (reading.value) values["value"] = *reading.value;
-    if (const auto bound = reading.upper ? reading.upper : reading.lower) values["threshold"] = *bound;
-    if (!reading.group.empty()) values["group"] = reading.group;
-    TRY(m_automations.monitor_triggered(transition.monitor.text(), transition.id.text(), values));
-    return {};
-}
-
-// Triggers when what the issue is about is seen again.
-Result<std::string> MonitorDuties::make_monitor(const access::Caller& caller, const signal::Issue& issue) {
-    monitor::MonitorWish wish;
-    wish.project = issue.project_id.text();
-    wish.name = std::string(truncate_utf8("Issue: " + issue.title, 80)) + " " +
-                issue.id.text().substr(issue.id.text().size() - 6);
-    wish.description = "Made from the issue " + issue.id.text() + ".";
-    wish.settings.metric = telemetry::Metric::traces;
-    wish.settings.filter = issue.filter;
-    wish.settings.condition.threshold = 0;
-    wish.settings.window_seconds = 3600;
-    wish.settings.frequency_seconds = 600;
-    return TRY(m_monitors.create(caller, issue.space_id, wish)).id.text();
 }
 
 void MonitorDuties::metrics(MetricsWriter& out) const {

@@ -1,14 +1,13 @@
-// Notices and monitors, built in order. NoticeDuties stands low: everybody tells through it. MonitorDuties stands high:
-// it knows automations, which hear of transitions, and issues, which become monitors; its threads end first.
+// Notices and monitors as the server runs them, built in order. NoticeDuties comes early: many parts send notices.
+// MonitorDuties comes late: it uses automations, which a triggered monitor fires, and issues, which become monitors;
+// its threads end first.
 #pragma once
 
 #include "api/monitor_services.h"
-#include "automation/automations.h"
 #include "base/metrics.h"
 #include "config/config.h"
-#include "server/news.h"
-#include "signal/signal.h"
-#include "telemetry/telemetry.h"
+#include "server/adapters/monitor_adapters.h"
+#include "server/adapters/notice_finder.h"
 
 namespace hone::server {
 
@@ -33,9 +32,7 @@ private:
     notice::Sender m_sender;
 };
 
-class MonitorDuties final : private monitor::SeriesSource,
-                            private monitor::TransitionListener,
-                            private signal::MonitorMaker {
+class MonitorDuties {
 public:
     MonitorDuties(sql::Database& database, const Clock& clock, access::Access& access, telemetry::Telemetry& telemetry,
                   const broker::UsageLedger& ledger, NoticeDuties& notices, automation::Automations& automations,
@@ -48,16 +45,13 @@ public:
     void metrics(MetricsWriter& out) const;
 
 private:
-    Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series& request) override;
-    Result<> monitor_triggered(const monitor::Transition& transition) override;
-    Result<std::string> make_monitor(const access::Caller& caller, const signal::Issue& issue) override;
-
     sql::Database& m_database;
-    telemetry::Telemetry& m_telemetry;
     NoticeDuties& m_notices;
-    automation::Automations& m_automations;
+    StoreSeries m_series;
+    AutomationTrigger m_trigger;
     monitor::Monitors m_monitors;
-    News m_news;
+    IssueMonitors m_issue_monitors;
+    NoticeFinder m_notice_finder;
     api::MonitorServices m_services;
 };
 

@@ -1,164 +1,39 @@
 #include "server/repositories.h"
 
-#include "base/log.h"
-#include "base/text.h"
-#include "forge/credential.h"
 #include "sandbox/image/tree.h"
 
 #include <unistd.h>
 
 namespace hone::server {
 
-namespace {
-
-// Of a token for which the skill names no form: every forge takes it as the password of any user.
-constexpr std::string_view usual_format = "Basic x-access-token:{}";
-
-class FetchSecrets final : public broker::SecretOpener {
-public:
-    FetchSecrets(secret::Vault& vault, access::SpaceId space, std::string purpose)
-        : m_vault(vault),
-          m_space(std::move(space)),
-          m_purpose(std::move(purpose)) {}
-    Result<crypto::SecretBytes> open(const std::string& secret_id) override {
-        return m_vault.open(m_space, secret_id, m_purpose);
-    }
-
-private:
-    secret::Vault& m_vault;
-    const access::SpaceId m_space;
-    const std::string m_purpose;
-};
-
-// What cannot be written down does not happen.
-class AuditedFetch final : public broker::Decisions {
-public:
-    AuditedFetch(const access::AuditLog& audit, access::SpaceId space, std::string purpose)
-        : m_audit(audit),
-          m_space(std::move(space)),
-          m_purpose(std::move(purpose)) {}
-    Result<> decided(broker::Decision& decision) override {
-        json::Array secrets;
-        for (const std::string& name : decision.secret_names) secrets.emplace_back(name);
-        return m_audit.record(access::Caller::system(), {decision.allowed ? "forge_request" : "forge_request_refused",
-                                                         m_space,
-                                                         m_purpose,
-                                                         {{"method", decision.method},
-                                                          {"target", decision.target.text()},
-                                                          {"path", std::string(truncate_utf8(decision.path, 500))},
-                                                          {"reason", decision.reason},
-                                                          {"secrets", std::move(secrets)}}});
-    }
-    void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
-        log(Level::debug, "request to a forge finished",
-            {{"target", decision.target.text()}, {"status", outcome.status}, {"error", outcome.error}});
-    }
-
-private:
-    const access::AuditLog& m_audit;
-    const access::SpaceId m_space;
-    const std::string m_purpose;
-};
-
-class BrokeredUplink final : public forge::Uplink {
-public:
-    BrokeredUplink(broker::Broker& broker, std::string id) : m_broker(broker), m_id(std::move(id)) {}
-    ~BrokeredUplink() override { m_broker.detach(m_id); }
-
-private:
-    broker::Broker& m_broker;
-    const std::string m_id;
-};
-
-class ForwardedAnswer final : public broker::GitAnswer {
-public:
-    explicit ForwardedAnswer(std::unique_ptr<forge::GitExchange> exchange) : m_exchange(std::move(exchange)) {}
-    Result<> write(std::string_view bytes) override { return m_exchange->write(bytes); }
-    Result<> finish() override { return m_exchange->finish(); }
-    Result<std::string> read() override { return m_exchange->read(); }
-
-private:
-    std::unique_ptr<forge::GitExchange> m_exchange;
-};
-
-} // namespace
-
 Repositories::Repositories(const RepositoriesParts& parts)
-    : m_parts(parts),
+    : m_uplinks(parts.clock, parts.access.audit, parts.skills, parts.vault),
       m_repos(parts.database, parts.clock, parts.access, parts.skills, parts.data_directory + "/repos"),
       m_services{m_repos} {}
 
 Result<std::unique_ptr<Repositories>> Repositories::open(const RepositoriesParts& parts) {
     std::unique_ptr<Repositories> made(new Repositories(parts));
-    if (parts.provider == nullptr) return made;
-    const std::string& data = parts.data_directory;
-    made->m_store = TRY(sandbox::Store::open(data));
-    // What a server that was killed left of its fetches and pushes.
-    for (const char* folder : {"/git", "/mirrors/tmp", "/quarantine/tmp"}) TRY(sandbox::remove_tree(data + folder));
-    forge::Uplinks* const uplinks = made.get(); // emplace itself could not see it
-    made->m_git.emplace(*parts.provider, *made->m_store, uplinks, forge::GitOptions{data + "/git", ::geteuid() == 0});
-    forge::MirrorOptions mirrors = parts.mirrors;
-    mirrors.directory = data + "/mirrors";
-    made->m_mirrors.emplace(made->m_repos, *made->m_git, parts.clock, mirrors);
-    forge::QuarantineOptions quarantine = parts.quarantine;
-    quarantine.directory = data + "/quarantine";
-    made->m_quarantine.emplace(parts.database, parts.clock, *made->m_mirrors, *made->m_git, quarantine);
-    TRY(made->m_quarantine->sweep());
-    made->m_supply.emplace(made->m_repos, *made->m_mirrors, *made->m_quarantine, parts.skills);
-    made->m_services.mirrors = &*made->m_mirrors;
+    if (parts.provider != nullptr) TRY(made->open_git(parts));
     return made;
 }
 
-// The one credential of the skill that is for this forge, narrowed to this repository; without a skill the repository
-// alone.
-Result<skill::Grant> Repositories::grant_for(const forge::Remote& remote) const {
-    const forge::Place place = TRY(forge::place_of(remote.url));
-    const skill::HostRule rule{place.host, place.port, true, {"GET", "POST"}, place.path, false};
-    skill::Grant narrow;
-    if (remote.skill_id.empty()) {
-        narrow.allow = {rule};
-        return narrow;
-    }
-    const std::vector<std::string> skills{remote.skill_id};
-    const skill::Grant whole = TRY(m_parts.skills.resolve(access::Caller::system(), remote.space, skills));
-    const skill::Credential* chosen = forge::choose_credential(whole, place, forge::ForgeUse::git);
-    if (chosen == nullptr) return invalid("the skill has no credential for " + place.host);
-    skill::Credential used = *chosen;
-    used.brokered = true;
-    used.hosts = {rule};
-    if (used.header.empty()) used.header = "authorization", used.format = usual_format;
-    narrow.credentials = {std::move(used)};
-    return narrow;
-}
-
-Result<std::unique_ptr<forge::Uplink>> Repositories::open(const forge::Remote& remote, std::vector<Fd> listeners) {
-    if (m_broker == nullptr) return unavailable("the server is still starting");
-    if (listeners.empty()) return internal("the sandbox has no listeners");
-    broker::RunAccess access;
-    access.run_id = remote.purpose + "/" + make_ulid(m_parts.clock.now());
-    access.space_id = remote.space.text();
-    access.grant = TRY(grant_for(remote));
-    access.reach = remote.allow_private ? broker::Reach::also_private : broker::Reach::public_only;
-    access.decisions = std::make_shared<AuditedFetch>(m_parts.access.audit, remote.space, remote.purpose);
-    access.secrets = std::make_shared<FetchSecrets>(m_parts.vault, remote.space, remote.purpose);
-    const auto session = TRY(m_broker->attach(access, {std::move(listeners[0]), Fd()}));
-    auto uplink = std::make_unique<BrokeredUplink>(*m_broker, access.run_id);
-    const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*session));
-    for (const auto& [name, value] : environment.variables) uplink->environment[name] = value;
-    // Also a forge on this machine is reached through the broker.
-    for (const char* name : {"NO_PROXY", "no_proxy"}) uplink->environment.erase(name);
-    uplink->ca_bundle = environment.ca_bundle_content;
-    std::unique_ptr<forge::Uplink> opened = std::move(uplink);
-    return opened;
-}
-
-Result<std::unique_ptr<broker::GitAnswer>> Repositories::serve(const broker::GitCall& call) {
-    if (!m_quarantine) return unavailable("this machine cannot isolate git");
-    const auto service = call.pushes ? forge::GitService::receive_pack : forge::GitService::upload_pack;
-    auto exchange = TRY(
-        m_quarantine->serve({call.run_id, call.repo, service, call.advertise, call.protocol, call.gzip, call.stopped}));
-    std::unique_ptr<broker::GitAnswer> answer = std::make_unique<ForwardedAnswer>(std::move(exchange));
-    return answer;
+Result<> Repositories::open_git(const RepositoriesParts& parts) {
+    const std::string& data = parts.data_directory;
+    m_store = TRY(sandbox::Store::open(data));
+    // What a server that was killed left of its fetches and pushes.
+    for (const char* folder : {"/git", "/mirrors/tmp", "/quarantine/tmp"}) TRY(sandbox::remove_tree(data + folder));
+    m_git.emplace(*parts.provider, *m_store, &m_uplinks, forge::GitOptions{data + "/git", ::geteuid() == 0});
+    forge::MirrorOptions mirrors = parts.mirrors;
+    mirrors.directory = data + "/mirrors";
+    m_mirrors.emplace(m_repos, *m_git, parts.clock, mirrors);
+    forge::QuarantineOptions quarantine = parts.quarantine;
+    quarantine.directory = data + "/quarantine";
+    m_quarantine.emplace(parts.database, parts.clock, *m_mirrors, *m_git, quarantine);
+    TRY(m_quarantine->sweep());
+    m_supply.emplace(m_repos, *m_mirrors, *m_quarantine, parts.skills);
+    m_gateway_git.emplace(*m_quarantine);
+    m_services.mirrors = &*m_mirrors;
+    return {};
 }
 
 } // namespace hone::server

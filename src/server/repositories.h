@@ -1,13 +1,10 @@
-// Everything about repositories, built in order: git in sandboxes, mirrors, quarantine. Stands between forge/ and
-// broker/, which do not know each other: opens the way from git's sandbox to a forge, with the credential put in on the
-// broker's side, and answers the gateway's /git/. Thread-safe once connected.
+// Repositories as the server has them, built in order: git in sandboxes, mirrors, quarantine, what workers clone.
+// Thread-safe once connected.
 #pragma once
 
 #include "api/forge_services.h"
-#include "broker/broker.h"
-#include "broker/gateway/git_service.h"
 #include "forge/supply.h"
-#include "secret/vault.h"
+#include "server/adapters/git_uplinks.h"
 
 #include <optional>
 
@@ -25,12 +22,12 @@ struct RepositoriesParts {
     forge::QuarantineOptions quarantine = {};
 };
 
-class Repositories final : public broker::GitService, private forge::Uplinks {
+class Repositories {
 public:
     static Result<std::unique_ptr<Repositories>> open(const RepositoriesParts& parts);
 
     // Once the broker stands, before the first fetch. The broker must outlive every fetch.
-    void connect(broker::Broker& broker) { m_broker = &broker; }
+    void connect(broker::Broker& broker) { m_uplinks.connect(broker); }
 
     api::ForgeServices& services() { return m_services; }
     // Null where nothing can be isolated.
@@ -38,22 +35,21 @@ public:
     forge::Quarantine* quarantine() { return m_quarantine ? &*m_quarantine : nullptr; }
     forge::Mirrors* mirrors() { return m_mirrors ? &*m_mirrors : nullptr; }
     const forge::Git* git() const { return m_git ? &*m_git : nullptr; }
-
-    Result<std::unique_ptr<broker::GitAnswer>> serve(const broker::GitCall& call) override;
+    // For the gateway: what workers fetch and push.
+    broker::GitService* gateway_git() { return m_gateway_git ? &*m_gateway_git : nullptr; }
 
 private:
     explicit Repositories(const RepositoriesParts& parts);
-    Result<std::unique_ptr<forge::Uplink>> open(const forge::Remote& remote, std::vector<Fd> listeners) override;
-    Result<skill::Grant> grant_for(const forge::Remote& remote) const;
+    Result<> open_git(const RepositoriesParts& parts);
 
-    const RepositoriesParts m_parts;
-    broker::Broker* m_broker = nullptr;
+    BrokeredUplinks m_uplinks;
     std::optional<sandbox::Store> m_store;
     std::optional<forge::Git> m_git;
     forge::Repos m_repos;
     std::optional<forge::Mirrors> m_mirrors;
     std::optional<forge::Quarantine> m_quarantine;
     std::optional<forge::Supply> m_supply;
+    std::optional<QuarantineGit> m_gateway_git;
     api::ForgeServices m_services;
 };
 

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "server/backup.h"
+#include "server/backup/backup.h"
 #include "sql/migrate.h"
 #include "ui/ui.h"
 
@@ -19,23 +19,6 @@ namespace hone::server {
 
 const char* const version = HONE_VERSION;
 
-// --- Sweeper -------------------------------------------------------------------------------------------------------
-
-void Sweeper::step() {
-    const auto note = [](const char* what, const auto& outcome) {
-        if (!outcome.ok())
-            log(Level::warning, "background duty failed", {{"duty", what}, {"why", outcome.error().message}});
-    };
-    note("project data", m_access.projects.purge());
-    note("logins", m_access.logins.sweep());
-    note("idempotent responses", m_idempotency.sweep());
-    note("retention of spans", m_spans.step());
-    note("use of secrets", m_vault.flush_used());
-    note("notices and monitors", m_monitors.sweep());
-}
-
-// --- Server --------------------------------------------------------------------------------------------------------
-
 namespace {
 
 std::string database_url(const config::Config& config) {
@@ -50,7 +33,7 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A core dump of a server would hold what passes through its memory: requests with secrets, answers of models. Also
+// A core dump of a server would hold what passes through its memory: requests with secrets, responses of models. Also
 // where dumps go to a program, which no limit of their size prevents, they hold registers and no memory.
 void keep_memory_out_of_core_dumps() {
     const Fd filter(::open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC));
@@ -62,13 +45,13 @@ void keep_memory_out_of_core_dumps() {
     setrlimit(RLIMIT_CORE, &limit);
 }
 
-// Exporters of this machine speak plain HTTP unless told otherwise.
+// Exporters of this machine use plain HTTP unless they are configured otherwise.
 bool wants_otlp_tls(const config::Config& config, std::string_view address) {
     return !config.tls_key_file.empty() && !address.starts_with("127.") && !address.starts_with("[::1]") &&
            !address.starts_with("localhost:");
 }
 
-// The value lies in the memory that /proc/PID/environ shows: it is overwritten there, not only forgotten.
+// The value is in the memory that /proc/PID/environ shows: it is overwritten there, not only unset.
 crypto::SecretBytes take_from_environment(const char* name) {
     char* value = std::getenv(name);
     if (value == nullptr) return {};
@@ -103,11 +86,13 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     std::unique_ptr<Server> server(new Server(std::move(loaded), clock));
     TRY(server->open_data(admin_password));
     TRY(server->open_spans());
-    TRY(server->open_workshop());
+    TRY(server->open_repositories());
+    TRY(server->open_workers());
+    TRY(server->open_improvement());
     TRY(server->open_edge());
     TRY(server->open_otlp());
-    TRY(server->m_workshop->start(server->m_edge->addresses().back()));
-    TRY(server->m_review_desk->start());
+    TRY(server->m_workers->start(server->m_edge->addresses().back()));
+    TRY(server->m_reviews->start());
     server->m_automations->start();
     server->m_signal->start();
     server->m_monitors->start();
@@ -161,7 +146,7 @@ Result<> Server::open_secrets() {
     return {};
 }
 
-Result<> Server::open_workshop() {
+Result<> Server::open_repositories() {
     RepositoriesParts repositories{*m_database, m_clock,           *m_access,        *m_skills,
                                    *m_vault,    m_sandboxes.get(), m_config.data_dir};
     repositories.mirrors.most_bytes = m_config.git_mirror_bytes.count;
@@ -171,32 +156,60 @@ Result<> Server::open_workshop() {
     repositories.quarantine.push_file_bytes = m_config.git_push_file_bytes.count;
     repositories.quarantine.most_bytes = m_config.git_run_bytes.count;
     m_repositories = TRY(Repositories::open(repositories));
-    m_skill_source.emplace(*m_repositories, m_config.data_dir);
+    m_skill_source.emplace(m_repositories->services().repos, m_repositories->mirrors(), m_repositories->git(),
+                           m_config.data_dir);
     m_skills->set_source(*m_skill_source);
-    WorkshopParts parts{*m_database, m_clock, *m_access, *m_telemetry};
+    return {};
+}
+
+Result<> Server::open_workers() {
+    WorkerParts parts{*m_database, m_clock, *m_access, *m_telemetry, *m_skills, *m_vault};
     parts.provider = m_sandboxes.get();
     parts.data_directory = m_config.data_dir;
     parts.extra_ca_file = m_config.egress_ca_file;
     if (!m_config.prices_file.empty()) parts.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     parts.places = {m_config.run_places, m_config.run_places_per_space};
     parts.repositories = m_repositories.get();
-    m_workshop = TRY(Workshop::open(parts, *m_skills, *m_vault));
-    m_review_desk = std::make_unique<ReviewDesk>(
-        ReviewDeskParts{*m_database, m_clock, *m_access, m_workshop->runs(), *m_skills, *m_vault, *m_repositories,
-                        m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url});
-    m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, m_workshop->runs().runs,
-                                          m_workshop->runs().presets, m_workshop->usage(), *m_master_keys,
-                                          *m_telemetry});
-    api::RunServices& runs = m_workshop->runs();
+    m_workers = TRY(Workers::open(parts));
+    m_reviews = std::make_unique<ReviewDuties>(
+        ReviewParts{*m_database, m_clock, *m_access, m_workers->runs(), *m_skills, *m_vault, *m_repositories,
+                    m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url});
+    return {};
+}
+
+// What starts runs by itself and reports on traces: automations, Signal, monitors.
+Result<> Server::open_improvement() {
+    api::RunServices& runs = m_workers->runs();
+    m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, runs.runs, runs.presets, m_workers->usage(),
+                                          *m_master_keys, *m_telemetry});
+    m_automations->set_notices(m_notices->notices());
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
-    m_issue_forge.emplace(*m_repositories, *m_review_desk, m_config.public_url);
+    m_issue_forge.emplace(
+        m_repositories->services().repos, [this] { return m_reviews->delivery(); }, m_config.public_url);
     m_signal->set_forge_door(*m_issue_forge);
     m_signal_services.emplace(api::SignalServices{*m_signal});
-    m_automations->tell_with(m_notices->notices());
-    m_monitors.emplace(*m_database, m_clock, *m_access, *m_telemetry, m_workshop->usage(), *m_notices,
+    m_monitors.emplace(*m_database, m_clock, *m_access, *m_telemetry, m_workers->usage(), *m_notices,
                        m_automations->automations(), *m_signal);
     return {};
+}
+
+DemoParts Server::demo_parts() {
+    api::RunServices& runs = m_workers->runs();
+    return {*m_database,
+            m_clock,
+            *m_access,
+            *m_telemetry,
+            runs.runs,
+            runs.presets,
+            *m_skills,
+            *m_signal,
+            m_automations->automations(),
+            m_monitors->services().monitors,
+            m_repositories->git(),
+            m_no_sandboxes,
+            m_url,
+            m_config.data_dir};
 }
 
 Result<> Server::open_spans() {
@@ -250,19 +263,12 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
-    api::Services services{*m_access,
-                           *m_database,
-                           m_clock,
-                           *this,
-                           &*m_spans,
-                           &m_workshop->runs(),
-                           &*m_skills,
-                           &*m_vault,
-                           &m_workshop->usage(),
-                           &m_workshop->budgets()};
+    api::Services services{*m_access,           *m_database,          m_clock,    *this,
+                           &*m_spans,           &m_workers->runs(),   &*m_skills, &*m_vault,
+                           &m_workers->usage(), &m_workers->budgets()};
     services.automations = &m_automations->services();
     services.forge = &m_repositories->services();
-    services.reviews = &m_review_desk->services();
+    services.reviews = &m_reviews->services();
     services.signal = &*m_signal_services;
     services.monitors = &m_monitors->services();
     m_api.emplace(services, std::move(ui), api_options);
@@ -270,7 +276,7 @@ Result<> Server::open_edge() {
 
     net::ServerOptions options = edge_options();
     options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
-    // Workers reach the API through the gateway, which speaks plain HTTP to this machine only.
+    // Workers reach the API through the gateway, which uses plain HTTP to this machine only.
     if (!m_config.tls_key_file.empty()) options.listen.push_back({"127.0.0.1:0", "", ""});
     m_edge = TRY(net::Server::start(std::move(options), *m_api));
     m_url = (m_config.tls_key_file.empty() ? "http://" : "https://") + m_edge->addresses().front();
@@ -291,7 +297,7 @@ Result<> Server::open_otlp() {
     return {};
 }
 
-// Nobody asked for a default address; where something else has it (often a collector), the API still takes traces.
+// A default address is not required; where another program has it (often a collector), the API still takes traces.
 Result<> Server::without_default(std::string_view setting, const Error& error) const {
     if (m_loaded.sources.contains(setting))
         return Error{error.code, std::string(setting) + ": " + error.message, error.trail};
@@ -324,7 +330,7 @@ Result<> Server::open_otlp_grpc() {
     options.threads = static_cast<unsigned>(m_config.ingest_threads);
     options.largest_message = static_cast<int>(telemetry::Ingest::body_limit);
     auto started = grpc_bytes::GrpcServer::start(
-        options, [this](const grpc_bytes::GrpcCall& call) { return answer_grpc(*m_otlp_handler, call, m_clock); });
+        options, [this](const grpc_bytes::GrpcCall& call) { return handle_grpc(*m_otlp_handler, call, m_clock); });
     if (!started.ok()) return without_default("otlp_grpc_listen", started.error());
     m_otlp_grpc = std::move(started).value();
     m_otlp_grpc_url = (tls ? "https://" : "http://") + m_otlp_grpc->address();
@@ -349,8 +355,8 @@ Server::~Server() {
 }
 
 void Server::drain() {
-    ::unlink((m_config.data_dir + "/addresses.json").c_str()); // nobody new shall come
-    // Both at once would need a thread; a sender of traces repeats what was not answered.
+    ::unlink((m_config.data_dir + "/addresses.json").c_str()); // new clients must not find it
+    // One after the other: a sender of traces repeats what got no response.
     if (m_otlp_grpc) m_otlp_grpc->drain(m_config.drain_timeout);
     bool complete = !m_otlp_edge || m_otlp_edge->drain(m_config.drain_timeout);
     complete = m_edge->drain(m_config.drain_timeout) && complete;
@@ -394,8 +400,8 @@ std::vector<api::SettingView> Server::settings() const {
 }
 
 std::string Server::not_ready() const {
-    const auto answer = m_database->query("SELECT 1");
-    return answer.ok() ? "" : "the database does not answer: " + answer.error().message;
+    const auto rows = m_database->query("SELECT 1");
+    return rows.ok() ? "" : "the database does not respond: " + rows.error().message;
 }
 
 std::string Server::metrics() const {
@@ -427,7 +433,7 @@ std::string Server::metrics() const {
         out.sample({{"state", "env"}}, secrets.value().env);
     }
     m_span_duties->metrics(out);
-    m_workshop->metrics(out);
+    m_workers->metrics(out);
     m_automations->metrics(out);
     m_signal->metrics(out);
     m_monitors->metrics(out);
@@ -436,7 +442,8 @@ std::string Server::metrics() const {
 
 Result<std::unique_ptr<net::BodySource>> Server::backup(const access::Caller& caller) {
     TRY(caller.require(access::Permission::backup_create));
-    auto source = TRY(open_backup(*m_database, m_telemetry.get(), m_config.data_dir, m_clock, m_schema_version));
+    auto source =
+        TRY(open_backup(*m_database, m_telemetry.get(), m_config.data_dir, m_clock, m_schema_version, server::version));
     TRY(m_access->audit.record(caller, {"backup_create", {}, "installation"}));
     return source;
 }

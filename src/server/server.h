@@ -1,56 +1,27 @@
 // Builds, starts and stops every part in order: lock, keys, database, access, API, HTTP edge, background duties. The
-// parts are plain members; C++ destroys them in reverse. Used by serve.cpp and by tests.
+// parts are plain members; C++ destroys them in reverse. Wiring only. Used by commands/serve.cpp and by tests.
 #pragma once
 
 #include "api/api.h"
 #include "api/signal_services.h"
-#include "base/duty.h"
 #include "config/config.h"
+#include "server/adapters/issue_forge.h"
+#include "server/adapters/sandbox_audit.h"
+#include "server/adapters/skill_source.h"
+#include "server/adapters/span_duties.h"
 #include "server/automations.h"
-#include "server/issue_forge.h"
+#include "server/demo/demo.h"
 #include "server/monitors.h"
-#include "server/otlp_edge.h"
-#include "server/otlp_grpc.h"
-#include "server/review_desk.h"
-#include "server/sandbox_audit.h"
-#include "server/skill_source.h"
-#include "server/span_duties.h"
-#include "server/workshop.h"
+#include "server/otlp/otlp_edge.h"
+#include "server/otlp/otlp_grpc.h"
+#include "server/reviews.h"
+#include "server/sweeper.h"
+#include "server/workers.h"
 #include "sql/directory_lock.h"
-
-#include <functional>
 
 namespace hone::server {
 
 extern const char* const version;
-
-// What is deleted or written once a minute. step() is what tests call.
-class Sweeper {
-public:
-    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault,
-            MonitorDuties& monitors)
-        : m_access(access),
-          m_idempotency(idempotency),
-          m_spans(spans),
-          m_vault(vault),
-          m_monitors(monitors),
-          m_duty({"sweeper", std::chrono::minutes(1)}, [this]() -> Result<> {
-              step();
-              return {};
-          }) {}
-    void step();
-    void start() { m_duty.start(); }
-    // Runs a step soon, without waiting for its time.
-    void wake() { m_duty.wake(); }
-
-private:
-    access::Access& m_access;
-    api::Idempotency& m_idempotency;
-    SpanDuties& m_spans;
-    secret::Vault& m_vault;
-    MonitorDuties& m_monitors;
-    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
-};
 
 class Server final : private api::Installation {
 public:
@@ -65,10 +36,8 @@ public:
     const std::string& otlp_url() const { return m_otlp_url; }
     // Set when this start created the installation.
     const std::optional<access::FirstStart>& first_start() const { return m_first_start; }
-    using Say = std::function<void(const std::string&)>;
-    // Loads the demo project, switches Signal on and lets the playbook look at it, once; tells each step to `say`.
-    // Returns when the investigations are there.
-    Result<> open_demo(const Say& say);
+    // What `hone demo` uses; while the server lives.
+    DemoParts demo_parts();
     // Finishes running requests, then stops serving. Destroying without it cuts them.
     void drain();
     Result<> reload();
@@ -77,13 +46,10 @@ private:
     Server(config::Loaded loaded, const Clock& clock);
     Result<> open_data(const std::optional<std::string>& admin_password);
     Result<> open_secrets();
-    Result<> open_workshop();
-    Result<std::string> load_demo_traces(const access::SpaceId& space, const Say& say);
-    Result<run::RunId> start_demo_run(const access::SpaceId& space, const Say& say);
-    Result<> tell_run(const run::RunId& id, const Say& say);
-    Result<> tell_issues(const access::SpaceId& space, const std::string& project, const Say& say);
-    Result<> make_demo_automations(const access::SpaceId& space, const Say& say);
     Result<> open_spans();
+    Result<> open_repositories();
+    Result<> open_workers();
+    Result<> open_improvement();
     Result<> open_edge();
     Result<> open_otlp();
     Result<> open_otlp_http();
@@ -114,7 +80,7 @@ private:
     std::optional<access::FirstStart> m_first_start;
 
     std::optional<sql::DirectoryLock> m_lock;
-    std::unique_ptr<sandbox::Provider> m_sandboxes; // null: `m_no_sandboxes` says why
+    std::unique_ptr<sandbox::Provider> m_sandboxes; // null: `m_no_sandboxes` states why
     std::string m_no_sandboxes;
     std::unique_ptr<sql::Database> m_database;
     std::optional<access::Access> m_access;
@@ -130,9 +96,9 @@ private:
     std::optional<api::Spans> m_spans;
     std::optional<SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
-    std::optional<SkillSource> m_skill_source;
-    std::unique_ptr<Workshop> m_workshop;
-    std::unique_ptr<ReviewDesk> m_review_desk;
+    std::optional<GitSkillSource> m_skill_source;
+    std::unique_ptr<Workers> m_workers;
+    std::unique_ptr<ReviewDuties> m_reviews;
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<signal::Signal> m_signal;
@@ -145,13 +111,5 @@ private:
     std::unique_ptr<net::Server> m_otlp_edge;
     std::unique_ptr<grpc_bytes::GrpcServer> m_otlp_grpc;
 };
-
-// Sub-commands of the binary that run without a server, or are one.
-int serve_main(int argc, char** argv);
-int demo_main(int argc, char** argv);
-int harness_main(int argc, char** argv);
-int check_main(int argc, char** argv);
-int restore_main(int argc, char** argv);
-int print_main(int argc, char** argv);
 
 } // namespace hone::server

@@ -107,7 +107,7 @@ def test_everything_works_on_postgresql_and_comes_back_after_restarts(binary, st
 def test_check_sees_postgresql(binary, stack):
     postgres = Postgres(stack)
     outcome = run(binary, "check", "--database-url", postgres.url)
-    assert outcome.returncode == 0 and "PostgreSQL answers" in outcome.stdout, outcome
+    assert outcome.returncode == 0 and "PostgreSQL responds" in outcome.stdout, outcome
     postgres.stop()
     outcome = run(binary, "check", "--database-url", postgres.url)
     assert outcome.returncode == 1 and "database" in outcome.stdout, outcome

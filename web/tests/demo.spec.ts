@@ -73,5 +73,5 @@ test("automations have fired", async () => {
 test("the project has traces and a monitor", async () => {
   await open("/s/default/projects/support-agent");
   await open("/s/default/projects/support-agent/monitors");
-  await expect(page.getByText("slow answers")).toBeVisible();
+  await expect(page.getByText("slow responses")).toBeVisible();
 });

@@ -84,7 +84,7 @@ export async function start_server(command: "serve" | "demo" = "serve", flags: s
   };
   try {
     const url = await wait_for_url(directory, child, () => output);
-    if (command === "demo") await wait_for_words("Look at it:", child, () => output);
+    if (command === "demo") await wait_for_words("The demo is ready:", child, () => output);
     return { url, directory, stop };
   } catch (error) {
     child.kill("SIGKILL");

@@ -1,0 +1,98 @@
+#include "server/adapters/review_sources.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace hone::server {
+
+namespace {
+
+// Links to some of an issue's traces; without a public address their ids.
+std::vector<std::string> evidence_of(const std::string& examples, const std::string& home,
+                                     const access::ProjectId& project) {
+    constexpr size_t most_links = 5;
+    std::vector<std::string> links;
+    const auto list = json::parse(examples);
+    if (!list.ok() || !list.value().is_array()) return links;
+    for (const json::Value& one : list.value().get_array()) {
+        const json::Value* trace = one.is_object() ? one.get_object().if_contains("trace_id") : nullptr;
+        if (trace == nullptr || !trace->is_string() || links.size() >= most_links) continue;
+        const std::string id(trace->get_string());
+        links.push_back(home.empty() ? "Trace " + id : home + "/projects/" + project.text() + "/traces/" + id);
+    }
+    return links;
+}
+
+} // namespace
+
+Result<review::RepoPlace> QuarantineRepos::place(const std::string& run, const std::string& repo) {
+    const forge::RepoId id(repo);
+    const forge::Repo found = TRY(m_repos.find(access::Caller::system(), id));
+    const forge::RunRepo checkout = TRY(m_quarantine.find(run, id));
+    review::RepoPlace place;
+    place.space = found.space_id;
+    place.url = found.url;
+    const std::string& ref = checkout.base_ref.starts_with("refs/heads/") ? checkout.base_ref : found.head_ref;
+    place.default_branch = ref.starts_with("refs/heads/") ? ref.substr(11) : "main";
+    place.skill_id = found.skill_id.value_or("");
+    place.allow_private = found.allow_private;
+    place.mounts = m_quarantine.mounts(checkout);
+    place.directory = "/quarantine";
+    if (found.url.starts_with("file://")) place.local_path = found.url.substr(7);
+    return place;
+}
+
+IssueStories::IssueStories(sql::Database& database, const review::Artifacts& artifacts, review::RunSource& runs,
+                           const std::string& public_url)
+    : m_database(database),
+      m_artifacts(artifacts),
+      m_runs(runs),
+      m_public_url(public_url) {
+    while (m_public_url.ends_with('/')) m_public_url.pop_back();
+}
+
+Result<review::Story> IssueStories::story(const review::PullRequest& about) {
+    review::Story story;
+    std::optional<std::string> investigation;
+    const std::string home = m_public_url.empty() ? "" : m_public_url + "/s/" + percent_encode(about.space_id.text());
+    if (!home.empty()) {
+        story.run_url = home + "/runs/" + about.run_id;
+        story.review_url = home + "/inbox/" + about.artifact_id.text();
+        if (!about.fix_of.empty())
+            story.issue_url = home + "/projects/" + about.project_id.text() + "/signal/" + about.fix_of;
+    }
+    if (!about.fix_of.empty()) {
+        const auto rows =
+            TRY(m_database.query("SELECT title, investigation_id, examples FROM issues WHERE id = ?", about.fix_of));
+        story.issue_title = rows.empty() ? about.fix_of : rows.front().text(0) + " (" + about.fix_of + ")";
+        if (!rows.empty()) {
+            investigation = rows.front().optional_text(1);
+            story.evidence = evidence_of(rows.front().text(2), home, about.project_id);
+        }
+    }
+    if (investigation) {
+        const auto found = m_artifacts.find(access::Caller::system(), review::ArtifactId(*investigation));
+        if (found.ok()) story.root_cause = TRY(m_artifacts.content(found.value()));
+        return story;
+    }
+    review::ArtifactFilter filter;
+    filter.run = about.run_id;
+    filter.kind = review::ArtifactKind::investigation;
+    const auto found = TRY(m_artifacts.list(access::Caller::system(), about.space_id, filter, {}));
+    for (const review::Artifact& artifact : found.data)
+        if (artifact.review != review::ReviewState::rejected) {
+            story.root_cause = TRY(m_artifacts.content(artifact));
+            break;
+        }
+    return story;
+}
+
+void IssueStories::ended(const review::PullRequest& about) {
+    log(Level::info, "pull request ended",
+        {{"pull_request", about.id.text()}, {"state", std::string(name_of(about.state))}, {"fix_of", about.fix_of}});
+    const auto noted = m_runs.note(about.run_id, about.artifact_id,
+                                   "pull request " + std::string(name_of(about.state)) + ": " + about.url);
+    if (!noted.ok()) log(Level::warning, "the end of a pull request is not noted", {{"why", noted.error().message}});
+}
+
+} // namespace hone::server

@@ -1,0 +1,48 @@
+#include "server/adapters/sandbox_audit.h"
+
+#include "base/log.h"
+
+namespace hone::server {
+
+SandboxAudit::SandboxAudit(const access::AuditLog& log, std::string directory)
+    : m_log(log),
+      m_tail(std::move(directory)),
+      m_duty({"sandbox audit", std::chrono::seconds(5)}, [this] { return step(); }) {}
+
+SandboxAudit::~SandboxAudit() {
+    m_duty.stop();
+    if (const auto last = step(); !last.ok()) // what happened since the last one
+        log(Level::warning, "sandbox events not copied to the audit log", {{"why", last.error().message}});
+}
+
+Result<> SandboxAudit::record(const sandbox::SandboxEvent& event, int64_t next) {
+    access::AuditRecord entry;
+    const std::string action = "sandbox_" + std::string(name_of(event.kind));
+    entry.action = action;
+    entry.target = event.sandbox.text();
+    const json::Object all = json::to_value(event).as_object();
+    for (const auto& fact : all)
+        if (!fact.value().is_null() && fact.key() != "kind" && fact.key() != "sandbox")
+            entry.details[fact.key()] = fact.value();
+    // A crash between this entry and the offset's file records the same event twice, with equal offsets.
+    entry.details["log_offset"] = next;
+    TRY(m_log.record(access::Caller::system(), std::move(entry)));
+    return {};
+}
+
+Result<> SandboxAudit::step() {
+    return m_tail.step(*this);
+}
+
+std::unique_ptr<sandbox::Provider> open_sandboxes(const std::string& data_dir, int64_t ready, std::string& why) {
+    sandbox::LocalOptions options;
+    options.data_directory = data_dir;
+    options.ready = static_cast<size_t>(ready);
+    auto opened = sandbox::open_local_provider(options);
+    if (opened.ok()) return std::move(opened).value();
+    why = opened.error().message;
+    log(Level::warning, "this machine runs no sandboxes", {{"why", why}, {"advice", "hone check"}});
+    return nullptr;
+}
+
+} // namespace hone::server

@@ -1,0 +1,35 @@
+// Copies the events that shims and the spawner recorded about sandboxes into the installation's hash-chained audit log:
+// every start, command, end and clean-up, also of the time when no server ran. One thread; step() is what tests call.
+#pragma once
+
+#include "access/audit.h"
+#include "base/duty.h"
+#include "sandbox/local/event_tail.h"
+#include "sandbox/local/local_provider.h"
+
+namespace hone::server {
+
+class SandboxAudit final : private sandbox::Auditor {
+public:
+    // `directory` is DIR/sandbox, which holds audit.jsonl.
+    SandboxAudit(const access::AuditLog& log, std::string directory);
+
+    ~SandboxAudit() override;
+
+    // Copies the events that are new.
+    Result<> step();
+    void start() { m_duty.start(); }
+
+private:
+    Result<> record(const sandbox::SandboxEvent& event, int64_t next) override;
+
+    const access::AuditLog& m_log;
+    sandbox::EventTail m_tail;
+    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
+};
+
+// The provider of this machine's sandboxes. A machine that cannot have any is no error: null, and `why` states what is
+// missing.
+std::unique_ptr<sandbox::Provider> open_sandboxes(const std::string& data_dir, int64_t ready, std::string& why);
+
+} // namespace hone::server

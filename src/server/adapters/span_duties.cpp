@@ -1,0 +1,78 @@
+#include "server/adapters/span_duties.h"
+
+#include "base/log.h"
+
+namespace hone::server {
+
+namespace {
+
+constexpr Duration load_patience = std::chrono::seconds(30);
+
+} // namespace
+
+// The engine is not started to find an empty directory.
+bool SpanDuties::holds_nothing() const {
+    return !m_engine_directory.empty() && !file_exists(m_engine_directory);
+}
+
+Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
+    m_spans.projects.forget();
+    // What was accepted before the deletion goes into the engine first, so that it does not come back afterwards.
+    auto& telemetry = m_spans.telemetry;
+    const auto log_stats = telemetry.log_stats();
+    if (telemetry.loader().next_sequence() >= log_stats.next_sequence && holds_nothing()) return {};
+    if (!telemetry.loader().wait_loaded(log_stats.next_sequence, load_patience))
+        return busy("spans are still on their way to the engine");
+    TRY(telemetry.store());
+    return m_spans.retention.delete_project(project.text());
+}
+
+Result<> SpanDuties::step() {
+    if (holds_nothing()) return {};
+    const auto* engine = m_spans.telemetry.engine_process();
+    const bool runs = engine == nullptr || engine->is_running();
+    const Duration every = runs ? Duration(std::chrono::hours(1)) : Duration(std::chrono::hours(24));
+    if (m_clock.steady() - m_last_retention < every) return {};
+    m_last_retention = m_clock.steady();
+    TRY(m_spans.telemetry.store());
+    telemetry::RetentionPolicy policy;
+    policy.days = TRY(m_access.projects.retention_days());
+    policy.default_days = m_spans.projects.default_retention_days();
+    policy.bytes = TRY(m_spans.projects.settings().retention_bytes());
+    const auto report = TRY(m_spans.retention.apply(policy));
+    if (report.dropped_days > 0 || report.deleted_spans > 0)
+        log(Level::info, "old spans deleted",
+            {{"days", report.dropped_days},
+             {"spans", report.deleted_spans},
+             {"bytes_before", report.bytes_before},
+             {"bytes_after", report.bytes_after}});
+    return {};
+}
+
+void SpanDuties::metrics(MetricsWriter& out) const {
+    telemetry::LedgerCounts all;
+    for (const auto& [project, counts] : m_spans.telemetry.ledger()) all.add(counts);
+    out.counter("spans_received_total", "Spans received.", all.received);
+    out.counter("spans_stored_total", "Spans stored.", all.stored);
+    out.counter("spans_repeated_total", "Spans that were sent again, and left out.", all.repeated);
+    out.counter("spans_rejected_total", "Spans rejected.", all.rejected_total());
+    int64_t over_quota = 0;
+    for (const auto& [reason, count] : all.rejected) over_quota += telemetry::is_quota_reason(reason) ? count : 0;
+    out.counter("spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
+    out.gauge("spans_pending", "Spans on disk, on their way to the engine.", all.pending());
+    const auto log_stats = m_spans.telemetry.log_stats();
+    out.gauge("span_log_bytes", "Disk used by the log of spans on their way to the engine.", log_stats.disk_bytes);
+    const auto backlog = m_spans.telemetry.backlog();
+    out.gauge("spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
+    out.gauge("spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",
+              static_cast<double>(backlog.oldest_wait.count()) / 1e9);
+    out.counter("span_load_failures_total", "Attempts to put spans into the engine that failed.", backlog.failures);
+    out.counter("span_log_commits_total", "Times the span log was flushed to the disk.", log_stats.commits);
+    out.gauge("span_log_damaged_bytes", "Damaged bytes found in the span log at start.", log_stats.damaged_bytes);
+    if (const auto* engine = m_spans.telemetry.engine_process()) {
+        out.gauge("engine_running", "Whether the span engine runs.", engine->is_running() ? 1 : 0);
+        out.counter("engine_starts_total", "Starts of the span engine.", engine->starts());
+    }
+}
+
+} // namespace hone::server

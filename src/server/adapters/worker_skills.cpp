@@ -1,0 +1,73 @@
+#include "server/adapters/worker_skills.h"
+
+#include "base/log.h"
+#include "crypto/seal.h"
+
+namespace hone::server {
+
+namespace {
+
+// Opens secrets for one run.
+class RunSecrets final : public broker::SecretOpener {
+public:
+    RunSecrets(secret::Vault& vault, access::SpaceId space, run::RunId run)
+        : m_vault(vault),
+          m_space(std::move(space)),
+          m_run(std::move(run)) {}
+    Result<crypto::SecretBytes> open(const std::string& secret_id) override {
+        return m_vault.open(m_space, secret_id, m_run.text());
+    }
+
+private:
+    secret::Vault& m_vault;
+    const access::SpaceId m_space;
+    const run::RunId m_run;
+};
+
+} // namespace
+
+Result<skill::Grant> VaultWorkerSkills::grant(const access::SpaceId& space, const std::vector<std::string>& skills) {
+    return m_skills.resolve(access::Caller::system(), space, skills);
+}
+
+Result<std::vector<run::SkillFolder>> VaultWorkerSkills::folders(const access::SpaceId& space,
+                                                                 const std::vector<std::string>& skills) {
+    std::vector<run::SkillFolder> folders;
+    for (const std::string& id : skills) {
+        const skill::Skill found = TRY(m_skills.find(access::Caller::system(), space, id));
+        if (!found.folder) continue;
+        run::SkillFolder folder;
+        folder.name = found.folder->name;
+        for (const skill::FolderFile& file : TRY(m_skills.folder_files(found.folder->hash)))
+            folder.files.push_back({file.path, file.content, file.executable});
+        folders.push_back(std::move(folder));
+    }
+    return folders;
+}
+
+std::shared_ptr<broker::SecretOpener> VaultWorkerSkills::opener(const access::SpaceId& space, const run::RunId& run) {
+    return std::make_shared<RunSecrets>(m_vault, space, run);
+}
+
+Result<std::shared_ptr<const crypto::SecretBytes>> VaultWorkerSkills::seed(const access::SpaceId& space,
+                                                                           const run::RunId& run) {
+    const secret::Scope scope{space};
+    auto kept = m_vault.reveal(scope, run.text(), "seed", "the run's certificates");
+    if (kept.ok()) return std::make_shared<const crypto::SecretBytes>(std::move(kept).value());
+    if (kept.error().code != Code::not_found) return kept.error();
+    auto made = std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        return m_vault.keep(transaction, scope, run.text(), "seed", *made);
+    }));
+    return made;
+}
+
+void VaultWorkerSkills::delete_seed(const run::RunId& run) {
+    const auto forgotten = m_database.write(
+        [&](sql::Transaction& transaction) -> Result<> { return m_vault.forget(transaction, run.text()); });
+    if (!forgotten.ok())
+        log(Level::warning, "the seed of a run is still there",
+            {{"run", run.text()}, {"why", forgotten.error().message}});
+}
+
+} // namespace hone::server

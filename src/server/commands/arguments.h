@@ -1,0 +1,19 @@
+// What the commands that run without a server (check, restore, harness, serve) share: their flags, the environment, and
+// how they report a failure, as the client commands do (docs/cli.md): in words, or as one JSON document with --json.
+#pragma once
+
+#include "base/result.h"
+
+#include <optional>
+#include <string>
+
+namespace hone::server {
+
+bool wants_json(int argc, char** argv);
+bool wants_help(int argc, char** argv);
+// None: the variable is not set.
+std::optional<std::string> environment(const std::string& name);
+// Prints to standard error; the exit code: 2 when the command line is wrong, else 1.
+int report_failure(const Error& error, bool as_json);
+
+} // namespace hone::server

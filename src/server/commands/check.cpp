@@ -1,0 +1,241 @@
+// `hone check`: what this machine offers, one line each, with advice where something is missing.
+#include "sandbox/local/check.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "net/client.h"
+#include "run/harness_store.h"
+#include "server/beside_program.h"
+#include "server/commands/arguments.h"
+#include "server/commands/commands.h"
+#include "telemetry/engine/chdb.h"
+#include "telemetry/engine/engine_confinement.h"
+#include "json/json.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace hone::server {
+
+namespace {
+
+struct CheckLine {
+    std::string name;
+    std::string state; // ok, warning, missing
+    std::string detail;
+    std::string advice;
+    static constexpr std::tuple fields{
+        Field{"name", &CheckLine::name, ""},
+        Field{"state", &CheckLine::state, ""},
+        Field{"detail", &CheckLine::detail, ""},
+        Field{"advice", &CheckLine::advice, ""},
+    };
+};
+
+CheckLine check_kernel() {
+    utsname name{};
+    uname(&name);
+    return {"kernel", "ok", std::string(name.sysname) + " " + name.release + " " + name.machine, ""};
+}
+
+CheckLine check_descriptors() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const bool enough = limit.rlim_max >= 20'000;
+    return {"open files", enough ? "ok" : "warning", fmt::format("hard limit {}", limit.rlim_max),
+            enough ? "" : "for more connections raise it: ulimit -Hn 65536, or LimitNOFILE= in the systemd unit"};
+}
+
+CheckLine check_data_dir(const std::string& path) {
+    if (!file_exists(path)) {
+        const auto absolute = std::filesystem::absolute(path);
+        std::string parent = absolute.parent_path().string();
+        while (!file_exists(parent) && parent.size() > 1) parent = std::filesystem::path(parent).parent_path().string();
+        const bool writable = ::access(parent.c_str(), W_OK) == 0;
+        return {"data directory", writable ? "ok" : "missing",
+                path + (writable ? " will be created at first start" : " cannot be created"),
+                writable ? "" : "choose a directory you may write with --data-dir"};
+    }
+    if (::access(path.c_str(), W_OK) != 0)
+        return {"data directory", "missing", path + " is not writable",
+                "choose another with --data-dir, or change its owner"};
+    auto lock = sql::DirectoryLock::acquire(path);
+    return {"data directory", "ok", path + (lock.ok() ? "" : " (in use: " + lock.error().message + ")"), ""};
+}
+
+CheckLine check_disk(const std::string& path) {
+    std::string existing = std::filesystem::absolute(path).string();
+    while (!file_exists(existing) && existing.size() > 1)
+        existing = std::filesystem::path(existing).parent_path().string();
+    struct statvfs status {};
+    if (statvfs(existing.c_str(), &status) != 0)
+        return {"disk", "warning", "cannot read the free space of " + existing, ""};
+    const double free_gib = static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize) / (1 << 30);
+    return {"disk", free_gib < 2 ? "warning" : "ok", fmt::format("{:.1f} GiB free", free_gib),
+            free_gib < 2 ? "traces need room: free some, or set a shorter retention" : ""};
+}
+
+CheckLine check_database(const config::Config& config) {
+    if (config.database_url.empty()) return {"database", "ok", "SQLite in the data directory", ""};
+    sql::Options options;
+    options.url = config.database_url;
+    auto database = sql::Database::open(options);
+    if (!database.ok())
+        return {"database", "missing", database.error().message, "check database_url and that PostgreSQL is running"};
+    return {"database", "ok", "PostgreSQL responds", ""};
+}
+
+CheckLine check_engine(const config::Config& config) {
+    if (!config.clickhouse_url.empty()) return {"span engine", "ok", "ClickHouse at " + config.clickhouse_url, ""};
+    const auto library = telemetry::find_chdb_library(config.engine_library);
+    if (!library.ok())
+        return {"span engine", "warning", library.error().message,
+                "put libchdb.so beside the program, or name it with engine_library; without it no traces are kept"};
+    if (!telemetry::can_confine_files() && config.engine_unconfined != "true")
+        return {"span engine", "warning", "this kernel has no Landlock, so the engine does not start",
+                "start the kernel with lsm=landlock, or read about engine_unconfined in docs/config.md"};
+    return {"span engine", "ok", library.value(), ""};
+}
+
+// Queries the server of this data directory, when one runs, whether it can store what it accepts.
+std::optional<CheckLine> check_spans(const std::string& data_dir) {
+    const auto text = read_file(data_dir + "/addresses.json", 1 << 16);
+    const auto addresses = text.ok() ? json::parse(text.value()) : Result<json::Value>(text.error());
+    if (!addresses.ok() || !addresses.value().is_object()) return std::nullopt;
+    const json::Object& found = addresses.value().as_object();
+    const auto* url = found.if_contains("http_local") ? found.if_contains("http_local") : found.if_contains("http");
+    if (url == nullptr || !url->is_string()) return std::nullopt;
+    net::ClientRequest request;
+    request.url = std::string(url->as_string()) + "/readyz";
+    request.total_timeout = std::chrono::seconds(10);
+    net::HttpClient client;
+    const auto answer = client.send(request);
+    if (!answer.ok())
+        return CheckLine{"running server", "warning", answer.error().message,
+                         "addresses.json names a server that does not respond: see its log, or start it again"};
+    const std::string& body = answer.value().body;
+    const std::string_view rest = std::string_view(body).substr(body.starts_with("ready\nwarning: ") ? 15 : 0);
+    const size_t end = rest.find('\n');
+    if (answer.value().status == 200 && rest == "ready\n")
+        return CheckLine{"running server", "ok", std::string(url->as_string()) + " is ready and stores spans", ""};
+    return CheckLine{"running server", answer.value().status == 200 ? "warning" : "missing",
+                     std::string(rest.substr(0, end)),
+                     std::string(trim(end == rest.npos ? std::string_view() : rest.substr(end)))};
+}
+
+CheckLine check_worker_files() {
+    for (const char* name : {"hone-inside", "playbooks"})
+        if (beside_program(name).empty())
+            return {"worker files", "warning", std::string(name) + " is missing",
+                    "put it beside the program; without it no session can start"};
+    return {"worker files", "ok", "hone-inside and playbooks", ""};
+}
+
+// Programs of coding agents; playbooks need none.
+CheckLine check_harnesses(const std::string& data_dir) {
+    std::string found;
+    if (const auto installed = run::HarnessStore(data_dir).list(); installed.ok())
+        for (const run::InstalledHarness& one : installed.value())
+            found += (found.empty() ? "" : ", ") + one.name + " " + one.version;
+    if (!found.empty()) return {"harnesses", "ok", found + ", playbook", ""};
+    return {"harnesses", "warning", "only playbook",
+            "for a coding agent: hone harness install claude-code --data-dir " + quote_shell(data_dir)};
+}
+
+// Model skills of any space. They are in the database; no server is needed to count them.
+int64_t count_model_skills(const config::Config& config) {
+    sql::Options options;
+    options.url = config.database_url.empty() ? "sqlite:" + config.data_dir + "/hone.db" : config.database_url;
+    options.check_up_to_bytes = 0;
+    if (config.database_url.empty() && !file_exists(config.data_dir + "/hone.db")) return 0;
+    const auto database = sql::Database::open(options);
+    if (!database.ok()) return 0;
+    const auto rows = database.value()->query("SELECT count(*) FROM skills WHERE type = 'model'");
+    return rows.ok() && !rows.value().empty() ? rows.value().front().integer(0) : 0;
+}
+
+CheckLine check_models(const config::Config& config) {
+    std::string found;
+    if (const int64_t skills = count_model_skills(config); skills > 0)
+        found = fmt::format("{} model skill{}", skills, skills == 1 ? "" : "s");
+    if (!found.empty()) return {"model credentials", "ok", found, ""};
+    return {"model credentials", "warning", "no model skill",
+            "coding agents need one: hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY"};
+}
+
+CheckLine check_tls(const config::Config& config) {
+    const auto port = config.listen.rfind(':');
+    const std::string host = config.listen.substr(0, port);
+    const bool local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+    if (!config.tls_key_file.empty()) return {"transport", "ok", "HTTPS on " + config.listen, ""};
+    return {"transport", local ? "ok" : "warning", "HTTP on " + config.listen,
+            local ? ""
+                  : "passwords and keys travel in clear: set tls_certificate_file and tls_key_file, or put a TLS proxy "
+                    "in front"};
+}
+
+} // namespace
+
+int check_main(int argc, char** argv) {
+    const bool json_wanted = wants_json(argc, argv);
+    std::vector<const char*> rest;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--json") == 0) continue;
+        if (std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0) {
+            std::printf("Usage: hone check [--json] [options of hone serve]\n\nReports what this machine offers for "
+                        "the given settings. Exit code 1 when something needed is missing.\n");
+            return 0;
+        }
+        rest.push_back(argv[i]);
+    }
+    auto flags = config::parse_flags(rest);
+    auto loaded = flags.ok()
+                      ? config::load(flags.value(),
+                                     [](const std::string& name) -> std::optional<std::string> {
+                                         const char* value = std::getenv(name.c_str());
+                                         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+                                     })
+                      : Result<config::Loaded>(flags.error());
+    if (!loaded.ok()) return report_failure(invalid(loaded.error().message), json_wanted);
+    const config::Config& config = loaded.value().config;
+    std::vector<CheckLine> lines{check_kernel(),
+                                 check_data_dir(config.data_dir),
+                                 check_disk(config.data_dir),
+                                 check_database(config),
+                                 check_engine(config),
+                                 check_worker_files(),
+                                 check_harnesses(config.data_dir),
+                                 check_models(config),
+                                 check_tls(config),
+                                 check_descriptors()};
+    if (const auto spans = check_spans(config.data_dir)) lines.push_back(*spans);
+    // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
+    for (auto& line : sandbox::check())
+        lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,
+                         line.advice});
+    bool missing = false;
+    for (const auto& line : lines) missing = missing || line.state == "missing";
+    if (json_wanted) {
+        std::printf("%s\n", json::write(lines).c_str());
+        return missing ? 1 : 0;
+    }
+    const bool colour = isatty(1) != 0 && std::getenv("NO_COLOR") == nullptr;
+    for (const auto& line : lines) {
+        const char* shade = !colour                   ? ""
+                            : line.state == "ok"      ? "\033[32m"
+                            : line.state == "warning" ? "\033[33m"
+                                                      : "\033[31m";
+        std::printf("%s%-8s%s %-34s %s\n", shade, line.state.c_str(), colour ? "\033[0m" : "", line.name.c_str(),
+                    line.detail.c_str());
+        if (!line.advice.empty()) std::printf("         %-34s → %s\n", "", line.advice.c_str());
+    }
+    return missing ? 1 : 0;
+}
+
+} // namespace hone::server

@@ -1,0 +1,63 @@
+#include "server/reviews.h"
+
+namespace hone::server {
+
+ReviewDuties::ReviewDuties(const ReviewParts& parts)
+    : m_parts(parts),
+      m_services(parts.database, parts.clock, parts.access, parts.runs),
+      m_http(parts.access.audit, parts.skills, parts.vault, parts.extra_ca_file, parts.data_directory),
+      m_stories(parts.database, parts.runs.artifacts, m_services, parts.public_url) {}
+
+ReviewDuties::~ReviewDuties() {
+    if (auto* quarantine = m_parts.repositories.quarantine()) quarantine->set_listener(nullptr);
+    // Each of them wakes another: all stop before the first is destroyed.
+    for (std::optional<Duty>* duty : {&m_delivering, &m_verifying, &m_inspecting})
+        if (*duty) (*duty)->stop();
+}
+
+Result<> ReviewDuties::start() {
+    const forge::Git* git = m_parts.repositories.git();
+    forge::Quarantine* quarantine = m_parts.repositories.quarantine();
+    if (m_parts.provider == nullptr || git == nullptr || quarantine == nullptr) return {};
+    const std::string scratch = m_parts.data_directory + "/git/review";
+    m_store = TRY(sandbox::Store::open(m_parts.data_directory));
+    TRY(m_services.branches.restart_verifications());
+    m_repos.emplace(m_parts.repositories.services().repos, *quarantine);
+    m_inspector.emplace(m_services.branches, *m_repos, *git, m_parts.clock, scratch);
+    m_verifier.emplace(m_services.branches, m_services, *m_repos, *m_parts.provider, *m_store);
+    m_delivery.emplace(review::DeliveryParts{m_parts.database, m_parts.clock, m_parts.runs.artifacts,
+                                             m_services.branches, m_services.pull_requests, m_services, *m_repos, *git,
+                                             m_http, m_stories, scratch});
+    make_duties();
+    m_services.inspector = &*m_inspector;
+    m_services.delivery = &*m_delivery;
+    m_services.wake_delivery = [this] { m_delivering->wake(); };
+    m_services.reviews.set_listener([this] { m_delivering->wake(); });
+    m_services.branches.set_listener([this] { m_inspecting->wake(); });
+    m_delivering->start();
+    m_verifying->start();
+    m_inspecting->start();
+    quarantine->set_listener(&m_services.branches);
+    return {};
+}
+
+void ReviewDuties::make_duties() {
+    static constexpr Duration period = std::chrono::seconds(5);
+    m_delivering.emplace(DutyOptions{"delivery", period}, [this]() -> Result<Duration> {
+        const bool more = TRY(m_delivery->step());
+        return more ? Duration::zero() : period;
+    });
+    m_verifying.emplace(DutyOptions{"verification", period}, [this]() -> Result<Duration> {
+        const bool more = TRY(m_verifier->step());
+        if (more) m_inspecting->wake(); // a verified branch may be approved by its policy
+        return more ? Duration::zero() : period;
+    });
+    m_inspecting.emplace(DutyOptions{"inspection", period}, [this]() -> Result<Duration> {
+        const bool inspected = TRY(m_inspector->step());
+        if (inspected) m_verifying->wake();
+        const bool approved = TRY(m_services.reviews.approve_automatic());
+        return inspected || approved ? Duration::zero() : period;
+    });
+}
+
+} // namespace hone::server

@@ -1,0 +1,58 @@
+// Reviews as the server runs them: inspects pushed branches, verifies them, delivers approved ones to forges. Built in
+// order; its threads live from `start` to the end of the object.
+#pragma once
+
+#include "api/review_services.h"
+#include "base/duty.h"
+#include "review/delivery.h"
+#include "review/verifier.h"
+#include "server/adapters/forge_http.h"
+#include "server/adapters/review_sources.h"
+#include "server/repositories.h"
+
+namespace hone::server {
+
+struct ReviewParts {
+    sql::Database& database;
+    const Clock& clock;
+    access::Access& access;
+    api::RunServices& runs;
+    skill::Skills& skills;
+    secret::Vault& vault;
+    Repositories& repositories;
+    sandbox::Provider* provider = nullptr; // null: this machine cannot isolate; branches cannot be inspected
+    std::string data_directory = {};
+    std::string extra_ca_file = {};
+    std::string public_url = {}; // links in pull requests begin with it; empty: there are none
+};
+
+class ReviewDuties {
+public:
+    explicit ReviewDuties(const ReviewParts& parts);
+    ~ReviewDuties();
+
+    api::ReviewServices& services() { return m_services; }
+    // Once the repositories are connected.
+    Result<> start();
+    // Null before `start` and where nothing can be isolated.
+    review::Delivery* delivery() { return m_delivery ? &*m_delivery : nullptr; }
+
+private:
+    void make_duties();
+
+    const ReviewParts m_parts;
+    api::ReviewServices m_services;
+    SkillForgeHttp m_http;
+    IssueStories m_stories;
+    std::optional<sandbox::Store> m_store;
+    std::optional<QuarantineRepos> m_repos;
+    std::optional<review::Inspector> m_inspector;
+    std::optional<review::Verifier> m_verifier;
+    std::optional<review::Delivery> m_delivery;
+    // Last: their threads use what stands above.
+    std::optional<Duty> m_inspecting;
+    std::optional<Duty> m_verifying;
+    std::optional<Duty> m_delivering;
+};
+
+} // namespace hone::server

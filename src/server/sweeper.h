@@ -1,0 +1,39 @@
+// What the server deletes or writes once a minute: data of deleted projects, old logins, responses, spans and notices.
+// step() is what tests call; one thread calls it.
+#pragma once
+
+#include "api/idempotency.h"
+#include "base/duty.h"
+#include "server/adapters/span_duties.h"
+#include "server/monitors.h"
+
+namespace hone::server {
+
+class Sweeper {
+public:
+    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault,
+            MonitorDuties& monitors)
+        : m_access(access),
+          m_idempotency(idempotency),
+          m_spans(spans),
+          m_vault(vault),
+          m_monitors(monitors),
+          m_duty({"sweeper", std::chrono::minutes(1)}, [this]() -> Result<> {
+              step();
+              return {};
+          }) {}
+    void step();
+    void start() { m_duty.start(); }
+    // Runs a step soon, without waiting for its time.
+    void wake() { m_duty.wake(); }
+
+private:
+    access::Access& m_access;
+    api::Idempotency& m_idempotency;
+    SpanDuties& m_spans;
+    secret::Vault& m_vault;
+    MonitorDuties& m_monitors;
+    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
+};
+
+} // namespace hone::server

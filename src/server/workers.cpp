@@ -1,0 +1,79 @@
+#include "server/workers.h"
+
+#include "base/file.h"
+#include "server/beside_program.h"
+
+#include <unistd.h>
+
+namespace hone::server {
+
+namespace {
+
+// Servers that share a database must not resume each other's runs; the name stays through restarts.
+Result<std::string> server_name(const WorkerParts& parts) {
+    if (parts.database.engine() == sql::Engine::sqlite) return std::string("local");
+    const std::string path = parts.data_directory + "/server_name";
+    if (!file_exists(path)) TRY(write_file(path, "server_" + make_ulid(parts.clock.now())));
+    return read_file(path, 100);
+}
+
+} // namespace
+
+Workers::Workers(const WorkerParts& parts)
+    : m_parts(parts),
+      m_ledger(parts.database),
+      m_budgets(parts.database, m_ledger, parts.access.audit, parts.clock),
+      m_prices(telemetry::Prices::built_in()),
+      m_model_spans(parts.telemetry.ingester()),
+      m_check(parts.skills),
+      m_services(parts.database, parts.clock, parts.access, m_check, parts.data_directory),
+      m_run_store(parts.database, parts.clock, m_services.transcript),
+      m_skills(parts.database, parts.skills, parts.vault),
+      m_spans(parts.telemetry.ingester()),
+      m_skill_use(m_services.presets) {}
+
+Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
+    std::unique_ptr<Workers> workers(new Workers(parts));
+    TRY(workers->m_prices.add(parts.price_lines));
+    parts.skills.add_use(workers->m_skill_use);
+    return workers;
+}
+
+Result<> Workers::start(const std::string& address) {
+    if (m_parts.provider == nullptr) return {};
+    m_store = TRY(sandbox::Store::open(m_parts.data_directory));
+    TRY(start_broker(address));
+    m_worker_services.emplace(run::WorkerServices{
+        m_parts.clock, m_parts.access, m_run_store, *m_parts.provider, *m_store, *m_broker, *m_gateway, m_ledger,
+        m_skills, m_services.egress, m_spans, m_services.harnesses, m_parts.data_directory,
+        beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0,
+        m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr});
+    m_dispatcher = std::make_unique<run::Dispatcher>(run::DispatcherOptions{TRY(server_name(m_parts)), m_parts.places},
+                                                     *m_worker_services);
+    m_services.runs.set_listener(*m_dispatcher);
+    return m_dispatcher->start();
+}
+
+Result<> Workers::start_broker(const std::string& address) {
+    m_upstream = TRY(broker::local_upstream(address));
+    m_gateway = std::make_unique<broker::Gateway>(broker::GatewayOptions{}, m_budgets, m_prices, m_parts.clock,
+                                                  &m_model_spans, m_upstream.get());
+    broker::DialerOptions options;
+    options.extra_ca_file = m_parts.extra_ca_file;
+    m_dialer = TRY(broker::Dialer::create(options));
+    m_broker = TRY(broker::Broker::start({}, *m_dialer, m_parts.clock, m_gateway.get()));
+    if (m_parts.repositories == nullptr) return {};
+    m_gateway->set_git(m_parts.repositories->gateway_git());
+    m_parts.repositories->connect(*m_broker);
+    return {};
+}
+
+void Workers::metrics(MetricsWriter& out) const {
+    const run::Dispatcher::Count count = m_dispatcher ? m_dispatcher->count() : run::Dispatcher::Count{};
+    out.gauge("runs_live", "Runs that have a worker now.", count.live);
+    out.gauge("run_queue_looked_at_seconds", "When the queue of runs was last read.",
+              static_cast<double>(to_ns(count.queue_read_at)) / 1e9);
+    out.counter("model_usage_rows_lost_total", "Model calls whose usage could not be stored.", m_ledger.lost());
+}
+
+} // namespace hone::server

@@ -1,0 +1,69 @@
+// Workers as the server has them, built in order: budgets, gateway, broker, runs, dispatcher. Where the machine cannot
+// isolate a process there is no dispatcher: presets, skills and old runs can be read, new runs wait in the queue.
+#pragma once
+
+#include "api/run_services.h"
+#include "base/metrics.h"
+#include "broker/broker.h"
+#include "broker/gateway/gateway.h"
+#include "broker/gateway/model_spans.h"
+#include "run/skill_check.h"
+#include "run/worker/dispatcher.h"
+#include "server/adapters/run_adapters.h"
+#include "server/adapters/worker_skills.h"
+#include "server/repositories.h"
+#include "telemetry/telemetry.h"
+
+namespace hone::server {
+
+struct WorkerParts {
+    sql::Database& database;
+    const Clock& clock;
+    access::Access& access;
+    telemetry::Telemetry& telemetry;
+    skill::Skills& skills;
+    secret::Vault& vault;
+    sandbox::Provider* provider = nullptr; // null: this machine cannot isolate
+    std::string data_directory = {};
+    std::string extra_ca_file = {};
+    std::string price_lines = {}; // telemetry/span/prices.h; beside the built-in ones
+    run::Places places = {};
+    Repositories* repositories = nullptr; // null: workers have none
+};
+
+class Workers {
+public:
+    static Result<std::unique_ptr<Workers>> open(const WorkerParts& parts);
+
+    api::RunServices& runs() { return m_services; }
+    broker::UsageLedger& usage() { return m_ledger; }
+    broker::Budgets& budgets() { return m_budgets; }
+    // Once the API listens at `address` ("127.0.0.1:7070"): workers reach it through the gateway.
+    Result<> start(const std::string& address);
+    void metrics(MetricsWriter& out) const;
+
+private:
+    explicit Workers(const WorkerParts& parts);
+    Result<> start_broker(const std::string& address);
+
+    const WorkerParts m_parts;
+    broker::UsageLedger m_ledger;
+    broker::Budgets m_budgets;
+    telemetry::Prices m_prices; // unchanged after `open`
+    broker::ModelSpans m_model_spans;
+    run::SkillCheck m_check;
+    api::RunServices m_services;
+    run::RunStore m_run_store;
+    VaultWorkerSkills m_skills;
+    IngestSpanSink m_spans;
+    PresetSkillUse m_skill_use;
+    std::optional<sandbox::Store> m_store;
+    std::unique_ptr<broker::GatewayUpstream> m_upstream;
+    std::unique_ptr<broker::Gateway> m_gateway;
+    std::unique_ptr<broker::Dialer> m_dialer;
+    std::unique_ptr<broker::Broker> m_broker;
+    std::optional<run::WorkerServices> m_worker_services;
+    std::unique_ptr<run::Dispatcher> m_dispatcher; // last: its threads use what stands above
+};
+
+} // namespace hone::server
