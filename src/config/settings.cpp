@@ -131,8 +131,9 @@ constexpr Setting list[] = {
                                      "Days after which a secret that was not replaced is called old.", 1, 36'500),
     number<&Config::secret_unused_days>("secret_unused_days",
                                         "Days after which a secret that no run used is called unused.", 1, 36'500),
-    number<&Config::run_places>("run_places", "Runs that may work at once on this server; others wait.", 1, 1000),
-    number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that may work at once.", 1, 1000),
+    number<&Config::run_places>("run_places", "Runs that this server executes at the same time; others wait.", 1, 1000),
+    number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that execute at the same time.", 1,
+                                          1000),
     text<&Config::egress_ca_file>(
         "egress_ca_file", "PEM certificates that are trusted, beside the system's, by what workers reach.", "FILE"),
     bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest copy of a repository that is kept for workers.",
@@ -154,12 +155,14 @@ constexpr Setting list[] = {
     text<&Config::log_level>("log_level", "Least severe lines that are logged: debug, info, warning, error.", "LEVEL",
                              log_levels),
     number<&Config::edge_threads>("edge_threads", "Threads that read and write sockets.", 1, 16),
-    number<&Config::control_threads>("control_threads", "Threads that answer API requests.", 1, 256),
-    number<&Config::control_queue>("control_queue", "API requests that may wait for a thread; more are answered 503.",
-                                   1, 100'000),
-    number<&Config::max_connections>("max_connections", "Connections open at once; more are refused.", 10, 1'000'000),
-    number<&Config::max_connections_per_peer>(
-        "max_connections_per_peer", "Connections open at once from one address. 0: no own limit.", 0, 1'000'000),
+    number<&Config::control_threads>("control_threads", "Threads that serve API requests.", 1, 256),
+    number<&Config::control_queue>("control_queue", "API requests that may wait for a thread; more get status 503.", 1,
+                                   100'000),
+    number<&Config::max_connections>("max_connections", "Connections open at the same time; more are refused.", 10,
+                                     1'000'000),
+    number<&Config::max_connections_per_peer>("max_connections_per_peer",
+                                              "Connections open at the same time from one address. 0: no own limit.", 0,
+                                              1'000'000),
     bytes<&Config::body_limit>("body_limit", "Largest request body of an ordinary API call.", 1024, 1LL << 30),
     duration<&Config::request_timeout>(
         "request_timeout", "Time a client has to send a whole header, and between pieces of a body.", 1, day),
@@ -173,8 +176,8 @@ constexpr Setting list[] = {
                                               365 * day),
     duration<&Config::invite_lifetime>("invite_lifetime", "Time in which an invite can be accepted.", 60, 90 * day),
     number<&Config::login_attempts>(
-        "login_attempts", "Wrong passwords for one account, or from one address, before it is locked for a while.", 1,
-        1000),
+        "login_attempts",
+        "Wrong passwords for one account, or from one address, before it is locked for login_lockout.", 1, 1000),
     duration<&Config::login_lockout>(
         "login_lockout", "First lock after too many wrong passwords; doubles with each further one, up to 24 times.", 1,
         day),
@@ -189,7 +192,8 @@ constexpr Setting list[] = {
         "true: callers from this machine may send traces to the OTLP addresses without a key, into the space default.",
         "BOOLEAN", booleans),
     number<&Config::retention_days>(
-        "retention_days", "Days that spans are kept, in projects that do not say otherwise. 0: for ever.", 0, 36'500),
+        "retention_days", "Days that spans are kept, in projects without a setting of their own. 0: without a limit.",
+        0, 36'500),
     text<&Config::prices_file>(
         "prices_file",
         "Prices of models that win over the built-in ones: lines of `model input output [cache_read [cache_write]] "
@@ -204,8 +208,8 @@ constexpr Setting list[] = {
                                       "Certificates (PEM) that vouch for clickhouse_url. Empty: the system's.", "FILE"),
     text<&Config::clickhouse_reader_user>(
         "clickhouse_reader_user",
-        "User at clickhouse_url that asks the SQL people write. It may read the databases hone_project_* and nothing "
-        "else (docs/ask-traces.md). Empty: SQL cannot be asked.",
+        "User at clickhouse_url for the SQL that people write. It may read the databases hone_project_* and nothing "
+        "else (docs/ask-traces.md). Empty: there are no SQL queries.",
         "NAME"),
     secret(text<&Config::clickhouse_reader_password>("clickhouse_reader_password", "Password of that user.", "TEXT")),
     text<&Config::engine_library>(
@@ -228,7 +232,7 @@ constexpr Setting list[] = {
                                        "the web UI and a notice say so.",
                                        1, day),
     number<&Config::ingest_threads>("ingest_threads", "Threads that take traces in.", 1, 64),
-    number<&Config::query_threads>("query_threads", "Threads that answer questions about spans.", 1, 64),
+    number<&Config::query_threads>("query_threads", "Threads that run queries of spans.", 1, 64),
     number<&Config::sandbox_ready>(
         "sandbox_ready", "Sandboxes kept prepared after the first start, so that the next ones start sooner.", 0, 64),
     text<&Config::public_url>("public_url",
@@ -237,7 +241,7 @@ constexpr Setting list[] = {
                               "URL"),
     text<&Config::notice_private_addresses>(
         "notice_private_addresses",
-        "true: webhooks may be on private networks and on this machine. Everybody who may add a destination can then "
+        "true: webhooks may be on private networks and on this machine. A member who can add a destination can then "
         "send requests there.",
         "BOOLEAN", booleans),
     text<&Config::smtp_host>("smtp_host", "Mail server for notices by e-mail. Empty: there are none.", "HOST"),

@@ -235,7 +235,7 @@ private:
         if (asked == Asked::session && !m_resume.empty()) {
             output.events.push_back({.kind = EventKind::status,
                                      .text = "The agent kept nothing of the conversation (" + text +
-                                             "). It goes on in the same workspace with a new one."});
+                                             "). It continues in the same workspace with a new one."});
             m_resume.clear();
             return ask_session(output);
         }

@@ -30,7 +30,7 @@ void ClaudeStream::read_system(const json::Object& event, std::vector<Event>& ev
     const std::string subtype = text_at(event, "subtype");
     if (subtype == "api_retry")
         events.push_back({.kind = EventKind::status,
-                          .text = fmt::format("The model did not answer ({}); attempt {} of {} in {} ms.",
+                          .text = fmt::format("The model did not respond ({}); attempt {} of {} in {} ms.",
                                               shown_at(event, "error"), integer_at(event, "attempt"),
                                               integer_at(event, "max_retries"), integer_at(event, "retry_delay_ms"))});
     if (subtype != "init") return;
@@ -40,7 +40,7 @@ void ClaudeStream::read_system(const json::Object& event, std::vector<Event>& ev
         const std::string name = text_at(server.get_object(), "name");
         if (!m_servers_down.insert(name).second) continue;
         events.push_back(
-            {.kind = EventKind::error, .text = "The tool server " + name + " did not answer.", .failed = true});
+            {.kind = EventKind::error, .text = "The tool server " + name + " did not respond.", .failed = true});
     }
 }
 

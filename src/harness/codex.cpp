@@ -168,7 +168,7 @@ private:
         }
         if (method == "mcpServer/startupStatus/updated" && text_at(params, "status") == "failed")
             output.events.push_back({.kind = EventKind::error,
-                                     .text = "The tool server " + text_at(params, "name") + " did not answer.",
+                                     .text = "The tool server " + text_at(params, "name") + " did not respond.",
                                      .failed = true});
     }
 

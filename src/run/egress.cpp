@@ -27,7 +27,7 @@ public:
                 TRY(transaction.query("SELECT COALESCE(MAX(number), 0) FROM egress WHERE run_id = ?", m_run));
             decision.number = rows.front().integer(0) + 1;
             if (decision.number > Egress::most_of_a_run)
-                return unavailable("this run has sent as many requests as are written down for one");
+                return unavailable("this run has sent as many requests as are recorded for one run");
             TRY(transaction.execute("INSERT INTO egress (run_id, number, at, allowed, method, target, tls, path, rule, "
                                     "reason, secrets, ended) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                                     m_run, decision.number, decision.time, decision.allowed, decision.method,
@@ -56,7 +56,7 @@ public:
             std::chrono::duration_cast<std::chrono::microseconds>(outcome.took).count(),
             outcome.error.empty() ? std::nullopt : std::optional<std::string>(outcome.error), m_run, decision.number);
         if (!noted.ok())
-            log(Level::warning, "the end of a request was not written down",
+            log(Level::warning, "the end of a request was not recorded",
                 {{"run", m_run.text()}, {"why", noted.error().message}});
     }
 

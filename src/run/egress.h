@@ -42,10 +42,10 @@ struct EgressRow {
         Field{"reason", &EgressRow::reason, "Why."},
         Field{"secrets", &EgressRow::secrets, "Names of the secrets that were put in."},
         Field{"ended", &EgressRow::ended, "Whether it is over."},
-        Field{"status", &EgressRow::status, "Status of the answer; null for a tunnel, or without one."},
-        Field{"address", &EgressRow::address, "Address that was dialled."},
+        Field{"status", &EgressRow::status, "Status of the response; null for a tunnel, or without one."},
+        Field{"address", &EgressRow::address, "Address of the connection."},
         Field{"sent_bytes", &EgressRow::sent_bytes, "Bytes of the request."},
-        Field{"received_bytes", &EgressRow::received_bytes, "Bytes of the answer."},
+        Field{"received_bytes", &EgressRow::received_bytes, "Bytes of the response."},
         Field{"took_us", &EgressRow::took_us, "How long it took."},
         Field{"failure", &EgressRow::failure, "What went wrong on the way."},
     };

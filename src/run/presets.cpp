@@ -139,7 +139,8 @@ Result<Preset> Presets::update(const Caller& caller, const SpaceId& space, std::
             "version = ?",
             preset.name, preset.description, preset.version, json::write(preset.settings), preset.updated_at, preset.id,
             old_version));
-        if (updated == 0) return conflict("the preset was changed by somebody else meanwhile; look at it again");
+        if (updated == 0)
+            return conflict("the preset was changed by another person meanwhile; reload it and repeat your change");
         if (!changed.empty()) TRY(insert_version(transaction, preset, caller, preset.updated_at));
         json::Array lines;
         for (const std::string& line : changed)

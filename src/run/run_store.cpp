@@ -54,7 +54,7 @@ Result<> RunStore::explain_waiting(const Places& places) {
         const std::string reason =
             row.integer(1) >= places.per_space
                 ? fmt::format("waits for a place: {} runs of this space work, and no more may", row.integer(1))
-                : fmt::format("waits for a place: this server works on {} runs at once", places.all);
+                : fmt::format("waits for a place: this server executes {} runs at the same time", places.all);
         TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
             const int64_t changed = TRY(transaction.execute(
                 "UPDATE runs SET reason = ? WHERE id = ? AND state = 'queued' AND reason = ''", reason, id));

@@ -245,7 +245,7 @@ Result<Run> Runs::send_command(const Caller& caller, const RunId& id, RunCommand
         if (rows.empty()) return not_found("run " + id.text());
         const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
         if (is_over(state))
-            return conflict("the run is over already: " + std::string(name_of(state)) + "; a message to it goes on");
+            return conflict("the run is over already: " + std::string(name_of(state)) + "; a follow-up resumes it");
         if (command == RunCommand::interrupt && state != State::running)
             return conflict("no turn is running: nothing to interrupt");
         const std::string cancelled = "cancelled by " + caller.name;
@@ -294,7 +294,7 @@ Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::option
 Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string& prompt) {
     const Run run = TRY(find(caller, id, Permission::run_start));
     if (run.origin != Origin::session) return conflict("only sessions can be forked; rerun it instead");
-    if (!is_over(run.state)) return conflict("the session is still going on; cancel it or wait for its end");
+    if (!is_over(run.state)) return conflict("the session has not ended; cancel it or wait for its end");
     if (!run.takes_follow_ups) return conflict("the session ended more than 30 days ago and its workspace is gone");
     const harness::Harness* harness = harness::find(run.harness);
     New made;

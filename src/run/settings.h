@@ -54,7 +54,7 @@ struct SandboxSettings {
         Field{"env", &SandboxSettings::env, "Environment variables; not for secrets."},
         Field{"memory_bytes", &SandboxSettings::memory_bytes, "Memory of all processes."},
         Field{"cpus", &SandboxSettings::cpus, "Processors' worth of time."},
-        Field{"pids", &SandboxSettings::pids, "Processes and threads at once."},
+        Field{"pids", &SandboxSettings::pids, "Processes and threads at the same time."},
         Field{"disk_bytes", &SandboxSettings::disk_bytes, "Size of the workspace."},
         Field{"wall_clock_minutes", &SandboxSettings::wall_clock_minutes, "Life of one sandbox; at most 1440."},
         Field{"idle_minutes", &SandboxSettings::idle_minutes, "A waiting session's sandbox is ended after this long."},
@@ -84,7 +84,7 @@ struct OutputPolicies {
     Defaulted<OutputPolicy> branch = OutputPolicy::review;
     static constexpr std::tuple fields{
         Field{"investigation", &OutputPolicies::investigation, "Investigations."},
-        Field{"labels", &OutputPolicies::labels, "Eval labels: `auto` publishes them at once."},
+        Field{"labels", &OutputPolicies::labels, "Eval labels: `auto` publishes them immediately."},
         Field{"file", &OutputPolicies::file, "Files."},
         Field{"branch", &OutputPolicies::branch, "Branches."},
     };
@@ -97,7 +97,7 @@ struct Budget {
     static constexpr std::tuple fields{
         Field{"tokens", &Budget::tokens, "Tokens of all model calls of one run; none: no limit."},
         Field{"cost_micro_usd", &Budget::cost_micro_usd, "Cost of one run in millionths of a US dollar."},
-        Field{"soft_percent", &Budget::soft_percent, "From here on the worker is told to wrap up."},
+        Field{"soft_percent", &Budget::soft_percent, "From here on responses to the worker ask it to finish."},
     };
 };
 
@@ -125,7 +125,7 @@ struct Settings {
         Field{"review", &Settings::review, "How branches are reviewed, verified and delivered."},
         Field{"budget", &Settings::budget, "What one run may spend."},
         Field{"capture", &Settings::capture,
-              "What spans of model calls keep: full, metadata (no text of anybody) or none (no spans). The space may "
+              "What spans of model calls keep: full, metadata (no text) or none (no spans). The space may "
               "keep less."},
     };
 };

@@ -192,7 +192,7 @@ export interface Budget {
   tokens: number | null;
   /** Cost of one run in millionths of a US dollar. */
   cost_micro_usd: number | null;
-  /** From here on the worker is told to wrap up. */
+  /** From here on responses to the worker ask it to finish. */
   soft_percent: number;
 }
 
@@ -548,13 +548,13 @@ export interface EgressRow {
   secrets: string[];
   /** Whether it is over. */
   ended: boolean;
-  /** Status of the answer; null for a tunnel, or without one. */
+  /** Status of the response; null for a tunnel, or without one. */
   status: number | null;
-  /** Address that was dialled. */
+  /** Address of the connection. */
   address: string | null;
   /** Bytes of the request. */
   sent_bytes: number | null;
-  /** Bytes of the answer. */
+  /** Bytes of the response. */
   received_bytes: number | null;
   /** How long it took. */
   took_us: number | null;
@@ -1824,9 +1824,9 @@ export interface Run {
   from_run: string | null;
   /** Its trace in the project hone-runs. */
   trace_id: string;
-  /** Whether something can be said to it now. */
+  /** Whether it takes a follow-up now. */
   takes_follow_ups: boolean;
-  /** When it was asked for. */
+  /** When it was created. */
   created_at: string;
   /** When its first sandbox was made. */
   started_at: string | null;
@@ -1854,7 +1854,7 @@ export interface RunEvent {
   call_id: string | null;
   /** Arguments of a call, as JSON text. */
   input: string | null;
-  /** Who said it, for a follow-up. */
+  /** Who wrote it, for a follow-up. */
   author: string | null;
   /** Artifact that was left. */
   artifact: string | null;
@@ -1880,7 +1880,7 @@ export interface SandboxSettings {
   memory_bytes: number;
   /** Processors' worth of time. */
   cpus: number;
-  /** Processes and threads at once. */
+  /** Processes and threads at the same time. */
   pids: number;
   /** Size of the workspace. */
   disk_bytes: number;
@@ -2295,7 +2295,7 @@ export interface SpaceBudget {
   cost_micro_usd_per_day: number | null;
   /** From this share on workers are asked to finish, 1 to 100. */
   soft_percent: number;
-  /** The most that spans of model calls keep: full (messages, tools, answers), metadata (no text of anybody) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
+  /** The most that spans of model calls keep: full (messages, tools, answers), metadata (no text) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
   capture: Capture | null;
 }
 

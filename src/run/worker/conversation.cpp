@@ -77,7 +77,7 @@ Result<> Conversation::resume() {
     m_offset = m_run.record.spool_offset;
     open_input();
     m_reader.start(m_run.sandbox->id(), m_command, m_offset);
-    m_run.note("harness", "The server was restarted; the run goes on.");
+    m_run.note("harness", "The server was restarted; the run continues.");
     return m_run.write_steps();
 }
 
@@ -123,7 +123,7 @@ std::optional<RunEnd> Conversation::converse_once() {
     const bool has_ended = !chunks.empty() && chunks.back().is_last;
     if (const auto done = chunks.empty() ? Result<>() : read_output(chunks); !done.ok()) {
         log(Level::error, "run cannot be written", {{"run", m_run.id.text()}, {"why", done.error().message}});
-        return RunEnd{State::failed, "the server could not write down what happened: " + done.error().message};
+        return RunEnd{State::failed, "the server could not record what happened: " + done.error().message};
     }
     write_input();
     // Commands and inputs are read after a wake, while no turn runs, and once a second; not with every line of output.
@@ -331,7 +331,7 @@ RunEnd Conversation::outcome() const {
     if (m_run.driver->succeeded()) return {State::succeeded, ""};
     // An answer that stands before a crash belongs to an earlier turn.
     const bool is_answered = m_crash.empty() && !m_answer.empty();
-    std::string reason = is_answered ? m_answer : m_crash.empty() ? "the harness ended without an answer" : m_crash;
+    std::string reason = is_answered ? m_answer : m_crash.empty() ? "the harness ended without a result" : m_crash;
     if (const std::string errors(trim(harmless(m_errors))); !errors.empty() && !is_answered)
         reason = reason.substr(0, reason.find_last_not_of('.') + 1) + ": " +
                  errors.substr(errors.size() > 1000 ? errors.size() - 1000 : 0);

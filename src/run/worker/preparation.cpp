@@ -196,7 +196,7 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     const sandbox::PreparedLayer layer =
         TRY(sandbox::prepare_layer(m_run.services.provider, m_run.services.sandbox_store, preparation, is_cancelled));
     if (layer.degraded) {
-        m_run.note("init", "The init script failed; going on without it.\n" + layer.log, true);
+        m_run.note("init", "The init script failed; the run continues without it.\n" + layer.log, true);
         return {};
     }
     spec.layers.value.push_back(layer.key);
