@@ -1,5 +1,5 @@
 // A background duty: calls a step function on threads of its own until it is stopped. Between two steps it waits as
-// long as the step asked for, or until `wake`. The owner keeps its step public, so that tests call it without threads.
+// long as the step returned, or until `wake`. The owner keeps its step public, so that tests call it without threads.
 // A Duty is the last member of its owner: its threads end before what they use is destroyed.
 //   (start wake* stop?)?     starting is optional; stopping twice, or without a start, is allowed
 // Thread-safe, except that `start` and `stop` belong to the owner's thread.
@@ -38,9 +38,9 @@ public:
 
     void start();
     // The next step begins as soon as the one that is under way ends. Wakes before `start` are not kept: the first step
-    // begins at once. Any thread.
+    // begins immediately. Any thread.
     void wake();
-    // Returns when no step is under way any more. A wait ends at once.
+    // Returns when no step is under way any more. A wait ends immediately.
     void stop();
     // One step on the caller's thread: what the threads do, without them.
     Result<Duration> step() { return m_step(); }

@@ -39,7 +39,7 @@ Result<> write_all(int descriptor, std::string_view content) {
 }
 
 Result<> write_file(const std::string& path, std::string_view content, mode_t mode) {
-    // A name of its own: two who write the same file at once each publish a whole one.
+    // A name of its own: two writers of the same file each publish a whole one.
     std::string beside = path + ".XXXXXX.new";
     Fd file(::mkostemps(beside.data(), 4, O_CLOEXEC));
     if (!file.is_open()) return system_error("write " + path, errno);

@@ -110,7 +110,7 @@ Result<> apply_file(Loaded& loaded, std::string_view toml, const std::string& or
 
 Result<Loaded> load(const std::map<std::string, std::string>& flags, const Lookup& environment) {
     Loaded loaded;
-    // The data directory first: it tells where the file is.
+    // The data directory first: the file is in it.
     const Setting* data_dir = find("data_dir");
     if (const auto value = environment(data_dir->variable()))
         TRY(apply(loaded, *data_dir, *value, Source::environment, data_dir->variable()));

@@ -117,7 +117,7 @@ struct Loaded {
 
 using Lookup = std::function<std::optional<std::string>(const std::string& variable)>;
 
-// `flags` maps setting names to values; `environment` looks a variable up.
+// `flags` maps setting names to values; `environment` reads a variable.
 Result<Loaded> load(const std::map<std::string, std::string>& flags, const Lookup& environment);
 
 // Applies a TOML text; `origin` names it in errors. Exposed for tests and fuzzing.

@@ -1,5 +1,5 @@
 // Agents that speak the Agent Client Protocol over stdio: OpenCode, Gemini CLI, Qwen Code. One turn at a time; a
-// prompt during a turn waits for its end. What differs between them is how they are started and told their model.
+// prompt during a turn waits for its end. What differs between them is how they start and get their model.
 #include "harness/driver.h"
 #include "harness/reading.h"
 #include "harness/rpc.h"
@@ -11,9 +11,9 @@ namespace hone::harness {
 
 namespace {
 
-enum class Asked { initialize, session, prompt, quiet };
+enum class AcpRequest { initialize, session, prompt, quiet };
 
-// Settings that win over those that lie in the workspace, where repositories and earlier turns may have put some.
+// Settings that win over those in the workspace, where repositories and earlier turns may have put some.
 const std::string system_settings = "/hone/settings.json";
 
 void launch_opencode(const Setup& setup, Launch& launch) {
@@ -119,8 +119,8 @@ public:
 
     void begin(Output& output) override {
         const json::Object files{{"readTextFile", false}, {"writeTextFile", false}};
-        output.input += m_rpc.ask(
-            Asked::initialize, "initialize",
+        output.input += m_rpc.request(
+            AcpRequest::initialize, "initialize",
             {{"protocolVersion", 1}, {"clientCapabilities", json::Object{{"fs", files}, {"terminal", false}}}});
     }
 
@@ -131,7 +131,7 @@ public:
     }
 
     void interrupt(Output& output) override {
-        if (m_prompting) output.input += m_rpc.tell("session/cancel", {{"sessionId", m_harness_session}});
+        if (m_prompting) output.input += m_rpc.notify("session/cancel", {{"sessionId", m_harness_session}});
     }
 
     void read(std::string_view bytes, Output& output) override {
@@ -144,7 +144,7 @@ public:
             const json::Value* id = member(*object, "id");
             const std::string method = text_at(*object, "method");
             if (id != nullptr && method.empty())
-                read_answer(*id, *object, output);
+                read_response(*id, *object, output);
             else if (id != nullptr)
                 read_request(*id, method, object_at(*object, "params"), output);
             else if (method == "session/update" && m_loading)
@@ -174,22 +174,22 @@ private:
         const json::Array prompt{json::Object{{"type", "text"}, {"text", m_waiting.front()}}};
         m_waiting.pop_front();
         output.input +=
-            m_rpc.ask(Asked::prompt, "session/prompt", {{"sessionId", m_harness_session}, {"prompt", prompt}});
+            m_rpc.request(AcpRequest::prompt, "session/prompt", {{"sessionId", m_harness_session}, {"prompt", prompt}});
     }
 
-    void read_answer(const json::Value& id, const json::Object& message, Output& output) {
-        const auto asked = m_rpc.answered(id);
-        if (!asked) return;
-        if (*asked == Asked::quiet) return await_quiet(output);
-        if (member(message, "error") != nullptr) return read_refusal(*asked, message, output);
+    void read_response(const json::Value& id, const json::Object& message, Output& output) {
+        const auto purpose = m_rpc.purpose_of(id);
+        if (!purpose) return;
+        if (*purpose == AcpRequest::quiet) return await_quiet(output);
+        if (member(message, "error") != nullptr) return read_refusal(*purpose, message, output);
         const json::Object& result = object_at(message, "result");
-        switch (*asked) {
-        case Asked::initialize:
+        switch (*purpose) {
+        case AcpRequest::initialize:
             ask_session(output);
             break;
-        case Asked::session:
-            // Only a new one is named: after a restart of the server the same answers are read by a driver that was
-            // told to resume what was begun then.
+        case AcpRequest::session:
+            // Only a new one is named: after a restart of the server the same responses are read by a driver that
+            // resumes what was begun then.
             if (const std::string begun = text_at(result, "sessionId"); !begun.empty()) {
                 m_harness_session = begun;
                 m_loading = false;
@@ -197,19 +197,19 @@ private:
             m_repeated = m_loading && m_flavour == "gemini";
             await_quiet(output);
             break;
-        case Asked::prompt:
+        case AcpRequest::prompt:
             read_turn_end(result, output);
             break;
-        case Asked::quiet: // above
+        case AcpRequest::quiet: // above
             break;
         }
     }
 
-    // Gemini CLI says that a session is loaded while it still repeats its history. It is through when a question, which
-    // it only has to refuse, is answered with nothing in between.
+    // Gemini CLI reports a session as loaded while it still repeats its history. It is done when a request, which
+    // it only has to refuse, gets its response with nothing in between.
     void await_quiet(Output& output) {
         if (std::exchange(m_repeated, false)) {
-            output.input += m_rpc.ask(Asked::quiet, "_hone/quiet", {});
+            output.input += m_rpc.request(AcpRequest::quiet, "_hone/quiet", {});
             return;
         }
         m_ready = true;
@@ -223,16 +223,16 @@ private:
         if (!m_resume.empty()) params["sessionId"] = m_resume;
         // A loaded session repeats its history as updates; they are in the transcript already.
         m_loading = !m_resume.empty();
-        output.input += m_rpc.ask(Asked::session, m_resume.empty() ? "session/new" : "session/load", params);
+        output.input += m_rpc.request(AcpRequest::session, m_resume.empty() ? "session/new" : "session/load", params);
     }
 
-    void read_refusal(Asked asked, const json::Object& message, Output& output) {
+    void read_refusal(AcpRequest purpose, const json::Object& message, Output& output) {
         flush(output);
         const json::Object& error = object_at(message, "error");
         std::string text = text_at(error, "message");
         if (const std::string data = shown_at(error, "data"); !data.empty()) text += ": " + data;
-        // Killed before it wrote its conversation down: what is said from here on is heard by a new one.
-        if (asked == Asked::session && !m_resume.empty()) {
+        // Killed before it stored its conversation: what follows goes to a new one.
+        if (purpose == AcpRequest::session && !m_resume.empty()) {
             output.events.push_back({.kind = EventKind::status,
                                      .text = "The agent kept nothing of the conversation (" + text +
                                              "). It continues in the same workspace with a new one."});
@@ -243,7 +243,7 @@ private:
         output.events.push_back({.kind = EventKind::result, .text = std::move(text), .failed = true});
         m_prompting = false;
         close_turn(false);
-        if (asked == Asked::prompt)
+        if (purpose == AcpRequest::prompt)
             start_waiting_turn(output);
         else
             output.close_input = true;
@@ -264,7 +264,7 @@ private:
         }
         const json::Object outcome = chosen.empty() ? json::Object{{"outcome", "cancelled"}}
                                                     : json::Object{{"outcome", "selected"}, {"optionId", chosen}};
-        output.input += m_rpc.answer(id, {{"outcome", outcome}});
+        output.input += m_rpc.respond(id, {{"outcome", outcome}});
     }
 
     void read_update(const json::Object& update, Output& output) {
@@ -349,7 +349,7 @@ private:
     }
 
     std::string m_flavour;
-    Rpc<Asked> m_rpc;
+    Rpc<AcpRequest> m_rpc;
     Lines m_lines;
     std::string m_workspace;
     std::string m_mcp;
@@ -360,7 +360,7 @@ private:
     std::string m_chunks_of;
     bool m_ready = false;
     bool m_loading = false;
-    bool m_repeated = false; // since it was last asked to be quiet
+    bool m_repeated = false; // since the last request to be quiet
     bool m_prompting = false;
 };
 

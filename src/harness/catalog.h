@@ -1,4 +1,4 @@
-// The harnesses Hone knows, declared once: how each is installed, started and which model protocols it speaks.
+// The harnesses of Hone, declared once: how each is installed and started, and its model protocols.
 // Values only; any thread.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Harness {
     std::string_view executable; // below the harness layer
     std::string_view protocols;  // model protocols it can use, best first, space-separated; empty: needs no model
     bool live_follow_up = true;  // takes a prompt while it runs
-    bool resumes = true;         // goes on in a new sandbox
+    bool resumes = true;         // continues in a new sandbox
     int node = 0;                // major version of Node.js that it needs, brought along; 0: none
 };
 

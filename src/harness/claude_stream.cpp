@@ -34,7 +34,7 @@ void ClaudeStream::read_system(const json::Object& event, std::vector<Event>& ev
                                               shown_at(event, "error"), integer_at(event, "attempt"),
                                               integer_at(event, "max_retries"), integer_at(event, "retry_delay_ms"))});
     if (subtype != "init") return;
-    // A server that is down does not stop the CLI: it goes on without its tools, so say it, once.
+    // A server that is down does not stop the CLI: it continues without its tools, so report it, once.
     for (const json::Value& server : array_at(event, "mcp_servers")) {
         if (!server.is_object() || text_at(server.get_object(), "status") != "failed") continue;
         const std::string name = text_at(server.get_object(), "name");
@@ -69,7 +69,7 @@ void ClaudeStream::read_blocks(const json::Object& event, std::vector<Event>& ev
     }
 }
 
-// `subtype: success` says only that the CLI got to the end; `is_error` says how it went.
+// `subtype: success` means only that the CLI got to the end; `is_error` is the outcome.
 ClaudeStream::Turn ClaudeStream::read_result(const json::Object& event, std::vector<Event>& events) {
     const std::string subtype = text_at(event, "subtype");
     const bool failed = true_at(event, "is_error") || subtype != "success";

@@ -14,7 +14,7 @@ namespace hone::harness {
 class ClaudeStream {
 public:
     enum class Turn { open, succeeded, failed };
-    // Translates one event; says whether it ended the turn.
+    // Translates one event; true when it ended the turn.
     Turn read(const json::Object& event, std::vector<Event>& events);
     const std::string& session() const { return m_session; }
 

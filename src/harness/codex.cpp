@@ -34,13 +34,13 @@ std::string config(const Setup& setup) {
             "\nenv_key = \"HONE_MODEL_KEY\"\nwire_api = \"responses\"\n"
             "request_max_retries = 4\nstream_max_retries = 5\nstream_idle_timeout_ms = 300000\n";
     text += "[mcp_servers.hone]\nurl = " + quoted(setup.gateway + "/mcp") + "\ntool_timeout_sec = 600\n";
-    // Without these it clones from and reports to its maker at every start, and retries a dead model for ever.
+    // Without these it clones from and reports to its maker at every start, and retries a dead model without a limit.
     text += "[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n"
             "unbounded_connection_retries = false\n";
     return text;
 }
 
-enum class CodexAsked { initialize, thread, turn, steer, interrupt };
+enum class CodexRequest { initialize, thread, turn, steer, interrupt };
 
 class Codex final : public Driver {
 public:
@@ -62,15 +62,15 @@ public:
 
     void begin(Output& output) override {
         output.input +=
-            m_rpc.ask(CodexAsked::initialize, "initialize",
-                      {{"clientInfo", json::Object{{"name", "hone"}, {"title", "Hone"}, {"version", "1"}}}});
+            m_rpc.request(CodexRequest::initialize, "initialize",
+                          {{"clientInfo", json::Object{{"name", "hone"}, {"title", "Hone"}, {"version", "1"}}}});
     }
 
     void say(std::string_view text, Output& output) override {
         if (!m_turn.empty()) {
             output.input +=
-                m_rpc.ask(CodexAsked::steer, "turn/steer",
-                          {{"threadId", m_harness_session}, {"expectedTurnId", m_turn}, {"input", input(text)}});
+                m_rpc.request(CodexRequest::steer, "turn/steer",
+                              {{"threadId", m_harness_session}, {"expectedTurnId", m_turn}, {"input", input(text)}});
             return;
         }
         open_turn();
@@ -80,8 +80,8 @@ public:
 
     void interrupt(Output& output) override {
         if (!m_turn.empty())
-            output.input += m_rpc.ask(CodexAsked::interrupt, "turn/interrupt",
-                                      {{"threadId", m_harness_session}, {"turnId", m_turn}});
+            output.input += m_rpc.request(CodexRequest::interrupt, "turn/interrupt",
+                                          {{"threadId", m_harness_session}, {"turnId", m_turn}});
     }
 
     void read(std::string_view bytes, Output& output) override {
@@ -94,7 +94,7 @@ public:
             const json::Value* id = member(*object, "id");
             const std::string method = text_at(*object, "method");
             if (id != nullptr && method.empty())
-                read_answer(*id, *object, output);
+                read_response(*id, *object, output);
             else if (id != nullptr)
                 output.input += m_rpc.refuse(*id);
             else
@@ -111,48 +111,49 @@ private:
     void start_waiting_turn(Output& output) {
         if (!m_ready || m_starting || m_waiting.empty()) return;
         m_starting = true;
-        output.input += m_rpc.ask(CodexAsked::turn, "turn/start",
-                                  {{"threadId", m_harness_session}, {"input", input(m_waiting.front())}});
+        output.input += m_rpc.request(CodexRequest::turn, "turn/start",
+                                      {{"threadId", m_harness_session}, {"input", input(m_waiting.front())}});
         m_waiting.pop_front();
     }
 
-    void read_answer(const json::Value& id, const json::Object& message, Output& output) {
-        const auto asked = m_rpc.answered(id);
-        if (!asked) return;
-        if (member(message, "error") != nullptr) return read_refusal(*asked, message, output);
+    void read_response(const json::Value& id, const json::Object& message, Output& output) {
+        const auto purpose = m_rpc.purpose_of(id);
+        if (!purpose) return;
+        if (member(message, "error") != nullptr) return read_refusal(*purpose, message, output);
         const json::Object& result = object_at(message, "result");
-        switch (*asked) {
-        case CodexAsked::initialize: {
-            output.input += m_rpc.tell("initialized");
+        switch (*purpose) {
+        case CodexRequest::initialize: {
+            output.input += m_rpc.notify("initialized");
             json::Object thread{{"cwd", m_workspace}, {"approvalPolicy", "never"}, {"sandbox", "danger-full-access"}};
             if (!m_resume.empty()) thread["threadId"] = m_resume;
-            output.input += m_rpc.ask(CodexAsked::thread, m_resume.empty() ? "thread/start" : "thread/resume", thread);
+            output.input +=
+                m_rpc.request(CodexRequest::thread, m_resume.empty() ? "thread/start" : "thread/resume", thread);
             break;
         }
-        case CodexAsked::thread:
+        case CodexRequest::thread:
             m_harness_session = text_at(object_at(result, "thread"), "id");
             m_ready = true;
             start_waiting_turn(output);
             break;
-        case CodexAsked::turn:
+        case CodexRequest::turn:
             m_turn = text_at(object_at(result, "turn"), "id");
             break;
-        case CodexAsked::steer:
-        case CodexAsked::interrupt:
+        case CodexRequest::steer:
+        case CodexRequest::interrupt:
             break;
         }
     }
 
-    void read_refusal(CodexAsked asked, const json::Object& message, Output& output) {
+    void read_refusal(CodexRequest purpose, const json::Object& message, Output& output) {
         output.events.push_back(
             {.kind = EventKind::error, .text = text_at(object_at(message, "error"), "message"), .failed = true});
         // A steer that came too late is no failure of the turn; without a thread or a turn there is nothing to wait
         // for.
-        if (asked == CodexAsked::steer || asked == CodexAsked::interrupt) return;
+        if (purpose == CodexRequest::steer || purpose == CodexRequest::interrupt) return;
         m_starting = false;
         close_turn(false);
         output.events.push_back({.kind = EventKind::result, .text = "Codex did not start.", .failed = true});
-        if (asked != CodexAsked::turn) output.close_input = true;
+        if (purpose != CodexRequest::turn) output.close_input = true;
     }
 
     void read_notice(const std::string& method, const json::Object& params, Output& output) {
@@ -269,14 +270,14 @@ private:
         start_waiting_turn(output);
     }
 
-    Rpc<CodexAsked> m_rpc;
+    Rpc<CodexRequest> m_rpc;
     Lines m_lines;
     std::string m_workspace;
     std::string m_resume;
     std::string m_turn;                // the running turn's id
     std::deque<std::string> m_waiting; // prompts that could not start a turn yet
     bool m_ready = false;
-    bool m_starting = false; // a turn has been asked for and is not over
+    bool m_starting = false; // a turn was requested and is not over
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // Any executable as a harness: the prompt is its standard input, as whole lines, then the input ends; what it prints is
-// its answer, line by line, or Claude-style JSON events. Its exit code decides. One process per turn.
+// its result, line by line, or Claude-style JSON events. Its exit code decides. One process per turn.
 #include "harness/claude_stream.h"
 #include "harness/driver.h"
 #include "harness/reading.h"

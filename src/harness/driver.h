@@ -1,4 +1,4 @@
-// One driver speaks one harness's language. It is a pure translator: bytes of the harness's stdout in, events and bytes
+// One driver per protocol of a harness. It is a pure translator: bytes of the harness's stdout in, events and bytes
 // for its stdin out. It starts no process and reads no clock, so recorded transcripts test it. One thread at a time.
 // Order: launch, begin, (say | interrupt | read)*, close?, end. A server that re-attaches makes a new driver with the
 // same Setup, calls launch and begin (throwing their output away) and reads the spool from its start.
@@ -45,7 +45,7 @@ struct ConfigFile {
     std::string content;
 };
 
-// A folder that is mounted read-only at another place: skills where the harness looks for them.
+// A folder that is mounted read-only at another place: skills where the harness reads them.
 struct ConfigFolder {
     std::string path;
     std::string source; // inside the sandbox
@@ -83,12 +83,12 @@ public:
     virtual void say(std::string_view text, Output& output) = 0;
     virtual void interrupt(Output& output) = 0;
     virtual void read(std::string_view bytes, Output& output) = 0;
-    // Asks the harness to end after its turn.
+    // Requests the harness to end after its turn.
     virtual void close(Output& output) = 0;
     // The process is gone. A turn that was running is reported as failed.
     virtual void end(Exit exit, Output& output) = 0;
 
-    // A turn has been asked for and is not over.
+    // A turn was requested and is not over.
     bool busy() const { return m_turns_open > 0; }
     // The last turn ended well.
     bool succeeded() const { return m_succeeded; }
@@ -109,7 +109,7 @@ protected:
     std::string m_harness_session;
 };
 
-// Splits a stream into lines; a line over the cap is dropped and counted, whoever sent it.
+// Splits a stream into lines; a line over the cap is dropped and counted.
 class Lines {
 public:
     static constexpr size_t cap = size_t{32} << 20;

@@ -12,16 +12,16 @@
 namespace hone::harness {
 
 enum class EventKind {
-    message,     // the worker said something
+    message,     // text of the worker
     thinking,    // it reasoned
     tool_call,   // it called a tool
-    tool_result, // the tool answered
+    tool_result, // the result of a tool
     usage,       // tokens as the harness counts them; the gateway's numbers are the truth
     status,      // something to know: a retry, a warning
     error,       // something failed
     result,      // the turn is over
     artifact,    // the run left something to review
-    follow_up,   // a person said something
+    follow_up,   // text of a person
 };
 constexpr auto enum_names(EventKind) {
     return std::array{

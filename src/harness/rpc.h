@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 over lines, the half that asks: numbers its requests, remembers what each was for.
+// JSON-RPC 2.0 over lines, the half that sends requests: numbers them, remembers what each was for.
 // One thread at a time.
 #pragma once
 
@@ -14,26 +14,26 @@ namespace hone::harness {
 template <class Purpose>
 class Rpc {
 public:
-    // A request line; its answer will be recognised as `purpose`.
-    std::string ask(Purpose purpose, std::string_view method, json::Object params) {
+    // A request line; its response will be recognised as `purpose`.
+    std::string request(Purpose purpose, std::string_view method, json::Object params) {
         const int64_t id = ++m_last;
         m_open[id] = purpose;
         return line({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
     }
-    std::string tell(std::string_view method, json::Object params = {}) {
+    std::string notify(std::string_view method, json::Object params = {}) {
         return line({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
     }
-    std::string answer(const json::Value& id, json::Object result) {
+    std::string respond(const json::Value& id, json::Object result) {
         return line({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}});
     }
-    // Answered at once: some agents wait seconds for a method we do not have.
+    // Sent immediately: some agents wait seconds for a method we do not have.
     std::string refuse(const json::Value& id) {
         return line({{"jsonrpc", "2.0"},
                      {"id", id},
                      {"error", json::Object{{"code", -32601}, {"message", "method not found"}}}});
     }
-    // What the answer with this id answers; nothing when we never asked.
-    std::optional<Purpose> answered(const json::Value& id) {
+    // The purpose of the request with this id; none when there was no such request.
+    std::optional<Purpose> purpose_of(const json::Value& id) {
         const auto found = id.is_int64() ? m_open.find(id.get_int64()) : m_open.end();
         if (found == m_open.end()) return std::nullopt;
         const Purpose purpose = found->second;

@@ -53,13 +53,13 @@ struct EgressRow {
 
 class Egress {
 public:
-    // A run that asks more often is refused: what cannot be written down does not happen.
+    // A run that sends more is refused: a request that cannot be recorded is not sent.
     static constexpr int64_t most_of_a_run = 50'000;
 
     Egress(sql::Database& database, const access::AuditLog& audit) : m_database(database), m_audit(audit) {}
 
     std::shared_ptr<broker::Decisions> of(const access::SpaceId& space, const RunId& run);
-    // Oldest first; whoever calls has made sure that the run may be seen.
+    // Oldest first; the caller has checked that the run may be read.
     Result<std::vector<EgressRow>> after(const RunId& run, int64_t number, int64_t limit) const;
 
 private:

@@ -48,7 +48,7 @@ Result<int> run_program(const std::vector<std::string>& argv, const std::string&
     pid_t pid = 0;
     const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed == ENOENT) return 127; // as a shell says it
+    if (failed == ENOENT) return 127; // as in a shell
     if (failed != 0) return system_error("start " + argv[0], failed);
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0)
@@ -181,7 +181,7 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
         if (at->is_regular_file(failed) && !at->is_symlink(failed))
             made.bytes += static_cast<int64_t>(at->file_size(failed));
     made.installed_at = clock.now();
-    // Everybody may read it: the worker has another uid.
+    // Readable for every user: the worker has another uid.
     for (std::filesystem::recursive_directory_iterator at(making, failed), end; !failed && at != end;
          at.increment(failed))
         if (!at->is_symlink(failed))

@@ -37,7 +37,7 @@ public:
 
     // Newest installation first.
     Result<std::vector<InstalledHarness>> list() const;
-    // The one that runs use: the newest. not_found says how to install it.
+    // The one that runs use: the newest. not_found explains how to install it.
     Result<InstalledHarness> find(std::string_view name) const;
     std::string directory(const InstalledHarness& harness) const;
 

@@ -42,11 +42,12 @@ struct PresetVersion {
     };
 };
 
-// What a preset needs that only others know. Asked before a preset is saved and before a run starts.
+// Checks what presets cannot check themselves. Called before a preset is saved and before a run starts.
 class SettingsCheck {
 public:
     virtual ~SettingsCheck() = default;
-    // Whether the skills exist for this caller in this space and give the harness what it needs; says what is missing.
+    // Whether the skills exist for this caller in this space and give the harness what it needs; the error names what
+    // is missing.
     virtual Result<> check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) = 0;
 };
 

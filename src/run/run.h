@@ -1,4 +1,4 @@
-// A run as everybody sees it, what it was made of (manifest), and what happened in it (transcript events). Declared
+// A run as the API shows it, what it was made of (manifest), and what happened in it (transcript events). Declared
 // once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
 #pragma once
 
@@ -39,7 +39,7 @@ struct ClonedRepo {
     };
 };
 
-// Everything a run was made of, so that it can be judged and started again. Names of secrets, never values.
+// Everything a run was made of, so that it can be checked and started again. Names of secrets, never values.
 struct Manifest {
     std::optional<PresetId> preset;
     std::optional<std::string> preset_name;

@@ -1,5 +1,5 @@
 // A run's own trace, in the project hone-runs of its space: AGENT for the run, CHAIN per turn, TOOL per call; the
-// gateway adds an LLM span per model call below the run. Spans go the way of everybody's spans. One thread at a time.
+// gateway adds an LLM span per model call below the run. They are ingested as all spans. One thread at a time.
 #pragma once
 
 #include "run/run.h"
@@ -30,7 +30,7 @@ public:
     // Tool calls and results as they come.
     void happened(const RunEvent& event);
     void turn_ended(const std::string& answer, bool failed);
-    // Sent at the end of every turn too, so that the trace has its root while the run goes on; the last one counts.
+    // Sent at the end of every turn too, so that the trace has its root while the run continues; the last one counts.
     void run_ended(State state, const std::string& answer);
 
 private:

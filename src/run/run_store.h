@@ -40,7 +40,7 @@ struct RunInput {
 };
 
 struct Places {
-    int64_t all = 8;       // runs at once
+    int64_t all = 8;       // runs at the same time
     int64_t per_space = 4; // of one space
 };
 

@@ -72,7 +72,7 @@ struct Runs::New {
     int64_t priority = 0;
     std::optional<RunId> from_run{};
     std::optional<RunId> fork_of{};
-    std::string harness_session{}; // of a fork: what it goes on from
+    std::string harness_session{}; // of a fork: what it continues
     const AutomationStart* automation = nullptr;
 };
 
@@ -250,7 +250,7 @@ Result<Run> Runs::send_command(const Caller& caller, const RunId& id, RunCommand
             return conflict("no turn is running: nothing to interrupt");
         const std::string cancelled = "cancelled by " + caller.name;
         if (state == State::queued) {
-            // No worker has it yet: over at once.
+            // No worker has it yet: it is over now.
             TRY(change_state(transaction, id, State::queued, State::cancelled, cancelled, m_clock.now()));
             RunEvent ended;
             ended.text = "Cancelled by " + caller.name + ".";
@@ -279,7 +279,7 @@ Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::option
     New made;
     made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
     made.manifest = TRY(manifest(caller, id));
-    // What only the old run knew is found out anew.
+    // What only the old run had is determined again.
     made.manifest.harness_version = std::string();
     made.manifest.tier = std::string();
     made.manifest.layers.value.clear();

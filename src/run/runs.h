@@ -28,7 +28,7 @@ struct StartRun {
     };
 };
 
-// What an automation says of a run that it starts.
+// What an automation adds to a run that it starts.
 struct AutomationStart {
     std::string id;
     std::string name;
@@ -87,12 +87,12 @@ public:
 
     // A follow-up. Joins a live session, wakes a finished one.
     Result<Run> say(const access::Caller& caller, const RunId& id, const std::string& text);
-    // Ends the running turn; the session goes on.
+    // Ends the running turn; the session continues.
     Result<Run> interrupt(const access::Caller& caller, const RunId& id);
     Result<Run> cancel(const access::Caller& caller, const RunId& id);
     // A new run from the manifest of another, with the versions of now; `prompt` replaces the first prompt.
     Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
-    // A new session that goes on from the end of a finished one, on a copy of its workspace.
+    // A new session that continues a finished one, on a copy of its workspace.
     Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
 
 private:

@@ -132,7 +132,7 @@ struct Settings {
 
 constexpr size_t largest_prompt = 100'000; // characters
 
-// Everything that can be said without looking anything up: names, ranges, hosts, sizes; errors name the field and say
+// Checks what needs no database: names, ranges, hosts, sizes; errors name the field and state
 // what to do.
 Result<> validate(const Settings& settings);
 // Refuses what looks like a token of a well-known service, with advice; never repeats it.

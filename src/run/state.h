@@ -17,7 +17,7 @@ enum class State {
     running,        // the harness works
     waiting,        // a session whose turn is over and which takes follow-ups
     succeeded,      // ended well
-    failed,         // ended badly; `reason` says how
+    failed,         // ended badly; `reason` states how
     cancelled,      // a person stopped it
     timed_out,      // its wall clock ran out
     budget_stopped, // its budget was used up
@@ -40,7 +40,7 @@ constexpr auto enum_names(State) {
 // What a person wants of a run that a worker has; in the database until the worker takes it.
 enum class RunCommand {
     none,
-    interrupt, // end the running turn; the session goes on
+    interrupt, // end the running turn; the session continues
     cancel,    // end the run
 };
 constexpr auto enum_names(RunCommand) {

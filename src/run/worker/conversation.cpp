@@ -162,7 +162,7 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
         // however it ends.
         if (is_from_model(happened.kind)) record.harness_session = m_run.driver->harness_session();
         if (happened.kind != harness::EventKind::result) continue;
-        m_answer = happened.text;
+        m_result = happened.text;
         m_run.spans->turn_ended(happened.text, happened.failed);
         m_run.spans->run_ended(m_run.state, happened.text);
     }
@@ -329,10 +329,10 @@ RunEnd Conversation::outcome() const {
                 return {State::failed, "the harness wrote more than its output limit"};
         }
     if (m_run.driver->succeeded()) return {State::succeeded, ""};
-    // An answer that stands before a crash belongs to an earlier turn.
-    const bool is_answered = m_crash.empty() && !m_answer.empty();
-    std::string reason = is_answered ? m_answer : m_crash.empty() ? "the harness ended without a result" : m_crash;
-    if (const std::string errors(trim(harmless(m_errors))); !errors.empty() && !is_answered)
+    // A result before a crash belongs to an earlier turn.
+    const bool has_result = m_crash.empty() && !m_result.empty();
+    std::string reason = has_result ? m_result : m_crash.empty() ? "the harness ended without a result" : m_crash;
+    if (const std::string errors(trim(harmless(m_errors))); !errors.empty() && !has_result)
         reason = reason.substr(0, reason.find_last_not_of('.') + 1) + ": " +
                  errors.substr(errors.size() > 1000 ? errors.size() - 1000 : 0);
     return {State::failed, harmless(truncate_utf8(reason, 2000))};

@@ -17,7 +17,7 @@ public:
     // Starts the harness in the prepared sandbox and sends it the inputs that wait. None: it runs.
     std::optional<RunEnd> start();
     // After a restart of the server: the harness has gone on. A new driver reads its output once more up to where the
-    // transcript ends, with the same inputs at the same places, and goes on from there.
+    // transcript ends, with the same inputs at the same places, and continues from there.
     Result<> resume();
     // Until the run is over. None: released, the sandbox lives on.
     std::optional<RunEnd> converse();
@@ -25,7 +25,7 @@ public:
     void close_input() { m_input.reset(); }
     void stop_reading() { m_reader.stop(); }
     // The last result of the harness.
-    const std::string& answer() const { return m_answer; }
+    const std::string& result() const { return m_result; }
     // The end of its stderr.
     const std::string& errors() const { return m_errors; }
 
@@ -56,7 +56,7 @@ private:
     std::string m_pending_input;
     bool m_close_input = false;
     std::string m_errors;
-    std::string m_answer;
+    std::string m_result;
     std::string m_crash; // how the harness ended in the middle of a turn
     Duration m_waiting_since{};
     Duration m_commands_read_at{};

@@ -20,7 +20,7 @@ public:
         : m_options(std::move(options)),
           m_services(services),
           m_duty({"run queue", m_options.poll}, [this] { return step(); }) {}
-    // The sandboxes of live runs go on without this server.
+    // The sandboxes of live runs continue without this server.
     ~Dispatcher() override;
 
     // Resumes unfinished runs of this server, removes sandboxes without a run, then claims runs until the end.

@@ -48,8 +48,8 @@ void Ending::write_outcome(const RunEnd& end) {
         errors.text = "stderr: " + repair_utf8(m_conversation.errors());
         (void)m_run.services.store.progress(m_run.id, {errors}, 0, m_run.record.harness_session);
     }
-    m_run.spans->turn_ended(m_conversation.answer(), !is_success);
-    m_run.spans->run_ended(end.state, m_conversation.answer());
+    m_run.spans->turn_ended(m_conversation.result(), !is_success);
+    m_run.spans->run_ended(end.state, m_conversation.result());
 }
 
 void Ending::move_to_end(const RunEnd& end) {

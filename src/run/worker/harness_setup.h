@@ -1,5 +1,5 @@
 // What a run gives its harness, from its settings and its skills. Called before each process of a harness. Pure, apart
-// from a look at which playbooks there are.
+// from a check that a playbook exists.
 #pragma once
 
 #include "run/worker/live_run.h"

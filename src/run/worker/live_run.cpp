@@ -82,7 +82,7 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
             (void)write_steps();
             return end;
         }
-        // The server stops: nothing of an unfinished preparation is kept, the next server begins anew.
+        // The server stops: nothing of an unfinished preparation is kept, the next server begins again.
         if (m_released) return RunEnd{State::lost, "the server ended"};
         return std::nullopt;
     };

@@ -161,7 +161,7 @@ Result<std::vector<harness::Setup::SkillFolder>> Preparation::write_skills() con
     return mounts;
 }
 
-// Files below /hone lie in the run's folder; others are mounted one by one over the place where the harness reads them.
+// Files below /hone are in the run's folder; others are mounted one by one over the place where the harness reads them.
 Result<> Preparation::mount_files(sandbox::SandboxSpec& spec) const {
     int number = 0;
     for (const harness::ConfigFile& file : m_run.launch.files) {
@@ -207,7 +207,7 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
 }
 
 // A server that was killed while it prepared this run may have left a sandbox that holds the run's thread: one that is
-// in the database, or one that a shim was still starting and that only shows after a while.
+// in the database, or one that a shim was still starting and that only appears later.
 Result<std::unique_ptr<sandbox::Sandbox>> Preparation::start_sandbox(const sandbox::SandboxSpec& spec) {
     constexpr int most_attempts = 50;
     sandbox::Provider& provider = m_run.services.provider;
