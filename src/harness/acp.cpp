@@ -178,7 +178,7 @@ private:
     }
 
     void read_response(const json::Value& id, const json::Object& message, Output& output) {
-        const auto purpose = m_rpc.purpose_of(id);
+        const auto purpose = m_rpc.take_purpose(id);
         if (!purpose) return;
         if (*purpose == AcpRequest::quiet) return await_quiet(output);
         if (member(message, "error") != nullptr) return read_refusal(*purpose, message, output);

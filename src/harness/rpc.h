@@ -32,8 +32,8 @@ public:
                      {"id", id},
                      {"error", json::Object{{"code", -32601}, {"message", "method not found"}}}});
     }
-    // The purpose of the request with this id; none when there was no such request.
-    std::optional<Purpose> purpose_of(const json::Value& id) {
+    // The purpose of the request with this id, once; none when there was no such request.
+    std::optional<Purpose> take_purpose(const json::Value& id) {
         const auto found = id.is_int64() ? m_open.find(id.get_int64()) : m_open.end();
         if (found == m_open.end()) return std::nullopt;
         const Purpose purpose = found->second;
