@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "server/backup/backup_files.h"
+#include "sql/directory_lock.h"
 #include "telemetry/transfer/span_snapshot.h"
 #include "json/json.h"
 
