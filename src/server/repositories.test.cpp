@@ -137,7 +137,7 @@ struct House {
         broker = must(broker::Broker::start({}, *dialer, now, &gateway));
         repositories->connect(*broker);
         repositories->quarantine()->set_listener(&listener);
-        gateway.set_git(repositories.get());
+        gateway.set_git(repositories->gateway_git());
     }
     ~House() {
         if (box) (void)box->destroy().ok();
