@@ -1,6 +1,7 @@
 #include "telemetry/telemetry.h"
 
 #include "telemetry/engine/schema.h"
+#include "telemetry/transfer/span_snapshot.h"
 
 #include <filesystem>
 
