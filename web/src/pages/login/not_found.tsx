@@ -30,7 +30,7 @@ export function NoAccess() {
         whole_page
         icon="lock"
         title="You do not have access to this page"
-        text={`${role ? `Your role in ${space.value?.name} is ${role}` : "You are not a member of this space"}. Ask an owner or admin of the space for access.`}
+        text={`${role ? `Your role in the space ${space.value?.name} is ${role}` : "You are not a member of this space"}. Ask an owner or admin of the space for access.`}
       >
         <a class="button" href="/">
           Go to Home

@@ -284,8 +284,8 @@ function Outputs({ draft, change }: PartProps) {
             value={draft.outputs[kind]}
             on_change={(value) => change({ outputs: { ...draft.outputs, [kind]: value } })}
             options={[
-              { value: "auto", title: "publish without review" },
-              { value: "review", title: "require review" },
+              { value: "auto", title: "no review" },
+              { value: "review", title: "review required" },
             ]}
           />
         ))}

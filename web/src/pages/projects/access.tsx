@@ -147,7 +147,7 @@ export function ProjectAccess({ project }: { project: Project }) {
   return (
     <Section
       title="Bindings"
-      text={`A binding gives a person or a service key a role in this project only. ${project.restricted ? "" : `It adds to their role in ${space.value?.name ?? "the space"}.`}`}
+      text={`A binding gives a person or a service key a role in this project only. ${project.restricted ? "" : `It adds to their role in the space ${space.value?.name}.`}`}
     >
       <Data load={load} retry={() => void reload(key)}>
         {(access) => (

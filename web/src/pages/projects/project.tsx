@@ -42,9 +42,7 @@ function About({ project }: { project: Project }) {
           ],
           [
             "Visible to",
-            project.restricted
-              ? "people and keys with a binding"
-              : `all members of ${space.value?.name ?? "the space"}`,
+            project.restricted ? "people and keys with a binding" : `all members of the space ${space.value?.name}`,
           ],
         ]}
       />
@@ -173,7 +171,7 @@ function ProjectSettings({ project }: { project: Project }) {
       {deleting && (
         <Confirm
           title={`Delete ${project.name}?`}
-          consequence={`All data of ${project.name} is deleted for all members of ${space.value?.name ?? "the space"}. This cannot be undone.`}
+          consequence={`All data of ${project.name} is deleted for all members of the space ${space.value?.name}. This cannot be undone.`}
           action="Delete permanently"
           typed_name={project.name}
           run={remove}
@@ -196,7 +194,7 @@ function Restriction({ project }: { project: Project }) {
       text={
         project.restricted
           ? "Restricted: roles in the space do not apply here, only the bindings below."
-          : `All members of ${space.value?.name ?? "the space"} can see it, with their role in the space.`
+          : `All members of the space ${space.value?.name} can see it, with their role in the space.`
       }
     >
       <Form

@@ -268,7 +268,7 @@ export function Members() {
   const text = (query.value.get("q") ?? "").toLowerCase();
   return (
     <div class="page">
-      <PageHeader title="Members" text={`People with a role in ${space.value?.name}.`}>
+      <PageHeader title="Members" text={`People with a role in the space ${space.value?.name}.`}>
         {manages && (
           <button type="button" class="primary" onClick={open_dialog}>
             <Icon name="plus" /> Invite

@@ -136,7 +136,7 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
   return (
     <Section
       title="Daily budget"
-      text={`For all workers of ${space.value?.name ?? "the space"} together, from midnight to midnight UTC. At the soft limit workers are requested to finish; at the limit model calls are rejected.`}
+      text={`For all workers of the space ${space.value?.name} together, from midnight to midnight UTC. At the soft limit workers are requested to finish; at the limit model calls are rejected.`}
     >
       <Form title="Save budget" disabled={wrong} submit={save}>
         <div class="field-row">

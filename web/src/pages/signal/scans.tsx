@@ -25,8 +25,16 @@ const columns: Column<Scan>[] = [
       ) : (
         <span title={`${scan.quiet} of them muted or dismissed, started by ${scan.asked_by}`}>
           {scan.found}
-          {scan.new_issues > 0 && <b>, {scan.new_issues} new</b>}
-          {scan.reopened > 0 && <b>, {scan.reopened} back</b>}
+          {scan.new_issues > 0 && (
+            <>
+              , <b>{scan.new_issues} new</b>
+            </>
+          )}
+          {scan.reopened > 0 && (
+            <>
+              , <b>{scan.reopened} reopened</b>
+            </>
+          )}
         </span>
       ),
   },

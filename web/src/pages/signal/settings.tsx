@@ -170,7 +170,7 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
           ]}
         />
         <Field
-          label="At most per scan"
+          label="Investigations per scan"
           type="number"
           min={0}
           value={draft.most}
@@ -178,7 +178,7 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
           hint="0: only when started by a person."
         />
         <Choice
-          label="From severity"
+          label="Minimum severity"
           value={draft.least}
           on_change={(least) => change({ least: least as Severity })}
           options={severities.map((one) => ({ value: one, title: one }))}
