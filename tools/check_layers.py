@@ -1,20 +1,39 @@
 #!/usr/bin/env python3
-"""Checks src/layers.txt against every #include and against the CMake files: arrows, cycles, library headers, folders."""
+"""Checks src/layers.txt against the sources: arrows of #include and of CMake, cycles, library headers, folders, and which
+folder's SQL names which table.
+
+    python3 tools/check_layers.py [tree]
+"""
 import pathlib
 import re
 import sys
 
-root = pathlib.Path(__file__).resolve().parent.parent
+root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+root = root if root.is_dir() else root.parent.parent
 src = root / "src"
 problems: list[str] = []
 allowed: dict[str, set[str]] = {}
 libraries: list[tuple[str, set[str]]] = []
+owner_of: dict[str, str] = {}  # of a table
+readers: dict[str, set[str]] = {}  # other folders that may read a table
+any_table: set[str] = set()  # folders that may put the names of tables together
 
 for line in (src / "layers.txt").read_text().splitlines():
     line = line.split("#")[0].strip()
     if line.startswith("libraries "):
         _, header, *owners = line.split()
         libraries.append((header, set(owners)))
+    elif line.startswith("tables "):
+        _, owner, *tables = line.split()
+        for table in tables:
+            if table in owner_of:
+                problems.append(f"src/layers.txt: the table {table} has two owners, {owner_of[table]} and {owner}")
+            owner_of[table] = owner
+    elif line.startswith("readers "):
+        _, table, *folders = line.split()
+        readers[table] = set(folders)
+    elif line.startswith("any_table "):
+        any_table |= set(line.split()[1:])
     elif "->" in line:
         name, uses = line.split("->")
         allowed[name.strip()] = set(uses.split())
@@ -71,6 +90,72 @@ def find_cycle() -> list[str] | None:
 if cycle := find_cycle():
     problems.append("layers.txt has a cycle: " + " -> ".join(cycle))
 
+# --- SQL: a table's name stands only in the texts of the folder that owns it --------------------------------------------
+
+token = re.compile(
+    r"""(?P<skip>//[^\n]*|/\*.*?\*/|\s+)|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)\"|'(?:[^'\\\n]|\\.)+'|.""",
+    re.S)
+table_use = re.compile(
+    r"\b(?P<verb>FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+|ONLY\s+)?(?P<table>[a-z_][a-z0-9_.]*)"
+    r"(?P<more>(?:\s+(?:AS\s+)?\w+)?(?:\s*,\s*[a-z_][a-z0-9_.]*(?:\s+(?:AS\s+)?\w+)?)*)")
+open_end = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:\{[^}]*\}|$)")
+
+
+def sql_texts(code: str) -> list[tuple[int, str]]:
+    """Every text of the code with its line; neighbouring literals are one text, as for the compiler."""
+    texts: list[tuple[int, str]] = []
+    current: list[str] | None = None
+    for match in token.finditer(code):
+        literal = match["raw"] if match["raw"] is not None else match["text"]
+        if literal is not None:
+            if current is None:
+                current = []
+                texts.append((code.count("\n", 0, match.start()) + 1, ""))
+            current.append(literal)
+            texts[-1] = (texts[-1][0], "".join(current))
+        elif match["skip"] is None:
+            current = None
+    return texts
+
+
+def table_uses(text: str) -> list[tuple[str, bool]]:
+    """The tables that a SQL text names, and whether it only reads them."""
+    uses = []
+    for use in table_use.finditer(text):
+        before = text[:use.start()].rstrip()
+        is_read = use["verb"] in ("FROM", "JOIN") and not before.endswith("DELETE")
+        names = [use["table"]]
+        if use["verb"] == "FROM":
+            names += [part.split()[0] for part in use["more"].split(",")[1:]]
+        uses += [(name, is_read) for name in names]
+    return uses
+
+
+known_tables = set()
+for file in sorted(src.glob("sql/migrations/*.sql")):
+    known_tables |= set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", file.read_text()))
+for table in sorted(known_tables - owner_of.keys()):
+    problems.append(f"src/layers.txt names no owner of the table {table}")
+for table in sorted(owner_of):
+    if "." not in table and table not in known_tables and owner_of[table] != "sql":
+        problems.append(f"src/layers.txt names the table {table}, which no migration creates")
+    if owner_of[table] not in folders:
+        problems.append(f"src/layers.txt: the owner of the table {table} is {owner_of[table]}, which is no folder")
+
+for file in sorted([*src.rglob("*.h"), *src.rglob("*.cpp"), *src.rglob("*.main")]):
+    relative = file.relative_to(src)
+    folder = relative.parts[0] if len(relative.parts) > 1 else "main"
+    if is_test_file(file):
+        continue
+    for line, text in sql_texts(file.read_text(errors="replace")):
+        if open_end.search(text) and folder not in any_table:
+            problems.append(f"src/{relative}:{line} puts the name of a table together: write it in the text, so that its owner can be checked")
+        for table, is_read in table_uses(text):
+            owner = owner_of.get(table)
+            if owner is None or owner == folder or (is_read and folder in readers.get(table, set())):
+                continue
+            problems.append(f"src/{relative}:{line} uses the table {table}: it belongs to {owner}, call a function of that folder")
+
 include = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 for file in sorted([*src.rglob("*.h"), *src.rglob("*.cpp")]):
     relative = file.relative_to(src)
@@ -96,5 +181,5 @@ for file in sorted(src.glob("*/CMakeLists.txt")):
             if use not in allowed.get(match.group(1), set()):
                 problems.append(f"{file.relative_to(root)}: {match.group(1)} may not depend on {use}")
 
-print("\n".join(problems) or "includes match src/layers.txt")
+print("\n".join(problems) or "includes and SQL match src/layers.txt")
 sys.exit(1 if problems else 0)

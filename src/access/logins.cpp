@@ -182,10 +182,7 @@ Result<Caller> Logins::authenticate(std::string_view token, std::string peer, st
     caller.scope = everything();
     caller.peer = std::move(peer);
     caller.request_id = std::move(request_id);
-    const auto memberships = TRY(m_database.query("SELECT space_id, role FROM members WHERE user_id = ?", caller.user));
-    for (const auto& membership : memberships)
-        if (const auto role = parse_enum<Role>(membership.text(1)))
-            caller.roles.emplace(membership.id<SpaceTag>(0), *role);
+    caller.roles = TRY(m_users.roles_of(caller.user));
     if (now - row.time(2) > seen_resolution || row.time(2) > now)
         TRY(m_database.execute("UPDATE login_sessions SET last_seen_at = ? WHERE id = ?", now, caller.login_session));
     return caller;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "access/projects.h"
+#include "sql/columns.h"
 
 namespace hone::access {
 
@@ -27,12 +28,8 @@ public:
     }
     template <class Wanted>
     void where_one_of(std::string_view column, const std::vector<Wanted>& wanted) {
-        std::string marks;
-        for (const Wanted& one : wanted) {
-            marks += marks.empty() ? "?" : ", ?";
-            m_values.push_back(sql::to_value(name_of(one)));
-        }
-        m_sql += " AND " + std::string(column) + " IN (" + marks + ")";
+        for (const Wanted& one : wanted) m_values.push_back(sql::to_value(name_of(one)));
+        m_sql += " AND " + std::string(column) + " IN (" + sql::marks(wanted.size()) + ")";
     }
 
     // By id, one more than the page has: for make_page.

@@ -2,6 +2,7 @@
 
 #include "access/names.h"
 #include "base/log.h"
+#include "sql/columns.h"
 
 namespace hone::access {
 
@@ -88,6 +89,21 @@ Projects::Condition Projects::seen_by(const Caller& caller, const SpaceId& space
         condition.values.push_back(sql::to_value(caller.bound_project));
     }
     return condition;
+}
+
+Result<std::map<ProjectId, std::string>> Projects::names(std::span<const ProjectId> ids) const {
+    std::map<ProjectId, std::string> names;
+    if (ids.empty()) return names;
+    const auto rows = TRY(m_database.run_query(
+        "SELECT id, name FROM projects WHERE id IN (" + sql::marks(ids.size()) + ")", sql::to_values(ids)));
+    for (const auto& row : rows) names.emplace(row.id<ProjectTag>(0), row.text(1));
+    return names;
+}
+
+Result<std::optional<std::string>> Projects::name(sql::Transaction& transaction, const ProjectId& id) const {
+    const auto rows = TRY(transaction.query("SELECT name FROM projects WHERE id = ?", id));
+    if (rows.empty()) return std::optional<std::string>();
+    return std::optional(rows.front().text(0));
 }
 
 Result<Page<Project>> Projects::list(const Caller& caller, const SpaceId& space,

@@ -53,6 +53,10 @@ public:
     };
     static Condition seen_by(const Caller& caller, const SpaceId& space, std::string_view column);
 
+    // Names by id, for lists of other folders; ids without a project are left out.
+    Result<std::map<ProjectId, std::string>> names(std::span<const ProjectId> ids) const;
+    Result<std::optional<std::string>> name(sql::Transaction& transaction, const ProjectId& id) const;
+
     // What the caller may do in this project.
     Result<PermissionSet> permissions_in(const Caller& caller, const Project& project) const;
 

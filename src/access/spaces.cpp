@@ -1,6 +1,7 @@
 #include "access/spaces.h"
 
 #include "access/names.h"
+#include "sql/columns.h"
 
 namespace hone::access {
 
@@ -75,6 +76,33 @@ Result<SpaceId> Spaces::choose(const Caller& caller, const std::optional<std::st
         if (!rows.empty()) return rows.front().id<SpaceTag>(0);
     }
     return forbidden("you are not a member of any space; ask for an invite");
+}
+
+Result<std::map<SpaceId, std::string>> Spaces::names(std::span<const SpaceId> ids) const {
+    std::map<SpaceId, std::string> names;
+    if (ids.empty()) return names;
+    const auto rows = TRY(m_database.run_query(
+        "SELECT id, name FROM spaces WHERE id IN (" + sql::marks(ids.size()) + ")", sql::to_values(ids)));
+    for (const auto& row : rows) names.emplace(row.id<SpaceTag>(0), row.text(1));
+    return names;
+}
+
+Result<std::vector<SpaceId>> Spaces::of_installation_owners(int64_t limit) const {
+    auto rows = TRY(
+        m_database.query("SELECT DISTINCT members.space_id FROM members JOIN users ON users.id = members.user_id WHERE "
+                         "users.installation_owner = 1 AND users.disabled = 0 ORDER BY members.space_id LIMIT ?",
+                         limit));
+    if (rows.empty()) rows = TRY(m_database.query("SELECT id FROM spaces ORDER BY created_at, id LIMIT 1"));
+    std::vector<SpaceId> spaces;
+    for (const auto& row : rows) spaces.push_back(row.id<SpaceTag>(0));
+    return spaces;
+}
+
+Result<std::optional<Member>> Spaces::find_member(const SpaceId& space, const UserId& user) const {
+    const auto rows =
+        TRY(m_database.query(std::string(select_member) + " WHERE m.space_id = ? AND m.user_id = ?", space, user));
+    if (rows.empty()) return std::optional<Member>();
+    return std::optional(member_of(rows.front()));
 }
 
 Result<SpaceId> Spaces::create(sql::Transaction& transaction, const std::string& name,

@@ -29,7 +29,13 @@ public:
     // `confirm` repeats the name. Its projects are deleted as by Projects::remove; the last space stays.
     Result<> remove(const Caller& caller, const SpaceId& id, const std::string& confirm);
 
+    // Names by id, for lists of other folders; ids without a space are left out.
+    Result<std::map<SpaceId, std::string>> names(std::span<const SpaceId> ids) const;
+    // Where notices about the whole installation go: the spaces of its owners, else the oldest space.
+    Result<std::vector<SpaceId>> of_installation_owners(int64_t limit) const;
+
     Result<Page<Member>> members(const Caller& caller, const SpaceId& space, const PageRequest& page) const;
+    Result<std::optional<Member>> find_member(const SpaceId& space, const UserId& user) const;
     Result<Member> set_role(const Caller& caller, const SpaceId& space, const UserId& user, Role role);
     Result<> remove_member(const Caller& caller, const SpaceId& space, const UserId& user);
 

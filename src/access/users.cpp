@@ -31,6 +31,14 @@ Result<User> Users::find(const UserId& id) const {
     return user_of(rows.front());
 }
 
+Result<std::map<SpaceId, Role>> Users::roles_of(const UserId& id) const {
+    const auto rows = TRY(m_database.query("SELECT space_id, role FROM members WHERE user_id = ?", id));
+    std::map<SpaceId, Role> roles;
+    for (const auto& row : rows)
+        if (const auto role = parse_enum<Role>(row.text(1))) roles.emplace(row.id<SpaceTag>(0), *role);
+    return roles;
+}
+
 Result<User> Users::create(sql::Transaction& transaction, const std::string& email, const std::string& name,
                            const std::string& password_hash, bool installation_owner, bool must_change_password) const {
     User user;

@@ -55,29 +55,64 @@ Result<> Automations::check(const Caller& caller, Automation& automation) const 
 
 Result<Page<Automation>> Automations::list(const Caller& caller, const SpaceId& space, const AutomationFilter& filter,
                                            const PageRequest& page) const {
-    auto list =
-        TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::automation_read,
-                                        select_automation(), "a.", {sql::to_value(broker::day_of(m_clock.now()))}));
+    auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project,
+                                                Permission::automation_read, select_automation(), "a."));
     if (filter.trigger) list.where("a.trigger_type = ?", name_of(*filter.trigger));
     std::vector<Automation> automations;
     for (const auto& row : TRY(list.oldest_first(m_database, page))) automations.push_back(TRY(automation_of(row)));
+    TRY(add_facts(automations));
     return access::make_page(std::move(automations), page, [](const Automation& one) { return one.id.text(); });
+}
+
+Result<> Automations::add_facts(std::span<Automation> automations) const {
+    std::vector<access::ProjectId> projects;
+    std::vector<run::PresetId> presets;
+    std::vector<std::string> ids;
+    std::map<std::string, std::vector<access::ProjectId>> managed;
+    for (const Automation& one : automations) {
+        projects.push_back(one.project_id);
+        if (one.preset_id) presets.push_back(*one.preset_id);
+        ids.push_back(one.id.text());
+        if (one.managed_by && !one.next_at) managed[*one.managed_by].push_back(one.project_id);
+    }
+    const auto project_names = TRY(m_access.projects.names(projects));
+    const auto preset_names = TRY(m_presets.names(presets));
+    const auto spent = TRY(broker::spent_by_automations(m_database, ids, broker::day_of(m_clock.now())));
+    std::map<std::string, std::map<access::ProjectId, Time>> times;
+    const Lock lock(m_managers_mutex);
+    for (const auto& [manager, its_projects] : managed)
+        if (const auto schedule = m_managers.find(manager); schedule != m_managers.end())
+            times[manager] = TRY(schedule->second->next_at(its_projects));
+    for (Automation& one : automations) {
+        if (const auto name = project_names.find(one.project_id); name != project_names.end())
+            one.project_name = name->second;
+        if (one.preset_id)
+            if (const auto name = preset_names.find(*one.preset_id); name != preset_names.end())
+                one.preset_name = name->second;
+        if (const auto used = spent.find(one.id.text()); used != spent.end())
+            one.spent_today = {used->second.tokens, used->second.cost_nano_usd / 1000};
+        if (!one.managed_by || one.next_at) continue;
+        const auto& of_manager = times[*one.managed_by];
+        if (const auto next = of_manager.find(one.project_id); next != of_manager.end()) one.next_at = next->second;
+    }
+    return {};
 }
 
 Result<Automation> Automations::find(const Caller& caller, const std::optional<SpaceId>& space,
                                      std::string_view id_or_name, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
     const std::string shown = "automation " + std::string(truncate_utf8(id_or_name, 100));
-    const std::string day = broker::day_of(m_clock.now());
-    const auto rows = parse_id<AutomationTag>(id_or_name).ok()
-                          ? TRY(m_database.query(select_automation() + " WHERE a.id = ?", day, id_or_name))
-                      : space ? TRY(m_database.query(select_automation() + " WHERE a.space_id = ? AND a.name = ?", day,
-                                                     *space, id_or_name))
-                              : sql::Rows();
+    const auto rows =
+        parse_id<AutomationTag>(id_or_name).ok()
+            ? TRY(m_database.query(select_automation() + " WHERE a.id = ?", id_or_name))
+        : space
+            ? TRY(m_database.query(select_automation() + " WHERE a.space_id = ? AND a.name = ?", *space, id_or_name))
+            : sql::Rows();
     if (rows.empty()) return not_found(shown);
     Automation automation = TRY(automation_of(rows.front()));
     TRY(access::require_in_project(m_access.projects, caller, automation.space_id, automation.project_id, permission,
                                    shown));
+    TRY(add_facts(std::span(&automation, 1)));
     return automation;
 }
 
@@ -108,7 +143,7 @@ Result<Automation> Automations::create(const Caller& caller, const SpaceId& spac
 Result<Automation> Automations::saved(const Caller& caller, Automation automation, std::string_view action,
                                       const std::optional<run::Settings>& settings, int64_t revision) {
     const Time now = m_clock.now();
-    const std::optional<Time> next_at = next_look(automation.trigger, now);
+    const std::optional<Time> next_at = next_evaluation(automation.trigger, now);
     std::optional<std::string> secret;
     const std::optional<std::string> settings_text =
         settings ? std::optional(json::write(*settings)) : std::optional<std::string>();
@@ -160,7 +195,7 @@ Result<Automation> Automations::saved(const Caller& caller, Automation automatio
                                        {"trigger", name_of(automation.trigger.type)},
                                        {"paused", automation.paused}}});
     }));
-    tell();
+    changed();
     Automation made = TRY(find(Caller::system(), {}, automation.id.text()));
     made.hook_secret = secret;
     return made;
@@ -233,7 +268,7 @@ Result<Automation> Automations::resume(const Caller& caller, const Automation& a
         return m_access.audit.record(transaction, caller,
                                      {"automation_resume", automation.space_id, automation.id.text(), {}});
     }));
-    tell();
+    changed();
     return find(Caller::system(), {}, automation.id.text());
 }
 
@@ -249,7 +284,7 @@ Result<Slot> Automations::run_now(const Caller& caller, const Automation& automa
 Result<Page<Slot>> Automations::slots(const Automation& automation, const std::optional<SlotOutcome>& outcome,
                                       const PageRequest& page) const {
     const std::string after = TRY(page.after());
-    std::string sql = "SELECT " + std::string(slot_columns()) + " FROM automation_slots s WHERE s.automation_id = ?";
+    std::string sql = select_slot() + " WHERE s.automation_id = ?";
     std::vector<sql::Value> values{sql::to_value(automation.id)};
     if (!after.empty()) sql += " AND s.id < ?", values.push_back(sql::to_value(after));
     if (outcome) sql += " AND s.outcome = ?", values.push_back(sql::to_value(name_of(*outcome)));
@@ -261,8 +296,7 @@ Result<Page<Slot>> Automations::slots(const Automation& automation, const std::o
 }
 
 Result<Slot> Automations::slot(const SlotId& id) const {
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(slot_columns()) + " FROM automation_slots s WHERE s.id = ?", id));
+    const auto rows = TRY(m_database.query(select_slot() + " WHERE s.id = ?", id));
     if (rows.empty()) return not_found("slot " + id.text());
     return slot_of(rows.front());
 }
@@ -278,11 +312,10 @@ Result<Slot> Automations::add_slot(const Automation& automation, const std::stri
     const auto made = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<SlotId>> {
         return insert_slot(transaction, m_clock, wanted);
     }));
-    tell();
+    changed();
     if (made) return slot(*made);
-    const auto rows = TRY(m_database.query("SELECT " + std::string(slot_columns()) +
-                                               " FROM automation_slots s WHERE s.automation_id = ? AND s.due_key = ?",
-                                           automation.id, key));
+    const auto rows =
+        TRY(m_database.query(select_slot() + " WHERE s.automation_id = ? AND s.due_key = ?", automation.id, key));
     if (rows.empty()) return not_found("automation " + automation.name);
     return slot_of(rows.front());
 }
@@ -304,7 +337,7 @@ Result<int64_t> Automations::monitor_triggered(const std::string& monitor, const
         }
         return count;
     }));
-    if (made > 0) tell();
+    if (made > 0) changed();
     return made;
 }
 
@@ -313,11 +346,9 @@ Result<Automation> Automations::manage(const Caller& caller, const ManagedAutoma
         TRY(m_database.query("SELECT id, revision, settings FROM automations WHERE project_id = ? AND managed_by = ?",
                              wanted.project, wanted.manager));
     TRY(run::validate(wanted.settings));
-    const auto project_rows = TRY(m_database.query("SELECT space_id FROM projects WHERE id = ?", wanted.project));
-    if (project_rows.empty()) return not_found("project " + wanted.project.text());
+    const auto project = TRY(m_access.projects.find(caller, {}, wanted.project.text(), Permission::automation_write));
     Automation automation;
-    automation.space_id = project_rows.front().id<access::SpaceTag>(0);
-    TRY(m_access.projects.find(caller, automation.space_id, wanted.project.text(), Permission::automation_write));
+    automation.space_id = project.space_id;
     automation.id = rows.empty() ? make_id<AutomationTag>(m_clock) : rows.front().id<AutomationTag>(0);
     if (!rows.empty()) automation = TRY(find(Caller::system(), {}, automation.id.text()));
     automation.project_id = wanted.project;
@@ -340,6 +371,47 @@ Result<Slot> Automations::fire(const AutomationId& id, const std::string& key, c
     json::Object told = values;
     if (!told.contains("type")) told["type"] = automation.managed_by.value_or("managed");
     return add_slot(automation, "fired " + key, told, false, prompt);
+}
+
+Result<std::optional<Automations::Managed>> Automations::find_managed(const access::ProjectId& project,
+                                                                      const std::string& manager) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT id, paused, pause_reason FROM automations WHERE project_id = ? AND managed_by = ?", project, manager));
+    if (rows.empty()) return std::optional<Managed>();
+    const sql::Row row = rows.front();
+    return std::optional(Managed{row.id<AutomationTag>(0), row.flag(1), row.text(2)});
+}
+
+Result<> Automations::set_outcome(const SlotId& id, SlotOutcome outcome, SlotReason reason, const std::string& note,
+                                  const json::Object& values) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute(
+            "UPDATE automation_slots SET outcome = ?, reason = ?, note = ?, acted_at = ? WHERE id = ?",
+            name_of(outcome), name_of(reason), std::string(truncate_utf8(note, 1000)), m_clock.now(), id));
+        if (!values.empty())
+            TRY(transaction.execute("UPDATE automation_slots SET trigger_values = ? WHERE id = ?",
+                                    json::print(json::Value(values)), id));
+        return {};
+    });
+}
+
+Result<> Automations::set_fired(sql::Transaction& transaction, const SlotId& id, const AutomationId& automation,
+                                const run::RunId& run) const {
+    const Time now = m_clock.now();
+    TRY(transaction.execute("UPDATE automation_slots SET outcome = 'fired', run_id = ?, is_open = 1, acted_at = ? "
+                            "WHERE id = ?",
+                            run, now, id));
+    TRY(transaction.execute("UPDATE automations SET last_fired_at = ? WHERE id = ?", now, automation));
+    return {};
+}
+
+Result<> Automations::fail_interrupted(const std::string& manager, Time created_before, const std::string& note) {
+    TRY(m_database.execute(
+        "UPDATE automation_slots SET outcome = 'failed', reason = 'interrupted', note = ?, acted_at = ? WHERE outcome "
+        "= 'due' AND is_open = 0 AND created_at < ? AND automation_id IN (SELECT id FROM automations WHERE managed_by "
+        "= ?)",
+        note, m_clock.now(), created_before, manager));
+    return {};
 }
 
 } // namespace hone::automation

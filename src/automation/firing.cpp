@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "broker/spending/budget.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,6 @@ namespace hone::automation {
 using access::Caller, access::Permission;
 
 namespace {
-
-constexpr std::string_view live_states = "('queued', 'preparing', 'running', 'waiting')";
 
 bool is_failure(run::State state) {
     return state == run::State::failed || state == run::State::timed_out || state == run::State::lost;
@@ -72,19 +71,15 @@ Result<std::optional<Firing::Verdict>> Firing::judge(const Case& one) const {
                     fmt::format("it fired at {} and cools off for {} s",
                                 to_text(*one.last_fired_at).substr(0, 19) + "Z", automation.cool_off_seconds));
     if (const auto verdict = TRY(judge_overlap(one))) return verdict;
-    const auto queued =
-        TRY(m_database.query("SELECT COUNT(*) FROM runs WHERE space_id = ? AND state = 'queued'", automation.space_id));
-    if (queued.front().integer(0) >= capacity.queued_in_space)
-        return skip(SlotReason::capacity,
-                    fmt::format("{} runs of the space wait for a place", queued.front().integer(0)));
+    const int64_t queued = TRY(m_runs.count_queued(automation.space_id));
+    if (queued >= capacity.queued_in_space)
+        return skip(SlotReason::capacity, fmt::format("{} runs of the space wait for a place", queued));
     return judge_budget(one);
 }
 
 Result<std::optional<Firing::Verdict>> Firing::judge_overlap(const Case& one) const {
     const Automation& automation = one.automation;
-    const auto live = TRY(m_database.query(
-        "SELECT COUNT(*) FROM runs WHERE automation_id = ? AND state IN " + std::string(live_states), automation.id));
-    const int64_t count = live.front().integer(0);
+    const int64_t count = TRY(m_runs.count_live(automation.id.text()));
     using enum SlotOutcome;
     if (automation.overlap == Overlap::skip && count > 0)
         return std::optional(Verdict{skipped, SlotReason::overlap, "a run of it is going on"});
@@ -117,11 +112,10 @@ Result<std::optional<Firing::Verdict>> Firing::judge_budget(const Case& one) con
         const auto spent = TRY(m_ledger.spent_by_automation(automation.id.text(), day));
         if (over(spent, budget.tokens_per_day, budget.cost_micro_usd_per_day)) return used_up("automation");
     }
-    const auto rows = TRY(m_database.query(
-        "SELECT tokens_per_day, cost_micro_usd_per_day FROM space_budgets WHERE space_id = ?", automation.space_id));
-    if (rows.empty()) return std::optional<Verdict>();
+    const auto limits = TRY(broker::read_space_budget(m_database, automation.space_id));
+    if (!limits.tokens_per_day && !limits.cost_micro_usd_per_day) return std::optional<Verdict>();
     const auto spent = TRY(m_ledger.spent_by_space(automation.space_id.text(), day));
-    if (over(spent, rows.front().optional_integer(0), rows.front().optional_integer(1))) return used_up("space");
+    if (over(spent, limits.tokens_per_day, limits.cost_micro_usd_per_day)) return used_up("space");
     return std::optional<Verdict>();
 }
 
@@ -146,12 +140,11 @@ Result<Caller> Firing::owner_of(const Case& one) const {
         owner.user = access::UserId(one.owner);
         owner.scope = access::permissions_of(access::Role::owner) | access::installation_permissions();
     }
-    const auto user = TRY(m_database.query("SELECT disabled, installation_owner FROM users WHERE id = ?", owner.user));
-    if (user.empty() || user.front().flag(0)) return forbidden(one.owner_name + " may no longer log in");
-    owner.installation_owner = user.front().flag(1);
-    for (const auto& row : TRY(m_database.query("SELECT space_id, role FROM members WHERE user_id = ?", owner.user)))
-        if (const auto role = parse_enum<access::Role>(row.text(1)))
-            owner.roles.emplace(row.id<access::SpaceTag>(0), *role);
+    const auto user = m_access.users.find(owner.user);
+    if (!user.ok() && user.error().code != Code::not_found) return user.error();
+    if (!user.ok() || user.value().disabled) return forbidden(one.owner_name + " may no longer log in");
+    owner.installation_owner = user.value().installation_owner;
+    owner.roles = TRY(m_access.users.roles_of(owner.user));
     return owner;
 }
 
@@ -193,11 +186,8 @@ Result<> Firing::take_slot(sql::Transaction& transaction, const Case& one, const
         run, now, one.slot.id));
     if (taken == 0) return conflict("another server took the slot");
     if (one.automation.overlap != Overlap::parallel) {
-        const auto live = TRY(transaction.query("SELECT COUNT(*) FROM runs WHERE automation_id = ? AND id <> ? AND "
-                                                "state IN " +
-                                                    std::string(live_states),
-                                                one.automation.id, run));
-        if (live.front().integer(0) > 0) return conflict("another run of the automation began meanwhile");
+        const int64_t live = TRY(m_runs.count_live(transaction, one.automation.id.text(), run));
+        if (live > 0) return conflict("another run of the automation began meanwhile");
     }
     TRY(transaction.execute("UPDATE automations SET last_fired_at = ? WHERE id = ?", now, one.automation.id));
     return {};
@@ -248,6 +238,33 @@ Result<> Firing::close(const Case& one, const Verdict& verdict) {
     }));
     if (notice && m_paused) m_paused(*notice);
     return {};
+}
+
+Result<> Firing::note_ended() {
+    constexpr size_t page = 1000;
+    std::string after;
+    for (;;) {
+        const auto rows =
+            TRY(m_database.query(select_slot() + " WHERE s.is_open = 1 AND s.outcome = 'fired' AND s.id > ? ORDER BY "
+                                                 "s.id LIMIT ?",
+                                 after, static_cast<int64_t>(page)));
+        std::vector<Slot> slots;
+        std::vector<run::RunId> ids;
+        for (const auto& row : rows) {
+            slots.push_back(slot_of(row));
+            if (slots.back().run_id) ids.push_back(*slots.back().run_id);
+        }
+        const auto runs = TRY(m_runs.find_all(ids));
+        for (const Slot& slot : slots) {
+            const auto run = slot.run_id ? runs.find(*slot.run_id) : runs.end();
+            if (run == runs.end()) // a deleted run neither succeeded nor failed
+                TRY(run_ended(slot, run::State::cancelled, ""));
+            else if (run::is_over(run->second.state))
+                TRY(run_ended(slot, run->second.state, run->second.reason));
+        }
+        if (rows.size() < page) return {};
+        after = slots.back().id.text();
+    }
 }
 
 Result<> Firing::run_ended(const Slot& slot, run::State state, const std::string& reason) {

@@ -39,8 +39,8 @@ public:
 
     // Acts on a slot that is due. It may still be due afterwards: the run before it goes on, or the database is away.
     Result<> act(const SlotId& id);
-    // A run of a slot is over: writes down how, counts failures, pauses after too many in a row.
-    Result<> run_ended(const Slot& slot, run::State state, const std::string& reason);
+    // For every fired slot whose run is over: writes down how, counts failures, pauses after too many in a row.
+    Result<> note_ended();
 
     // Told of automations that paused themselves; once, before the first step.
     void set_paused(std::function<void(const PausedNotice&)> paused) { m_paused = std::move(paused); }
@@ -64,6 +64,7 @@ private:
     Result<> take_slot(sql::Transaction& transaction, const Case& one, const run::RunId& run) const;
     Result<access::Caller> owner_of(const Case& one) const;
     Result<> close(const Case& one, const Verdict& verdict);
+    Result<> run_ended(const Slot& slot, run::State state, const std::string& reason);
     Result<std::optional<PausedNotice>> count_failure(sql::Transaction& transaction, const AutomationId& id,
                                                       const std::string& what) const;
 

@@ -1,89 +1,91 @@
-// Rows of automations and of their ledger, read and written.
+// Reads and writes the rows of automations and of their slots.
 #include "automation/automations.h"
 
 #include "automation/cron.h"
-#include "broker/spending/usage_ledger.h"
+#include "sql/columns.h"
 
 namespace hone::automation {
 
 namespace {
 
-constexpr size_t slot_width = 13;
+constexpr std::tuple slot_columns{
+    sql::Column{"id", &Slot::id},
+    sql::Column{"automation_id", &Slot::automation_id},
+    sql::Column{"due_key", &Slot::due_key},
+    sql::Column{"due_at", &Slot::due_at},
+    sql::Column{"outcome", &Slot::outcome, SlotOutcome::failed},
+    sql::Column{"reason", &Slot::reason},
+    sql::Column{"note", &Slot::note},
+    sql::Column{"run_id", &Slot::run_id},
+    sql::Column{"run_state", &Slot::run_state},
+    sql::Column{"trigger_values", sql::Converted{[](Slot& slot, const sql::Row& row, size_t at) {
+                    auto values = json::parse(row.text(at));
+                    slot.values = values.ok() ? std::move(values).value() : json::Value(json::Object{});
+                }}},
+    sql::Column{"by_hand", &Slot::by_hand},
+    sql::Column{"created_at", &Slot::created_at},
+    sql::Column{"acted_at", &Slot::acted_at},
+};
+
+constexpr std::tuple automation_columns{
+    sql::Column{"id", &Automation::id}, sql::Column{"space_id", &Automation::space_id},
+    sql::Column{"project_id", &Automation::project_id}, sql::Column{"name", &Automation::name},
+    sql::Column{"description", &Automation::description}, sql::Column{"preset_id", &Automation::preset_id},
+    sql::Column{"prompt", &Automation::prompt},
+    sql::Column{"trigger_setup", sql::Converted{[](Automation& made, const sql::Row& row, size_t at) -> Result<> {
+                    made.trigger = TRY(json::read<Trigger>(row.text(at)));
+                    return {};
+                }}},
+    sql::Column{"paused", &Automation::paused}, sql::Column{"pause_reason", &Automation::pause_reason},
+    sql::Column{"overlap", &Automation::overlap, Overlap::skip},
+    sql::Column{"catch_up", &Automation::catch_up, CatchUp::coalesce},
+    sql::Column{"cool_off_seconds", &Automation::cool_off_seconds},
+    sql::Column{"tokens_per_day", [](auto& made) -> auto& {return made.budget.tokens_per_day;
+} // namespace
+} // namespace hone::automation
+, sql::Column{"cost_micro_usd_per_day", [](auto& made) -> auto& {return made.budget.cost_micro_usd_per_day;
+}
+}
+, sql::Column{"soft_percent", [](auto& made) -> auto& {return made.budget.soft_percent.value;
+}
+}
+, sql::Column{"failure_limit", &Automation::failure_limit}, sql::Column{"failure_streak", &Automation::failure_streak},
+    sql::Column{"managed_by", &Automation::managed_by}, sql::Column{"owner_name", &Automation::created_by},
+    sql::Column{"created_at", &Automation::created_at}, sql::Column{"updated_at", &Automation::updated_at},
+    sql::Column{"next_at", &Automation::next_at},
+}
+;
 
 } // namespace
 
-std::string_view slot_columns() {
-    return "s.id, s.automation_id, s.due_key, s.due_at, s.outcome, s.reason, s.note, s.run_id, s.run_state, "
-           "s.trigger_values, s.by_hand, s.created_at, s.acted_at";
+std::string select_slot() {
+    return "SELECT " + sql::names(slot_columns, "s.") + " FROM automation_slots s";
 }
 
 Slot slot_of(const sql::Row& row, size_t first) {
-    Slot slot;
-    slot.id = row.id<SlotTag>(first);
-    slot.automation_id = row.id<AutomationTag>(first + 1);
-    slot.due_key = row.text(first + 2);
-    slot.due_at = row.time(first + 3);
-    slot.outcome = parse_enum<SlotOutcome>(row.text(first + 4)).value_or(SlotOutcome::failed);
-    slot.reason = parse_enum<SlotReason>(row.text(first + 5)).value_or(SlotReason::none);
-    slot.note = row.text(first + 6);
-    slot.run_id = row.optional_id<run::RunTag>(first + 7);
-    if (const auto state = row.optional_text(first + 8)) slot.run_state = parse_enum<run::State>(*state);
-    auto values = json::parse(row.text(first + 9));
-    slot.values = values.ok() ? std::move(values).value() : json::Value(json::Object{});
-    slot.by_hand = row.flag(first + 10);
-    slot.created_at = row.time(first + 11);
-    slot.acted_at = row.optional_time(first + 12);
-    return slot;
+    return sql::read<Slot>(slot_columns, row, first);
 }
 
 std::string select_automation() {
-    return "SELECT a.id, a.space_id, a.project_id, p.name, a.name, a.description, a.preset_id, pr.name, a.prompt, "
-           "a.trigger_setup, a.paused, a.pause_reason, a.overlap, a.catch_up, a.cool_off_seconds, a.tokens_per_day, "
-           "a.cost_micro_usd_per_day, a.soft_percent, a.failure_limit, a.failure_streak, a.managed_by, a.owner_name, "
-           "a.created_at, a.updated_at, COALESCE(a.next_at, CASE WHEN a.managed_by = 'signal' THEN (SELECT "
-           "g.next_scan_at FROM signal_settings g WHERE g.project_id = a.project_id) END), a.last_slot, u.tokens, "
-           "u.cost, " +
-           std::string(slot_columns()) +
-           " FROM automations a JOIN projects p ON p.id = a.project_id LEFT JOIN presets pr ON pr.id = a.preset_id "
-           "LEFT JOIN automation_slots s ON s.id = a.last_slot LEFT JOIN (SELECT automation_id, SUM(input_tokens + "
-           "cache_read_tokens + cache_write_tokens + output_tokens + estimated_tokens) AS tokens, "
-           "SUM(COALESCE(cost_nano_usd, 0)) AS cost FROM model_usage WHERE automation_id <> '' AND day = ? GROUP BY "
-           "automation_id) u ON u.automation_id = a.id";
+    return "SELECT " + sql::names(automation_columns, "a.") + ", " + sql::names(slot_columns, "s.") +
+           " FROM automations a LEFT JOIN automation_slots s ON s.id = a.last_slot";
 }
 
 Result<Automation> automation_of(const sql::Row& row) {
-    Automation made;
-    made.id = row.id<AutomationTag>(0);
-    made.space_id = row.id<access::SpaceTag>(1);
-    made.project_id = row.id<access::ProjectTag>(2);
-    made.project_name = row.text(3);
-    made.name = row.text(4);
-    made.description = row.text(5);
-    made.preset_id = row.optional_id<run::PresetTag>(6);
-    made.preset_name = row.optional_text(7);
-    made.prompt = row.text(8);
-    made.trigger = TRY(json::read<Trigger>(row.text(9)));
-    made.paused = row.flag(10);
-    made.pause_reason = row.text(11);
-    made.overlap = parse_enum<Overlap>(row.text(12)).value_or(Overlap::skip);
-    made.catch_up = parse_enum<CatchUp>(row.text(13)).value_or(CatchUp::coalesce);
-    made.cool_off_seconds = row.integer(14);
-    made.budget.tokens_per_day = row.optional_integer(15);
-    made.budget.cost_micro_usd_per_day = row.optional_integer(16);
-    made.budget.soft_percent = row.integer(17);
-    made.failure_limit = row.integer(18);
-    made.failure_streak = row.integer(19);
-    made.managed_by = row.optional_text(20);
-    made.created_by = row.text(21);
-    made.created_at = row.time(22);
-    made.updated_at = row.time(23);
-    made.next_at = row.optional_time(24);
-    if (!row.is_null(26)) made.spent_today.tokens = row.integer(26);
-    if (!row.is_null(27)) made.spent_today.cost_micro_usd = row.integer(27) / 1000;
-    if (!row.is_null(28)) made.last_slot = slot_of(row, 28);
-    static_assert(slot_width == 13);
+    Automation made = TRY(sql::read<Automation>(automation_columns, row));
+    constexpr size_t slot = sql::width(automation_columns);
+    if (!row.is_null(slot)) made.last_slot = slot_of(row, slot);
     if (made.trigger.type == TriggerType::webhook) made.hook_path = "/v1/hooks/" + made.id.text();
     return made;
+}
+
+Result<std::vector<Automation>> automations_with_budget(sql::Database& database) {
+    const auto rows = TRY(database.query(select_automation() +
+                                         " WHERE a.tokens_per_day IS NOT NULL OR a.cost_micro_usd_per_day IS NOT NULL "
+                                         "ORDER BY a.id LIMIT 10000"));
+    std::vector<Automation> automations;
+    for (const auto& row : rows) automations.push_back(TRY(automation_of(row)));
+    return automations;
 }
 
 Result<std::optional<SlotId>> insert_slot(sql::Transaction& transaction, const Clock& clock, const NewSlot& slot) {
@@ -102,7 +104,7 @@ Result<std::optional<SlotId>> insert_slot(sql::Transaction& transaction, const C
     return std::optional(id);
 }
 
-std::optional<Time> next_look(const Trigger& trigger, Time after) {
+std::optional<Time> next_evaluation(const Trigger& trigger, Time after) {
     if (trigger.type == TriggerType::cron) {
         const auto cron = Cron::parse(trigger.schedule.value_or(""));
         const auto zone = Zone::find(trigger.time_zone.value_or(""));
@@ -110,7 +112,7 @@ std::optional<Time> next_look(const Trigger& trigger, Time after) {
         return cron.value().next(after, zone.value());
     }
     if (trigger.type == TriggerType::metric) {
-        // At whole multiples, so that all servers look at the same moments.
+        // At whole multiples, so that all servers evaluate at the same moments.
         const int64_t every = std::max<int64_t>(trigger.every_seconds.value_or(60), 1) * 1'000'000'000;
         return from_ns((to_ns(after) / every + 1) * every);
     }

@@ -2,6 +2,7 @@
 
 #include "automation/cron.h"
 #include "base/log.h"
+#include "sql/columns.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,6 @@ namespace {
 constexpr size_t most_missed_rows = 1000;   // of one catch-up; older moments share one row
 constexpr size_t most_caught_up = 100;      // firings of one catch-up with the policy `all`
 constexpr int64_t most_counted = 1'000'000; // moments that are counted one by one
-constexpr std::string_view over_states = "('succeeded', 'failed', 'cancelled', 'timed_out', 'budget_stopped', 'lost')";
 
 json::Object window_object(Time from, Time to) {
     return {{"from", to_text(from)}, {"to", to_text(to)}};
@@ -66,19 +66,27 @@ struct Plan {
     Time next_at{};
 };
 
+constexpr std::tuple plan_columns{
+    sql::Column{"id", &Plan::id},
+    sql::Column{"trigger_setup", sql::Converted{[](Plan& plan, const sql::Row& row, size_t at) -> Result<> {
+                    plan.trigger = TRY(json::read<Trigger>(row.text(at)));
+                    return {};
+                }}},
+    sql::Column{"paused", &Plan::paused},
+    sql::Column{"pause_reason", &Plan::pause_reason},
+    sql::Column{"catch_up", &Plan::catch_up},
+    sql::Column{"written_up_to", &Plan::written_up_to},
+    sql::Column{"revision", &Plan::revision},
+    sql::Column{"watch", sql::Converted{[](Plan& plan, const sql::Row& row, size_t at) -> Result<> {
+                    plan.watch = TRY(json::read<Watch>(row.text(at)));
+                    return {};
+                }}},
+    sql::Column{"project_id", &Plan::project},
+    sql::Column{"next_at", &Plan::next_at},
+};
+
 Result<Plan> plan_of(const sql::Row& row) {
-    Plan plan;
-    plan.id = row.id<AutomationTag>(0);
-    plan.trigger = TRY(json::read<Trigger>(row.text(1)));
-    plan.paused = row.flag(2);
-    plan.pause_reason = row.text(3);
-    plan.catch_up = parse_enum<CatchUp>(row.text(4)).value_or(CatchUp::coalesce);
-    plan.written_up_to = row.time(5);
-    plan.revision = row.integer(6);
-    plan.watch = TRY(json::read<Watch>(row.text(7)));
-    plan.project = row.id<access::ProjectTag>(8);
-    plan.next_at = row.time(9);
-    return plan;
+    return sql::read<Plan>(plan_columns, row);
 }
 
 // The rows that the moments become: due, or skipped with the reason.
@@ -135,9 +143,6 @@ std::vector<NewSlot> slots_of(const Plan& plan, const Moments& moments, const Cr
     return slots;
 }
 
-constexpr std::string_view plan_columns =
-    "id, trigger_setup, paused, pause_reason, catch_up, written_up_to, revision, watch, project_id, next_at";
-
 } // namespace
 
 Result<Time> Scheduler::step(Time now) {
@@ -147,7 +152,7 @@ Result<Time> Scheduler::step(Time now) {
     };
     note(write_due(now, false));
     note(act_on_due());
-    note(note_ended());
+    note(m_firing.note_ended());
     // Measuring may take seconds; schedules go first.
     note(write_due(now, true));
     note(act_on_due());
@@ -167,14 +172,14 @@ Result<Time> Scheduler::step(Time now) {
 
 Result<> Scheduler::write_due(Time now, bool metrics) {
     Result<> outcome;
-    const auto rows = TRY(m_database.query("SELECT " + std::string(plan_columns) +
+    const auto rows = TRY(m_database.query("SELECT " + sql::names(plan_columns) +
                                                " FROM automations WHERE next_at <= ? AND trigger_type = ? ORDER BY "
                                                "next_at, id LIMIT 500",
                                            now, metrics ? "metric" : "cron"));
     for (const auto& row : rows) {
-        auto written = metrics ? look_at_metric(row, now) : write_cron(row, now);
+        auto written = metrics ? evaluate_metric(row, now) : write_cron(row, now);
         if (written.ok()) continue;
-        log(Level::warning, "automation could not be looked at",
+        log(Level::warning, "could not evaluate automation",
             {{"automation", row.text(0)}, {"why", written.error().message}});
         outcome = std::move(written);
     }
@@ -199,10 +204,10 @@ Result<> Scheduler::write_cron(const sql::Row& row, Time now) {
     });
 }
 
-Result<> Scheduler::look_at_metric(const sql::Row& row, Time now) {
+Result<> Scheduler::evaluate_metric(const sql::Row& row, Time now) {
     const Plan plan = TRY(plan_of(row));
     // The newest look that is due; earlier ones that were missed would see what is no longer so.
-    const Time next = *next_look(plan.trigger, now);
+    const Time next = *next_evaluation(plan.trigger, now);
     const Time looked = next - std::chrono::seconds(*plan.trigger.every_seconds);
     const Time from = looked - std::chrono::seconds(*plan.trigger.window_seconds);
     const auto measured = m_measure(plan.project, plan.trigger, from, looked);
@@ -235,26 +240,10 @@ Result<> Scheduler::act_on_due() {
     for (const auto& row : rows) {
         auto acted = m_firing.act(row.id<SlotTag>(0));
         if (acted.ok()) continue;
-        log(Level::warning, "due slot could not be acted on", {{"slot", row.text(0)}, {"why", acted.error().message}});
+        log(Level::warning, "could not act on due slot", {{"slot", row.text(0)}, {"why", acted.error().message}});
         outcome = std::move(acted);
     }
     return outcome;
-}
-
-Result<> Scheduler::note_ended() {
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(slot_columns()) +
-        ", r.state, r.reason FROM automation_slots s LEFT JOIN runs r ON r.id = s.run_id WHERE s.is_open = 1 AND "
-        "s.outcome = 'fired' AND (r.id IS NULL OR r.state IN " +
-        std::string(over_states) + ") ORDER BY s.due_at LIMIT 1000"));
-    for (const auto& row : rows) {
-        const size_t more = row.size() - 2;
-        const auto state = row.is_null(more) ? std::nullopt : parse_enum<run::State>(row.text(more));
-        // A run that was deleted says nothing about its automation.
-        TRY(m_firing.run_ended(slot_of(row), state.value_or(run::State::cancelled),
-                               row.is_null(more) ? "" : row.text(more + 1)));
-    }
-    return {};
 }
 
 // Once an hour: old rows go; secrets of webhooks follow a change of the master key.

@@ -69,9 +69,8 @@ private:
     Result<Duration> step_now();
     Result<> write_due(Time now, bool metrics);
     Result<> write_cron(const sql::Row& row, Time now);
-    Result<> look_at_metric(const sql::Row& row, Time now);
+    Result<> evaluate_metric(const sql::Row& row, Time now);
     Result<> act_on_due();
-    Result<> note_ended();
     Result<> tidy(Time now);
     Result<Time> next_step(Time now) const;
 

@@ -183,11 +183,25 @@ Result<> Quarantine::remove(const std::string& run) {
     return sandbox::remove_tree(m_options.directory + "/" + run);
 }
 
-Result<int64_t> Quarantine::sweep() {
-    const auto rows =
-        TRY(m_database.query("SELECT DISTINCT run_id FROM run_repos WHERE run_id NOT IN (SELECT id FROM runs)"));
-    for (const auto& row : rows) TRY(remove(row.text(0)));
-    return static_cast<int64_t>(rows.size());
+Result<int64_t> Quarantine::sweep(const ExistingRuns& existing) {
+    constexpr size_t page = 500;
+    int64_t removed = 0;
+    std::string after;
+    for (;;) {
+        const auto rows =
+            TRY(m_database.query("SELECT DISTINCT run_id FROM run_repos WHERE run_id > ? ORDER BY run_id LIMIT ?",
+                                 after, static_cast<int64_t>(page)));
+        std::vector<std::string> ids;
+        for (const auto& row : rows) ids.push_back(row.text(0));
+        const auto known = TRY(existing(ids));
+        for (const std::string& id : ids) {
+            if (known.contains(id)) continue;
+            TRY(remove(id));
+            ++removed;
+        }
+        if (ids.size() < page) return removed;
+        after = ids.back();
+    }
 }
 
 } // namespace hone::forge

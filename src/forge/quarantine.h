@@ -9,7 +9,9 @@
 #include "forge/push.h"
 #include "forge/push_commands.h"
 
+#include <functional>
 #include <set>
+#include <span>
 
 namespace hone::forge {
 
@@ -86,8 +88,10 @@ public:
     std::vector<GitMount> mounts(const RunRepo& repo) const;
     // The run is forgotten: its rows and files go.
     Result<> remove(const std::string& run);
-    // Removes the quarantines of runs that no longer exist; returns how many.
-    Result<int64_t> sweep();
+    // Removes the quarantines of runs that no longer exist; returns how many. `existing` gives those of the ids that
+    // are runs: this folder does not know runs.
+    using ExistingRuns = std::function<Result<std::set<std::string>>(std::span<const std::string> ids)>;
+    Result<int64_t> sweep(const ExistingRuns& existing);
 
 private:
     friend class PushExchange;

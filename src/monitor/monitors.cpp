@@ -216,7 +216,7 @@ Result<> Monitors::announce(const std::string& id) {
 
 Result<> Monitors::say(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
                        const std::string& key) const {
-    const auto projects = TRY(transaction.query("SELECT name FROM projects WHERE id = ?", row.monitor.project_id));
+    const auto name = TRY(m_access.projects.name(transaction, row.monitor.project_id));
     notice::Notice notice;
     notice.space = row.monitor.space_id;
     notice.project = row.monitor.project_id;
@@ -224,8 +224,8 @@ Result<> Monitors::say(sql::Transaction& transaction, const Row& row, const Read
     notice.title = (kind == notice::Kind::monitor_triggered ? "Triggered: " : "Recovered: ") + row.monitor.name;
     notice.body = sentence(row.monitor.settings, reading) + ".";
     if (!row.monitor.description.empty()) notice.body += "\n" + row.monitor.description;
-    const std::string project = projects.empty() ? row.monitor.project_id.text() : projects.front().text(0);
-    notice.link = "/projects/" + percent_encode(project) + "/monitors/" + row.monitor.id.text();
+    notice.link = "/projects/" + percent_encode(name.value_or(row.monitor.project_id.text())) + "/monitors/" +
+                  row.monitor.id.text();
     notice.key = key;
     TRY(m_notices.say(transaction, notice));
     return {};

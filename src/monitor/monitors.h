@@ -85,6 +85,11 @@ public:
     Result<int64_t> step();
     // Thins old values; called by a background duty.
     Result<> sweep();
+    struct Counts {
+        int64_t enabled = 0;
+        int64_t triggered = 0; // of these
+    };
+    Result<Counts> counts() const;
     // Set once at start, before step().
     void set_listener(TransitionListener& listener) { m_listener = &listener; }
 
@@ -101,6 +106,8 @@ private:
         bool announced = false;
     };
     Result<Row> row_of(const std::string& id) const;
+    struct Columns;
+    static std::string select();
     static Row parse(const sql::Row& row, Time now);
     Result<> evaluate_claimed(const std::string& id, const std::string& token);
     Result<> take_in(const Row& row, const Reading& reading, const std::string& token);

@@ -4,64 +4,93 @@
 #include "base/log.h"
 #include "monitor/monitors.h"
 #include "monitor/mute.h"
+#include "sql/columns.h"
 
 namespace hone::monitor {
 
 namespace {
 
-constexpr std::string_view select_monitor =
-    "SELECT id, space_id, project_id, name, description, settings, enabled, state, state_since, bad_since, "
-    "transition_id, announced, muted_until, mute_reason, next_at, last_reading, problem, created_by_name, created_at, "
-    "updated_at FROM monitors";
 constexpr int64_t most_points = 5000;
 constexpr int64_t longest_mute_seconds = 365 * 86'400;
 
+template <class T>
+constexpr auto field(T Monitor::*member) {
+    return [member](auto& row) -> auto& {
+        return row.monitor.*member;
+    };
+}
+
 } // namespace
 
+// The columns of a row; what depends on the time is completed by parse().
+struct Monitors::Columns {
+    static constexpr std::tuple list{
+        sql::Column{"id", field(&Monitor::id)},
+        sql::Column{"space_id", field(&Monitor::space_id)},
+        sql::Column{"project_id", field(&Monitor::project_id)},
+        sql::Column{"name", field(&Monitor::name)},
+        sql::Column{"description", field(&Monitor::description)},
+        sql::Column{"settings", sql::Converted{[](Row& made, const sql::Row& row, size_t at) {
+                        auto settings = json::read<MonitorSettings>(row.text(at));
+                        if (settings.ok())
+                            made.monitor.settings = std::move(settings).value();
+                        else
+                            made.monitor.problem = "its settings cannot be read: " + settings.error().message;
+                    }}},
+        sql::Column{"enabled", field(&Monitor::enabled)},
+        sql::Column{"state", field(&Monitor::state), MonitorState::no_data},
+        sql::Column{"state_since", field(&Monitor::state_since)},
+        sql::Column{"bad_since", field(&Monitor::bad_since)},
+        sql::Column{"transition_id", &Row::transition_id},
+        sql::Column{"announced", &Row::announced},
+        sql::Column{"muted_until", field(&Monitor::muted_until)},
+        sql::Column{"mute_reason", field(&Monitor::mute_reason)},
+        sql::Column{"next_at", field(&Monitor::next_at)},
+        sql::Column{"last_reading", sql::Converted{[](Row& made, const sql::Row& row, size_t at) {
+                        if (row.text(at).empty()) return;
+                        auto reading = json::read<Reading>(row.text(at));
+                        if (reading.ok()) made.monitor.last_reading = std::move(reading).value();
+                    }}},
+        sql::Column{"problem", sql::Converted{[](Row& made, const sql::Row& row, size_t at) {
+                        if (made.monitor.problem.empty()) made.monitor.problem = row.text(at);
+                    }}},
+        sql::Column{"created_by_name", field(&Monitor::created_by)},
+        sql::Column{"created_at", field(&Monitor::created_at)},
+        sql::Column{"updated_at", field(&Monitor::updated_at)},
+    };
+};
+
+std::string Monitors::select() {
+    return "SELECT " + sql::names(Columns::list) + " FROM monitors";
+}
+
 Monitors::Row Monitors::parse(const sql::Row& row, Time now) {
-    Row made;
+    Row made = sql::read<Row>(Columns::list, row);
     Monitor& monitor = made.monitor;
-    monitor.id = row.id<MonitorTag>(0);
-    monitor.space_id = row.id<access::SpaceTag>(1);
-    monitor.project_id = row.id<access::ProjectTag>(2);
-    monitor.name = row.text(3);
-    monitor.description = row.text(4);
-    if (auto settings = json::read<MonitorSettings>(row.text(5)); settings.ok())
-        monitor.settings = std::move(settings).value();
-    else
-        monitor.problem = "its settings cannot be read: " + settings.error().message;
-    monitor.enabled = row.flag(6);
-    monitor.state = parse_enum<MonitorState>(row.text(7)).value_or(MonitorState::no_data);
-    monitor.state_since = row.time(8);
-    monitor.bad_since = row.optional_time(9);
-    made.transition_id = row.text(10);
-    made.announced = row.flag(11);
-    monitor.muted_until = row.optional_time(12);
     if (monitor.muted_until && *monitor.muted_until <= now) monitor.muted_until.reset();
-    if (monitor.muted_until) monitor.mute_reason = row.text(13);
+    if (!monitor.muted_until) monitor.mute_reason.clear();
     monitor.muted = monitor.muted_until || is_muted_by(monitor.settings.mute_windows, now);
-    if (monitor.enabled) monitor.next_at = row.time(14);
-    if (!row.text(15).empty())
-        if (auto reading = json::read<Reading>(row.text(15)); reading.ok())
-            monitor.last_reading = std::move(reading).value();
-    if (monitor.problem.empty()) monitor.problem = row.text(16);
-    monitor.created_by = row.text(17);
-    monitor.created_at = row.time(18);
-    monitor.updated_at = row.time(19);
+    if (!monitor.enabled) monitor.next_at.reset();
     return made;
 }
 
+Result<Monitors::Counts> Monitors::counts() const {
+    const auto rows =
+        TRY(m_database.query("SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'triggered' THEN 1 ELSE 0 END), 0) FROM "
+                             "monitors WHERE enabled = 1"));
+    return Counts{rows.front().integer(0), rows.front().integer(1)};
+}
+
 Result<Monitors::Row> Monitors::row_of(const std::string& id) const {
-    const auto rows = TRY(m_database.query(std::string(select_monitor) + " WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("monitor " + id);
     return parse(rows.front(), m_clock.now());
 }
 
 Result<access::Page<Monitor>> Monitors::list(const access::Caller& caller, const access::SpaceId& space,
                                              const MonitorFilter& filter, const access::PageRequest& page) const {
-    auto list =
-        TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt,
-                                        access::Permission::monitor_read, std::string(select_monitor), "monitors."));
+    auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt,
+                                                access::Permission::monitor_read, select(), "monitors."));
     if (filter.project) list.where("monitors.project_id = ?", *filter.project);
     if (filter.state) list.where("monitors.state = ?", name_of(*filter.state));
     std::vector<Monitor> all;

@@ -251,6 +251,17 @@ Result<access::Page<Delivery>> Destinations::deliveries(const access::Caller& ca
     return access::make_page(std::move(all), page, [](const Delivery& each) { return each.id.text(); });
 }
 
+Result<Destinations::Names> Destinations::names(const access::SpaceId& space, const std::string& project) const {
+    Names found;
+    const auto spaces = TRY(m_access.spaces.names(std::span(&space, 1)));
+    if (!spaces.empty()) found.space = spaces.begin()->second;
+    if (project.empty()) return found;
+    const access::ProjectId id(project);
+    const auto projects = TRY(m_access.projects.names(std::span(&id, 1)));
+    if (!projects.empty()) found.project = projects.begin()->second;
+    return found;
+}
+
 Result<Target> Destinations::target(const access::SpaceId& space, const DestinationId& id,
                                     std::string_view purpose) const {
     const auto rows =

@@ -126,6 +126,12 @@ public:
     Result<access::Page<Delivery>> deliveries(const access::Caller& caller, const DestinationId& id,
                                               const access::PageRequest& page) const;
 
+    // What a message calls its space and its project; empty where there is none.
+    struct Names {
+        std::string space;
+        std::string project;
+    };
+    Result<Names> names(const access::SpaceId& space, const std::string& project) const;
     Result<Target> target(const access::SpaceId& space, const DestinationId& id, std::string_view purpose) const;
 
     static constexpr int64_t most_per_space = 100;

@@ -59,7 +59,8 @@ Duration Sender::pause_after(int64_t attempts) {
 // --- one delivery --------------------------------------------------------------------------------------------------
 
 Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
-    return m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<Due>> {
+    std::string link;
+    std::optional<Due> due = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<Due>> {
         const Time now = m_clock.now();
         const int64_t mine = TRY(transaction.execute(
             "UPDATE deliveries SET claimed_until = ?, attempts = attempts + 1 WHERE id = ? AND state = 'pending' AND "
@@ -69,37 +70,40 @@ Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
         const auto rows = TRY(transaction.query(
             "SELECT deliveries.id, deliveries.destination_id, notices.space_id, deliveries.attempts, "
             "deliveries.created_at, destinations.enabled, notices.id, notices.kind, notices.title, notices.body, "
-            "notices.link, spaces.name, notices.project_id, projects.name, notices.created_at, destinations.template "
-            "FROM deliveries JOIN destinations ON destinations.id = deliveries.destination_id JOIN notices ON "
-            "notices.id "
-            "= deliveries.notice_id JOIN spaces ON spaces.id = notices.space_id LEFT JOIN projects ON projects.id = "
-            "notices.project_id WHERE deliveries.id = ?",
+            "notices.link, notices.project_id, notices.created_at, destinations.template FROM deliveries JOIN "
+            "destinations ON destinations.id = deliveries.destination_id JOIN notices ON notices.id = "
+            "deliveries.notice_id WHERE deliveries.id = ?",
             id));
         if (rows.empty()) return std::optional<Due>();
         const auto row = rows.front();
-        Due due;
-        due.id = row.id<DeliveryTag>(0);
-        due.destination = row.id<DestinationTag>(1);
-        due.space = row.id<access::SpaceTag>(2);
-        due.attempts = row.integer(3);
-        due.created_at = row.time(4);
-        due.enabled = row.flag(5);
-        due.message.delivery_id = due.id.text();
-        due.message.notice_id = row.text(6);
-        due.message.kind = row.text(7);
-        due.message.title = row.text(8);
-        due.message.body = row.text(9);
-        if (const std::string& link = row.text(10); !m_options.public_url.empty() && !link.empty())
-            due.message.url =
-                m_options.public_url + (link.starts_with("/s/") ? "" : "/s/" + percent_encode(row.text(11))) + link;
-        due.message.space_id = due.space.text();
-        due.message.space = row.text(11);
-        due.message.project_id = row.optional_text(12).value_or("");
-        due.message.project = row.optional_text(13).value_or("");
-        due.message.created_at = row.time(14);
-        due.message.message_template = row.text(15);
-        return std::optional(std::move(due));
-    });
+        Due made;
+        made.id = row.id<DeliveryTag>(0);
+        made.destination = row.id<DestinationTag>(1);
+        made.space = row.id<access::SpaceTag>(2);
+        made.attempts = row.integer(3);
+        made.created_at = row.time(4);
+        made.enabled = row.flag(5);
+        made.message.delivery_id = made.id.text();
+        made.message.notice_id = row.text(6);
+        made.message.kind = row.text(7);
+        made.message.title = row.text(8);
+        made.message.body = row.text(9);
+        link = row.text(10);
+        made.message.space_id = made.space.text();
+        made.message.project_id = row.optional_text(11).value_or("");
+        made.message.created_at = row.time(12);
+        made.message.message_template = row.text(13);
+        return std::optional(std::move(made));
+    }));
+    if (!due) return due;
+    Message& message = due->message;
+    const auto names = TRY(m_destinations.names(due->space, message.project_id));
+    message.space = names.space;
+    message.project = names.project;
+    if (!m_options.public_url.empty() && !link.empty())
+        message.url =
+            m_options.public_url + (link.starts_with("/s/") ? "" : "/s/" + percent_encode(names.space)) + link;
+    return due;
 }
 
 // The address to dial, resolved once and checked: what the name means a moment later does not matter.
@@ -220,14 +224,14 @@ Result<int64_t> Sender::step() {
 
 Result<Attempt> Sender::test(const access::Caller& caller, const DestinationId& id) {
     const Destination destination = TRY(m_destinations.find(caller, id, access::Permission::monitor_write));
-    const auto spaces = TRY(m_database.query("SELECT name FROM spaces WHERE id = ?", destination.space_id));
+    const auto names = TRY(m_destinations.names(destination.space_id, ""));
     Message message;
     message.delivery_id = make_id<DeliveryTag>(m_clock).text();
     message.kind = "test";
     message.title = "Test of destination " + destination.name;
     message.body = "Sent by " + caller.name + ". If you can read this, notices arrive.";
     message.space_id = destination.space_id.text();
-    message.space = spaces.empty() ? "" : spaces.front().text(0);
+    message.space = names.space;
     message.created_at = m_clock.now();
     message.message_template = destination.message_template;
     Attempt attempt = deliver(destination.space_id, id, message).attempt;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "sql/columns.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -17,31 +18,30 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::string_view artifact_columns =
-    "id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, review, reviewer_name, comment, "
-    "reviewed_at, applied_at, created_at";
-// A content that nobody names may be one that is being saved right now.
+constexpr std::tuple artifact_columns{
+    sql::Column{"id", &Artifact::id},
+    sql::Column{"space_id", &Artifact::space_id},
+    sql::Column{"project_id", &Artifact::project_id},
+    sql::Column{"run_id", &Artifact::run_id},
+    sql::Column{"kind", &Artifact::kind, ArtifactKind::file},
+    sql::Column{"name", &Artifact::name},
+    sql::Column{"summary", &Artifact::summary},
+    sql::Column{"media_type", &Artifact::media_type},
+    sql::Column{"bytes", &Artifact::bytes},
+    sql::Column{"digest", &Artifact::digest},
+    sql::Column{"review", &Artifact::review, ReviewState::pending},
+    sql::Column{"reviewer_name", &Artifact::reviewer},
+    sql::Column{"comment", &Artifact::comment},
+    sql::Column{"reviewed_at", &Artifact::reviewed_at},
+    sql::Column{"applied_at", &Artifact::applied_at},
+    sql::Column{"created_at", &Artifact::created_at},
+};
+const std::string select_artifact = "SELECT " + sql::names(artifact_columns) + " FROM artifacts";
+// Content without a row may be in the middle of being saved.
 constexpr auto sweep_age = std::chrono::hours(1);
 
 Artifact artifact_of(const sql::Row& row) {
-    Artifact artifact;
-    artifact.id = row.id<ArtifactTag>(0);
-    artifact.space_id = row.id<access::SpaceTag>(1);
-    artifact.project_id = row.id<access::ProjectTag>(2);
-    artifact.run_id = row.text(3);
-    artifact.kind = parse_enum<ArtifactKind>(row.text(4)).value_or(ArtifactKind::file);
-    artifact.name = row.text(5);
-    artifact.summary = row.text(6);
-    artifact.media_type = row.text(7);
-    artifact.bytes = row.integer(8);
-    artifact.digest = row.text(9);
-    artifact.review = parse_enum<ReviewState>(row.text(10)).value_or(ReviewState::pending);
-    artifact.reviewer = row.optional_text(11);
-    artifact.comment = row.text(12);
-    artifact.reviewed_at = row.optional_time(13);
-    artifact.applied_at = row.optional_time(14);
-    artifact.created_at = row.time(15);
-    return artifact;
+    return sql::read<Artifact>(artifact_columns, row);
 }
 
 bool ends_with_any(std::string_view name, std::initializer_list<std::string_view> endings) {
@@ -135,8 +135,7 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
 
 Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(artifact_columns) + " FROM artifacts WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_artifact + " WHERE id = ?", id));
     if (rows.empty()) return not_found("artifact " + id.text());
     Artifact artifact = artifact_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, artifact.space_id, artifact.project_id, permission,
@@ -147,7 +146,7 @@ Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Per
 Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& space, const ArtifactFilter& filter,
                                        const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
-                                                "SELECT " + std::string(artifact_columns) + " FROM artifacts"));
+                                                select_artifact));
     if (filter.run) list.where("run_id = ?", *filter.run);
     if (filter.kind) list.where("kind = ?", name_of(*filter.kind));
     if (filter.review) list.where("review = ?", name_of(*filter.review));
@@ -223,8 +222,7 @@ Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, R
                                    artifact.space_id,
                                    id.text(),
                                    {{"run", artifact.run_id}, {"name", artifact.name}, {"digest", artifact.digest}}}));
-        const auto rows =
-            TRY(transaction.query("SELECT " + std::string(artifact_columns) + " FROM artifacts WHERE id = ?", id));
+        const auto rows = TRY(transaction.query(select_artifact + " WHERE id = ?", id));
         return artifact_of(rows.front());
     });
 }
@@ -253,6 +251,14 @@ Result<int64_t> Artifacts::sweep() {
         removed += 1;
     }
     return removed;
+}
+
+Result<std::vector<Artifact>> artifacts_pending_since(sql::Database& database, Time since, int64_t limit) {
+    const auto rows = TRY(database.query(
+        select_artifact + " WHERE review = 'pending' AND created_at >= ? ORDER BY created_at LIMIT ?", since, limit));
+    std::vector<Artifact> artifacts;
+    for (const auto& row : rows) artifacts.push_back(artifact_of(row));
+    return artifacts;
 }
 
 } // namespace hone::review

@@ -151,6 +151,9 @@ private:
     const Caps m_caps;
 };
 
+// Artifacts of all spaces that wait for a review and were saved at or after `since`, oldest first; for notices.
+Result<std::vector<Artifact>> artifacts_pending_since(sql::Database& database, Time since, int64_t limit);
+
 // What the content is, by its first bytes and its name's ending. Text that could act in a browser is text/plain, but
 // for SVG, which is shown as an image only.
 std::string sniff_media_type(std::string_view name, std::string_view content);

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "sql/columns.h"
 
 #include <fmt/format.h>
 
@@ -9,33 +10,39 @@ namespace hone::review {
 
 namespace {
 
-constexpr std::string_view branch_columns =
-    "revision, base_commit, head_commit, state, error, title, commits, files, additions, deletions, flags, "
-    "blocking_flags, verification, verification_results, pushed_at, ready_at, diff_digest, patch_digest";
+template <class T>
+constexpr auto list_column(std::string_view name, std::vector<T> Revision::*member) {
+    return sql::Column{name, sql::Converted{[member](Revision& revision, const sql::Row& row, size_t at) -> Result<> {
+                           revision.*member = TRY(json::read<std::vector<T>>(row.text(at)));
+                           return {};
+                       }}};
+}
+
+constexpr std::tuple revision_columns{
+    sql::Column{"revision", &Revision::revision},
+    sql::Column{"base_commit", &Revision::base_commit},
+    sql::Column{"head_commit", &Revision::head_commit},
+    sql::Column{"state", &Revision::state, RevisionState::failed},
+    sql::Column{"error", &Revision::error},
+    sql::Column{"title", &Revision::title},
+    list_column("commits", &Revision::commits),
+    sql::Column{"files", &Revision::files},
+    sql::Column{"additions", &Revision::additions},
+    sql::Column{"deletions", &Revision::deletions},
+    list_column("flags", &Revision::flags),
+    sql::Column{"blocking_flags", &Revision::blocking_flags},
+    sql::Column{"verification", &Revision::verification, VerificationState::none},
+    list_column("verification_results", &Revision::verification_results),
+    sql::Column{"pushed_at", &Revision::pushed_at},
+    sql::Column{"ready_at", &Revision::ready_at},
+    sql::Column{"diff_digest", &Revision::diff_digest},
+    sql::Column{"patch_digest", &Revision::patch_digest},
+};
 constexpr int64_t most_revisions = 200;
 constexpr int64_t most_branch_attempts = 3;
 
 Result<Revision> revision_of(const sql::Row& row) {
-    Revision revision;
-    revision.revision = row.integer(0);
-    revision.base_commit = row.text(1);
-    revision.head_commit = row.text(2);
-    revision.state = parse_enum<RevisionState>(row.text(3)).value_or(RevisionState::failed);
-    revision.error = row.text(4);
-    revision.title = row.text(5);
-    revision.commits = TRY(json::read<std::vector<Commit>>(row.text(6)));
-    revision.files = row.integer(7);
-    revision.additions = row.integer(8);
-    revision.deletions = row.integer(9);
-    revision.flags = TRY(json::read<std::vector<Flag>>(row.text(10)));
-    revision.blocking_flags = row.integer(11);
-    revision.verification = parse_enum<VerificationState>(row.text(12)).value_or(VerificationState::none);
-    revision.verification_results = TRY(json::read<std::vector<VerificationResult>>(row.text(13)));
-    revision.pushed_at = row.time(14);
-    revision.ready_at = row.optional_time(15);
-    revision.diff_digest = row.text(16);
-    revision.patch_digest = row.text(17);
-    return revision;
+    return sql::read<Revision>(revision_columns, row);
 }
 
 // "hone/run_…/fix" of the repository shop is shown as shop/fix.
@@ -114,7 +121,7 @@ Result<Branch> Branches::find(const ArtifactId& artifact) const {
 
 Result<std::vector<Revision>> Branches::revisions(const ArtifactId& artifact) const {
     const auto rows =
-        TRY(m_database.query("SELECT " + std::string(branch_columns) +
+        TRY(m_database.query("SELECT " + sql::names(revision_columns) +
                                  " FROM review_revisions WHERE artifact_id = ? ORDER BY revision LIMIT 200",
                              artifact));
     std::vector<Revision> revisions;
@@ -124,7 +131,7 @@ Result<std::vector<Revision>> Branches::revisions(const ArtifactId& artifact) co
 
 Result<Revision> Branches::revision(const ArtifactId& artifact, int64_t number) const {
     const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(branch_columns) +
+        "SELECT " + sql::names(revision_columns) +
             " FROM review_revisions WHERE artifact_id = ? AND (revision = ? OR ? = 0) ORDER BY revision DESC LIMIT 1",
         artifact, number, number));
     if (rows.empty())

@@ -2,6 +2,7 @@
 
 #include "access/project_list.h"
 #include "base/text.h"
+#include "sql/columns.h"
 
 #include <fmt/format.h>
 
@@ -11,44 +12,42 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::string_view pull_request_columns =
-    "id, space_id, project_id, artifact_id, run_id, repo_id, repo_name, fix_of, forge, branch, target, revision, "
-    "state, number, url, title, draft, head_commit, checks, forge_review, error, attempts, next_try_at, created_at, "
-    "updated_at, polled_at, merged_at, etag, told_until";
+constexpr std::tuple pull_request_columns{
+    sql::Column{"id", &PullRequest::id},
+    sql::Column{"space_id", &PullRequest::space_id},
+    sql::Column{"project_id", &PullRequest::project_id},
+    sql::Column{"artifact_id", &PullRequest::artifact_id},
+    sql::Column{"run_id", &PullRequest::run_id},
+    sql::Column{"repo_id", &PullRequest::repo_id},
+    sql::Column{"repo_name", &PullRequest::repo_name},
+    sql::Column{"fix_of", &PullRequest::fix_of},
+    sql::Column{"forge", &PullRequest::forge},
+    sql::Column{"branch", &PullRequest::branch},
+    sql::Column{"target", &PullRequest::target},
+    sql::Column{"revision", &PullRequest::revision},
+    sql::Column{"state", &PullRequest::state, PullRequestState::failed},
+    sql::Column{"number", &PullRequest::number},
+    sql::Column{"url", &PullRequest::url},
+    sql::Column{"title", &PullRequest::title},
+    sql::Column{"draft", &PullRequest::draft},
+    sql::Column{"head_commit", &PullRequest::head_commit},
+    sql::Column{"checks", &PullRequest::checks},
+    sql::Column{"forge_review", &PullRequest::forge_review},
+    sql::Column{"error", &PullRequest::error},
+    sql::Column{"attempts", &PullRequest::attempts},
+    sql::Column{"next_try_at", &PullRequest::next_try_at},
+    sql::Column{"created_at", &PullRequest::created_at},
+    sql::Column{"updated_at", &PullRequest::updated_at},
+    sql::Column{"polled_at", &PullRequest::polled_at},
+    sql::Column{"merged_at", &PullRequest::merged_at},
+    sql::Column{"etag", &PullRequest::etag},
+    sql::Column{"told_until", &PullRequest::told_until},
+};
+const std::string select_pull_request = "SELECT " + sql::names(pull_request_columns) + " FROM pull_requests";
 constexpr std::string_view unfinished = "('queued', 'pushed', 'open')";
 
 PullRequest pull_request_of(const sql::Row& row) {
-    PullRequest made;
-    made.id = row.id<PullRequestTag>(0);
-    made.space_id = row.id<access::SpaceTag>(1);
-    made.project_id = row.id<access::ProjectTag>(2);
-    made.artifact_id = row.id<ArtifactTag>(3);
-    made.run_id = row.text(4);
-    made.repo_id = row.text(5);
-    made.repo_name = row.text(6);
-    made.fix_of = row.text(7);
-    made.forge = row.text(8);
-    made.branch = row.text(9);
-    made.target = row.text(10);
-    made.revision = row.integer(11);
-    made.state = parse_enum<PullRequestState>(row.text(12)).value_or(PullRequestState::failed);
-    made.number = row.optional_integer(13);
-    made.url = row.text(14);
-    made.title = row.text(15);
-    made.draft = row.flag(16);
-    made.head_commit = row.text(17);
-    made.checks = row.text(18);
-    made.forge_review = row.text(19);
-    made.error = row.text(20);
-    made.attempts = row.integer(21);
-    made.next_try_at = row.time(22);
-    made.created_at = row.time(23);
-    made.updated_at = row.time(24);
-    made.polled_at = row.optional_time(25);
-    made.merged_at = row.optional_time(26);
-    made.etag = row.text(27);
-    made.told_until = row.text(28);
-    return made;
+    return sql::read<PullRequest>(pull_request_columns, row);
 }
 
 } // namespace
@@ -56,7 +55,7 @@ PullRequest pull_request_of(const sql::Row& row) {
 Result<Page<PullRequest>> PullRequests::list(const Caller& caller, const SpaceId& space,
                                              const PullRequestFilter& filter, const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
-                                                "SELECT " + std::string(pull_request_columns) + " FROM pull_requests"));
+                                                select_pull_request));
     if (filter.repo) list.where(filter.repo->starts_with("repo_") ? "repo_id = ?" : "repo_name = ?", *filter.repo);
     if (filter.run) list.where("run_id = ?", *filter.run);
     if (filter.fix_of) list.where("fix_of = ?", *filter.fix_of);
@@ -69,8 +68,7 @@ Result<Page<PullRequest>> PullRequests::list(const Caller& caller, const SpaceId
 
 Result<PullRequest> PullRequests::find(const Caller& caller, const PullRequestId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(pull_request_columns) + " FROM pull_requests WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_pull_request + " WHERE id = ?", id));
     if (rows.empty()) return not_found("pull request " + id.text());
     PullRequest found = pull_request_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
@@ -79,8 +77,7 @@ Result<PullRequest> PullRequests::find(const Caller& caller, const PullRequestId
 }
 
 Result<std::optional<PullRequest>> PullRequests::of_artifact(const ArtifactId& artifact) const {
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(pull_request_columns) + " FROM pull_requests WHERE artifact_id = ?", artifact));
+    const auto rows = TRY(m_database.query(select_pull_request + " WHERE artifact_id = ?", artifact));
     if (rows.empty()) return std::optional<PullRequest>();
     return std::optional(pull_request_of(rows.front()));
 }
@@ -140,10 +137,9 @@ Result<> PullRequests::enqueue(sql::Transaction& transaction, const Clock& clock
 }
 
 Result<std::optional<PullRequest>> PullRequests::next_due() const {
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(pull_request_columns) + " FROM pull_requests WHERE state IN " +
-                                 std::string(unfinished) + " AND next_try_at <= ? ORDER BY next_try_at LIMIT 1",
-                             m_clock.now()));
+    const auto rows = TRY(m_database.query(select_pull_request + " WHERE state IN " + std::string(unfinished) +
+                                               " AND next_try_at <= ? ORDER BY next_try_at LIMIT 1",
+                                           m_clock.now()));
     if (rows.empty()) return std::optional<PullRequest>();
     return std::optional(pull_request_of(rows.front()));
 }
@@ -167,6 +163,17 @@ Result<bool> PullRequests::update(const PullRequest& changed, Time seen_updated_
         changed.updated_at, changed.polled_at, changed.merged_at, changed.etag, changed.told_until, changed.id,
         seen_updated_at));
     return touched == 1;
+}
+
+Result<std::vector<PullRequest>> ended_fixes(sql::Database& database, std::span<const std::string> issues) {
+    std::vector<PullRequest> ended;
+    if (issues.empty()) return ended;
+    const auto rows =
+        TRY(database.run_query(select_pull_request + " WHERE state IN ('merged', 'closed') AND fix_of IN (" +
+                                   sql::marks(issues.size()) + ") ORDER BY updated_at",
+                               sql::to_values(issues)));
+    for (const auto& row : rows) ended.push_back(pull_request_of(row));
+    return ended;
 }
 
 } // namespace hone::review

@@ -51,4 +51,7 @@ private:
     access::Access& m_access;
 };
 
+// Pull requests for these issues that were merged or closed, in the order in which they changed.
+Result<std::vector<PullRequest>> ended_fixes(sql::Database& database, std::span<const std::string> issues);
+
 } // namespace hone::review

@@ -32,18 +32,14 @@ Result<Page<ReviewItem>> Reviews::list(const Caller& caller, const SpaceId& spac
     Page<Artifact> artifacts = TRY(m_artifacts.list(caller, space, filter, page));
     std::map<std::string, ReviewItem> items;
     if (!artifacts.data.empty()) {
-        std::string marks;
         std::vector<sql::Value> values;
-        for (const Artifact& artifact : artifacts.data) {
-            marks += marks.empty() ? "?" : ", ?";
-            values.push_back(sql::to_value(artifact.id));
-        }
+        for (const Artifact& artifact : artifacts.data) values.push_back(sql::to_value(artifact.id));
         const auto rows = TRY(m_database.run_query(
             "SELECT " + std::string(columns_of_item) +
                 " FROM artifacts a LEFT JOIN review_branches b ON b.artifact_id = a.id LEFT JOIN review_revisions r ON "
                 "r.artifact_id = a.id AND r.revision = b.revision LEFT JOIN pull_requests p ON p.artifact_id = a.id "
                 "WHERE a.id IN (" +
-                marks + ")",
+                sql::marks(values.size()) + ")",
             values));
         for (const auto& row : rows) {
             ReviewItem item;

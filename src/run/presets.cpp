@@ -2,6 +2,7 @@
 
 #include "access/names.h"
 #include "base/text.h"
+#include "sql/columns.h"
 
 namespace hone::run {
 
@@ -9,20 +10,36 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::string_view select_preset =
-    "SELECT id, space_id, name, description, version, settings, created_at, updated_at FROM presets";
+template <class Record>
+constexpr auto settings_column() {
+    return sql::Column{"settings", sql::Converted{[](Record& record, const sql::Row& row, size_t at) -> Result<> {
+                                                      record.settings = TRY(json::read<Settings>(row.text(at)));
+                                                      return {};
+                                                  },
+                                                  [](const Record& record) { return json::write(record.settings); }}};
+}
+
+constexpr std::tuple preset_columns{
+    sql::Column{"id", &Preset::id},
+    sql::Column{"space_id", &Preset::space_id},
+    sql::Column{"name", &Preset::name},
+    sql::Column{"description", &Preset::description},
+    sql::Column{"version", &Preset::version},
+    settings_column<Preset>(),
+    sql::Column{"created_at", &Preset::created_at},
+    sql::Column{"updated_at", &Preset::updated_at},
+};
+const std::string select_preset = "SELECT " + sql::names(preset_columns) + " FROM presets";
+
+constexpr std::tuple version_columns{
+    sql::Column{"version", &PresetVersion::version},
+    settings_column<PresetVersion>(),
+    sql::Column{"changed_by", &PresetVersion::changed_by},
+    sql::Column{"changed_at", &PresetVersion::changed_at},
+};
 
 Result<Preset> preset_of(const sql::Row& row) {
-    Preset preset;
-    preset.id = row.id<PresetTag>(0);
-    preset.space_id = row.id<access::SpaceTag>(1);
-    preset.name = row.text(2);
-    preset.description = row.text(3);
-    preset.version = row.integer(4);
-    preset.settings = TRY(json::read<Settings>(row.text(5)));
-    preset.created_at = row.time(6);
-    preset.updated_at = row.time(7);
-    return preset;
+    return sql::read<Preset>(preset_columns, row);
 }
 
 std::string shortened(const json::Value& value) {
@@ -66,9 +83,8 @@ std::vector<std::string> differences(const Settings& before, const Settings& aft
 
 Result<Page<Preset>> Presets::list(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
     TRY(caller.require(Permission::preset_read, space));
-    const auto rows =
-        TRY(m_database.query(std::string(select_preset) + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?", space,
-                             TRY(page.after()), page.limit + 1));
+    const auto rows = TRY(m_database.query(select_preset + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?", space,
+                                           TRY(page.after()), page.limit + 1));
     std::vector<Preset> presets;
     for (const auto& row : rows) presets.push_back(TRY(preset_of(row)));
     return access::make_page(std::move(presets), page, [](const Preset& preset) { return preset.id.text(); });
@@ -77,7 +93,7 @@ Result<Page<Preset>> Presets::list(const Caller& caller, const SpaceId& space, c
 Result<Preset> Presets::find(const Caller& caller, const SpaceId& space, std::string_view id_or_name) const {
     TRY(caller.require(Permission::preset_read, space));
     const auto rows = TRY(m_database.query(
-        std::string(select_preset) +
+        select_preset +
             " WHERE space_id = ? AND (id = ? OR name = ?) ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
         space, id_or_name, id_or_name, id_or_name));
     if (rows.empty()) return not_found("preset " + std::string(truncate_utf8(id_or_name, 100)));
@@ -99,11 +115,11 @@ Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const
     preset.settings = settings;
     preset.created_at = preset.updated_at = now;
     return m_database.write([&](sql::Transaction& transaction) -> Result<Preset> {
-        const int64_t made = TRY(transaction.execute(
-            "INSERT INTO presets (id, space_id, name, description, version, settings, created_at, updated_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (space_id, name) DO NOTHING",
-            preset.id, space, preset.name, preset.description, preset.version, json::write(settings), now, now));
-        if (made == 0) return conflict("a preset named " + preset.name + " exists already in this space");
+        const auto made = TRY(transaction.run("INSERT INTO presets (" + sql::names(preset_columns) + ") VALUES (" +
+                                                  sql::marks(sql::width(preset_columns)) +
+                                                  ") ON CONFLICT (space_id, name) DO NOTHING",
+                                              sql::values(preset_columns, preset)));
+        if (made.affected == 0) return conflict("a preset named " + preset.name + " exists already in this space");
         TRY(insert_version(transaction, preset, caller, now));
         TRY(m_audit.record(
             transaction, caller,
@@ -167,21 +183,23 @@ Result<std::vector<PresetVersion>> Presets::versions(const Caller& caller, const
                                                      std::string_view id_or_name) const {
     const Preset preset = TRY(find(caller, space, id_or_name));
     const auto rows =
-        TRY(m_database.query("SELECT version, settings, changed_by, changed_at FROM preset_versions WHERE "
-                             "preset_id = ? ORDER BY version DESC LIMIT 1000",
+        TRY(m_database.query("SELECT " + sql::names(version_columns) +
+                                 " FROM preset_versions WHERE preset_id = ? ORDER BY version DESC LIMIT 1000",
                              preset.id));
     std::vector<PresetVersion> versions;
-    for (const auto& row : rows) {
-        PresetVersion version;
-        version.version = row.integer(0);
-        version.settings = TRY(json::read<Settings>(row.text(1)));
-        version.changed_by = row.text(2);
-        version.changed_at = row.time(3);
-        versions.push_back(std::move(version));
-    }
+    for (const auto& row : rows) versions.push_back(TRY(sql::read<PresetVersion>(version_columns, row)));
     for (size_t i = 0; i + 1 < versions.size(); ++i)
         versions[i].changed = differences(versions[i + 1].settings, versions[i].settings);
     return versions;
+}
+
+Result<std::map<PresetId, std::string>> Presets::names(std::span<const PresetId> ids) const {
+    std::map<PresetId, std::string> names;
+    if (ids.empty()) return names;
+    const auto rows = TRY(m_database.run_query(
+        "SELECT id, name FROM presets WHERE id IN (" + sql::marks(ids.size()) + ")", sql::to_values(ids)));
+    for (const auto& row : rows) names.emplace(row.id<PresetTag>(0), row.text(1));
+    return names;
 }
 
 Result<std::vector<Presets::Named>> Presets::using_skill(const std::string& skill_id) const {

@@ -4,6 +4,9 @@
 #include "access/access.h"
 #include "run/run.h"
 
+#include <map>
+#include <span>
+
 namespace hone::run {
 
 struct Preset {
@@ -78,6 +81,8 @@ public:
         PresetId id;
         std::string name;
     };
+    // Names by id, for lists of other folders; ids without a preset are left out.
+    Result<std::map<PresetId, std::string>> names(std::span<const PresetId> ids) const;
     Result<std::vector<Named>> using_skill(const std::string& skill_id) const;
 
 private:

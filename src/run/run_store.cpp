@@ -2,6 +2,7 @@
 
 #include "run/runs.h"
 #include "run/state_change.h"
+#include "sql/columns.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,6 +13,23 @@ namespace {
 
 // The column `wish` holds a RunCommand, or this and how the run ends.
 constexpr std::string_view ending_word = "end ";
+
+// What follows the columns of the run itself.
+constexpr std::tuple record_columns{
+    sql::Column{"manifest", sql::Converted{[](RunRecord& record, const sql::Row& row, size_t at) -> Result<> {
+                    record.manifest = TRY(json::read<Manifest>(row.text(at)));
+                    return {};
+                }}},
+    sql::Column{"rights", &RunRecord::rights},
+    sql::Column{"thread", &RunRecord::thread},
+    sql::Column{"fork_of", &RunRecord::fork_of},
+    sql::Column{"harness_session", &RunRecord::harness_session},
+    sql::Column{"sandbox_id", &RunRecord::sandbox_id},
+    sql::Column{"sandbox_command", &RunRecord::sandbox_command},
+    sql::Column{"spool_offset", &RunRecord::spool_offset},
+    sql::Column{"wish", &RunRecord::command},
+    sql::Column{"waiting_since", &RunRecord::waiting_since},
+};
 
 } // namespace
 
@@ -77,26 +95,11 @@ Result<std::vector<RunId>> RunStore::unfinished(const std::string& server) const
 }
 
 Result<RunRecord> RunStore::read(const RunId& id) const {
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(run_columns()) +
-                                 ", manifest, rights, thread, fork_of, harness_session, sandbox_id, "
-                                 "sandbox_command, spool_offset, wish, waiting_since FROM runs WHERE id = ?",
-                             id));
+    const auto rows = TRY(m_database.query(select_run(sql::names(record_columns)) + " WHERE id = ?", id));
     if (rows.empty()) return not_found("run " + id.text());
     const sql::Row row = rows.front();
-    const size_t more = row.size() - 10;
-    RunRecord record;
+    RunRecord record = TRY(sql::read<RunRecord>(record_columns, row, run_width()));
     record.run = run_of(row, m_clock.now());
-    record.manifest = TRY(json::read<Manifest>(row.text(more)));
-    record.rights = row.text(more + 1);
-    record.thread = row.text(more + 2);
-    record.fork_of = row.optional_id<RunTag>(more + 3);
-    record.harness_session = row.text(more + 4);
-    record.sandbox_id = row.optional_text(more + 5);
-    record.sandbox_command = row.optional_integer(more + 6);
-    record.spool_offset = row.integer(more + 7);
-    record.command = row.text(more + 8);
-    record.waiting_since = row.optional_time(more + 9);
     return record;
 }
 

@@ -6,12 +6,44 @@
 #include "crypto/crypto.h"
 #include "harness/catalog.h"
 #include "run/state_change.h"
+#include "sql/columns.h"
 
 namespace hone::run {
 
 using access::Caller, access::Page, access::PageRequest, access::Permission, access::SpaceId;
 
 namespace {
+
+constexpr std::tuple run_columns{
+    sql::Column{"id", &Run::id}, sql::Column{"space_id", &Run::space_id}, sql::Column{"project_id", &Run::project_id},
+    sql::Column{"origin", &Run::origin}, sql::Column{"preset_id", &Run::preset_id},
+    sql::Column{"preset_name", &Run::preset_name}, sql::Column{"automation_id", &Run::automation_id},
+    sql::Column{"title", &Run::title}, sql::Column{"harness", &Run::harness}, sql::Column{"model", &Run::model},
+    sql::Column{"state", &Run::state, State::failed}, sql::Column{"reason", &Run::reason},
+    sql::Column{"started_by_name", &Run::started_by}, sql::Column{"priority", &Run::priority},
+    sql::Column{"turns", &Run::turns}, sql::Column{"last_event", &Run::last_event},
+    sql::Column{"input_tokens", [](auto& run) -> auto& {return run.usage.input;
+}
+} // namespace hone::run
+, sql::Column{"cache_read_tokens", [](auto& run) -> auto& {return run.usage.cache_read;
+}
+}
+, sql::Column{"cache_write_tokens", [](auto& run) -> auto& {return run.usage.cache_write;
+}
+}
+, sql::Column{"output_tokens", [](auto& run) -> auto& {return run.usage.output;
+}
+}
+, sql::Column{"reasoning_tokens", [](auto& run) -> auto& {return run.usage.reasoning;
+}
+}
+, sql::Column{"cost_micro_usd", &Run::cost_micro_usd}, sql::Column{"from_run", &Run::from_run},
+    sql::Column{"trace_id", &Run::trace_id}, sql::Column{"created_at", &Run::created_at},
+    sql::Column{"started_at", &Run::started_at}, sql::Column{"ended_at", &Run::ended_at},
+}
+;
+
+constexpr std::string_view live_states = "('queued', 'preparing', 'running', 'waiting')";
 
 // The first line of the prompt, short enough for a list.
 std::string title_of(std::string_view prompt) {
@@ -29,39 +61,45 @@ json::Object rights_of(const Caller& caller, const SpaceId& space) {
 
 } // namespace
 
-std::string_view run_columns() {
-    return "id, space_id, project_id, origin, preset_id, preset_name, automation_id, title, harness, model, state, "
-           "reason, started_by_name, priority, turns, last_event, input_tokens, cache_read_tokens, cache_write_tokens, "
-           "output_tokens, reasoning_tokens, cost_micro_usd, from_run, trace_id, created_at, started_at, ended_at";
+std::string select_run(std::string_view more) {
+    return "SELECT " + sql::names(run_columns) + std::string(more.empty() ? "" : ", ") + std::string(more) +
+           " FROM runs";
+}
+
+size_t run_width() {
+    return sql::width(run_columns);
 }
 
 Run run_of(const sql::Row& row, Time now) {
-    Run run;
-    run.id = row.id<RunTag>(0);
-    run.space_id = row.id<access::SpaceTag>(1);
-    run.project_id = row.id<access::ProjectTag>(2);
-    run.origin = parse_enum<Origin>(row.text(3)).value_or(Origin::session);
-    run.preset_id = row.optional_id<PresetTag>(4);
-    run.preset_name = row.optional_text(5);
-    run.automation_id = row.optional_text(6);
-    run.title = row.text(7);
-    run.harness = row.text(8);
-    run.model = row.text(9);
-    run.state = parse_enum<State>(row.text(10)).value_or(State::failed);
-    run.reason = row.text(11);
-    run.started_by = row.text(12);
-    run.priority = row.integer(13);
-    run.turns = row.integer(14);
-    run.last_event = row.integer(15);
-    run.usage = {row.integer(16), row.integer(17), row.integer(18), row.integer(19), row.integer(20)};
-    run.cost_micro_usd = row.optional_integer(21);
-    run.from_run = row.optional_id<RunTag>(22);
-    run.trace_id = row.text(23);
-    run.created_at = row.time(24);
-    run.started_at = row.optional_time(25);
-    run.ended_at = row.optional_time(26);
+    Run run = sql::read<Run>(run_columns, row);
     run.takes_follow_ups = !is_over(run.state) || (run.ended_at && now - *run.ended_at < follow_up_window);
     return run;
+}
+
+Result<std::set<std::string>> existing_runs(sql::Database& database, std::span<const std::string> ids) {
+    std::set<std::string> existing;
+    if (ids.empty()) return existing;
+    const auto rows = TRY(
+        database.run_query("SELECT id FROM runs WHERE id IN (" + sql::marks(ids.size()) + ")", sql::to_values(ids)));
+    for (const auto& row : rows) existing.insert(row.text(0));
+    return existing;
+}
+
+Result<std::map<RunId, std::string>> run_titles(sql::Database& database, std::span<const RunId> ids) {
+    std::map<RunId, std::string> titles;
+    if (ids.empty()) return titles;
+    const auto rows = TRY(database.run_query("SELECT id, title FROM runs WHERE id IN (" + sql::marks(ids.size()) + ")",
+                                             sql::to_values(ids)));
+    for (const auto& row : rows) titles.emplace(row.id<RunTag>(0), row.text(1));
+    return titles;
+}
+
+Result<std::vector<Run>> runs_ended_since(sql::Database& database, Time since, Time now, int64_t limit) {
+    const auto rows =
+        TRY(database.query(select_run() + " WHERE ended_at >= ? ORDER BY ended_at LIMIT ?", since, limit));
+    std::vector<Run> runs;
+    for (const auto& row : rows) runs.push_back(run_of(row, now));
+    return runs;
 }
 
 // A run to be.
@@ -167,7 +205,7 @@ void Runs::notify(const RunId& run) const {
 
 Result<Run> Runs::find(const Caller& caller, const RunId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows = TRY(m_database.query("SELECT " + std::string(run_columns()) + " FROM runs WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_run() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("run " + id.text());
     Run run = run_of(rows.front(), m_clock.now());
     TRY(access::require_in_project(m_access.projects, caller, run.space_id, run.project_id, permission,
@@ -178,7 +216,7 @@ Result<Run> Runs::find(const Caller& caller, const RunId& id, Permission permiss
 Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const RunFilter& filter,
                              const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, filter.project, Permission::run_read,
-                                                "SELECT " + std::string(run_columns()) + " FROM runs"));
+                                                select_run()));
     if (filter.preset) list.where("preset_id = ?", *filter.preset);
     if (filter.automation) list.where("automation_id = ?", *filter.automation);
     if (filter.origin) list.where("origin = ?", name_of(*filter.origin));
@@ -188,6 +226,47 @@ Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const R
     std::vector<Run> runs;
     for (const auto& row : rows) runs.push_back(run_of(row, m_clock.now()));
     return access::make_page(std::move(runs), page, [](const Run& run) { return run.id.text(); });
+}
+
+Result<std::map<RunId, Run>> Runs::find_all(std::span<const RunId> ids) const {
+    std::map<RunId, Run> runs;
+    if (ids.empty()) return runs;
+    const auto rows =
+        TRY(m_database.run_query(select_run() + " WHERE id IN (" + sql::marks(ids.size()) + ")", sql::to_values(ids)));
+    for (const auto& row : rows) {
+        Run run = run_of(row, m_clock.now());
+        runs.emplace(run.id, std::move(run));
+    }
+    return runs;
+}
+
+Result<int64_t> Runs::count_live(const std::string& automation) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT COUNT(*) FROM runs WHERE automation_id = ? AND state IN " + std::string(live_states), automation));
+    return rows.front().integer(0);
+}
+
+Result<int64_t> Runs::count_live(sql::Transaction& transaction, const std::string& automation,
+                                 const RunId& except) const {
+    const auto rows = TRY(transaction.query("SELECT COUNT(*) FROM runs WHERE automation_id = ? AND id <> ? AND state "
+                                            "IN " +
+                                                std::string(live_states),
+                                            automation, except));
+    return rows.front().integer(0);
+}
+
+Result<int64_t> Runs::count_queued(const SpaceId& space) const {
+    const auto rows = TRY(m_database.query("SELECT COUNT(*) FROM runs WHERE space_id = ? AND state = 'queued'", space));
+    return rows.front().integer(0);
+}
+
+Result<Runs::Spent> Runs::spent_by_automation(const std::string& automation, Time since) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT CAST(COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + "
+        "reasoning_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(cost_micro_usd), 0) AS BIGINT) FROM runs WHERE "
+        "automation_id = ? AND created_at >= ?",
+        automation, since));
+    return Spent{rows.front().integer(0), rows.front().integer(1)};
 }
 
 Result<Manifest> Runs::manifest(const Caller& caller, const RunId& id) const {

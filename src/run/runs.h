@@ -8,6 +8,9 @@
 #include "run/transcript.h"
 
 #include <functional>
+#include <map>
+#include <set>
+#include <span>
 
 namespace hone::run {
 
@@ -80,6 +83,8 @@ public:
                                    const access::PageRequest& page) const;
     Result<Run> find(const access::Caller& caller, const RunId& id,
                      access::Permission permission = access::Permission::run_read) const;
+    // Many at once, for other folders that checked the caller themselves; ids without a run are left out.
+    Result<std::map<RunId, Run>> find_all(std::span<const RunId> ids) const;
     Result<Manifest> manifest(const access::Caller& caller, const RunId& id) const;
     Result<std::vector<RunEvent>> events(const access::Caller& caller, const RunId& id, int64_t after,
                                          int64_t limit) const;
@@ -94,6 +99,19 @@ public:
     Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
     // A new session that continues a finished one, on a copy of its workspace.
     Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
+
+    // --- facts for the triggers that start runs, without a caller ---------------------------------------------------
+    // Runs of an automation that are not over; within a transaction without the one that it has just written.
+    Result<int64_t> count_live(const std::string& automation) const;
+    Result<int64_t> count_live(sql::Transaction& transaction, const std::string& automation, const RunId& except) const;
+    // Runs of a space that wait for a place.
+    Result<int64_t> count_queued(const access::SpaceId& space) const;
+    struct Spent {
+        int64_t tokens = 0;
+        int64_t cost_micro_usd = 0;
+    };
+    // Of an automation's runs that were created since then.
+    Result<Spent> spent_by_automation(const std::string& automation, Time since) const;
 
 private:
     struct New;
@@ -111,8 +129,16 @@ private:
     RunListener* m_listener = nullptr;
 };
 
-// The columns of a run, in the order that `run_of` reads them.
-std::string_view run_columns();
+// "SELECT … FROM runs" with the columns that `run_of` reads; `more` are columns after them.
+std::string select_run(std::string_view more = {});
+size_t run_width(); // the position of the first of `more`
 Run run_of(const sql::Row& row, Time now);
+
+// Those of the ids that are runs.
+Result<std::set<std::string>> existing_runs(sql::Database& database, std::span<const std::string> ids);
+// Titles by id; ids without a run are left out.
+Result<std::map<RunId, std::string>> run_titles(sql::Database& database, std::span<const RunId> ids);
+// Runs that ended at or after `since`, oldest end first; for notices.
+Result<std::vector<Run>> runs_ended_since(sql::Database& database, Time since, Time now, int64_t limit);
 
 } // namespace hone::run

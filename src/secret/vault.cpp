@@ -25,6 +25,10 @@ Vault::~Vault() {
         log(Level::warning, "use of secrets not written down", {{"why", flushed.error().message}});
 }
 
+Result<bool> Vault::has_data_keys(sql::Database& database) {
+    return !TRY(database.query("SELECT 1 FROM data_keys LIMIT 1")).empty();
+}
+
 // --- keys ----------------------------------------------------------------------------------------------------------
 
 Result<SecretBytes> Vault::data_key(sql::Transaction& transaction, const std::string& scope, int64_t version) const {
@@ -85,6 +89,26 @@ Result<bool> Vault::remove(sql::Transaction& transaction, const std::string& ski
     return TRY(transaction.execute("DELETE FROM secrets WHERE skill_id = ? AND name = ?", skill_id, name)) > 0;
 }
 
+Result<> Vault::remove_all(sql::Transaction& transaction, const std::string& skill_id) const {
+    TRY(transaction.execute("DELETE FROM secrets WHERE skill_id = ?", skill_id));
+    return {};
+}
+
+Result<std::vector<std::string>> Vault::names_of(sql::Transaction& transaction, const std::string& skill_id) const {
+    const auto rows = TRY(transaction.query("SELECT name FROM secrets WHERE skill_id = ?", skill_id));
+    std::vector<std::string> names;
+    for (const auto& row : rows) names.push_back(row.text(0));
+    return names;
+}
+
+Result<SecretCounts> Vault::counts(Time old_before, Time unused_before) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT COUNT(*), COUNT(CASE WHEN set_at < ? THEN 1 END), COUNT(CASE WHEN COALESCE(last_used_at, set_at) < ? "
+        "THEN 1 END) FROM secrets",
+        old_before, unused_before));
+    return SecretCounts{rows.front().integer(0), rows.front().integer(1), rows.front().integer(2)};
+}
+
 Result<std::vector<SecretInfo>> Vault::list(const std::string& condition, std::span<const sql::Value> values) const {
     const auto rows =
         TRY(m_database.run_query(std::string(select_secret) + condition + " ORDER BY id LIMIT 1000", values));
@@ -110,12 +134,13 @@ Result<std::vector<SecretInfo>> Vault::all() const {
 Result<SecretBytes> Vault::open(const access::SpaceId& space, const std::string& secret_id, std::string_view purpose) {
     auto value = m_database.read([&](sql::Transaction& transaction) -> Result<SecretBytes> {
         const auto rows = TRY(transaction.query(
-            "SELECT scope, skill_id, name, key_version, sealed FROM secrets WHERE id = ? AND (space_id = ? OR "
-            "(space_id IS NULL AND EXISTS (SELECT 1 FROM skill_shares WHERE skill_shares.skill_id = secrets.skill_id "
-            "AND skill_shares.space_id = ?)))",
-            secret_id, space, space));
+            "SELECT scope, skill_id, name, key_version, sealed, space_id FROM secrets WHERE id = ?", secret_id));
         if (rows.empty()) return not_found("secret " + secret_id);
         const auto row = rows.front();
+        const auto owner = row.optional_id<access::SpaceTag>(5);
+        const bool is_allowed =
+            owner ? *owner == space : m_shares != nullptr && TRY(m_shares->is_shared(transaction, row.text(1), space));
+        if (!is_allowed) return not_found("secret " + secret_id);
         const SecretBytes key = TRY(data_key(transaction, row.text(0), row.integer(3)));
         return crypto::unseal(key, context_of_secret(row.text(0), row.text(1), row.text(2), row.integer(3)),
                               row.blob(4));

@@ -68,6 +68,22 @@ struct EncryptionState {
 
 constexpr size_t largest_secret = 64 << 10;
 
+// With which spaces a skill of the installation is shared. Implemented by skill/, which registers itself with the
+// Vault; without it no secret of the installation opens for a space.
+class SkillShares {
+public:
+    virtual ~SkillShares() = default;
+    virtual Result<bool> is_shared(sql::Transaction& transaction, const std::string& skill_id,
+                                   const access::SpaceId& space) const = 0;
+};
+
+// How many secrets there are, and how many are due for attention.
+struct SecretCounts {
+    int64_t all = 0;
+    int64_t old = 0;
+    int64_t unused = 0;
+};
+
 class Vault {
 public:
     // `reached` is told each step of a rotation; tests stop the process there.
@@ -82,6 +98,15 @@ public:
     Vault(const Vault&) = delete;
     Vault& operator=(const Vault&) = delete;
 
+    // Before the first use; `remove_shares` before `shares` is destroyed.
+    void set_shares(const SkillShares& shares) { m_shares = &shares; }
+    void remove_shares(const SkillShares& shares) {
+        if (m_shares == &shares) m_shares = nullptr;
+    }
+
+    // Whether this database holds anything that a master key encrypts.
+    static Result<bool> has_data_keys(sql::Database& database);
+
     // Before the first use: finds out whether the master key is the right one and finishes rotations that a crash cut.
     Result<> start();
 
@@ -90,6 +115,8 @@ public:
                            const std::string& skill_id, const std::string& name, const SecretBytes& value) const;
     // False when there was none.
     Result<bool> remove(sql::Transaction& transaction, const std::string& skill_id, const std::string& name) const;
+    Result<> remove_all(sql::Transaction& transaction, const std::string& skill_id) const;
+    Result<std::vector<std::string>> names_of(sql::Transaction& transaction, const std::string& skill_id) const;
 
     // Secrets of things that are not skills, by the id of what owns them: the address of a destination, the key of a
     // webhook. Who owns one forgets it when it goes; with its space it goes by itself.
@@ -104,6 +131,9 @@ public:
     Result<std::vector<SecretInfo>> of_skill(const std::string& skill_id) const;
     Result<std::vector<SecretInfo>> of_scope(const Scope& scope) const;
     Result<std::vector<SecretInfo>> all() const;
+    // Of the whole installation: `old` were set before `old_before`, `unused` neither set nor used since
+    // `unused_before`.
+    Result<SecretCounts> counts(Time old_before, Time unused_before) const;
 
     // For the broker: the value, if it belongs to this space or to a skill that is shared with it. `purpose` goes into
     // the debug log ("run_…: api.github.com"); the broker audits each use with the secret's name.
@@ -135,6 +165,7 @@ private:
     const Clock& m_clock;
     const access::AuditLog& m_audit;
     MasterKeys& m_keys;
+    const SkillShares* m_shares = nullptr;
     const std::function<void(std::string_view)> m_reached;
     Mutex m_rotating;
     Mutex m_mutex;

@@ -46,6 +46,16 @@ std::string shown(const Result<SecretBytes>& opened) {
     return opened.ok() ? std::string(opened.value().reveal()) : code_name(opened.error().code);
 }
 
+// What skill/ answers, read from the table.
+struct ShareTable final : SkillShares {
+    Result<bool> is_shared(sql::Transaction& transaction, const std::string& skill_id,
+                           const access::SpaceId& space) const override {
+        const auto rows =
+            TRY(transaction.query("SELECT 1 FROM skill_shares WHERE skill_id = ? AND space_id = ?", skill_id, space));
+        return !rows.empty();
+    }
+};
+
 // A world with a vault and a key file of its own.
 struct Bank {
     explicit Bank(World& made)
@@ -81,8 +91,14 @@ TEST_CASE("a secret comes out for its space and for nobody else") {
         CHECK(shown(bank.vault.open(other, shared.id.text(), "test")) == "not_found");
         must(world.database.execute("INSERT INTO skill_shares (skill_id, space_id, created_at) VALUES (?,?,1)",
                                     "skl_shared", other));
+        // Without an answer about shares nothing of the installation opens.
+        CHECK(shown(bank.vault.open(other, shared.id.text(), "test")) == "not_found");
+        const ShareTable shares;
+        bank.vault.set_shares(shares);
         CHECK(shown(bank.vault.open(other, shared.id.text(), "test")) == "value of all");
         CHECK(shown(bank.vault.open(world.space, shared.id.text(), "test")) == "not_found");
+        bank.vault.remove_shares(shares);
+        CHECK(shown(bank.vault.open(other, shared.id.text(), "test")) == "not_found");
     });
 }
 

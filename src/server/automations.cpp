@@ -13,7 +13,7 @@ AutomationDuties::AutomationDuties(const AutomationParts& parts)
                       return automation::measure(*TRY(telemetry.store()), project, trigger, from, to);
                   }),
       m_services{m_automations, m_scheduler} {
-    m_automations.set_news([this] { m_scheduler.wake(); });
+    m_automations.set_on_change([this] { m_scheduler.wake(); });
 }
 
 void AutomationDuties::set_notices(notice::Notices& notices) {

@@ -53,13 +53,12 @@ void NoticeDuties::metrics(MetricsWriter& out) const {
 MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access::Access& access,
                              telemetry::Telemetry& telemetry, const broker::UsageLedger& ledger, NoticeDuties& notices,
                              automation::Automations& automations, signal::Signal& signal)
-    : m_database(database),
-      m_notices(notices),
+    : m_notices(notices),
       m_series(telemetry),
       m_trigger(automations),
       m_monitors(database, clock, access, m_series, notices.notices()),
       m_issue_monitors(m_monitors),
-      m_notice_finder(database, clock, ledger, notices.notices(),
+      m_notice_finder(database, clock, access, ledger, notices.notices(),
                       {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}),
       m_services{m_monitors, notices.notices(), notices.destinations(), notices.sender()} {
     m_monitors.set_listener(m_trigger);
@@ -79,13 +78,10 @@ Result<> MonitorDuties::sweep() {
 
 void MonitorDuties::metrics(MetricsWriter& out) const {
     m_notices.metrics(out);
-    const auto rows =
-        m_database.query("SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'triggered' THEN 1 ELSE 0 END), "
-                         "0) FROM monitors WHERE enabled = 1");
-    if (!rows.ok()) return;
-    const auto row = rows.value().front();
-    out.gauge("monitors", "Monitors that are switched on.", row.integer(0));
-    out.gauge("monitors_triggered", "Of these, triggered.", row.integer(1));
+    const auto counts = m_monitors.counts();
+    if (!counts.ok()) return;
+    out.gauge("monitors", "Monitors that are switched on.", counts.value().enabled);
+    out.gauge("monitors_triggered", "Of these, triggered.", counts.value().triggered);
 }
 
 } // namespace hone::server

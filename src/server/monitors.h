@@ -45,7 +45,6 @@ public:
     void metrics(MetricsWriter& out) const;
 
 private:
-    sql::Database& m_database;
     NoticeDuties& m_notices;
     StoreSeries m_series;
     AutomationTrigger m_trigger;

@@ -131,7 +131,7 @@ Result<> Server::open_secrets() {
     const bool own_file = m_config.master_key_file.empty();
     options.file = own_file ? m_config.data_dir + "/master.key" : m_config.master_key_file;
     // A new key beside secrets of another one (a restored backup) would only hide what is missing.
-    options.create_file = own_file && TRY(m_database->query("SELECT 1 FROM data_keys LIMIT 1")).empty();
+    options.create_file = own_file && !TRY(secret::Vault::has_data_keys(*m_database));
     options.command = m_config.master_key_command;
     options.value = std::move(m_environment_key);
     options.old_value = std::move(m_environment_old_key);
@@ -287,9 +287,9 @@ Result<> Server::open_edge() {
 Result<> Server::open_otlp() {
     std::optional<access::SpaceId> open_space;
     if (m_config.otlp_open == "true") {
-        const auto rows = TRY(m_database->query("SELECT id FROM spaces WHERE name = 'default'"));
-        if (rows.empty()) return invalid("otlp_open needs a space named default");
-        open_space = rows.front().id<access::SpaceTag>(0);
+        const auto space = m_access->spaces.find(access::Caller::system(), "default");
+        if (!space.ok()) return invalid("otlp_open needs a space named default");
+        open_space = space.value().id;
     }
     m_otlp_handler.emplace(*m_api, open_space);
     if (!m_config.otlp_http_listen.empty()) TRY(open_otlp_http());

@@ -4,8 +4,10 @@
 #include "access/names.h"
 #include "access/project_list.h"
 #include "base/text.h"
+#include "review/pull_requests.h"
 #include "signal/detect/message_template.h"
 #include "signal/detect/words.h"
+#include "sql/columns.h"
 
 namespace hone::signal {
 
@@ -23,12 +25,6 @@ Result<std::string> checked_words(std::string_view what, std::string_view words,
     return std::string(trim(words));
 }
 
-std::string marks(size_t count) {
-    std::string list;
-    for (size_t i = 0; i < count; ++i) list += i == 0 ? "?" : ", ?";
-    return list;
-}
-
 std::string arrow(std::string_view before, std::string_view after) {
     return std::string(before) + " → " + std::string(after);
 }
@@ -37,7 +33,7 @@ std::string arrow(std::string_view before, std::string_view after) {
 
 Result<Issue> Issues::find(const Caller& caller, const IssueId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows = TRY(m_database.query("SELECT " + std::string(columns()) + " FROM issues WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("issue " + id.text());
     Issue issue = issue_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, issue.space_id, issue.project_id, permission,
@@ -48,10 +44,10 @@ Result<Issue> Issues::find(const Caller& caller, const IssueId& id, Permission p
 Result<Page<Issue>> Issues::list(const Caller& caller, const SpaceId& space, const IssueFilter& filter,
                                  const PageRequest& page) const {
     TRY(caller.require(Permission::issue_read, space));
-    std::string sql = "SELECT " + std::string(columns()) + " FROM issues WHERE space_id = ? AND merged_into IS NULL";
+    std::string sql = select() + " WHERE space_id = ? AND merged_into IS NULL";
     std::vector<sql::Value> values{sql::to_value(space)};
     const auto one_of = [&](std::string_view column, const auto& wanted) {
-        sql += " AND " + std::string(column) + " IN (" + marks(wanted.size()) + ")";
+        sql += " AND " + std::string(column) + " IN (" + sql::marks(wanted.size()) + ")";
         for (const auto value : wanted) values.push_back(sql::to_value(name_of(value)));
     };
     if (filter.project) {
@@ -120,12 +116,10 @@ Result<Issue> Issues::update(const Caller& caller, const IssueId& id, const Issu
     }
     std::optional<std::string> assignee_name;
     if (change.assignee && *change.assignee) {
-        const auto users = TRY(m_database.query("SELECT u.email FROM users u JOIN members m ON m.user_id = u.id WHERE "
-                                                "u.id = ? AND m.space_id = ?",
-                                                **change.assignee, before.space_id));
-        if (users.empty())
+        const auto member = TRY(m_access.spaces.find_member(before.space_id, access::UserId(**change.assignee)));
+        if (!member)
             return invalid("assignee is not a member of the space: give the id of one (`hone member list` shows them)");
-        assignee_name = users.front().text(0);
+        assignee_name = member->email;
     }
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
@@ -364,17 +358,22 @@ Result<> Issues::run_over(const IssueId& id, const std::string& run, std::string
 }
 
 Result<int64_t> Issues::settle_fixes() {
-    const auto rows =
-        TRY(m_database.query("SELECT i.id, p.state, p.url FROM issues i JOIN pull_requests p ON p.fix_of = "
-                             "i.id WHERE i.status = 'fix_proposed' AND i.merged_into IS NULL AND p.state "
-                             "IN ('merged', 'closed') AND p.updated_at >= i.status_at ORDER BY p.updated_at"));
-    for (const sql::Row& row : rows) {
+    const auto rows = TRY(m_database.query(
+        "SELECT id, status_at FROM issues WHERE status = 'fix_proposed' AND merged_into IS NULL LIMIT 10000"));
+    std::map<std::string, Time> proposed;
+    for (const sql::Row& row : rows) proposed.emplace(row.text(0), row.time(1));
+    std::vector<std::string> ids;
+    for (const auto& [id, status_at] : proposed) ids.push_back(id);
+    int64_t settled = 0;
+    for (const review::PullRequest& ended : TRY(review::ended_fixes(m_database, ids))) {
+        if (ended.updated_at < proposed[ended.fix_of]) continue; // of an earlier fix
         IssueChange change;
-        change.status = row.text(1) == "merged" ? Status::resolved : Status::open;
-        change.reason = "pull request " + row.text(1) + ": " + row.text(2);
-        TRY(update(Caller::system(), row.id<IssueTag>(0), change));
+        change.status = ended.state == review::PullRequestState::merged ? Status::resolved : Status::open;
+        change.reason = "pull request " + std::string(name_of(ended.state)) + ": " + ended.url;
+        TRY(update(Caller::system(), IssueId(ended.fix_of), change));
+        ++settled;
     }
-    return static_cast<int64_t>(rows.size());
+    return settled;
 }
 
 Result<> Issues::monitor_made(const Caller& caller, const IssueId& id, const std::string& monitor) {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "signal/detect/message_template.h"
 #include "signal/detect/words.h"
-
+#include "sql/columns.h"
 #include "telemetry/query/filter.h"
 
 namespace hone::signal {
@@ -19,63 +19,76 @@ constexpr size_t longest_explanation = 8000;
 constexpr auto volume_kept = std::chrono::hours(24 * 90);
 constexpr const char* signal_name = "Signal";
 
+// A column with a JSON list; an unreadable one is empty.
 template <class T>
-std::vector<T> read_list(const std::string& text) {
-    auto list = json::read<std::vector<T>>(text);
-    return list.ok() ? std::move(list).value() : std::vector<T>();
+constexpr auto list_column(std::string_view name, std::vector<T> Issue::*member) {
+    return sql::Column{name, sql::Converted{[member](Issue& issue, const sql::Row& row, size_t at) {
+                           auto list = json::read<std::vector<T>>(row.text(at));
+                           issue.*member = list.ok() ? std::move(list).value() : std::vector<T>();
+                       }}};
 }
+
+constexpr std::tuple issue_columns{
+    sql::Column{"id", &Issue::id},
+    sql::Column{"space_id", &Issue::space_id},
+    sql::Column{"project_id", &Issue::project_id},
+    sql::Column{"fingerprint", &Issue::fingerprint},
+    sql::Column{"detector", &Issue::detector, Detector::reported},
+    sql::Column{"title", &Issue::title},
+    sql::Column{"explanation", &Issue::explanation},
+    sql::Column{"severity", &Issue::severity, Severity::medium},
+    sql::Column{"status", &Issue::status, Status::open},
+    sql::Column{"reason", &Issue::reason},
+    sql::Column{"muted_until", &Issue::muted_until},
+    sql::Column{"score", &Issue::score},
+    list_column("score_terms", &Issue::score_terms),
+    sql::Column{"traces", &Issue::traces},
+    sql::Column{"share", &Issue::share},
+    sql::Column{"growth", &Issue::growth},
+    sql::Column{"confidence", &Issue::confidence},
+    sql::Column{"filter", &Issue::filter},
+    list_column("facts", &Issue::facts),
+    list_column("examples", &Issue::examples),
+    sql::Column{"matches", &Issue::matches},
+    sql::Column{"quiet_matches", &Issue::quiet_matches},
+    sql::Column{"reopened", &Issue::reopened},
+    sql::Column{"assignee", &Issue::assignee},
+    sql::Column{"assignee_name", &Issue::assignee_name},
+    sql::Column{"reported_by", &Issue::reported_by},
+    sql::Column{"investigation_id", &Issue::investigation_id},
+    sql::Column{"investigation_run", &Issue::investigation_run},
+    sql::Column{"investigated_at", &Issue::investigated_at},
+    sql::Column{"fix_run", &Issue::fix_run},
+    sql::Column{"monitor_id", &Issue::monitor_id},
+    sql::Column{"evaluator_id", &Issue::evaluator_id},
+    sql::Column{"forge_issue", &Issue::forge_issue},
+    sql::Column{"merged_into", &Issue::merged_into},
+    sql::Column{"first_seen", &Issue::first_seen},
+    sql::Column{"last_seen", &Issue::last_seen},
+    sql::Column{"created_at", &Issue::created_at},
+    sql::Column{"updated_at", &Issue::updated_at},
+};
 
 } // namespace
 
-std::string_view Issues::columns() {
-    return "id, space_id, project_id, fingerprint, detector, title, explanation, severity, status, reason, "
-           "muted_until, "
-           "score, score_terms, traces, share, growth, confidence, filter, facts, examples, matches, quiet_matches, "
-           "reopened, assignee, assignee_name, reported_by, investigation_id, investigation_run, investigated_at, "
-           "fix_run, monitor_id, merged_into, first_seen, last_seen, created_at, updated_at, evaluator_id, forge_issue";
+std::string Issues::select() {
+    return "SELECT " + sql::names(issue_columns) + " FROM issues";
 }
 
 Issue Issues::issue_of(const sql::Row& row) {
-    Issue issue;
-    issue.id = row.id<IssueTag>(0);
-    issue.space_id = row.id<access::SpaceTag>(1);
-    issue.project_id = row.id<access::ProjectTag>(2);
-    issue.fingerprint = row.text(3);
-    issue.detector = parse_enum<Detector>(row.text(4)).value_or(Detector::reported);
-    issue.title = row.text(5);
-    issue.explanation = row.text(6);
-    issue.severity = parse_enum<Severity>(row.text(7)).value_or(Severity::medium);
-    issue.status = parse_enum<Status>(row.text(8)).value_or(Status::open);
-    issue.reason = row.text(9);
-    issue.muted_until = row.optional_time(10);
-    issue.score = row.integer(11);
-    issue.score_terms = read_list<ScoreTerm>(row.text(12));
-    issue.traces = row.integer(13);
-    issue.share = row.real(14);
-    issue.growth = row.real(15);
-    issue.confidence = row.real(16);
-    issue.filter = row.text(17);
-    issue.facts = read_list<Fact>(row.text(18));
-    issue.examples = read_list<Example>(row.text(19));
-    issue.matches = row.integer(20);
-    issue.quiet_matches = row.integer(21);
-    issue.reopened = row.integer(22);
-    issue.assignee = row.optional_text(23);
-    issue.assignee_name = row.optional_text(24);
-    issue.reported_by = row.optional_text(25);
-    issue.investigation_id = row.optional_text(26);
-    issue.investigation_run = row.optional_text(27);
-    issue.investigated_at = row.optional_time(28);
-    issue.fix_run = row.optional_text(29);
-    issue.monitor_id = row.optional_text(30);
-    issue.merged_into = row.optional_id<IssueTag>(31);
-    issue.first_seen = row.time(32);
-    issue.last_seen = row.time(33);
-    issue.created_at = row.time(34);
-    issue.updated_at = row.time(35);
-    issue.evaluator_id = row.optional_text(36);
-    issue.forge_issue = row.optional_text(37);
-    return issue;
+    return sql::read<Issue>(issue_columns, row);
+}
+
+Result<std::optional<Issue>> Issues::read(sql::Database& database, const IssueId& id) {
+    const auto rows = TRY(database.query(select() + " WHERE id = ?", id));
+    if (rows.empty()) return std::optional<Issue>();
+    return std::optional(issue_of(rows.front()));
+}
+
+Result<std::optional<IssueId>> Issues::fixed_by(sql::Database& database, const std::string& run) {
+    const auto rows = TRY(database.query("SELECT issue_id FROM issue_runs WHERE run_id = ? AND kind = 'fix'", run));
+    if (rows.empty()) return std::optional<IssueId>();
+    return std::optional(rows.front().id<IssueTag>(0));
 }
 
 Result<> Issues::note(sql::Transaction& transaction, const IssueId& id, const std::string& who, std::string_view what,
@@ -118,7 +131,7 @@ Result<> Issues::write_volume(sql::Transaction& transaction, const ProjectId& pr
 }
 
 Result<> Issues::rescore(sql::Transaction& transaction, const IssueId& id) const {
-    const auto rows = TRY(transaction.query("SELECT " + std::string(columns()) + " FROM issues WHERE id = ?", id));
+    const auto rows = TRY(transaction.query(select() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("issue " + id.text());
     const Issue issue = issue_of(rows.front());
     const auto terms = score_terms(issue, m_clock.now() - issue.first_seen);

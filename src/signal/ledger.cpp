@@ -1,5 +1,5 @@
-// What was due and what became of it (declared in signal.h): every look and every worker is a row in the ledger of an
-// automation that Signal manages, one per project, before anything happens.
+// The slots of Signal (declared in signal.h): every scan and every worker is a slot of an automation that Signal
+// manages, one per project. The slot is written before the scan or the worker starts.
 #include "signal/signal.h"
 
 #include "base/log.h"
@@ -14,21 +14,20 @@ using access::Caller;
 
 namespace {
 
-constexpr std::string_view manager = "signal";
-// A row whose server is gone; nothing that is written down here takes this long.
+// After this long the server of a due slot has stopped: no scan takes so long.
 constexpr auto stale_after = std::chrono::minutes(30);
 
 } // namespace
 
-// Brings the automation up to date. Switching Signal on or off resumes or pauses it.
+// Creates or updates the automation. Switching Signal on or off resumes or pauses it.
 Result<> Signal::keep_automation(const Caller& caller, const Row& row, bool is_switched) {
     if (m_parts.automations == nullptr) return {};
     if (!row.automation && !row.enabled) return {};
     automation::ManagedAutomation wanted;
     wanted.manager = manager;
     wanted.name = std::string(truncate_utf8("Signal: " + row.project_name, 90));
-    wanted.description = "Looks for problems and lets workers investigate them. Paused, it looks without workers; "
-                         "switch it off in the project's Signal tab.";
+    wanted.description = "Scans the project's traces for problems and starts workers that investigate them. While it "
+                         "is paused it scans without starting workers. Switch it off in the project's Signal tab.";
     wanted.project = row.project;
     wanted.settings.harness = "playbook";
     wanted.settings.command = std::vector<std::string>{"investigate_issue"};
@@ -38,8 +37,8 @@ Result<> Signal::keep_automation(const Caller& caller, const Row& row, bool is_s
     auto kept = m_parts.automations->manage(caller, wanted);
     if (!kept.ok() && kept.error().code == Code::conflict) {
         const auto now = TRY(row_of(row.project));
-        if (!row.automation && now && now->automation) return {}; // another server made it meanwhile
-        // Somebody's automation has that name.
+        if (!row.automation && now && now->automation) return {}; // another server created it at the same time
+        // Another automation of the space has that name.
         wanted.name += " " + row.project.text().substr(row.project.text().size() - 6);
         kept = m_parts.automations->manage(caller, wanted);
     }
@@ -64,29 +63,18 @@ Result<std::optional<automation::SlotId>> Signal::note_due(automation::NewSlot s
 
 Result<> Signal::note_outcome(const std::optional<automation::SlotId>& slot, Became outcome, Reason reason,
                               const std::string& note, const json::Object& values) const {
-    if (!slot) return {};
-    const std::string shown(truncate_utf8(note, 1000));
-    TRY(m_parts.database.execute(
-        "UPDATE automation_slots SET outcome = ?, reason = ?, note = ?, acted_at = ? WHERE id = ?", name_of(outcome),
-        name_of(reason), shown, m_parts.clock.now(), *slot));
-    if (!values.empty())
-        TRY(m_parts.database.execute("UPDATE automation_slots SET trigger_values = ? WHERE id = ?",
-                                     json::print(json::Value(values)), *slot));
-    return {};
+    if (!slot || m_parts.automations == nullptr) return {};
+    return m_parts.automations->set_outcome(*slot, outcome, reason, note, values);
 }
 
-// Rows of a server that was ended in the middle. The next look covers their time.
-Result<> Signal::give_up_stale() const {
-    const Time now = m_parts.clock.now();
-    TRY(m_parts.database.execute(
-        "UPDATE automation_slots SET outcome = 'failed', reason = 'interrupted', note = ?, acted_at = ? WHERE outcome "
-        "= 'due' AND is_open = 0 AND created_at < ? AND automation_id IN (SELECT id FROM automations WHERE managed_by "
-        "= ?)",
-        "the server ended meanwhile; the next look covers it", now, now - stale_after, manager));
-    return {};
+// Slots of a server that stopped in the middle. The next scan covers their time.
+Result<> Signal::fail_interrupted() const {
+    if (m_parts.automations == nullptr) return {};
+    return m_parts.automations->fail_interrupted(std::string(manager), m_parts.clock.now() - stale_after,
+                                                 "the server stopped during the scan; the next scan covers its time");
 }
 
-// Whoever moves the moment on makes the scan; its row is written in the same transaction.
+// The server that moves `next_scan_at` on makes the scan; its slot is written in the same transaction.
 Result<Signal::Claim> Signal::claim(const Row& row, Time due_at, Time now) const {
     const Duration cadence = std::chrono::minutes(*row.settings.cadence_minutes);
     return m_parts.database.write([&](sql::Transaction& transaction) -> Result<Claim> {
@@ -105,7 +93,7 @@ Result<Signal::Claim> Signal::claim(const Row& row, Time due_at, Time now) const
                           .due_at = due_at,
                           .outcome = Became::skipped,
                           .reason = Reason::coalesced,
-                          .note = fmt::format("{} looks were missed; the one after them covers their time", missed),
+                          .note = fmt::format("{} scans were missed; the next scan covers their time", missed),
                           .values = {{"type", "scan"}, {"missed", missed}}},
                          made));
         }

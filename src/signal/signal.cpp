@@ -6,6 +6,7 @@
 #include "signal/detect/evidence.h"
 #include "signal/peak_memory.h"
 #include "signal/signal_row.h"
+#include "sql/columns.h"
 
 #include <fmt/format.h>
 
@@ -17,43 +18,49 @@ namespace {
 
 constexpr auto scans_kept = std::chrono::hours(24 * 30);
 
-Scan scan_of(const sql::Row& row) {
-    Scan scan;
-    scan.id = row.id<ScanTag>(0);
-    scan.project_id = row.id<access::ProjectTag>(1);
-    scan.asked_by = row.text(2);
-    scan.started_at = row.time(3);
-    scan.took_ms = row.integer(4);
-    scan.baseline_from = row.time(5);
-    scan.window_from = row.time(6);
-    scan.window_to = row.time(7);
-    int64_t* const numbers[] = {&scan.spans, &scan.traces,     &scan.questions, &scan.rows_read, &scan.bytes_read,
-                                &scan.found, &scan.new_issues, &scan.reopened,  &scan.quiet,     &scan.investigations};
-    for (size_t i = 0; i < std::size(numbers); ++i) *numbers[i] = row.integer(8 + i);
-    if (auto costs = json::read<std::vector<DetectorCost>>(row.text(18)); costs.ok())
-        scan.detectors = std::move(costs).value();
-    scan.failed = row.text(19);
-    scan.memory_bytes = row.integer(20);
-    scan.tokens = row.integer(21);
-    scan.cost_micro_usd = row.integer(22);
-    return scan;
-}
+constexpr std::tuple scan_columns{
+    sql::Column{"id", &Scan::id},
+    sql::Column{"project_id", &Scan::project_id},
+    sql::Column{"asked_by", &Scan::asked_by},
+    sql::Column{"started_at", &Scan::started_at},
+    sql::Column{"took_ms", &Scan::took_ms},
+    sql::Column{"baseline_from", &Scan::baseline_from},
+    sql::Column{"window_from", &Scan::window_from},
+    sql::Column{"window_to", &Scan::window_to},
+    sql::Column{"spans", &Scan::spans},
+    sql::Column{"traces", &Scan::traces},
+    sql::Column{"questions", &Scan::questions},
+    sql::Column{"rows_read", &Scan::rows_read},
+    sql::Column{"bytes_read", &Scan::bytes_read},
+    sql::Column{"found", &Scan::found},
+    sql::Column{"new_issues", &Scan::new_issues},
+    sql::Column{"reopened", &Scan::reopened},
+    sql::Column{"quiet", &Scan::quiet},
+    sql::Column{"investigations", &Scan::investigations},
+    sql::Column{"detectors", sql::Converted{[](Scan& scan, const sql::Row& row, size_t at) {
+                                                auto costs = json::read<std::vector<DetectorCost>>(row.text(at));
+                                                if (costs.ok()) scan.detectors = std::move(costs).value();
+                                            },
+                                            [](const Scan& scan) { return json::write(scan.detectors); }}},
+    sql::Column{"failed", &Scan::failed},
+    sql::Column{"memory_bytes", &Scan::memory_bytes},
+};
+const std::string select_scans = "SELECT " + sql::names(scan_columns) + " FROM signal_scans";
 
-constexpr std::string_view scan_columns =
-    "id, project_id, asked_by, started_at, took_ms, baseline_from, window_from, window_to, spans, traces, questions, "
-    "rows_read, bytes_read, found, new_issues, reopened, quiet, investigations, detectors, failed, memory_bytes";
-
-// With what the workers that it started have spent by now.
-std::string select_scans() {
-    const std::string of_workers = " FROM issue_runs i JOIN runs r ON r.id = i.run_id WHERE i.scan_id = s.id)";
-    std::string sql = "SELECT ";
-    for (const std::string_view column : split(scan_columns, ',')) sql += "s." + std::string(trim(column)) + ", ";
-    return sql +
-           "(SELECT CAST(COALESCE(SUM(r.input_tokens + r.cache_read_tokens + r.cache_write_tokens + r.output_tokens + "
-           "r.reasoning_tokens), 0) AS BIGINT)" +
-           of_workers + ", (SELECT CAST(COALESCE(SUM(r.cost_micro_usd), 0) AS BIGINT)" + of_workers +
-           " FROM signal_scans s";
-}
+constexpr std::tuple settings_columns{
+    sql::Column{"enabled", &Signal::Row::enabled},
+    sql::Column{"settings", sql::Converted{[](Signal::Row& made, const sql::Row& row, size_t at) {
+                    auto settings = json::read<SignalSettings>(row.text(at));
+                    if (settings.ok()) made.settings = std::move(settings).value();
+                }}},
+    sql::Column{"consent_by_name", &Signal::Row::consent_by},
+    sql::Column{"consent_at", &Signal::Row::consent_at},
+    sql::Column{"consent_note", sql::Converted{[](Signal::Row& made, const sql::Row& row, size_t at) {
+                    made.consent_note = row.optional_text(at).value_or("");
+                }}},
+    sql::Column{"last_scan_at", &Signal::Row::last_scan_at},
+    sql::Column{"next_scan_at", &Signal::Row::next_scan_at},
+};
 
 } // namespace
 
@@ -74,32 +81,72 @@ Result<> check_settings(const SignalSettings& settings) {
     return {};
 }
 
-Result<std::optional<Signal::Row>> Signal::row_of(const ProjectId& project) const {
+Signal::Signal(Parts parts)
+    : issues(parts.database, parts.clock, parts.access),
+      evaluators(parts.database, parts.clock, parts.access, parts.telemetry),
+      m_parts(parts),
+      m_duty({"signal", std::chrono::seconds(10)}, [this] { return step_now(); }) {
+    if (m_parts.automations != nullptr) m_parts.automations->set_manager(std::string(manager), *this);
+}
+
+Signal::~Signal() {
+    if (m_parts.automations != nullptr) m_parts.automations->remove_manager(std::string(manager));
+}
+
+Result<std::optional<Signal::Row>> Signal::row_of(const ProjectId& id) const {
+    const auto project = m_parts.access.projects.find(Caller::system(), {}, id.text());
+    if (!project.ok() && project.error().code == Code::not_found) return std::optional<Row>();
+    if (!project.ok()) return project.error();
     const auto rows = TRY(m_parts.database.query(
-        "SELECT p.id, p.space_id, s.enabled, s.settings, s.consent_by_name, s.consent_at, s.consent_note, "
-        "s.last_scan_at, s.next_scan_at, p.name, a.id, a.paused, a.pause_reason FROM projects p LEFT JOIN "
-        "signal_settings s ON s.project_id = p.id LEFT JOIN automations a ON a.project_id = p.id AND a.managed_by = "
-        "'signal' WHERE p.id = ?",
-        project));
-    if (rows.empty()) return std::optional<Row>();
+        "SELECT " + sql::names(settings_columns) + " FROM signal_settings WHERE project_id = ?", id));
     Row made;
-    const sql::Row row = rows.front();
-    made.project = row.id<access::ProjectTag>(0);
-    made.space = row.id<access::SpaceTag>(1);
-    made.project_name = row.text(9);
-    made.automation = row.optional_id<automation::AutomationTag>(10);
-    made.is_paused = !row.is_null(11) && row.flag(11);
-    made.pause_reason = row.optional_text(12).value_or("");
-    if (row.is_null(2)) return std::optional<Row>(std::move(made));
-    made.enabled = row.flag(2);
-    if (auto settings = json::read<SignalSettings>(row.text(3)); settings.ok())
-        made.settings = std::move(settings).value();
-    made.consent_by = row.optional_text(4);
-    made.consent_at = row.optional_time(5);
-    made.consent_note = row.optional_text(6).value_or("");
-    made.last_scan_at = row.optional_time(7);
-    made.next_scan_at = row.optional_time(8);
+    if (!rows.empty()) made = sql::read<Row>(settings_columns, rows.front());
+    made.project = id;
+    made.space = project.value().space_id;
+    made.project_name = project.value().name;
+    if (m_parts.automations == nullptr) return std::optional<Row>(std::move(made));
+    if (const auto managed = TRY(m_parts.automations->find_managed(id, std::string(manager)))) {
+        made.automation = managed->id;
+        made.is_paused = managed->paused;
+        made.pause_reason = managed->pause_reason;
+    }
     return std::optional<Row>(std::move(made));
+}
+
+// automation::ManagerSchedule
+Result<std::map<ProjectId, Time>> Signal::next_at(std::span<const ProjectId> projects) const {
+    std::map<ProjectId, Time> times;
+    if (projects.empty()) return times;
+    const auto rows = TRY(m_parts.database.run_query(
+        "SELECT project_id, next_scan_at FROM signal_settings WHERE next_scan_at IS NOT NULL AND project_id IN (" +
+            sql::marks(projects.size()) + ")",
+        sql::to_values(projects)));
+    for (const auto& row : rows) times.emplace(row.id<access::ProjectTag>(0), row.time(1));
+    return times;
+}
+
+// Adds what the workers that the scans started have spent by now.
+Result<> Signal::add_spending(std::span<Scan> scans) const {
+    if (scans.empty()) return {};
+    std::vector<ScanId> ids;
+    for (const Scan& scan : scans) ids.push_back(scan.id);
+    const auto rows = TRY(m_parts.database.run_query("SELECT scan_id, run_id FROM issue_runs WHERE scan_id IN (" +
+                                                         sql::marks(ids.size()) + ")",
+                                                     sql::to_values(ids)));
+    std::vector<run::RunId> run_ids;
+    for (const auto& row : rows) run_ids.push_back(row.id<run::RunTag>(1));
+    const auto runs = TRY(m_parts.runs.find_all(run_ids));
+    for (const auto& row : rows) {
+        const auto run = runs.find(row.id<run::RunTag>(1));
+        if (run == runs.end()) continue;
+        for (Scan& scan : scans) {
+            if (scan.id.text() != row.text(0)) continue;
+            const harness::Usage& usage = run->second.usage;
+            scan.tokens += usage.input + usage.cache_read + usage.cache_write + usage.output + usage.reasoning;
+            scan.cost_micro_usd += run->second.cost_micro_usd.value_or(0);
+        }
+    }
+    return {};
 }
 
 Result<SignalView> Signal::view(const Caller& caller, const SpaceId& space, const std::string& wanted) {
@@ -116,8 +163,11 @@ Result<SignalView> Signal::view(const Caller& caller, const SpaceId& space, cons
     view.next_scan_at = row->next_scan_at;
     if (row->automation) view.automation_id = row->automation->text();
     const auto last =
-        TRY(m_parts.database.query(select_scans() + " WHERE s.project_id = ? ORDER BY s.id DESC LIMIT 1", project.id));
-    if (!last.empty()) view.last_scan = scan_of(last.front());
+        TRY(m_parts.database.query(select_scans + " WHERE project_id = ? ORDER BY id DESC LIMIT 1", project.id));
+    if (!last.empty()) {
+        view.last_scan = sql::read<Scan>(scan_columns, last.front());
+        TRY(add_spending(std::span(&*view.last_scan, 1)));
+    }
     const auto open = TRY(m_parts.database.query("SELECT COUNT(*) FROM issues WHERE project_id = ? AND merged_into IS "
                                                  "NULL AND status IN ('open', 'investigating', 'fix_proposed')",
                                                  project.id));
@@ -163,11 +213,12 @@ Result<Page<Scan>> Signal::scans(const Caller& caller, const SpaceId& space, con
                                  const PageRequest& page) const {
     const auto project = TRY(m_parts.access.projects.find(caller, space, wanted, Permission::issue_read));
     const std::string after = TRY(page.after());
-    const auto rows = TRY(m_parts.database.query(
-        select_scans() + " WHERE s.project_id = ? AND (? = '' OR s.id < ?) ORDER BY s.id DESC LIMIT ?", project.id,
-        after, after, page.limit + 1));
+    const auto rows = TRY(
+        m_parts.database.query(select_scans + " WHERE project_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
+                               project.id, after, after, page.limit + 1));
     std::vector<Scan> all;
-    for (const auto& row : rows) all.push_back(scan_of(row));
+    for (const auto& row : rows) all.push_back(sql::read<Scan>(scan_columns, row));
+    TRY(add_spending(all));
     return access::make_page(std::move(all), page, [](const Scan& scan) { return scan.id.text(); });
 }
 
@@ -229,22 +280,18 @@ Result<> Signal::tell(const IssueId& id) const {
     notice.title = (issue.reopened > 0 ? "Back again: " : "New issue: ") + issue.title;
     notice.body = fmt::format("Severity {}, {} traces, score {}.\n{}", name_of(issue.severity), issue.traces,
                               issue.score, issue.explanation);
-    const auto project = TRY(m_parts.database.query("SELECT name FROM projects WHERE id = ?", issue.project_id));
-    if (project.empty()) return {};
-    notice.link = "/projects/" + percent_encode(project.front().text(0)) + "/signal/" + issue.id.text();
+    const auto names = TRY(m_parts.access.projects.names(std::span(&issue.project_id, 1)));
+    if (names.empty()) return {};
+    notice.link = "/projects/" + percent_encode(names.begin()->second) + "/signal/" + issue.id.text();
     notice.key = fmt::format("issue:{}:{}", issue.id.text(), issue.reopened);
     TRY(m_parts.notices->say(notice));
     return {};
 }
 
 Result<> Signal::write(const Scan& scan) {
-    TRY(m_parts.database.execute("INSERT INTO signal_scans (" + std::string(scan_columns) +
-                                     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                 scan.id, scan.project_id, scan.asked_by, scan.started_at, scan.took_ms,
-                                 scan.baseline_from, scan.window_from, scan.window_to, scan.spans, scan.traces,
-                                 scan.questions, scan.rows_read, scan.bytes_read, scan.found, scan.new_issues,
-                                 scan.reopened, scan.quiet, scan.investigations, json::write(scan.detectors),
-                                 scan.failed, scan.memory_bytes));
+    TRY(m_parts.database.run_execute("INSERT INTO signal_scans (" + sql::names(scan_columns) + ") VALUES (" +
+                                         sql::marks(sql::width(scan_columns)) + ")",
+                                     sql::values(scan_columns, scan)));
     if (scan.failed.empty())
         TRY(m_parts.database.execute("UPDATE signal_settings SET last_scan_at = ? WHERE project_id = ?", scan.window_to,
                                      scan.project_id));
@@ -330,7 +377,7 @@ Result<int64_t> Signal::step() {
     TRY(follow_runs());
     TRY(issues.settle_fixes());
     TRY(issues.unmute_due());
-    TRY(give_up_stale());
+    TRY(fail_interrupted());
     TRY(evaluators.step());
     const Time now = m_parts.clock.now();
     const auto due =

@@ -44,13 +44,13 @@ public:
                                            const std::string& title, const std::string& body) = 0;
 };
 
-class Signal {
+class Signal final : automation::ManagerSchedule {
 public:
-    explicit Signal(Parts parts)
-        : issues(parts.database, parts.clock, parts.access),
-          evaluators(parts.database, parts.clock, parts.access, parts.telemetry),
-          m_parts(parts),
-          m_duty({"signal", std::chrono::seconds(10)}, [this] { return step_now(); }) {}
+    struct Row; // a project's settings; signal_row.h
+    explicit Signal(Parts parts);
+    ~Signal() override;
+    Signal(const Signal&) = delete;
+    Signal& operator=(const Signal&) = delete;
     // Once, before requests come.
     void set_monitor_maker(MonitorMaker& maker) { m_monitor_maker = &maker; }
     void set_forge_door(ForgeDoor& door) { m_forge_door = &door; }
@@ -88,7 +88,9 @@ public:
     Evaluators evaluators;
 
 private:
-    struct Row;
+    // automation::ManagerSchedule
+    Result<std::map<access::ProjectId, Time>> next_at(std::span<const access::ProjectId> projects) const override;
+    Result<> add_spending(std::span<Scan> scans) const;
     using Became = automation::SlotOutcome;
     using Reason = automation::SlotReason;
     Result<std::optional<Row>> row_of(const access::ProjectId& project) const;
@@ -99,7 +101,7 @@ private:
     Result<std::optional<automation::SlotId>> note_due(automation::NewSlot slot) const;
     Result<> note_outcome(const std::optional<automation::SlotId>& slot, Became outcome, Reason reason,
                           const std::string& note, const json::Object& values = {}) const;
-    Result<> give_up_stale() const;
+    Result<> fail_interrupted() const;
     struct Claim {
         bool is_won = false;
         std::optional<automation::SlotId> slot{};

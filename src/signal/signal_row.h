@@ -5,6 +5,9 @@
 
 namespace hone::signal {
 
+// What Signal calls itself as the manager of an automation.
+constexpr std::string_view manager = "signal";
+
 struct Signal::Row {
     access::ProjectId project;
     access::SpaceId space;

@@ -108,13 +108,7 @@ Result<run::RunId> Signal::start_run(const Caller& caller, const Row& row, const
         TRY(issues.run_started(transaction, issue, kind_of(is_fix), run.text(), who));
         if (work.scan) TRY(transaction.execute("UPDATE issue_runs SET scan_id = ? WHERE run_id = ?", *work.scan, run));
         if (!slot) return {};
-        // From here on the scheduler watches it, and notes how the run ended.
-        const Time now = m_parts.clock.now();
-        TRY(transaction.execute("UPDATE automation_slots SET outcome = 'fired', run_id = ?, is_open = 1, acted_at = ? "
-                                "WHERE id = ?",
-                                run, now, *slot));
-        TRY(transaction.execute("UPDATE automations SET last_fired_at = ? WHERE id = ?", now, *row.automation));
-        return {};
+        return m_parts.automations->set_fired(transaction, *slot, *row.automation, run);
     };
     const run::Run run = TRY(m_parts.runs.start_for(automation, caller, row.space, wanted));
     return run.id;
@@ -165,14 +159,10 @@ Result<Issue> Signal::make_evaluator(const Caller& caller, const IssueId& id) {
 Result<bool> Signal::has_budget(const Row& row) const {
     if (!row.settings.tokens_per_day && !row.settings.cost_micro_usd_per_day) return true;
     constexpr int64_t day_ns = 24 * hour_ns;
-    const int64_t midnight = to_ns(m_parts.clock.now()) / day_ns * day_ns;
-    const auto rows = TRY(m_parts.database.query(
-        "SELECT COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + "
-        "reasoning_tokens), 0), COALESCE(SUM(cost_micro_usd), 0) FROM runs WHERE automation_id = ? AND created_at >= ?",
-        automation_of(row), midnight));
-    const double tokens = rows.front().real(0), cost = rows.front().real(1);
-    return (!row.settings.tokens_per_day || tokens < static_cast<double>(*row.settings.tokens_per_day)) &&
-           (!row.settings.cost_micro_usd_per_day || cost < static_cast<double>(*row.settings.cost_micro_usd_per_day));
+    const Time midnight = from_ns(to_ns(m_parts.clock.now()) / day_ns * day_ns);
+    const auto spent = TRY(m_parts.runs.spent_by_automation(automation_of(row), midnight));
+    return (!row.settings.tokens_per_day || spent.tokens < *row.settings.tokens_per_day) &&
+           (!row.settings.cost_micro_usd_per_day || spent.cost_micro_usd < *row.settings.cost_micro_usd_per_day);
 }
 
 // An issue that would be investigated and is not; written down once a day for each.

@@ -192,11 +192,8 @@ Result<std::vector<SecretRow>> Skills::secrets(const Caller& caller, const Space
 
 Result<HygieneCounts> Skills::hygiene() const {
     const Time now = m_clock.now();
-    const auto rows = TRY(m_database.query(
-        "SELECT COUNT(*), COUNT(CASE WHEN set_at < ? THEN 1 END), COUNT(CASE WHEN COALESCE(last_used_at, set_at) < ? "
-        "THEN 1 END) FROM secrets",
-        now - m_hygiene.old_after, now - m_hygiene.unused_after));
-    HygieneCounts counts{rows.front().integer(0), rows.front().integer(1), rows.front().integer(2), 0};
+    const auto secrets = TRY(m_vault.counts(now - m_hygiene.old_after, now - m_hygiene.unused_after));
+    HygieneCounts counts{secrets.all, secrets.old, secrets.unused, 0};
     const auto exposed = TRY(m_database.query("SELECT id, setup FROM skills WHERE setup LIKE '%\"env\"%'"));
     for (const auto& row : exposed) {
         const auto setup = json::read<Setup>(row.text(1));

@@ -61,6 +61,17 @@ Result<bool> Skills::is_shared_with(const SkillId& id, const SpaceId& space) con
     return !rows.empty();
 }
 
+Result<bool> Skills::is_shared(sql::Transaction& transaction, const std::string& skill_id, const SpaceId& space) const {
+    const auto rows =
+        TRY(transaction.query("SELECT 1 FROM skill_shares WHERE skill_id = ? AND space_id = ?", skill_id, space));
+    return !rows.empty();
+}
+
+Result<int64_t> Skills::count_models(sql::Database& database) {
+    const auto rows = TRY(database.query("SELECT COUNT(*) FROM skills WHERE type = 'model'"));
+    return rows.front().integer(0);
+}
+
 Result<bool> Skills::sees_shared(const Caller& caller, const SkillId& id) const {
     const auto rows = TRY(m_database.query("SELECT space_id FROM skill_shares WHERE skill_id = ?", id));
     for (const auto& row : rows)
@@ -103,11 +114,16 @@ Result<Skills::SecretInfos> Skills::secret_infos(const SkillId& id) const {
 }
 
 Result<std::vector<Share>> Skills::shares_of(const SkillId& id) const {
-    const auto rows = TRY(m_database.query("SELECT k.space_id, s.name, k.created_at FROM skill_shares k JOIN spaces s "
-                                           "ON s.id = k.space_id WHERE k.skill_id = ? ORDER BY s.name LIMIT 1000",
-                                           id));
+    const auto rows =
+        TRY(m_database.query("SELECT space_id, created_at FROM skill_shares WHERE skill_id = ? LIMIT 1000", id));
+    std::vector<SpaceId> spaces;
+    for (const auto& row : rows) spaces.push_back(row.id<access::SpaceTag>(0));
+    const auto names = TRY(m_access.spaces.names(spaces));
     std::vector<Share> shares;
-    for (const auto& row : rows) shares.push_back({row.id<access::SpaceTag>(0), row.text(1), row.time(2)});
+    for (const auto& row : rows)
+        if (const auto named = names.find(row.id<access::SpaceTag>(0)); named != names.end())
+            shares.push_back({named->first, named->second, row.time(1)});
+    std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.name < b.name; });
     return shares;
 }
 
@@ -247,11 +263,10 @@ Result<> Skills::require_private_allowed(const Caller& caller, SkillType type, c
 Result<std::string> Skills::store_secrets(sql::Transaction& transaction, const Caller& caller, const Stored& stored,
                                           const Secrets& secrets) const {
     std::string summary;
+    const auto before = TRY(m_vault.names_of(transaction, stored.id.text()));
     for (const auto& [name, value] : secrets) {
-        const auto before =
-            TRY(transaction.query("SELECT 1 FROM secrets WHERE skill_id = ? AND name = ?", stored.id, name));
         const auto info = TRY(m_vault.set(transaction, caller, stored.scope, stored.id.text(), name, value));
-        const bool replaced = !before.empty();
+        const bool replaced = std::find(before.begin(), before.end(), name) != before.end();
         summary += (summary.empty() ? "" : ", ") + name + (replaced ? " replaced" : " set");
         TRY(m_access.audit.record(transaction, caller,
                                   {replaced ? "secret_replace" : "secret_set",
@@ -374,9 +389,7 @@ Result<Skill> Skills::save(const Caller& caller, const Stored& before, Stored af
         const Stored now = TRY(load(transaction, before.id));
         if (now.version != before.version)
             return conflict("somebody else changed the skill just now; look and try again");
-        const auto rows = TRY(transaction.query("SELECT name FROM secrets WHERE skill_id = ?", before.id));
-        std::vector<std::string> stored;
-        for (const auto& row : rows) stored.push_back(row.text(0));
+        const std::vector<std::string> stored = TRY(m_vault.names_of(transaction, before.id.text()));
         TRY(require_known_again(after.type, before.setup, after.setup, stored, secrets));
         // A secret whose variable is no longer declared goes with it.
         const auto variables = variables_of(after.type, after.setup);
@@ -507,7 +520,7 @@ Result<> Skills::remove(const Caller& caller, const SkillId& id, const std::stri
         TRY(m_access.audit.record(
             transaction, caller,
             {"skill_delete", stored.scope.space, id.text(), {{"name", stored.name}, {"type", name_of(stored.type)}}}));
-        TRY(transaction.execute("DELETE FROM secrets WHERE skill_id = ?", id));
+        TRY(m_vault.remove_all(transaction, id.text()));
         TRY(transaction.execute("DELETE FROM skills WHERE id = ?", id));
         TRY(transaction.execute("DELETE FROM skill_files WHERE folder_hash NOT IN (SELECT folder_hash FROM "
                                 "skill_versions)"));
@@ -535,8 +548,7 @@ Result<Skill> Skills::share(const Caller& caller, const SkillId& id, const Space
     TRY(caller.require(Permission::skill_share));
     const Stored stored = TRY(load(id));
     if (stored.scope.space) return invalid("the skill belongs to a space; only skills of the installation are shared");
-    const auto known = TRY(m_database.query("SELECT name FROM spaces WHERE id = ?", space));
-    if (known.empty()) return not_found("space " + space.text());
+    if (TRY(m_access.spaces.names(std::span(&space, 1))).empty()) return not_found("space " + space.text());
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const int64_t made = TRY(transaction.execute("INSERT INTO skill_shares (skill_id, space_id, created_at) VALUES "
                                                      "(?,?,?) ON CONFLICT (skill_id, space_id) DO NOTHING",

@@ -59,7 +59,7 @@ struct HygieneCounts {
     int64_t secrets = 0, old = 0, unused = 0, env = 0;
 };
 
-class Skills {
+class Skills final : secret::SkillShares {
 public:
     Skills(sql::Database& database, const Clock& clock, access::Access& access, secret::Vault& vault,
            Hygiene hygiene = {})
@@ -67,7 +67,15 @@ public:
           m_clock(clock),
           m_access(access),
           m_vault(vault),
-          m_hygiene(hygiene) {}
+          m_hygiene(hygiene) {
+        m_vault.set_shares(*this);
+    }
+    ~Skills() override { m_vault.remove_shares(*this); }
+    Skills(const Skills&) = delete;
+    Skills& operator=(const Skills&) = delete;
+
+    // Model skills of all spaces. Static: `hone check` counts them without a server.
+    static Result<int64_t> count_models(sql::Database& database);
 
     void add_use(SkillUse& use) { m_uses.push_back(&use); }
     // Before requests come; without one nothing is fetched from git.
@@ -147,6 +155,9 @@ private:
     static Result<Stored> load(sql::Transaction& transaction, const SkillId& id);
     // The skill, if the caller has this permission where it belongs; reading is also for those it is shared with.
     Result<Stored> permitted(const access::Caller& caller, const SkillId& id, access::Permission permission) const;
+    // secret::SkillShares
+    Result<bool> is_shared(sql::Transaction& transaction, const std::string& skill_id,
+                           const access::SpaceId& space) const override;
     Result<bool> is_shared_with(const SkillId& id, const access::SpaceId& space) const;
     Result<bool> sees_shared(const access::Caller& caller, const SkillId& id) const;
     Result<> require_private_allowed(const access::Caller& caller, SkillType type, const Setup& before,

@@ -2,6 +2,7 @@
 #include "otlp/decode.h"
 #include "otlp/encode.h"
 #include "telemetry/engine/schema.h"
+#include "telemetry/span/span_row.h"
 #include "telemetry/store_fixture.h"
 
 #include <atomic>

@@ -1,5 +1,7 @@
 #include "broker/spending/budget.h"
 
+#include "sql/columns.h"
+
 #include <algorithm>
 
 namespace hone::broker {
@@ -11,8 +13,20 @@ constexpr Duration wait_slice = std::chrono::milliseconds(100);
 constexpr int64_t nano_per_micro = 1000;
 constexpr int load_attempts = 100;
 
-constexpr std::string_view select_budget =
-    "SELECT tokens_per_day, cost_micro_usd_per_day, soft_percent, capture FROM space_budgets WHERE space_id = ?";
+constexpr std::tuple budget_columns{
+    sql::Column{"tokens_per_day", &SpaceBudget::tokens_per_day},
+    sql::Column{"cost_micro_usd_per_day", &SpaceBudget::cost_micro_usd_per_day},
+    sql::Column{"soft_percent", &SpaceBudget::soft_percent},
+    sql::Column{"capture", &SpaceBudget::capture},
+};
+const std::string select_budgets = "SELECT " + sql::names(budget_columns) + ", space_id FROM space_budgets";
+const std::string select_budget = select_budgets + " WHERE space_id = ?";
+
+SpaceBudget budget_of(const sql::Row& row) {
+    SpaceBudget budget = sql::read<SpaceBudget>(budget_columns, row);
+    if (!budget.capture) budget.capture = Capture::none; // a name that this build does not know: keep nothing
+    return budget;
+}
 
 bool is_limited(const SpendingLimit& limit) {
     return limit.tokens || limit.cost_nano_usd;
@@ -92,17 +106,12 @@ Result<Budgets::SpaceLimit> Budgets::space_limit(const std::string& space_id) {
         const auto known = m_space_limits.find(space_id);
         if (known != m_space_limits.end() && is_fresh(known->second.read_at)) return known->second;
     }
-    const auto rows = TRY(m_database.query(std::string(select_budget), space_id));
+    const SpaceBudget budget = TRY(read_space_budget(m_database, access::SpaceId(space_id)));
     SpaceLimit found;
-    SpendingLimit& limit = found.limit;
-    if (!rows.empty()) {
-        const sql::Row row = rows.front();
-        if (!row.is_null(0)) limit.tokens = row.integer(0);
-        if (!row.is_null(1)) limit.cost_nano_usd = row.integer(1) * nano_per_micro;
-        limit.soft_percent = row.integer(2);
-        // What this version does not know, another has written: then nothing is kept.
-        found.capture = parse_enum<Capture>(row.text(3)).value_or(Capture::none);
-    }
+    found.limit.tokens = budget.tokens_per_day;
+    if (budget.cost_micro_usd_per_day) found.limit.cost_nano_usd = *budget.cost_micro_usd_per_day * nano_per_micro;
+    found.limit.soft_percent = budget.soft_percent;
+    found.capture = *budget.capture;
     const Lock lock(m_mutex);
     found.read_at = m_clock.steady();
     m_space_limits[space_id] = found;
@@ -249,16 +258,23 @@ void Budgets::drop_old_days(const std::string& today) {
 
 Result<SpaceBudget> Budgets::space_budget(const access::Caller& caller, const access::SpaceId& space) const {
     TRY(caller.require(access::Permission::space_read, space));
-    const auto rows = TRY(m_database.query(std::string(select_budget), space));
+    return read_space_budget(m_database, space);
+}
+
+Result<SpaceBudget> read_space_budget(sql::Database& database, const access::SpaceId& space) {
+    const auto rows = TRY(database.query(select_budget, space));
+    if (!rows.empty()) return budget_of(rows.front());
     SpaceBudget budget;
     budget.capture = Capture::full;
-    if (rows.empty()) return budget;
-    const sql::Row row = rows.front();
-    if (!row.is_null(0)) budget.tokens_per_day = row.integer(0);
-    if (!row.is_null(1)) budget.cost_micro_usd_per_day = row.integer(1);
-    budget.soft_percent = row.integer(2);
-    budget.capture = parse_enum<Capture>(row.text(3)).value_or(Capture::none);
     return budget;
+}
+
+Result<std::map<access::SpaceId, SpaceBudget>> limited_space_budgets(sql::Database& database) {
+    const auto rows = TRY(database.query(select_budgets + " WHERE tokens_per_day IS NOT NULL OR cost_micro_usd_per_day "
+                                                          "IS NOT NULL ORDER BY space_id LIMIT 10000"));
+    std::map<access::SpaceId, SpaceBudget> budgets;
+    for (const auto& row : rows) budgets.emplace(row.id<access::SpaceTag>(sql::width(budget_columns)), budget_of(row));
+    return budgets;
 }
 
 Result<SpaceBudget> Budgets::set_space_budget(const access::Caller& caller, const access::SpaceId& space,
@@ -269,10 +285,8 @@ Result<SpaceBudget> Budgets::set_space_budget(const access::Caller& caller, cons
         if (number && (*number < 0 || *number > most)) return invalid("a budget is between 0 and 10^15");
     if (budget.soft_percent < 1 || budget.soft_percent > 100) return invalid("soft_percent is between 1 and 100");
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const auto before = TRY(transaction.query(std::string(select_budget), space));
-        if (!budget.capture)
-            budget.capture =
-                before.empty() ? Capture::full : parse_enum<Capture>(before.front().text(3)).value_or(Capture::none);
+        const auto before = TRY(transaction.query(select_budget, space));
+        if (!budget.capture) budget.capture = before.empty() ? Capture::full : budget_of(before.front()).capture;
         TRY(transaction.execute(
             "INSERT INTO space_budgets (space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent, capture, "
             "updated_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (space_id) DO UPDATE SET tokens_per_day = "

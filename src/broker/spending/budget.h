@@ -96,6 +96,11 @@ struct SpaceBudget {
     };
 };
 
+// The day budgets of spaces, for those who have no Budgets. Absent row: no limit.
+Result<SpaceBudget> read_space_budget(sql::Database& database, const access::SpaceId& space);
+// Of all spaces that have a limit, by id.
+Result<std::map<access::SpaceId, SpaceBudget>> limited_space_budgets(sql::Database& database);
+
 class Budgets {
 public:
     Budgets(sql::Database& database, UsageLedger& ledger, const access::AuditLog& audit, const Clock& clock)

@@ -1,6 +1,7 @@
 #include "broker/spending/usage_ledger.h"
 
 #include "base/log.h"
+#include "sql/columns.h"
 
 namespace hone::broker {
 
@@ -17,9 +18,10 @@ constexpr std::string_view insert_row =
     "(id) DO NOTHING";
 
 // Every token of a row, also the estimated ones.
-constexpr std::string_view sum_spending =
-    "SELECT COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens + "
-    "estimated_tokens), 0), COALESCE(SUM(cost_nano_usd), 0) FROM model_usage WHERE ";
+constexpr std::string_view sums =
+    "COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens + "
+    "estimated_tokens), 0), COALESCE(SUM(cost_nano_usd), 0)";
+const std::string sum_spending = "SELECT " + std::string(sums) + " FROM model_usage WHERE ";
 
 std::string_view column_of(UsageGroup group) {
     switch (group) {
@@ -121,18 +123,31 @@ Result<> UsageLedger::write(const std::vector<UsageRow>& rows) {
 }
 
 Result<Spending> UsageLedger::spent_by_run(const std::string& run_id) const {
-    const auto rows = TRY(m_database.query(std::string(sum_spending) + "run_id = ?", run_id));
+    const auto rows = TRY(m_database.query(sum_spending + "run_id = ?", run_id));
     return Spending{rows.front().integer(0), rows.front().integer(1)};
 }
 
 Result<Spending> UsageLedger::spent_by_automation(const std::string& automation_id, const std::string& day) const {
-    const auto rows =
-        TRY(m_database.query(std::string(sum_spending) + "automation_id = ? AND day = ?", automation_id, day));
+    const auto rows = TRY(m_database.query(sum_spending + "automation_id = ? AND day = ?", automation_id, day));
     return Spending{rows.front().integer(0), rows.front().integer(1)};
 }
 
+Result<std::map<std::string, Spending>>
+spent_by_automations(sql::Database& database, std::span<const std::string> automation_ids, const std::string& day) {
+    std::map<std::string, Spending> spent;
+    if (automation_ids.empty()) return spent;
+    std::vector<sql::Value> values = sql::to_values(automation_ids);
+    values.push_back(sql::to_value(day));
+    const auto rows = TRY(
+        database.run_query("SELECT automation_id, " + std::string(sums) + " FROM model_usage WHERE automation_id IN (" +
+                               sql::marks(automation_ids.size()) + ") AND day = ? GROUP BY automation_id",
+                           values));
+    for (const auto& row : rows) spent.emplace(row.text(0), Spending{row.integer(1), row.integer(2)});
+    return spent;
+}
+
 Result<Spending> UsageLedger::spent_by_space(const std::string& space_id, const std::string& day) const {
-    const auto rows = TRY(m_database.query(std::string(sum_spending) + "space_id = ? AND day = ?", space_id, day));
+    const auto rows = TRY(m_database.query(sum_spending + "space_id = ? AND day = ?", space_id, day));
     return Spending{rows.front().integer(0), rows.front().integer(1)};
 }
 

@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,6 +75,10 @@ struct UsageSum {
 
 // "2026-11-15"
 std::string day_of(Time time);
+
+// What is on disk, for many automations at once; those that spent nothing are left out.
+Result<std::map<std::string, Spending>>
+spent_by_automations(sql::Database& database, std::span<const std::string> automation_ids, const std::string& day);
 
 class UsageLedger {
 public:

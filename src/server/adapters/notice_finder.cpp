@@ -1,5 +1,10 @@
 #include "server/adapters/notice_finder.h"
 
+#include "automation/automations.h"
+#include "broker/spending/budget.h"
+#include "review/artifacts.h"
+#include "run/runs.h"
+
 #include <fmt/format.h>
 
 namespace hone::server {
@@ -32,41 +37,37 @@ Result<> NoticeFinder::step() {
 }
 
 Result<> NoticeFinder::find_ended_runs(Time since) {
-    const auto rows = TRY(m_database.query("SELECT id, space_id, project_id, title, state, reason, started_by_name, "
-                                           "ended_at FROM runs WHERE ended_at >= ? "
-                                           "ORDER BY ended_at LIMIT ?",
-                                           since, most_per_scan));
-    for (const auto& row : rows) {
+    for (const run::Run& run : TRY(run::runs_ended_since(m_database, since, m_clock.now(), most_per_scan))) {
         notice::Notice notice;
-        notice.space = row.id<access::SpaceTag>(1);
-        notice.project = row.id<access::ProjectTag>(2);
+        notice.space = run.space_id;
+        notice.project = run.project_id;
         notice.kind = notice::Kind::run_finished;
-        notice.title = fmt::format("Run {}: {}", row.text(4), row.text(3));
-        notice.body = fmt::format("Started by {}.{}", row.text(6), row.text(5).empty() ? "" : " " + row.text(5));
-        notice.link = "/runs/" + row.text(0);
-        // A session that was woken by a follow-up ends again.
-        notice.key = row.text(0) + ":" + std::to_string(row.integer(7));
+        notice.title = fmt::format("Run {}: {}", name_of(run.state), run.title);
+        notice.body = fmt::format("Started by {}.{}", run.started_by, run.reason.empty() ? "" : " " + run.reason);
+        notice.link = "/runs/" + run.id.text();
+        // A session that a follow-up resumes ends again.
+        notice.key = run.id.text() + ":" + std::to_string(to_ns(*run.ended_at));
         TRY(m_notices.say(notice));
     }
     return {};
 }
 
 Result<> NoticeFinder::find_waiting_reviews(Time since) {
-    const auto rows = TRY(m_database.query(
-        "SELECT artifacts.id, artifacts.space_id, artifacts.project_id, artifacts.kind, artifacts.name, runs.title "
-        "FROM "
-        "artifacts JOIN runs ON runs.id = artifacts.run_id WHERE artifacts.review = 'pending' AND artifacts.created_at "
-        ">= ? ORDER BY artifacts.created_at LIMIT ?",
-        since, most_per_scan));
-    for (const auto& row : rows) {
+    const auto artifacts = TRY(review::artifacts_pending_since(m_database, since, most_per_scan));
+    std::vector<run::RunId> ids;
+    for (const review::Artifact& artifact : artifacts) ids.emplace_back(artifact.run_id);
+    const auto titles = TRY(run::run_titles(m_database, ids));
+    for (const review::Artifact& artifact : artifacts) {
+        const auto title = titles.find(run::RunId(artifact.run_id));
+        if (title == titles.end()) continue;
         notice::Notice notice;
-        notice.space = row.id<access::SpaceTag>(1);
-        notice.project = row.id<access::ProjectTag>(2);
+        notice.space = artifact.space_id;
+        notice.project = artifact.project_id;
         notice.kind = notice::Kind::review_waiting;
-        notice.title = fmt::format("Waits for review: {} {}", row.text(3), row.text(4));
-        notice.body = "Left by the run \"" + row.text(5) + "\".";
-        notice.link = "/inbox/" + row.text(0);
-        notice.key = row.text(0);
+        notice.title = fmt::format("Waits for review: {} {}", name_of(artifact.kind), artifact.name);
+        notice.body = "Left by the run \"" + title->second + "\".";
+        notice.link = "/inbox/" + artifact.id.text();
+        notice.key = artifact.id.text();
         TRY(m_notices.say(notice));
     }
     return {};
@@ -90,34 +91,32 @@ Result<> NoticeFinder::check_budget(notice::Notice notice, std::string_view whos
 
 Result<> NoticeFinder::find_budgets() {
     const std::string day = broker::day_of(m_clock.now());
-    constexpr std::string_view limited = "(tokens_per_day IS NOT NULL OR cost_micro_usd_per_day IS NOT NULL)";
-    const auto spaces = TRY(m_database.query(
-        fmt::format("SELECT space_id, tokens_per_day, cost_micro_usd_per_day, soft_percent FROM space_budgets WHERE {} "
-                    "ORDER BY space_id LIMIT 10000",
-                    limited)));
-    for (const auto& row : spaces) {
+    for (const auto& [space, budget] : TRY(broker::limited_space_budgets(m_database))) {
         notice::Notice notice;
-        notice.space = row.id<access::SpaceTag>(0);
+        notice.space = space;
         notice.link = "/usage";
         notice.key = day;
-        const auto spent = TRY(m_ledger.spent_by_space(row.text(0), day));
-        TRY(check_budget(notice, "the space", {row.optional_integer(1), row.optional_integer(2), row.integer(3)}, spent,
+        const auto spent = TRY(m_ledger.spent_by_space(space.text(), day));
+        TRY(check_budget(notice, "the space",
+                         {budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent}, spent,
                          "Model calls are refused until tomorrow, or until the budget is raised."));
     }
-    const auto automations = TRY(m_database.query(
-        fmt::format("SELECT id, tokens_per_day, cost_micro_usd_per_day, soft_percent, space_id, project_id, name FROM "
-                    "automations WHERE {} ORDER BY id LIMIT 10000",
-                    limited)));
-    for (const auto& row : automations) {
+    const auto automations = TRY(automation::automations_with_budget(m_database));
+    std::vector<std::string> ids;
+    for (const automation::Automation& one : automations) ids.push_back(one.id.text());
+    const auto spent = TRY(broker::spent_by_automations(m_database, ids, day));
+    for (const automation::Automation& one : automations) {
+        const auto used = spent.find(one.id.text());
         notice::Notice notice;
-        notice.space = row.id<access::SpaceTag>(4);
-        notice.project = row.id<access::ProjectTag>(5);
-        notice.link = "/automations/" + row.text(0);
-        notice.key = row.text(0) + " " + day;
-        const auto spent = TRY(m_ledger.spent_by_automation(row.text(0), day));
-        TRY(check_budget(notice, row.text(6), {row.optional_integer(1), row.optional_integer(2), row.integer(3)}, spent,
-                         "Its runs are stopped and scheduled times are skipped until tomorrow, or until the budget is "
-                         "raised."));
+        notice.space = one.space_id;
+        notice.project = one.project_id;
+        notice.link = "/automations/" + one.id.text();
+        notice.key = one.id.text() + " " + day;
+        TRY(check_budget(
+            notice, one.name,
+            {one.budget.tokens_per_day, one.budget.cost_micro_usd_per_day, one.budget.soft_percent.value},
+            used == spent.end() ? broker::Spending{} : used->second,
+            "Its runs are stopped and scheduled times are skipped until tomorrow, or until the budget is raised."));
     }
     return {};
 }
@@ -147,13 +146,8 @@ Result<> NoticeFinder::find_backlog() {
 
 // Notices belong to spaces: those in which an owner of the installation is a member, else the first one.
 Result<> NoticeFinder::notify_owners(notice::Notice notice) {
-    auto spaces = TRY(
-        m_database.query("SELECT DISTINCT members.space_id FROM members JOIN users ON users.id = members.user_id WHERE "
-                         "users.installation_owner = 1 AND users.disabled = 0 ORDER BY members.space_id LIMIT ?",
-                         most_per_scan));
-    if (spaces.empty()) spaces = TRY(m_database.query("SELECT id FROM spaces ORDER BY created_at, id LIMIT 1"));
-    for (const auto& row : spaces) {
-        notice.space = row.id<access::SpaceTag>(0);
+    for (const access::SpaceId& space : TRY(m_access.spaces.of_installation_owners(most_per_scan))) {
+        notice.space = space;
         TRY(m_notices.say(notice));
     }
     return {};

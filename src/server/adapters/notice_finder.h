@@ -3,6 +3,7 @@
 // notice's key makes what is found twice one notice, so that several servers may scan. step() is what tests call.
 #pragma once
 
+#include "access/access.h"
 #include "base/duty.h"
 #include "broker/spending/usage_ledger.h"
 #include "notice/notices.h"
@@ -20,10 +21,11 @@ struct BacklogSource {
 
 class NoticeFinder {
 public:
-    NoticeFinder(sql::Database& database, const Clock& clock, const broker::UsageLedger& ledger,
+    NoticeFinder(sql::Database& database, const Clock& clock, access::Access& access, const broker::UsageLedger& ledger,
                  notice::Notices& notices, BacklogSource backlog = {})
         : m_database(database),
           m_clock(clock),
+          m_access(access),
           m_ledger(ledger),
           m_notices(notices),
           m_backlog(std::move(backlog)),
@@ -53,6 +55,7 @@ private:
 
     sql::Database& m_database;
     const Clock& m_clock;
+    access::Access& m_access;
     const broker::UsageLedger& m_ledger;
     notice::Notices& m_notices;
     const BacklogSource m_backlog;

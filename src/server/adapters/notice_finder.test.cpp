@@ -39,8 +39,8 @@ TEST_CASE("ended runs and waiting reviews are told once") {
         const auto project = world.add_project(world.admin, world.space, "shop");
         notice::Notices notices(world.database, world.clock);
         broker::UsageLedger ledger(world.database);
-        NoticeFinder news(world.database, world.clock, ledger, notices);
-        NoticeFinder other(world.database, world.clock, ledger, notices);
+        NoticeFinder news(world.database, world.clock, world.access, ledger, notices);
+        NoticeFinder other(world.database, world.clock, world.access, ledger, notices);
         add_run(world, "run_1", project.id, world.clock.now());
         add_run(world, "run_2", project.id, std::nullopt);
         must(news.step());
@@ -79,7 +79,7 @@ TEST_CASE("owners are told once when spans are not stored, and once when they ar
             must(news.step());
             return kinds(world, notices);
         };
-        NoticeFinder news(world.database, world.clock, ledger, notices, source);
+        NoticeFinder news(world.database, world.clock, world.access, ledger, notices, source);
         CHECK(told_by(news).empty());
         backlog = {12'345, 1 << 20, 59s, 7, 3, "the disk is full", false};
         CHECK(told_by(news).empty());
@@ -90,10 +90,10 @@ TEST_CASE("owners are told once when spans are not stored, and once when they ar
         CHECK(told.title == "Spans are accepted but cannot be stored");
         CHECK(told.body.starts_with("12,345 spans have waited 3 min to be stored: the disk is full. They are safe"));
         // A server that starts again finds the same span at the front, and does not repeat itself.
-        NoticeFinder restarted(world.database, world.clock, ledger, notices, source);
+        NoticeFinder restarted(world.database, world.clock, world.access, ledger, notices, source);
         CHECK(told_by(restarted) == std::vector<std::string>{"spans_late"});
         // Another server of the same database has its own.
-        NoticeFinder other(world.database, world.clock, ledger, notices, {"/elsewhere", source.read});
+        NoticeFinder other(world.database, world.clock, world.access, ledger, notices, {"/elsewhere", source.read});
         CHECK(told_by(other) == std::vector<std::string>{"spans_late", "spans_late"});
         // Not over while it is still far behind.
         backlog = {100, 1 << 10, 45s, 9, 3, "", false};
@@ -113,7 +113,7 @@ TEST_CASE("a space and an automation are told of once a day when a budget is nea
             must(world.database.execute("DELETE FROM " + std::string(table)));
         notice::Notices notices(world.database, world.clock);
         broker::UsageLedger ledger(world.database);
-        NoticeFinder news(world.database, world.clock, ledger, notices);
+        NoticeFinder news(world.database, world.clock, world.access, ledger, notices);
         must(world.database.execute("INSERT INTO space_budgets (space_id, tokens_per_day, soft_percent, updated_at) "
                                     "VALUES (?, 1000, 80, 1)",
                                     world.space));

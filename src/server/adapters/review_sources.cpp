@@ -2,24 +2,21 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "signal/issues.h"
 
 namespace hone::server {
 
 namespace {
 
 // Links to some of an issue's traces; without a public address their ids.
-std::vector<std::string> evidence_of(const std::string& examples, const std::string& home,
+std::vector<std::string> evidence_of(const std::vector<signal::Example>& examples, const std::string& home,
                                      const access::ProjectId& project) {
     constexpr size_t most_links = 5;
     std::vector<std::string> links;
-    const auto list = json::parse(examples);
-    if (!list.ok() || !list.value().is_array()) return links;
-    for (const json::Value& one : list.value().get_array()) {
-        const json::Value* trace = one.is_object() ? one.get_object().if_contains("trace_id") : nullptr;
-        if (trace == nullptr || !trace->is_string() || links.size() >= most_links) continue;
-        const std::string id(trace->get_string());
-        links.push_back(home.empty() ? "Trace " + id : home + "/projects/" + project.text() + "/traces/" + id);
-    }
+    for (const signal::Example& one : examples)
+        if (links.size() < most_links)
+            links.push_back(home.empty() ? "Trace " + one.trace_id
+                                         : home + "/projects/" + project.text() + "/traces/" + one.trace_id);
     return links;
 }
 
@@ -62,12 +59,11 @@ Result<review::Story> IssueStories::story(const review::PullRequest& about) {
             story.issue_url = home + "/projects/" + about.project_id.text() + "/signal/" + about.fix_of;
     }
     if (!about.fix_of.empty()) {
-        const auto rows =
-            TRY(m_database.query("SELECT title, investigation_id, examples FROM issues WHERE id = ?", about.fix_of));
-        story.issue_title = rows.empty() ? about.fix_of : rows.front().text(0) + " (" + about.fix_of + ")";
-        if (!rows.empty()) {
-            investigation = rows.front().optional_text(1);
-            story.evidence = evidence_of(rows.front().text(2), home, about.project_id);
+        const auto issue = TRY(signal::Issues::read(m_database, signal::IssueId(about.fix_of)));
+        story.issue_title = issue ? issue->title + " (" + about.fix_of + ")" : about.fix_of;
+        if (issue) {
+            investigation = issue->investigation_id;
+            story.evidence = evidence_of(issue->examples, home, about.project_id);
         }
     }
     if (investigation) {

@@ -159,8 +159,8 @@ int64_t count_model_skills(const config::Config& config) {
     if (config.database_url.empty() && !file_exists(config.data_dir + "/hone.db")) return 0;
     const auto database = sql::Database::open(options);
     if (!database.ok()) return 0;
-    const auto rows = database.value()->query("SELECT count(*) FROM skills WHERE type = 'model'");
-    return rows.ok() && !rows.value().empty() ? rows.value().front().integer(0) : 0;
+    const auto count = skill::Skills::count_models(*database.value());
+    return count.ok() ? count.value() : 0;
 }
 
 CheckLine check_models(const config::Config& config) {

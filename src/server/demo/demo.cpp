@@ -23,9 +23,9 @@ constexpr std::string_view prompt =
 
 Result<> Demo::open() {
     const access::Caller caller = access::Caller::system();
-    const auto rows = TRY(m_parts.database.query("SELECT id FROM spaces WHERE name = 'default'"));
-    if (rows.empty()) return conflict("the demo needs the space default; use a new --data-dir");
-    const auto space = rows.front().id<access::SpaceTag>(0);
+    const auto found = m_parts.access.spaces.find(caller, "default");
+    if (!found.ok()) return conflict("the demo needs the space default; use a new --data-dir");
+    const access::SpaceId space = found.value().id;
     run::Runs& runs = m_parts.runs;
     if (!TRY(runs.list(caller, space, {}, {.limit = 1, .cursor = {}})).data.empty()) {
         m_print("The demo is loaded already.");

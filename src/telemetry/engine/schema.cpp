@@ -1,74 +1,20 @@
 #include "telemetry/engine/schema.h"
 
-#include <span>
+#include "telemetry/span/span_row.h"
+
 #include <string>
 
 namespace hone::telemetry {
 
 namespace {
 
-constexpr std::string_view low = "LowCardinality(String)";
-constexpr std::string_view zstd = "CODEC(ZSTD(1))";
-constexpr std::string_view delta = "CODEC(Delta, ZSTD(1))";
-constexpr std::string_view narrow = "CODEC(T64, ZSTD(1))";
-
-constexpr Column columns[] = {
-    {"project", low, zstd, "The project's id."},
-    {"start_ns", "Int64", delta, "Start, UTC nanoseconds."},
-    {"trace_id", "FixedString(32)", zstd, "32 hexadecimal digits."},
-    {"span_id", "FixedString(16)", zstd, "16 hexadecimal digits."},
-    {"content_hash", "UInt64", "CODEC(NONE)", "Equal for a span that was sent again unchanged."},
-    {"received_ns", "Int64", delta, "When it was received, UTC nanoseconds."},
-    {"parent_id", "String", zstd, "The parent's span id; empty for a root."},
-    {"duration_ns", "Int64", narrow, "Duration, never negative."},
-    {"name", low, zstd, "The span's name."},
-    {"kind",
-     "Enum8('unknown'=0,'llm'=1,'chain'=2,'tool'=3,'retriever'=4,'embedding'=5,'agent'=6,'reranker'=7,'guardrail'=8,'"
-     "evaluator'=9)",
-     zstd, "OpenInference kind."},
-    {"otel_kind", "UInt8", zstd, "OTLP's span kind number."},
-    {"status", "Enum8('unset'=0,'ok'=1,'error'=2)", zstd, "unset, ok or error."},
-    {"status_message", "String", zstd, "Message of the status."},
-    {"service", low, zstd, "service.name."},
-    {"version", low, zstd, "service.version."},
-    {"model", low, zstd, "The model that answered."},
-    {"provider", low, zstd, "Who serves the model."},
-    {"input_tokens", "Int64", narrow, "Input tokens outside caches."},
-    {"cache_read_tokens", "Int64", narrow, "Input tokens read from a cache."},
-    {"cache_write_tokens", "Int64", narrow, "Input tokens written to a cache."},
-    {"output_tokens", "Int64", narrow, "Output tokens without reasoning."},
-    {"reasoning_tokens", "Int64", narrow, "Reasoning tokens."},
-    {"cost_nano_usd", "Int64", narrow, "Cost in billionths of a US dollar."},
-    {"cost_source", "Enum8('none'=0,'span'=1,'prices'=2)", zstd, "Whether the cost was sent or computed."},
-    {"user_id", "String", zstd, "The application's user."},
-    {"chat_session", "String", zstd, "The application's session."},
-    {"tool_name", low, zstd, "The tool of a tool span."},
-    {"finish_reason", low, zstd, "Why the model stopped."},
-    {"documents", "UInt32", narrow, "Number of documents retrieved or reranked."},
-    {"exception_type", low, zstd, "Type of the last exception."},
-    {"exception_message", "String", zstd, "Message of the last exception."},
-    {"truncated", "Array(LowCardinality(String))", zstd, "Attributes that were cut to the cap."},
-    {"attribute_index", "Map(LowCardinality(String), String)", zstd, "Short attributes, for filters."},
-    {"resource_index", "Map(LowCardinality(String), String)", zstd, "Short resource attributes, for filters."},
-    {"input", "String", zstd, "Input text."},
-    {"input_mime", low, zstd, "Type of the input."},
-    {"output", "String", zstd, "Output text."},
-    {"output_mime", low, zstd, "Type of the output."},
-    {"attributes", "String", zstd, "All attributes as JSON, types kept."},
-    {"resource", "String", zstd, "Resource attributes as JSON."},
-    {"scope", "String", zstd, "Instrumentation scope as JSON."},
-    {"events", "String", zstd, "Events as JSON."},
-    {"links", "String", zstd, "Links as JSON."},
-    {"wire", "String", zstd, "What else OTLP carried, as JSON."},
-};
-
-// A day that nothing was added to for an hour becomes one part: questions pay for every part that they open.
+// A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
     "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
 
 std::string create_spans() {
     std::string sql = "CREATE TABLE IF NOT EXISTS hone.spans (";
-    for (const Column& column : columns)
+    for (const Column& column : span_columns())
         sql += std::string(column.name) + " " + std::string(column.type) + " " + std::string(column.codec) + ", ";
     return sql + R"(
 INDEX trace_index trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
@@ -122,10 +68,6 @@ count() AS traces, sum(t.spans) AS spans, sum(t.errors) AS errors, sum(t.tokens)
 sum(t.cost_nano_usd) AS cost_nano_usd FROM hone.traces AS t WHERE t.chat_session != '' GROUP BY t.project, t.chat_session)";
 
 } // namespace
-
-std::span<const Column> span_columns() {
-    return columns;
-}
 
 Result<> create_schema(ClickHouse& engine) {
     const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "telemetry/query/page_cursor.h"
 #include "telemetry/query/span_question.h"
-#include "telemetry/span/binary.h"
+#include "telemetry/span/binary_columns.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,15 +14,57 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr std::string_view skeleton_columns = "trace_id, span_id, parent_id, start_ns, duration_ns, name, kind, "
-                                              "status, status_message, service, model, provider, input_tokens, "
-                                              "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, "
-                                              "cost_nano_usd, cost_source, user_id, chat_session, tool_name, "
-                                              "exception_type, documents";
-constexpr std::string_view payload_columns =
-    "otel_kind, version, finish_reason, exception_message, truncated, input, input_mime, output, output_mime, "
-    "attributes, resource, scope, events, links, wire";
-// Where a trace lies in time is asked in the same breath: one plan and one way there and back less.
+constexpr std::tuple skeleton_columns{
+    BinaryColumn{"trace_id", [](SpanRow& row, BinaryReader& reader) { row.trace_id = reader.bytes(32); }},
+    BinaryColumn{"span_id", [](SpanRow& row, BinaryReader& reader) { row.span_id = reader.bytes(16); }},
+    BinaryColumn{"parent_id", &SpanRow::parent_id},
+    BinaryColumn{"start_ns", &SpanRow::start_ns},
+    BinaryColumn{"duration_ns", &SpanRow::duration_ns},
+    BinaryColumn{"name", &SpanRow::name},
+    BinaryColumn{"kind", &SpanRow::kind},
+    BinaryColumn{"status", &SpanRow::status},
+    BinaryColumn{"status_message", &SpanRow::status_message},
+    BinaryColumn{"service", &SpanRow::service},
+    BinaryColumn{"model", &SpanRow::model},
+    BinaryColumn{"provider", &SpanRow::provider},
+    BinaryColumn{"input_tokens", [](SpanRow& row, BinaryReader& reader) { read_field(reader, row.tokens.input); }},
+    BinaryColumn{"cache_read_tokens",
+                 [](SpanRow& row, BinaryReader& reader) { read_field(reader, row.tokens.cache_read); }},
+    BinaryColumn{"cache_write_tokens",
+                 [](SpanRow& row, BinaryReader& reader) { read_field(reader, row.tokens.cache_write); }},
+    BinaryColumn{"output_tokens", [](SpanRow& row, BinaryReader& reader) { read_field(reader, row.tokens.output); }},
+    BinaryColumn{"reasoning_tokens",
+                 [](SpanRow& row, BinaryReader& reader) { read_field(reader, row.tokens.reasoning); }},
+    BinaryColumn{"cost_nano_usd", &SpanRow::cost_nano_usd},
+    BinaryColumn{"cost_source", &SpanRow::cost_source},
+    BinaryColumn{"user_id", &SpanRow::user_id},
+    BinaryColumn{"chat_session", &SpanRow::chat_session},
+    BinaryColumn{"tool_name", &SpanRow::tool_name},
+    BinaryColumn{"exception_type", &SpanRow::exception_type},
+    BinaryColumn{"documents", &SpanRow::documents},
+};
+constexpr std::tuple payload_columns{
+    BinaryColumn{"otel_kind", &SpanPayload::otel_kind},
+    BinaryColumn{"version", &SpanPayload::version},
+    BinaryColumn{"finish_reason", &SpanPayload::finish_reason},
+    BinaryColumn{"exception_message", &SpanPayload::exception_message},
+    BinaryColumn{"truncated",
+                 [](SpanPayload& payload, BinaryReader& reader) {
+                     for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
+                         payload.truncated.emplace_back(reader.text());
+                 }},
+    BinaryColumn{"input", &SpanPayload::input},
+    BinaryColumn{"input_mime", &SpanPayload::input_mime},
+    BinaryColumn{"output", &SpanPayload::output},
+    BinaryColumn{"output_mime", &SpanPayload::output_mime},
+    BinaryColumn{"attributes", &SpanPayload::attributes},
+    BinaryColumn{"resource", &SpanPayload::resource},
+    BinaryColumn{"scope", &SpanPayload::scope},
+    BinaryColumn{"events", &SpanPayload::events},
+    BinaryColumn{"links", &SpanPayload::links},
+    BinaryColumn{"wire", &SpanPayload::wire},
+};
+// The time range of the trace is part of the same query: one request instead of two.
 constexpr std::string_view with_times_of_trace =
     "WITH (SELECT (min(first_ns), max(last_ns)) FROM hone.trace_times WHERE project = {project:String} AND trace_id = "
     "{trace:String}) AS times ";
@@ -31,28 +73,7 @@ constexpr std::string_view in_times_of_trace =
 
 SpanRow read_row(BinaryReader& reader) {
     SpanRow row;
-    row.trace_id = reader.bytes(32);
-    row.span_id = reader.bytes(16);
-    row.parent_id = reader.text();
-    row.start_ns = reader.number<int64_t>();
-    row.duration_ns = reader.number<int64_t>();
-    row.name = reader.text();
-    row.kind = static_cast<SpanKind>(reader.number<int8_t>());
-    row.status = static_cast<otlp::StatusCode>(reader.number<int8_t>());
-    row.status_message = reader.text();
-    row.service = reader.text();
-    row.model = reader.text();
-    row.provider = reader.text();
-    for (int64_t* tokens : {&row.tokens.input, &row.tokens.cache_read, &row.tokens.cache_write, &row.tokens.output,
-                            &row.tokens.reasoning})
-        *tokens = reader.number<int64_t>();
-    row.cost_nano_usd = reader.number<int64_t>();
-    row.cost_source = static_cast<CostSource>(reader.number<int8_t>());
-    row.user_id = reader.text();
-    row.chat_session = reader.text();
-    row.tool_name = reader.text();
-    row.exception_type = reader.text();
-    row.documents = reader.number<uint32_t>();
+    read_columns(skeleton_columns, reader, row);
     return row;
 }
 
@@ -60,16 +81,7 @@ SpanRow read_row(BinaryReader& reader) {
 SpanPayload read_payload(BinaryReader& reader) {
     SpanPayload payload;
     payload.row = read_row(reader);
-    payload.otel_kind = reader.number<uint8_t>();
-    payload.version = reader.text();
-    payload.finish_reason = reader.text();
-    payload.exception_message = reader.text();
-    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
-        payload.truncated.emplace_back(reader.text());
-    for (std::string* text :
-         {&payload.input, &payload.input_mime, &payload.output, &payload.output_mime, &payload.attributes,
-          &payload.resource, &payload.scope, &payload.events, &payload.links, &payload.wire})
-        *text = reader.text();
+    read_columns(payload_columns, reader, payload);
     return payload;
 }
 
@@ -202,7 +214,7 @@ Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
         const Duration left = request.scope.deadline - (std::chrono::steady_clock::now() - begin);
         part.scope.deadline = std::max<Duration>(left, std::chrono::seconds(1));
         const std::string bytes =
-            TRY(m_engine.query(TRY(list_query(part, skeleton_columns, wanted - page.spans.size()))));
+            TRY(m_engine.query(TRY(list_query(part, column_names(skeleton_columns), wanted - page.spans.size()))));
         for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_row(reader));
         if (page.spans.size() >= wanted) break;
     }
@@ -211,7 +223,7 @@ Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
 }
 
 Result<PayloadPage> SpanStore::list_payloads(const ListSpans& request, size_t most_bytes) {
-    const std::string columns = std::string(skeleton_columns) + ", " + std::string(payload_columns);
+    const std::string columns = column_names(skeleton_columns) + ", " + column_names(payload_columns);
     ClickHouseQuery query = TRY(list_query(request, columns, page_limit(request.limit) + 1));
     query.most_bytes = most_bytes;
     const std::string bytes = TRY(m_engine.query(query));
@@ -226,7 +238,7 @@ Result<PayloadPage> SpanStore::list_payloads(const ListSpans& request, size_t mo
 
 Result<TraceSkeleton> SpanStore::trace_skeleton(const std::string& project, const std::string& trace_id, size_t limit) {
     if (!is_hex(trace_id, 32)) return invalid("a trace id is 32 hexadecimal digits");
-    ClickHouseQuery query(std::string(with_times_of_trace) + "SELECT " + std::string(skeleton_columns) +
+    ClickHouseQuery query(std::string(with_times_of_trace) + "SELECT " + column_names(skeleton_columns) +
                           " FROM hone.spans WHERE " + std::string(in_times_of_trace) +
                           " ORDER BY start_ns, span_id LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary");
     query.project = project;
@@ -245,8 +257,8 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
                                             const std::string& span_id) {
     if (!is_hex(trace_id, 32) || !is_hex(span_id, 16))
         return invalid("a span is named by 32 and 16 hexadecimal digits");
-    ClickHouseQuery query(std::string(with_times_of_trace) + "SELECT " + std::string(skeleton_columns) + ", " +
-                          std::string(payload_columns) + " FROM hone.spans WHERE " + std::string(in_times_of_trace) +
+    ClickHouseQuery query(std::string(with_times_of_trace) + "SELECT " + column_names(skeleton_columns) + ", " +
+                          column_names(payload_columns) + " FROM hone.spans WHERE " + std::string(in_times_of_trace) +
                           " AND span_id = {span:String} LIMIT 1 FORMAT RowBinary");
     query.project = project;
     query.bind("project", project).bind("trace", trace_id).bind("span", span_id);

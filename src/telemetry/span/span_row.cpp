@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <unordered_set>
 
 namespace hone::telemetry {
@@ -185,75 +186,193 @@ uint64_t hash_bytes(std::string_view bytes) {
     return hash;
 }
 
-void put_skeleton(std::string& out, const Span& span) {
-    put_text(out, span.parent_id);
-    put_number(out, span.duration_ns);
-    put_text(out, span.name);
-    put_number(out, static_cast<int8_t>(span.kind));
-    put_number(out, span.otel_kind);
-    put_number(out, static_cast<int8_t>(span.status));
-    put_text(out, span.status_message);
-    put_text(out, span.service);
-    put_text(out, span.version);
-    put_text(out, span.model);
-    put_text(out, span.provider);
-    for (const int64_t tokens : {span.tokens.input, span.tokens.cache_read, span.tokens.cache_write, span.tokens.output,
-                                 span.tokens.reasoning})
-        put_number(out, tokens);
-    put_number(out, span.cost_nano_usd);
-    put_number(out, static_cast<int8_t>(span.cost_source));
-    put_text(out, span.user_id);
-    put_text(out, span.chat_session);
-    put_text(out, span.tool_name);
-    put_text(out, span.finish_reason);
-    put_number(out, span.documents);
-    put_text(out, span.exception_type);
-    put_text(out, span.exception_message);
-    put_varint(out, span.raw->truncated.size());
-    for (const std::string_view key : span.raw->truncated) put_text(out, key);
-    put_index(out, span.raw->attributes);
-    put_index(out, span.resource->attributes);
-}
+// A row that is being written.
+struct RowWriter {
+    std::string& out;
+    const Span& span;
+    std::string_view project;
+    int64_t received_ns;
+    size_t hash_at = 0;
+    std::string scratch{};
+};
 
-void put_payload(std::string& out, const Span& span) {
-    std::string scratch;
-    put_text(out, span.input);
-    put_text(out, span.input_mime);
-    put_text(out, span.output);
-    put_text(out, span.output_mime);
-    put_made(out, scratch, [&](std::string& text) { append_attributes(text, span); });
-    put_made(out, scratch, [&](std::string& text) { otlp::append_attribute_text(text, span.resource->attributes); });
-    put_made(out, scratch, [&](std::string& text) { append_scope(text, *span.scope); });
-    put_made(out, scratch, [&](std::string& text) { append_events(text, span.raw->events); });
-    put_made(out, scratch, [&](std::string& text) { append_links(text, span.raw->links); });
-    put_made(out, scratch, [&](std::string& text) { append_wire(text, span); });
-}
+// Columns that identify a row; they can be read back from its bytes.
+template <class Write, class Read>
+struct HeadColumn {
+    Column column;
+    Write write;
+    Read read;
+};
+template <class Write, class Read>
+HeadColumn(Column, Write, Read) -> HeadColumn<Write, Read>;
+
+// Columns of the span itself, which the content hash covers.
+template <class Write>
+struct ContentColumn {
+    Column column;
+    Write write;
+};
+template <class Write>
+ContentColumn(Column, Write) -> ContentColumn<Write>;
+
+constexpr std::string_view low = "LowCardinality(String)";
+constexpr std::string_view zstd = "CODEC(ZSTD(1))";
+constexpr std::string_view delta = "CODEC(Delta, ZSTD(1))";
+constexpr std::string_view narrow = "CODEC(T64, ZSTD(1))";
+
+constexpr std::tuple head_columns{
+    HeadColumn{{"project", low, zstd, "The project's id."},
+               [](RowWriter& row) { put_text(row.out, row.project); },
+               [](SpanRowHead& head, BinaryReader& reader) { head.project = reader.text(); }},
+    HeadColumn{{"start_ns", "Int64", delta, "Start, UTC nanoseconds."},
+               [](RowWriter& row) { put_number(row.out, row.span.start_ns); },
+               [](SpanRowHead& head, BinaryReader& reader) { head.start_ns = reader.number<int64_t>(); }},
+    HeadColumn{{"trace_id", "FixedString(32)", zstd, "32 hexadecimal digits."},
+               [](RowWriter& row) { row.out += row.span.trace_id; },
+               [](SpanRowHead& head, BinaryReader& reader) { head.trace_id = reader.bytes(32); }},
+    HeadColumn{{"span_id", "FixedString(16)", zstd, "16 hexadecimal digits."},
+               [](RowWriter& row) { row.out += row.span.span_id; },
+               [](SpanRowHead& head, BinaryReader& reader) { head.span_id = reader.bytes(16); }},
+    HeadColumn{{"content_hash", "UInt64", "CODEC(NONE)", "Equal for a span that was sent again unchanged."},
+               [](RowWriter& row) {
+                   row.hash_at = row.out.size(); // append_span_row writes the hash
+                   put_number(row.out, uint64_t{0});
+               },
+               [](SpanRowHead& head, BinaryReader& reader) { head.content_hash = reader.number<uint64_t>(); }},
+    HeadColumn{{"received_ns", "Int64", delta, "When it was received, UTC nanoseconds."},
+               [](RowWriter& row) { put_number(row.out, row.received_ns); },
+               [](SpanRowHead& head, BinaryReader& reader) { head.received_ns = reader.number<int64_t>(); }},
+};
+
+constexpr std::tuple content_columns{
+    ContentColumn{{"parent_id", "String", zstd, "The parent's span id; empty for a root."},
+                  [](RowWriter& row) { put_text(row.out, row.span.parent_id); }},
+    ContentColumn{{"duration_ns", "Int64", narrow, "Duration, never negative."},
+                  [](RowWriter& row) { put_number(row.out, row.span.duration_ns); }},
+    ContentColumn{{"name", low, zstd, "The span's name."}, [](RowWriter& row) { put_text(row.out, row.span.name); }},
+    ContentColumn{
+        {"kind",
+         "Enum8('unknown'=0,'llm'=1,'chain'=2,'tool'=3,'retriever'=4,'embedding'=5,'agent'=6,'reranker'=7,'guardrail'="
+         "8,'evaluator'=9)",
+         zstd, "OpenInference kind."},
+        [](RowWriter& row) { put_number(row.out, static_cast<int8_t>(row.span.kind)); }},
+    ContentColumn{{"otel_kind", "UInt8", zstd, "OTLP's span kind number."},
+                  [](RowWriter& row) { put_number(row.out, row.span.otel_kind); }},
+    ContentColumn{{"status", "Enum8('unset'=0,'ok'=1,'error'=2)", zstd, "unset, ok or error."},
+                  [](RowWriter& row) { put_number(row.out, static_cast<int8_t>(row.span.status)); }},
+    ContentColumn{{"status_message", "String", zstd, "Message of the status."},
+                  [](RowWriter& row) { put_text(row.out, row.span.status_message); }},
+    ContentColumn{{"service", low, zstd, "service.name."}, [](RowWriter& row) { put_text(row.out, row.span.service); }},
+    ContentColumn{{"version", low, zstd, "service.version."},
+                  [](RowWriter& row) { put_text(row.out, row.span.version); }},
+    ContentColumn{{"model", low, zstd, "The model that answered."},
+                  [](RowWriter& row) { put_text(row.out, row.span.model); }},
+    ContentColumn{{"provider", low, zstd, "Who serves the model."},
+                  [](RowWriter& row) { put_text(row.out, row.span.provider); }},
+    ContentColumn{{"input_tokens", "Int64", narrow, "Input tokens outside caches."},
+                  [](RowWriter& row) { put_number(row.out, row.span.tokens.input); }},
+    ContentColumn{{"cache_read_tokens", "Int64", narrow, "Input tokens read from a cache."},
+                  [](RowWriter& row) { put_number(row.out, row.span.tokens.cache_read); }},
+    ContentColumn{{"cache_write_tokens", "Int64", narrow, "Input tokens written to a cache."},
+                  [](RowWriter& row) { put_number(row.out, row.span.tokens.cache_write); }},
+    ContentColumn{{"output_tokens", "Int64", narrow, "Output tokens without reasoning."},
+                  [](RowWriter& row) { put_number(row.out, row.span.tokens.output); }},
+    ContentColumn{{"reasoning_tokens", "Int64", narrow, "Reasoning tokens."},
+                  [](RowWriter& row) { put_number(row.out, row.span.tokens.reasoning); }},
+    ContentColumn{{"cost_nano_usd", "Int64", narrow, "Cost in billionths of a US dollar."},
+                  [](RowWriter& row) { put_number(row.out, row.span.cost_nano_usd); }},
+    ContentColumn{
+        {"cost_source", "Enum8('none'=0,'span'=1,'prices'=2)", zstd, "Whether the cost was sent or computed."},
+        [](RowWriter& row) { put_number(row.out, static_cast<int8_t>(row.span.cost_source)); }},
+    ContentColumn{{"user_id", "String", zstd, "The application's user."},
+                  [](RowWriter& row) { put_text(row.out, row.span.user_id); }},
+    ContentColumn{{"chat_session", "String", zstd, "The application's session."},
+                  [](RowWriter& row) { put_text(row.out, row.span.chat_session); }},
+    ContentColumn{{"tool_name", low, zstd, "The tool of a tool span."},
+                  [](RowWriter& row) { put_text(row.out, row.span.tool_name); }},
+    ContentColumn{{"finish_reason", low, zstd, "Why the model stopped."},
+                  [](RowWriter& row) { put_text(row.out, row.span.finish_reason); }},
+    ContentColumn{{"documents", "UInt32", narrow, "Number of documents retrieved or reranked."},
+                  [](RowWriter& row) { put_number(row.out, row.span.documents); }},
+    ContentColumn{{"exception_type", low, zstd, "Type of the last exception."},
+                  [](RowWriter& row) { put_text(row.out, row.span.exception_type); }},
+    ContentColumn{{"exception_message", "String", zstd, "Message of the last exception."},
+                  [](RowWriter& row) { put_text(row.out, row.span.exception_message); }},
+    ContentColumn{{"truncated", "Array(LowCardinality(String))", zstd, "Attributes that were cut to the cap."},
+                  [](RowWriter& row) {
+                      put_varint(row.out, row.span.raw->truncated.size());
+                      for (const std::string_view key : row.span.raw->truncated) put_text(row.out, key);
+                  }},
+    ContentColumn{{"attribute_index", "Map(LowCardinality(String), String)", zstd, "Short attributes, for filters."},
+                  [](RowWriter& row) { put_index(row.out, row.span.raw->attributes); }},
+    ContentColumn{
+        {"resource_index", "Map(LowCardinality(String), String)", zstd, "Short resource attributes, for filters."},
+        [](RowWriter& row) { put_index(row.out, row.span.resource->attributes); }},
+    ContentColumn{{"input", "String", zstd, "Input text."}, [](RowWriter& row) { put_text(row.out, row.span.input); }},
+    ContentColumn{{"input_mime", low, zstd, "Type of the input."},
+                  [](RowWriter& row) { put_text(row.out, row.span.input_mime); }},
+    ContentColumn{{"output", "String", zstd, "Output text."},
+                  [](RowWriter& row) { put_text(row.out, row.span.output); }},
+    ContentColumn{{"output_mime", low, zstd, "Type of the output."},
+                  [](RowWriter& row) { put_text(row.out, row.span.output_mime); }},
+    ContentColumn{{"attributes", "String", zstd, "All attributes as JSON, types kept."},
+                  [](RowWriter& row) {
+                      put_made(row.out, row.scratch, [&](std::string& text) { append_attributes(text, row.span); });
+                  }},
+    ContentColumn{{"resource", "String", zstd, "Resource attributes as JSON."},
+                  [](RowWriter& row) {
+                      put_made(row.out, row.scratch, [&](std::string& text) {
+                          otlp::append_attribute_text(text, row.span.resource->attributes);
+                      });
+                  }},
+    ContentColumn{{"scope", "String", zstd, "Instrumentation scope as JSON."},
+                  [](RowWriter& row) {
+                      put_made(row.out, row.scratch, [&](std::string& text) { append_scope(text, *row.span.scope); });
+                  }},
+    ContentColumn{{"events", "String", zstd, "Events as JSON."},
+                  [](RowWriter& row) {
+                      put_made(row.out, row.scratch,
+                               [&](std::string& text) { append_events(text, row.span.raw->events); });
+                  }},
+    ContentColumn{{"links", "String", zstd, "Links as JSON."},
+                  [](RowWriter& row) {
+                      put_made(row.out, row.scratch,
+                               [&](std::string& text) { append_links(text, row.span.raw->links); });
+                  }},
+    ContentColumn{{"wire", "String", zstd, "What else OTLP carried, as JSON."},
+                  [](RowWriter& row) {
+                      put_made(row.out, row.scratch, [&](std::string& text) { append_wire(text, row.span); });
+                  }},
+};
+
+constexpr auto all_columns = std::apply(
+    [](const auto&... head) {
+        return std::apply(
+            [&](const auto&... content) {
+                return std::array{head.column..., content.column...};
+            },
+            content_columns);
+    },
+    head_columns);
 
 } // namespace
 
+std::span<const Column> span_columns() {
+    return all_columns;
+}
+
 void append_span_row(std::string& out, const Span& span, std::string_view project, int64_t received_ns) {
-    put_text(out, project);
-    put_number(out, span.start_ns);
-    out += span.trace_id;
-    out += span.span_id;
-    const size_t hash_at = out.size();
-    put_number(out, uint64_t{0});
-    put_number(out, received_ns);
+    RowWriter row{out, span, project, received_ns};
+    std::apply([&](const auto&... column) { (column.write(row), ...); }, head_columns);
     const size_t content_at = out.size();
-    put_skeleton(out, span);
-    put_payload(out, span);
+    std::apply([&](const auto&... column) { (column.write(row), ...); }, content_columns);
     const uint64_t hash = hash_bytes(std::string_view(out).substr(content_at));
-    std::memcpy(out.data() + hash_at, &hash, sizeof hash);
+    std::memcpy(out.data() + row.hash_at, &hash, sizeof hash);
 }
 
 bool read_span_row_head(std::string_view row, SpanRowHead& head) {
     BinaryReader reader(row);
-    head.project = reader.text();
-    head.start_ns = reader.number<int64_t>();
-    head.trace_id = reader.bytes(32);
-    head.span_id = reader.bytes(16);
-    head.content_hash = reader.number<uint64_t>();
-    head.received_ns = reader.number<int64_t>();
+    std::apply([&](const auto&... column) { (column.read(head, reader), ...); }, head_columns);
     return !reader.failed();
 }
 

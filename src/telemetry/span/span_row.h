@@ -1,13 +1,24 @@
-// A span as a row of the engine's table `spans` in RowBinary. schema.cpp declares the same columns in the same order;
-// a test compares them. Pure; any thread.
+// A span as a row of the engine's table `spans` in RowBinary. The columns of the table are declared once, in
+// span_row.cpp, with their type and with what writes them. Pure; any thread.
 #pragma once
 
 #include "telemetry/span/span.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace hone::telemetry {
+
+struct Column {
+    std::string_view name;
+    std::string_view type;
+    std::string_view codec;
+    std::string_view doc; // shown to people who write SQL
+};
+
+// In the order of the table and of a row.
+std::span<const Column> span_columns();
 
 void append_span_row(std::string& out, const Span& span, std::string_view project, int64_t received_ns);
 
