@@ -73,7 +73,7 @@ struct ReportIssue {
         Field{"filter", &ReportIssue::filter, "The spans it is about, in the filter language."},
         Field{"trace_ids", &ReportIssue::trace_ids, "Examples; at most 20."},
         Field{"subject", &ReportIssue::subject,
-              "What makes it the same problem when it is told of again; the words of the title if not given."},
+              "What identifies the problem when it is reported again; the words of the title if not given."},
     };
 };
 

@@ -43,7 +43,7 @@ struct ReportIssueTool {
         Field{"filter", &ReportIssueTool::filter, "The spans it is about: status = error and name = \"x\""},
         Field{"trace_ids", &ReportIssueTool::trace_ids, "Examples; at most 20."},
         Field{"subject", &ReportIssueTool::subject,
-              "What makes it the same problem when it is told of again; the words of the title if not given."},
+              "What identifies the problem when it is reported again; the words of the title if not given."},
     };
 };
 Result<json::Value> report_issue_tool(const Call& call, const ReportIssueTool& arguments);

@@ -1,4 +1,4 @@
-// An automation as everybody sees it: what it starts, what triggers it, and the ledger of its due moments. Declared
+// An automation: what it starts, what triggers it, and its slots (scheduled times with their outcomes). Declared
 // once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
 #pragma once
 
@@ -66,26 +66,27 @@ struct Trigger {
         Field{"threshold", &Trigger::threshold,
               "metric: as the metric's unit; latencies in milliseconds, cost in USD."},
         Field{"window_seconds", &Trigger::window_seconds, "metric: 60 to 604800; 900 if not given."},
-        Field{"every_seconds", &Trigger::every_seconds, "metric: how often it is looked at; 60 if not given."},
-        Field{"for_seconds", &Trigger::for_seconds, "metric: it must hold this long; 0 if not given."},
-        Field{"minimum_samples", &Trigger::minimum_samples, "metric: fewer spans say nothing; 1 if not given."},
+        Field{"every_seconds", &Trigger::every_seconds, "metric: how often it is evaluated; 60 if not given."},
+        Field{"for_seconds", &Trigger::for_seconds, "metric: how long the condition must be true; 0 if not given."},
+        Field{"minimum_samples", &Trigger::minimum_samples,
+              "metric: with fewer spans the value is ignored; 1 if not given."},
         Field{"eval_name", &Trigger::eval_name, "metric: for eval_rate and eval_score."},
-        Field{"eval_label", &Trigger::eval_label, "metric: for eval_rate, whose share."},
+        Field{"eval_label", &Trigger::eval_label, "metric: for eval_rate, the label whose share is measured."},
         Field{"monitor", &Trigger::monitor, "monitor: id of the monitor that must go to triggered."},
     };
 };
 
 enum class Overlap {
-    skip,     // while a run of it is going on, due moments are skipped
+    skip,     // while a run of this automation is active, due moments are skipped
     queue,    // they wait for the run before them
-    parallel, // they start at once
+    parallel, // they start immediately
 };
 constexpr auto enum_names(Overlap) {
     return std::array{EnumName{Overlap::skip, "skip"}, EnumName{Overlap::queue, "queue"},
                       EnumName{Overlap::parallel, "parallel"}};
 }
 
-// What becomes of moments that were missed while no server was there.
+// What becomes of moments that were missed while no server was running.
 enum class CatchUp {
     coalesce, // one firing for all of them
     all,      // each fires
@@ -104,7 +105,7 @@ struct DayBudget {
         Field{"tokens_per_day", &DayBudget::tokens_per_day, "Tokens of all its runs per day (UTC); null: no limit."},
         Field{"cost_micro_usd_per_day", &DayBudget::cost_micro_usd_per_day,
               "Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit."},
-        Field{"soft_percent", &DayBudget::soft_percent, "From this share on workers are asked to finish, 1 to 100."},
+        Field{"soft_percent", &DayBudget::soft_percent, "At this share workers are notified to finish, 1 to 100."},
     };
 };
 
@@ -118,10 +119,10 @@ struct Spent {
 };
 
 enum class SlotOutcome {
-    due,     // nothing happened yet
+    due,     // no outcome yet
     fired,   // a run was started
-    skipped, // `reason` says why
-    failed,  // the run could not be started; `note` says why
+    skipped, // see `reason`
+    failed,  // the run could not be started; see `note`
 };
 constexpr auto enum_names(SlotOutcome) {
     return std::array{EnumName{SlotOutcome::due, "due"}, EnumName{SlotOutcome::fired, "fired"},
@@ -131,18 +132,18 @@ constexpr auto enum_names(SlotOutcome) {
 enum class SlotReason {
     none,
     paused,         // the automation was paused
-    overlap,        // a run of it was going on
-    waiting,        // still due: the run before it goes on
-    cool_off,       // too soon after the firing before
+    overlap,        // a run of it was active
+    waiting,        // still due: the previous run is active
+    cool_off,       // too soon after the previous firing
     capacity,       // too much is waiting already
     budget,         // the day's budget was used up
     preset_missing, // the preset was deleted
     coalesced,      // missed, and counted into a later firing
     missed,         // missed, and not to be caught up
-    owner_gone,     // whose rights it has may no longer start runs there
-    not_started,    // the run was refused; `note` says why
-    nothing_new,    // Signal: no span came since the look before
-    interrupted,    // Signal: the server ended meanwhile
+    owner_gone,     // its owner may no longer start runs there
+    not_started,    // the run was refused; see `note`
+    nothing_new,    // Signal: no new span since the previous scan
+    interrupted,    // Signal: the server stopped in the meantime
 };
 constexpr auto enum_names(SlotReason) {
     using enum SlotReason;
@@ -162,7 +163,7 @@ constexpr auto enum_names(SlotReason) {
                       EnumName{interrupted, "interrupted"}};
 }
 
-// One due moment and what became of it.
+// One scheduled time and its outcome.
 struct Slot {
     SlotId id;
     AutomationId automation_id;
@@ -231,12 +232,12 @@ struct Automation {
         Field{"description", &Automation::description, "What it is for."},
         Field{"preset_id", &Automation::preset_id, "Preset of its runs."},
         Field{"preset_name", &Automation::preset_name, "Its name; null when it was deleted."},
-        Field{"prompt", &Automation::prompt, "What each run is told; a template."},
+        Field{"prompt", &Automation::prompt, "The prompt of each run; a template."},
         Field{"trigger", &Automation::trigger, "What fires it."},
-        Field{"paused", &Automation::paused, "Due moments are written down and skipped."},
+        Field{"paused", &Automation::paused, "Scheduled times are recorded and skipped."},
         Field{"pause_reason", &Automation::pause_reason, "Why it is paused."},
-        Field{"overlap", &Automation::overlap, "What a due moment does while a run is going on."},
-        Field{"catch_up", &Automation::catch_up, "cron: what becomes of moments missed while no server was there."},
+        Field{"overlap", &Automation::overlap, "What happens at a scheduled time while a run is active."},
+        Field{"catch_up", &Automation::catch_up, "cron: what becomes of moments missed while no server was running."},
         Field{"cool_off_seconds", &Automation::cool_off_seconds, "It does not fire again within this time."},
         Field{"budget", &Automation::budget, "What its runs may spend per day."},
         Field{"spent_today", &Automation::spent_today, "What they have spent."},
@@ -246,7 +247,7 @@ struct Automation {
         Field{"created_by", &Automation::created_by, "Whose rights its runs have."},
         Field{"created_at", &Automation::created_at, "When it was made."},
         Field{"updated_at", &Automation::updated_at, "When it was changed last."},
-        Field{"last_slot", &Automation::last_slot, "Its newest due moment."},
+        Field{"last_slot", &Automation::last_slot, "Its newest slot: a scheduled time and its outcome."},
         Field{"next_at", &Automation::next_at, "cron: the next firing. metric: the next look."},
         Field{"hook_path", &Automation::hook_path, "webhook: the address that takes deliveries."},
         Field{"hook_secret", &Automation::hook_secret, "webhook: signs deliveries. Shown once, when it is made."},
@@ -272,7 +273,7 @@ struct NewAutomation {
         Field{"description", &NewAutomation::description, "What it is for."},
         Field{"project", &NewAutomation::project, "Id or name of the project its runs are bound to."},
         Field{"preset", &NewAutomation::preset, "Id or name of the preset of its runs."},
-        Field{"prompt", &NewAutomation::prompt, "What each run is told. `{{window.from}}` and other variables."},
+        Field{"prompt", &NewAutomation::prompt, "The prompt of each run. `{{window.from}}` and other variables."},
         Field{"trigger", &NewAutomation::trigger, "What fires it."},
         Field{"overlap", &NewAutomation::overlap, "skip (if not given), queue or parallel."},
         Field{"catch_up", &NewAutomation::catch_up, "coalesce (if not given), all or none."},
@@ -301,7 +302,7 @@ struct AutomationChange {
         Field{"description", &AutomationChange::description, "What it is for."},
         Field{"project", &AutomationChange::project, "Id or name of the project its runs are bound to."},
         Field{"preset", &AutomationChange::preset, "Id or name of the preset of its runs."},
-        Field{"prompt", &AutomationChange::prompt, "What each run is told; a template."},
+        Field{"prompt", &AutomationChange::prompt, "The prompt of each run; a template."},
         Field{"trigger", &AutomationChange::trigger, "All of it."},
         Field{"overlap", &AutomationChange::overlap, "skip, queue or parallel."},
         Field{"catch_up", &AutomationChange::catch_up, "coalesce, all or none."},
@@ -312,7 +313,7 @@ struct AutomationChange {
     };
 };
 
-// Everything that can be said about a trigger without looking anything up; absent fields get their defaults. Errors
+// Everything that can be checked in a trigger without the database; absent fields get their defaults. Errors
 // name the field.
 Result<Trigger> checked_trigger(Trigger trigger);
 bool compares(Comparator comparator, double value, double threshold);

@@ -26,13 +26,13 @@ Result<> check_budget(const DayBudget& budget) {
     return {};
 }
 
-Error not_yours(const Automation& automation) {
-    return conflict("this automation belongs to " + *automation.managed_by + "; change it there");
+Error managed_error(const Automation& automation) {
+    return conflict("this automation is managed by " + *automation.managed_by + "; change it there");
 }
 
 } // namespace
 
-// Fills in what names mean, and refuses what would fail at the first firing.
+// Resolves names, and rejects what would fail at the first firing.
 Result<> Automations::check(const Caller& caller, Automation& automation) const {
     automation.name = TRY(access::checked_name("name", automation.name));
     automation.description = TRY(access::checked_description(automation.description));
@@ -48,7 +48,7 @@ Result<> Automations::check(const Caller& caller, Automation& automation) const 
     if (trim(automation.prompt).empty()) return invalid("prompt is empty");
     TRY(run::check_prompt("prompt", automation.prompt));
     TRY(check_template(automation.prompt, automation.trigger.type));
-    // Whoever writes down what shall be run must be allowed to run it.
+    // A caller who defines what runs must be allowed to run it.
     TRY(m_access.projects.find(caller, automation.space_id, automation.project_id.text(), Permission::run_start));
     return {};
 }
@@ -174,7 +174,8 @@ Result<Automation> Automations::saved(const Caller& caller, Automation automatio
             name_of(automation.catch_up), automation.cool_off_seconds, budget.tokens_per_day,
             budget.cost_micro_usd_per_day, *budget.soft_percent, automation.failure_limit, automation.failure_streak,
             caller.actor(), caller.name, now, automation.id, revision));
-        if (changed == 0) return conflict("the automation was changed by somebody else meanwhile; look at it again");
+        if (changed == 0)
+            return conflict("the automation was changed by another request in the meantime; reload it and try again");
         // A new plan begins now; the ledger of the old one stays.
         if (is_new_plan)
             TRY(transaction.execute("UPDATE automations SET next_at = ?, written_up_to = ?, watch = '{}' WHERE id = ?",
@@ -203,7 +204,7 @@ Result<Automation> Automations::saved(const Caller& caller, Automation automatio
 
 Result<Automation> Automations::update(const Caller& caller, const Automation& automation,
                                        const AutomationChange& change) {
-    if (automation.managed_by) return not_yours(automation);
+    if (automation.managed_by) return managed_error(automation);
     Automation wanted = TRY(find(caller, automation.space_id, automation.id.text(), Permission::automation_write));
     const auto rows = TRY(m_database.query("SELECT revision FROM automations WHERE id = ?", wanted.id));
     if (rows.empty()) return not_found("automation " + wanted.name);
@@ -230,7 +231,7 @@ Result<Automation> Automations::update(const Caller& caller, const Automation& a
 }
 
 Result<> Automations::remove(const Caller& caller, const Automation& automation) {
-    if (automation.managed_by) return not_yours(automation);
+    if (automation.managed_by) return managed_error(automation);
     TRY(find(caller, automation.space_id, automation.id.text(), Permission::automation_write));
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         if (TRY(transaction.execute("DELETE FROM automations WHERE id = ?", automation.id)) == 0)
@@ -261,7 +262,7 @@ Result<Automation> Automations::resume(const Caller& caller, const Automation& a
     TRY(find(caller, automation.space_id, automation.id.text(), Permission::automation_write));
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        // The look that is planned stays: moments of the pause that have no row yet still get one.
+        // next_at stays: scheduled times of the pause that have no slot yet still get one.
         TRY(transaction.execute("UPDATE automations SET paused = 0, pause_reason = '', failure_streak = 0, revision = "
                                 "revision + 1, updated_at = ? WHERE id = ?",
                                 now, automation.id));
@@ -276,7 +277,7 @@ Result<Slot> Automations::run_now(const Caller& caller, const Automation& automa
                                   const std::optional<std::string>& key) {
     TRY(find(caller, automation.space_id, automation.id.text(), Permission::automation_write));
     TRY(m_access.projects.find(caller, automation.space_id, automation.project_id.text(), Permission::run_start));
-    if (automation.managed_by) return not_yours(automation);
+    if (automation.managed_by) return managed_error(automation);
     const std::string due_key = "manual " + key.value_or(make_ulid(m_clock.now()));
     return add_slot(automation, due_key, {{"type", "manual"}, {"by", caller.name}}, true, {});
 }
@@ -322,9 +323,9 @@ Result<Slot> Automations::add_slot(const Automation& automation, const std::stri
 
 Result<int64_t> Automations::monitor_triggered(const std::string& monitor, const std::string& transition,
                                                const json::Object& values) {
-    json::Object told = values;
-    told["type"] = "monitor";
-    told["monitor"] = monitor;
+    json::Object data = values;
+    data["type"] = "monitor";
+    data["monitor"] = monitor;
     const Time now = m_clock.now();
     const int64_t made = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<int64_t> {
         int64_t count = 0;
@@ -332,7 +333,7 @@ Result<int64_t> Automations::monitor_triggered(const std::string& monitor, const
             "SELECT id FROM automations WHERE monitor_id = ? AND trigger_type = 'monitor' ORDER BY id", monitor));
         for (const auto& row : rows) {
             NewSlot slot{
-                .automation = row.id<AutomationTag>(0), .key = "monitor " + transition, .due_at = now, .values = told};
+                .automation = row.id<AutomationTag>(0), .key = "monitor " + transition, .due_at = now, .values = data};
             if (TRY(insert_slot(transaction, m_clock, slot))) ++count;
         }
         return count;
@@ -368,9 +369,9 @@ Result<Slot> Automations::fire(const AutomationId& id, const std::string& key, c
                                const json::Object& values) {
     const Automation automation = TRY(find(Caller::system(), {}, id.text()));
     TRY(run::check_prompt("prompt", prompt));
-    json::Object told = values;
-    if (!told.contains("type")) told["type"] = automation.managed_by.value_or("managed");
-    return add_slot(automation, "fired " + key, told, false, prompt);
+    json::Object data = values;
+    if (!data.contains("type")) data["type"] = automation.managed_by.value_or("managed");
+    return add_slot(automation, "fired " + key, data, false, prompt);
 }
 
 Result<std::optional<Automations::Managed>> Automations::find_managed(const access::ProjectId& project,

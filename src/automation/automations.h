@@ -88,9 +88,9 @@ public:
     // Its runs stay.
     Result<> remove(const access::Caller& caller, const Automation& automation);
     Result<Automation> pause(const access::Caller& caller, const Automation& automation, const std::string& reason);
-    // Starts with the next due moment: those of the pause are not caught up. Resets the count of failures.
+    // Starts with the next scheduled time: those of the pause are not caught up. Resets the count of failures.
     Result<Automation> resume(const access::Caller& caller, const Automation& automation);
-    // Due at once, regardless of its trigger, pause and cool-off. The same `key` is the same slot.
+    // Due immediately, regardless of its trigger, pause and cool-off. The same `key` is the same slot.
     Result<Slot> run_now(const access::Caller& caller, const Automation& automation,
                          const std::optional<std::string>& key = {});
     // A new secret for its webhook; the old one stops working. Only this response contains it.

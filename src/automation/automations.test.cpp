@@ -223,7 +223,7 @@ TEST_CASE("a schedule of seconds that nobody looked after for a month makes a bo
         shop.pass(std::chrono::hours(24 * 30));
         const auto slots = shop.slots(made);
         CHECK(slots.size() == 1001);
-        CHECK(slots.front().note == "stands for 517400 moments from 2026-03-01T12:00:05Z on");
+        CHECK(slots.front().note == "covers 517400 scheduled times from 2026-03-01T12:00:05Z on");
         CHECK(std::count_if(slots.begin(), slots.end(),
                             [](const Slot& slot) { return slot.outcome == SlotOutcome::fired; }) == 1);
         shop.pass(5 * second);
@@ -330,25 +330,25 @@ TEST_CASE("a metric fires once for each crossing; flapping is held back by the c
         wanted.cool_off_seconds = int64_t{1800};
         wanted.prompt = "{{trigger.value}} over {{trigger.threshold}} on {{trigger.samples}}";
         const Automation made = shop.create(wanted);
-        const auto look = [&](double value, int64_t samples, int times) {
+        const auto observe = [&](double value, int64_t samples, int times) {
             shop.measured = {value, samples};
             for (int i = 0; i < times; ++i) shop.pass(minute);
         };
-        look(0.05, 100, 3);
-        look(0.5, 9, 5); // too few to say anything
-        look(0.5, 100, 2);
+        observe(0.05, 100, 3);
+        observe(0.5, 9, 5); // too few to say anything
+        observe(0.5, 100, 2);
         CHECK(shop.story(made).empty()); // does not hold long enough yet
-        look(0.5, 100, 10);
+        observe(0.5, 100, 10);
         CHECK(shop.story(made) == "fired");
         const auto manifest = must(shop.runs.manifest(world.admin, *shop.slots(made).front().run_id));
         CHECK(manifest.prompt == "0.5 over 0.1 on 100");
         for (int i = 0; i < 4; ++i) {
-            look(0.05, 100, 1);
-            look(0.5, 100, 3);
+            observe(0.05, 100, 1);
+            observe(0.5, 100, 3);
         }
         CHECK(shop.story(made) == "fired skipped:cool_off skipped:cool_off skipped:cool_off skipped:cool_off");
-        look(0.05, 100, 10);
-        look(0.5, 100, 3);
+        observe(0.05, 100, 10);
+        observe(0.5, 100, 3);
         CHECK(shop.story(made).ends_with("skipped:cool_off fired"));
     });
 }

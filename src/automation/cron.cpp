@@ -76,7 +76,7 @@ Result<uint64_t> part_bits(const FieldRule& rule, std::string_view part) {
         if (step > rule.most + 1)
             return invalid("schedule: the step in \"" + std::string(part) + "\" is larger than a " +
                            std::string(rule.name) + " can be (" + std::to_string(rule.most) +
-                           "); steps begin anew in each round, so it would not fire every " + std::to_string(step));
+                           "); steps start again in each round, so it would not fire every " + std::to_string(step));
         has_step = true;
     }
     unsigned first = rule.least, last = rule.most;
@@ -89,7 +89,7 @@ Result<uint64_t> part_bits(const FieldRule& rule, std::string_view part) {
             last = TRY(value_of(rule, range.substr(dash + 1), part));
         else if (!has_step)
             last = first;
-        // "fri-sun" is meant as it reads.
+        // "fri-sun" is Friday to Sunday.
         if (&rule == &weekday_rule && dash != range.npos && last == 0 && first > 0) last = 7;
         if (first > last)
             return invalid("schedule: the range \"" + std::string(part) + "\" goes backwards; write two, with a comma");

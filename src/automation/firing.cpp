@@ -53,11 +53,11 @@ Result<> Firing::act(const SlotId& id) {
     // Deleted with its automation.
     if (!one.ok()) return one.error().code == Code::not_found ? Result<>() : one.error();
     if (!one.value().is_due) return {};
-    if (const auto verdict = TRY(judge(one.value()))) return close(one.value(), *verdict);
+    if (const auto verdict = TRY(evaluate(one.value()))) return close(one.value(), *verdict);
     return start(one.value());
 }
 
-Result<std::optional<Firing::Verdict>> Firing::judge(const Case& one) const {
+Result<std::optional<Firing::Verdict>> Firing::evaluate(const Case& one) const {
     const Automation& automation = one.automation;
     const auto skip = [](SlotReason reason, std::string note) {
         return std::optional(Verdict{SlotOutcome::skipped, reason, std::move(note)});
@@ -70,34 +70,35 @@ Result<std::optional<Firing::Verdict>> Firing::judge(const Case& one) const {
         return skip(SlotReason::cool_off,
                     fmt::format("it fired at {} and cools off for {} s",
                                 to_text(*one.last_fired_at).substr(0, 19) + "Z", automation.cool_off_seconds));
-    if (const auto verdict = TRY(judge_overlap(one))) return verdict;
+    if (const auto verdict = TRY(evaluate_overlap(one))) return verdict;
     const int64_t queued = TRY(m_runs.count_queued(automation.space_id));
     if (queued >= capacity.queued_in_space)
         return skip(SlotReason::capacity, fmt::format("{} runs of the space wait for a place", queued));
-    return judge_budget(one);
+    return evaluate_budget(one);
 }
 
-Result<std::optional<Firing::Verdict>> Firing::judge_overlap(const Case& one) const {
+Result<std::optional<Firing::Verdict>> Firing::evaluate_overlap(const Case& one) const {
     const Automation& automation = one.automation;
     const int64_t count = TRY(m_runs.count_live(automation.id.text()));
     using enum SlotOutcome;
     if (automation.overlap == Overlap::skip && count > 0)
-        return std::optional(Verdict{skipped, SlotReason::overlap, "a run of it is going on"});
+        return std::optional(Verdict{skipped, SlotReason::overlap, "a run of this automation is active"});
     if (automation.overlap == Overlap::parallel && count >= capacity.live_runs)
-        return std::optional(Verdict{skipped, SlotReason::capacity, fmt::format("{} runs of it are going on", count)});
+        return std::optional(
+            Verdict{skipped, SlotReason::capacity, fmt::format("{} runs of this automation are active", count)});
     if (automation.overlap != Overlap::queue) return std::optional<Verdict>();
     const auto before = TRY(
         m_database.query("SELECT COUNT(*) FROM automation_slots WHERE automation_id = ? AND outcome = 'due' AND id < ?",
                          automation.id, one.slot.id));
     if (before.front().integer(0) >= capacity.waiting_slots)
         return std::optional(
-            Verdict{skipped, SlotReason::capacity, fmt::format("{} due moments wait already", capacity.waiting_slots)});
+            Verdict{skipped, SlotReason::capacity, fmt::format("{} slots wait already", capacity.waiting_slots)});
     if (count > 0 || before.front().integer(0) > 0)
-        return std::optional(Verdict{due, SlotReason::waiting, "waits for the run before it"});
+        return std::optional(Verdict{due, SlotReason::waiting, "waits for the end of the previous run"});
     return std::optional<Verdict>();
 }
 
-Result<std::optional<Firing::Verdict>> Firing::judge_budget(const Case& one) const {
+Result<std::optional<Firing::Verdict>> Firing::evaluate_budget(const Case& one) const {
     const Automation& automation = one.automation;
     const std::string day = broker::day_of(m_clock.now());
     const auto used_up = [&](std::string_view whose) {
@@ -160,7 +161,7 @@ run::StartRun Firing::wanted_run(const Case& one, const Values& values) {
     return wanted;
 }
 
-// What the trigger saw goes to the worker as data, beside the prompt.
+// The values of the trigger go to the worker as data, beside the prompt.
 run::AutomationStart Firing::start_of(const Case& one, const Values& values) {
     const DayBudget& budget = one.automation.budget;
     run::AutomationStart start;
@@ -203,7 +204,7 @@ Result<> Firing::start(const Case& one) {
         if (allowed.error().code == Code::unavailable || allowed.error().code == Code::busy) return allowed.error();
         return close(one, {SlotOutcome::failed, SlotReason::owner_gone,
                            one.owner_name + " may no longer start runs in this project; save the automation as "
-                                            "somebody who may"});
+                                            "a member who may"});
     }
     const auto values = values_of(automation, one.slot);
     run::AutomationStart start = start_of(one, values);
@@ -214,7 +215,7 @@ Result<> Firing::start(const Case& one) {
     const auto run = m_runs.start_for(start, owner.value(), automation.space_id, wanted);
     if (run.ok()) return {};
     const Code code = run.error().code;
-    // It is looked at again: by then the other run counts, or the database is back.
+    // The next step evaluates it again: then the other run counts, or the database is available.
     if (code == Code::conflict) return {};
     if (code == Code::busy || code == Code::unavailable || code == Code::internal) return run.error();
     return close(one, {SlotOutcome::failed, SlotReason::not_started, run.error().message});

@@ -1,5 +1,5 @@
-// What becomes of one due slot: a run, or the reason why there is none. The run and the slot's change are one
-// transaction, so that a slot fires once, however many servers look at it and whenever they are killed.
+// Acts on one due slot: starts a run, or records the reason why there is none. The run and the slot's change are one
+// transaction, so that a slot fires once, also with several servers and after a crash.
 // Used by the Scheduler's thread; any thread.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace hone::automation {
 
-// An automation that paused itself, for whoever tells people.
+// An automation that paused itself; a notice is made of it.
 struct PausedNotice {
     AutomationId automation;
     access::SpaceId space;
@@ -19,7 +19,7 @@ struct PausedNotice {
     std::string reason;
 };
 
-// How much may wait or run at once; beyond it slots are skipped for `capacity`.
+// How much may wait or run at the same time; beyond it slots are skipped for `capacity`.
 struct Capacity {
     int64_t live_runs = 10;       // of one automation that runs in parallel
     int64_t waiting_slots = 20;   // of one automation that queues
@@ -37,12 +37,13 @@ public:
           m_ledger(ledger),
           m_automations(automations) {}
 
-    // Acts on a slot that is due. It may still be due afterwards: the run before it goes on, or the database is away.
+    // Acts on a slot that is due. It may still be due afterwards: the previous run is active, or the database is
+    // unavailable.
     Result<> act(const SlotId& id);
-    // For every fired slot whose run is over: writes down how, counts failures, pauses after too many in a row.
+    // For every fired slot whose run is over: records its outcome, counts failures, pauses after too many in a row.
     Result<> note_ended();
 
-    // Told of automations that paused themselves; once, before the first step.
+    // Called for automations that paused themselves. Set once, before the first step.
     void set_paused(std::function<void(const PausedNotice&)> paused) { m_paused = std::move(paused); }
     Capacity capacity{};
 
@@ -55,9 +56,9 @@ private:
     };
     struct Case; // a slot with everything that decides about it
     Result<Case> read(const SlotId& id) const;
-    Result<std::optional<Verdict>> judge(const Case& one) const;
-    Result<std::optional<Verdict>> judge_overlap(const Case& one) const;
-    Result<std::optional<Verdict>> judge_budget(const Case& one) const;
+    Result<std::optional<Verdict>> evaluate(const Case& one) const;
+    Result<std::optional<Verdict>> evaluate_overlap(const Case& one) const;
+    Result<std::optional<Verdict>> evaluate_budget(const Case& one) const;
     Result<> start(const Case& one);
     static run::StartRun wanted_run(const Case& one, const Values& values);
     static run::AutomationStart start_of(const Case& one, const Values& values);

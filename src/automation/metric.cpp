@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t second = 1'000'000'000;
 constexpr auto week = std::chrono::hours(24 * 7);
 constexpr size_t most_points = 2016; // every five minutes of a week
-// Where the windows cannot be put together from parts, each is a question of its own.
+// Where windows cannot be combined from parts, each is a query of its own.
 constexpr size_t most_questions = 168;
 constexpr int64_t most_parts = 40'000; // a series has at most 100,000 points
 constexpr Duration measure_deadline = std::chrono::seconds(5);
@@ -72,7 +72,7 @@ double value_from(Metric metric, const Part& part) {
     return part.sum;
 }
 
-// Every window put together from parts: one question for the whole week.
+// Every window combined from parts: one query for the whole week.
 Result<std::vector<PreviewPoint>> points_from_parts(SpanStore& spans, const access::ProjectId& project,
                                                     const Trigger& trigger, Time now, int64_t step) {
     // A part fits a whole number of times into a step and into a window, unless those would be too many parts.
@@ -120,7 +120,7 @@ Result<std::vector<PreviewPoint>> points_one_by_one(SpanStore& spans, const acce
     return points;
 }
 
-// Looks would be further apart than a window is long and would miss most spans: window after window, in one question.
+// Evaluations would be further apart than a window is long and would miss most spans: adjacent windows, in one query.
 Result<std::vector<PreviewPoint>> points_by_window(SpanStore& spans, const access::ProjectId& project,
                                                    const Trigger& trigger, Time now) {
     const int64_t window = *trigger.window_seconds * second;
@@ -162,7 +162,7 @@ Result<Measured> measure(SpanStore& spans, const access::ProjectId& project, con
     return measured;
 }
 
-bool look(Watch& watch, const Trigger& trigger, const Measured& measured, Time now) {
+bool update_watch(Watch& watch, const Trigger& trigger, const Measured& measured, Time now) {
     watch.looked_at = now;
     watch.value = std::isfinite(measured.value) ? std::optional(measured.value) : std::nullopt;
     watch.samples = measured.samples;
@@ -211,7 +211,7 @@ Result<TriggerPreview> dry_run(SpanStore& spans, const access::ProjectId& projec
     std::optional<Time> fired_at;
     for (const PreviewPoint& point : preview.points) {
         const Measured measured{point.value.value_or(std::nan("")), point.samples};
-        if (!look(watch, trigger, measured, point.time)) continue;
+        if (!update_watch(watch, trigger, measured, point.time)) continue;
         const bool too_soon = fired_at && point.time - *fired_at < std::chrono::seconds(cool_off_seconds);
         preview.past.push_back({point.time, too_soon ? SlotOutcome::skipped : SlotOutcome::fired,
                                 too_soon ? SlotReason::cool_off : SlotReason::none, point.value});

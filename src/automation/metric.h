@@ -1,5 +1,5 @@
 // Metric triggers: a value over a window that crosses a threshold. The same rule is used live and for the dry run over
-// past data. Thread-safe; measuring asks the span engine and blocks.
+// past data. Thread-safe; measuring queries the span engine and blocks.
 #pragma once
 
 #include "automation/automation.h"
@@ -18,7 +18,7 @@ using Measure = std::function<Result<Measured>(const access::ProjectId&, const T
 Result<Measured> measure(telemetry::SpanStore& spans, const access::ProjectId& project, const Trigger& trigger,
                          Time from, Time to);
 
-// What a trigger remembers between two looks.
+// What a trigger remembers between two evaluations.
 struct Watch {
     std::optional<Time> since; // the condition holds since
     Defaulted<bool> fired = false;
@@ -34,7 +34,7 @@ struct Watch {
     };
 };
 // One look: true when the trigger fires. It fires once for each crossing, after the condition has held long enough.
-bool look(Watch& watch, const Trigger& trigger, const Measured& measured, Time now);
+bool update_watch(Watch& watch, const Trigger& trigger, const Measured& measured, Time now);
 
 struct PreviewPoint {
     Time time{};
@@ -70,7 +70,7 @@ struct TriggerPreview {
         Field{"points", &TriggerPreview::points, "metric: the value over those days, for a chart."},
         Field{"threshold", &TriggerPreview::threshold, "metric: the line in that chart."},
         Field{"step_seconds", &TriggerPreview::step_seconds,
-              "metric: distance of the looks of this dry run; may be coarser than every_seconds."},
+              "metric: seconds between two evaluations of this dry run; may be coarser than every_seconds."},
     };
 };
 

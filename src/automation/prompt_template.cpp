@@ -16,10 +16,10 @@ constexpr Variable table[] = {
     {"project_id", word, "Its id."},
     {"automation", name, "Name of the automation."},
     {"automation_id", word, "Its id."},
-    {"slot", word, "Id of the due moment."},
+    {"slot", word, "Id of the slot."},
     {"due_at", time, "When it was due."},
-    {"window.from", time, "Beginning of the time to look at."},
-    {"window.to", time, "End of the time to look at."},
+    {"window.from", time, "Start of the time window."},
+    {"window.to", time, "End of the time window."},
     {"links.traces", address, "The traces of that time in the web UI."},
     {"links.automation", address, "The automation in the web UI."},
     {"trigger.type", word, "cron, metric, monitor, webhook, or manual for run now."},
@@ -63,7 +63,7 @@ Result<> walk(std::string_view prompt, Text text, Variable variable) {
         text(prompt.substr(at, open - at));
         const size_t close = prompt.find("}}", open + 2);
         if (close == prompt.npos)
-            return invalid("prompt: \"{{\" is not closed by \"}}\"; write \\{{ for braces that are meant");
+            return invalid("prompt: \"{{\" is not closed by \"}}\"; write \\{{ for literal braces");
         TRY(variable(trim(prompt.substr(open + 2, close - open - 2))));
         at = close + 2;
     }
@@ -170,7 +170,7 @@ Values values_of(const Automation& automation, const Slot& slot) {
 
 std::string fill_template(std::string_view prompt, const Values& values) {
     std::string filled;
-    // One that was never checked is told as it is.
+    // One that was never checked is used unchanged.
     const auto walked = walk(
         prompt, [&](std::string_view text) { filled += text; },
         [&](std::string_view wanted) -> Result<> {

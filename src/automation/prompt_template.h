@@ -1,7 +1,7 @@
-// Prompts with variables: `Look at {{window.from}} to {{window.to}} of {{project}}.` Every variable has a type whose
-// text cannot carry a sentence: numbers, times, addresses, names of our own things. What strangers wrote (payloads,
-// trace text) is never put into a prompt; it lies in a file that the prompt may name with {{trigger.file}}.
-// `\{{` is a brace that is meant. Pure; any thread.
+// Prompts with variables: `Check {{window.from}} to {{window.to}} of {{project}}.` Every variable has a type whose
+// text cannot carry a sentence: numbers, times, addresses, names of our own things. Text from outside (payloads,
+// trace text) is never put into a prompt; it is in a file that the prompt may name with {{trigger.file}}.
+// `\{{` is a literal brace. Pure; any thread.
 #pragma once
 
 #include "automation/automation.h"

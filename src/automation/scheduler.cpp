@@ -21,7 +21,7 @@ json::Object window_object(Time from, Time to) {
     return {{"from", to_text(from)}, {"to", to_text(to)}};
 }
 
-// The due moments of a schedule after `from` up to `now`: the newest ones, and how many are older than those.
+// The scheduled times after `from` up to `now`: the newest ones, and how many are older than those.
 struct Moments {
     std::deque<Time> newest;
     std::optional<Time> first;
@@ -107,7 +107,8 @@ std::vector<NewSlot> slots_of(const Plan& plan, const Moments& moments, const Cr
                      .reason = plan.paused                      ? SlotReason::paused
                                : plan.catch_up == CatchUp::none ? SlotReason::missed
                                                                 : SlotReason::coalesced};
-        many.note = fmt::format("stands for {} moments from {} on", moments.older, to_text(first).substr(0, 19) + "Z");
+        many.note =
+            fmt::format("covers {} scheduled times from {} on", moments.older, to_text(first).substr(0, 19) + "Z");
         many.values = {{"type", "cron"}, {"moments", moments.older}};
         slots.push_back(std::move(many));
     }
@@ -127,12 +128,12 @@ std::vector<NewSlot> slots_of(const Plan& plan, const Moments& moments, const Cr
         if (plan.paused)
             skip(SlotReason::paused, plan.pause_reason);
         else if (i < missed && plan.catch_up == CatchUp::none)
-            skip(SlotReason::missed, "no server was there");
+            skip(SlotReason::missed, "no server was running");
         else if (i < missed && plan.catch_up == CatchUp::coalesce && !is_last)
-            skip(SlotReason::coalesced, "no server was there; a later firing stands for it");
+            skip(SlotReason::coalesced, "no server was running; a later firing covers it");
         else if (i + most_caught_up < missed)
-            skip(SlotReason::coalesced, "too many moments were missed to catch up with all of them");
-        // The firing that stands for the missed ones looks at all of their time.
+            skip(SlotReason::coalesced, "too many scheduled times were missed to catch up with all of them");
+        // The firing that covers the missed ones gets all of their time as its window.
         const size_t first_firing = missed == newest.size() ? newest.size() - 1 : missed;
         if (plan.catch_up == CatchUp::coalesce && missed > 0 && i == first_firing && !plan.paused)
             slot.values = {{"type", "cron"},
@@ -153,7 +154,7 @@ Result<Time> Scheduler::step(Time now) {
     note(write_due(now, false));
     note(act_on_due());
     note(m_firing.note_ended());
-    // Measuring may take seconds; schedules go first.
+    // Measuring can take seconds; schedules come first.
     note(write_due(now, true));
     note(act_on_due());
     note(tidy(now));
@@ -198,7 +199,7 @@ Result<> Scheduler::write_cron(const sql::Row& row, Time now) {
         const int64_t won = TRY(transaction.execute(
             "UPDATE automations SET written_up_to = ?, next_at = ? WHERE id = ? AND written_up_to = ? AND revision = ?",
             written_up_to, cron.next(std::max(now, written_up_to), zone), plan.id, plan.written_up_to, plan.revision));
-        if (won == 0) return {}; // another server did it, or the plan was changed
+        if (won == 0) return {}; // another server wrote them, or the automation was changed
         for (const NewSlot& slot : slots) TRY(insert_slot(transaction, m_clock, slot));
         return {};
     });
@@ -206,14 +207,14 @@ Result<> Scheduler::write_cron(const sql::Row& row, Time now) {
 
 Result<> Scheduler::evaluate_metric(const sql::Row& row, Time now) {
     const Plan plan = TRY(plan_of(row));
-    // The newest look that is due; earlier ones that were missed would see what is no longer so.
+    // The newest evaluation that is due; earlier ones that were missed would use outdated values.
     const Time next = *next_evaluation(plan.trigger, now);
-    const Time looked = next - std::chrono::seconds(*plan.trigger.every_seconds);
-    const Time from = looked - std::chrono::seconds(*plan.trigger.window_seconds);
-    const auto measured = m_measure(plan.project, plan.trigger, from, looked);
+    const Time evaluated_at = next - std::chrono::seconds(*plan.trigger.every_seconds);
+    const Time from = evaluated_at - std::chrono::seconds(*plan.trigger.window_seconds);
+    const auto measured = m_measure(plan.project, plan.trigger, from, evaluated_at);
     Watch watch = plan.watch;
-    const bool fires = measured.ok() && look(watch, plan.trigger, measured.value(), looked);
-    NewSlot slot{.automation = plan.id, .key = "metric " + to_text(looked), .due_at = looked};
+    const bool fires = measured.ok() && update_watch(watch, plan.trigger, measured.value(), evaluated_at);
+    NewSlot slot{.automation = plan.id, .key = "metric " + to_text(evaluated_at), .due_at = evaluated_at};
     if (fires)
         slot.values = {{"type", "metric"},
                        {"metric", name_of(*plan.trigger.metric)},
@@ -222,7 +223,7 @@ Result<> Scheduler::evaluate_metric(const sql::Row& row, Time now) {
                        {"value", measured.value().value},
                        {"samples", measured.value().samples},
                        {"filter", plan.trigger.filter.value_or("")},
-                       {"window", window_object(from, looked)}};
+                       {"window", window_object(from, evaluated_at)}};
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const int64_t won = TRY(transaction.execute(
             "UPDATE automations SET next_at = ?, watch = ? WHERE id = ? AND next_at = ? AND revision = ?", next,
@@ -246,7 +247,7 @@ Result<> Scheduler::act_on_due() {
     return outcome;
 }
 
-// Once an hour: old rows go; secrets of webhooks follow a change of the master key.
+// Seals secrets of webhooks with the current master key; once an hour deletes old slots.
 Result<> Scheduler::tidy(Time now) {
     const std::string key = m_keys.current_id();
     const auto sealed = TRY(m_database.query(

@@ -1,6 +1,6 @@
 // The scheduler: writes a row into the ledger for every moment at which an automation is due, acts on rows that are
 // still due, and notes how their runs ended. `step` is all of it and what tests call; the thread only calls it when
-// something is due or somebody says so. Several servers on one database step side by side: each change is one
+// something is due or it is woken. Several servers on one database step side by side: each change is one
 // transaction that only one of them wins. Thread-safe.
 #pragma once
 
@@ -24,8 +24,8 @@ struct SchedulerState {
     static constexpr std::tuple fields{
         Field{"last_step", &SchedulerState::last_step, "When this server's scheduler last did its work."},
         Field{"behind_seconds", &SchedulerState::behind_seconds, "How late the most overdue automation is."},
-        Field{"due_slots", &SchedulerState::due_slots, "Due moments without an outcome."},
-        Field{"live_slots", &SchedulerState::live_slots, "Fired moments whose run goes on."},
+        Field{"due_slots", &SchedulerState::due_slots, "Slots without an outcome."},
+        Field{"live_slots", &SchedulerState::live_slots, "Fired slots whose run is active."},
         Field{"automations", &SchedulerState::automations, "All of them."},
         Field{"paused", &SchedulerState::paused, "Of these, paused."},
         Field{"next_at", &SchedulerState::next_at, "The next moment of any automation."},
@@ -38,7 +38,7 @@ struct SchedulerState {
 struct SchedulerOptions {
     // Moments that are later than this were missed: the catch-up policy decides about them.
     Duration on_time = std::chrono::seconds(10);
-    // While runs go on or slots wait: how often their end is looked for.
+    // While runs are active or slots wait: how often their state is checked.
     Duration watch_runs = std::chrono::seconds(2);
     // Other servers change the plan too, and clocks jump.
     Duration longest_sleep = std::chrono::seconds(60);

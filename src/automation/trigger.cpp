@@ -18,7 +18,7 @@ Result<> check_range(std::string_view field, const std::optional<int64_t>& value
                    std::to_string(most));
 }
 
-// A field that has no meaning for this type was meant for another: better said than ignored.
+// A field that this type does not use is a mistake: rejected, not ignored.
 Result<> refuse_others(const Trigger& trigger) {
     const auto refuse = [&](std::string_view field, bool given, TriggerType only) -> Result<> {
         if (!given || trigger.type == only) return {};

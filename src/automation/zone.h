@@ -14,7 +14,7 @@ class Zone {
 public:
     // UTC.
     Zone() = default;
-    // By its IANA name; errors tell what to write instead.
+    // By its IANA name; errors name what to write instead.
     static Result<Zone> find(std::string_view name);
 
     // A stretch of time in which the clocks on the wall keep the same distance to UTC. Seconds since 1970.

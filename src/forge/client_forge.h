@@ -1,4 +1,4 @@
-// Speaks to forges about pull requests: GitHub (also Enterprise Server), Gitea and Forgejo through one REST client with
+// Clients for pull requests on forges: GitHub (also Enterprise Server), Gitea and Forgejo through one REST client with
 // a base address, GitLab beside it. Plain git servers have none. A Client is made for one repository and a few calls,
 // on one thread; it keeps no connection and no credential.
 #pragma once
@@ -21,7 +21,7 @@ constexpr auto enum_names(ForgeKind) {
 }
 
 // Sends requests to a forge on behalf of a space. The server implements it: it finds the credential of
-// `remote.skill_id` for the address, puts it in, writes down that it was used, and dials only addresses that are
+// `remote.skill_id` for the address, puts it in, records that it was used, and connects only to addresses that are
 // allowed.
 class ForgeHttp {
 public:
@@ -39,7 +39,7 @@ struct NewPullRequest {
     std::vector<std::string> reviewers;
 };
 
-// What the forge says about one.
+// State of a pull request on the forge.
 struct ForgePullRequest {
     int64_t number = 0;
     std::string url;
@@ -103,7 +103,7 @@ struct ForgePlace {
     std::string path; // owner/repository; groups too at GitLab
 };
 
-// Which forge a repository's address belongs to: by well-known names, else by asking the host.
+// Which forge a repository's address belongs to: by well-known names, else by a request to the host.
 Result<ForgePlace> find_forge(ForgeHttp& http, const Remote& remote);
 // Null for `plain`.
 std::unique_ptr<Client> make_client(ForgeHttp& http, const Remote& remote, const ForgePlace& place);

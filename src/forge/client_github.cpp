@@ -47,7 +47,7 @@ public:
         if (m_gitea || !wanted.draft || answer.error().code != Code::invalid || said.find("draft") == std::string::npos)
             return answer.error();
         body["draft"] = false;
-        const Answer again = TRY(call("open a pull request", "POST", m_repo + "/pulls", json::Value(body)));
+        const Response again = TRY(call("open a pull request", "POST", m_repo + "/pulls", json::Value(body)));
         return read(again.body, again.etag);
     }
 
@@ -71,15 +71,15 @@ public:
     }
 
     Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) override {
-        const Answer answer = TRY(call("read the pull request", "GET", fmt::format("{}/pulls/{}", m_repo, number),
-                                       std::nullopt, {304}, etag));
+        const Response answer = TRY(call("read the pull request", "GET", fmt::format("{}/pulls/{}", m_repo, number),
+                                         std::nullopt, {304}, etag));
         if (answer.status == 304) return std::optional<ForgePullRequest>();
         return std::optional(TRY(read(answer.body, answer.etag)));
     }
 
     Result<ForgeOpinion> opinion(const ForgePullRequest& about) override {
         ForgeOpinion opinion;
-        const Answer status =
+        const Response status =
             TRY(call("read the checks", "GET", fmt::format("{}/commits/{}/status", m_repo, about.head_commit),
                      std::nullopt, {404}));
         bool failed = false, running = false, passed = false;
@@ -90,7 +90,7 @@ public:
             passed = state == "success";
         }
         if (!m_gitea) {
-            const Answer checks =
+            const Response checks =
                 TRY(call("read the checks", "GET",
                          fmt::format("{}/commits/{}/check-runs?per_page=100", m_repo, about.head_commit), std::nullopt,
                          {403, 404}));
@@ -122,21 +122,21 @@ public:
         return opinion;
     }
 
-    // What is said of the whole, with a review and on its lines. A line's comment goes by its review: people write some
-    // for days before others see them.
+    // Comments on the pull request, with a review and on its lines. A line's comment goes by its review: people write
+    // some for days before others see them.
     Result<std::vector<ForgeComment>> comments(int64_t number, const std::string& after) override {
         std::vector<ForgeComment> found;
         const std::string pull = fmt::format("{}/pulls/{}", m_repo, number);
         TRY(each("read the comments", fmt::format("{}/issues/{}/comments?{}", m_repo, number, page_size()),
                  [&](const json::Value& item) {
                      const std::string place = place_of(item, "created_at");
-                     if (place > after && is_heard(item)) keep(found, item, place);
+                     if (place > after && is_from_member(item)) keep(found, item, place);
                      return true;
                  }));
         std::map<int64_t, std::string> fresh; // reviews, and their places
         TRY(each("read the reviews", fmt::format("{}/reviews?{}", pull, page_size()), [&](const json::Value& item) {
             const std::string place = place_of(item, "submitted_at");
-            if (text_at(item, {"state"}) == "PENDING" || place <= after || !is_heard(item)) return true;
+            if (text_at(item, {"state"}) == "PENDING" || place <= after || !is_from_member(item)) return true;
             fresh[number_at(item, {"id"})] = place;
             keep(found, item, place);
             return true;
@@ -153,19 +153,19 @@ public:
                                     const std::vector<std::string>& labels) override {
         json::Object wanted{{"title", title}, {"body", body}};
         if (!labels.empty()) wanted["labels"] = TRY(labels_of(labels));
-        const Answer answer = TRY(call("open an issue", "POST", m_repo + "/issues", json::Value(wanted)));
+        const Response answer = TRY(call("open an issue", "POST", m_repo + "/issues", json::Value(wanted)));
         return ForgeIssue{number_at(answer.body, {"number"}), text_at(answer.body, {"html_url"})};
     }
 
 private:
-    // When others could read it, then which it is; text order is this order. Empty: not known, never told.
+    // When others could read it, then which it is; text order is this order. Empty: unknown, never sent.
     static std::string place_of(const json::Value& item, std::string_view moment) {
         const auto time = parse_time(text_at(item, {moment}));
         return time.ok() ? fmt::format("{} {:020}", to_text(time.value()), number_at(item, {"id"})) : "";
     }
 
-    // Not robots, nor passers-by of a public repository: each answer costs a turn.
-    static bool is_heard(const json::Value& item) {
+    // Not bots, nor users outside the repository: each comment costs a turn.
+    static bool is_from_member(const json::Value& item) {
         const std::string known = text_at(item, {"author_association"}); // Gitea does not say
         return text_at(item, {"user", "type"}) != "Bot" && known != "NONE" && known != "MANNEQUIN" &&
                !known.starts_with("FIRST_TIME");
@@ -227,7 +227,7 @@ private:
     static Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) {
         ForgePullRequest found;
         found.number = number_at(item, {"number"});
-        if (found.number <= 0) return unavailable("the forge answered something else than a pull request");
+        if (found.number <= 0) return unavailable("the response of the forge is not a pull request");
         found.url = truncate_utf8(text_at(item, {"html_url"}), 1000);
         found.title = truncate_utf8(text_at(item, {"title"}), 500);
         found.head_commit = truncate_utf8(text_at(item, {"head", "sha"}), 64);

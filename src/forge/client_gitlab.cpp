@@ -31,7 +31,7 @@ public:
                           {"target_branch", wanted.base},
                           {"title", (wanted.draft ? "Draft: " : "") + wanted.title},
                           {"description", wanted.body}};
-        const Answer answer =
+        const Response answer =
             TRY(call("open a merge request", "POST", m_project + "/merge_requests", json::Value(body)));
         return read(answer.body, answer.etag);
     }
@@ -59,7 +59,7 @@ public:
     }
 
     Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) override {
-        const Answer answer =
+        const Response answer =
             TRY(call("read the merge request", "GET", fmt::format("{}/merge_requests/{}", m_project, number),
                      std::nullopt, {304}, etag));
         if (answer.status == 304) return std::optional<ForgePullRequest>();
@@ -68,7 +68,7 @@ public:
 
     Result<ForgeOpinion> opinion(const ForgePullRequest& about) override {
         ForgeOpinion opinion;
-        const Answer pipelines =
+        const Response pipelines =
             TRY(call("read the pipelines", "GET",
                      fmt::format("{}/merge_requests/{}/pipelines?per_page=1", m_project, about.number), std::nullopt,
                      {403, 404}));
@@ -78,7 +78,7 @@ public:
                              : state == "failed" || state == "canceled"                    ? "failed"
                                                                                            : "running";
         }
-        const Answer approvals =
+        const Response approvals =
             TRY(call("read the approvals", "GET",
                      fmt::format("{}/merge_requests/{}/approvals", m_project, about.number), std::nullopt, {403, 404}));
         const json::Value* by = look(approvals.body, {"approved_by"});
@@ -108,7 +108,7 @@ public:
                                     const std::vector<std::string>& labels) override {
         json::Object wanted{{"title", title}, {"description", body}};
         if (!labels.empty()) wanted["labels"] = json::to_value(labels);
-        const Answer answer = TRY(call("open an issue", "POST", m_project + "/issues", json::Value(wanted)));
+        const Response answer = TRY(call("open an issue", "POST", m_project + "/issues", json::Value(wanted)));
         return ForgeIssue{number_at(answer.body, {"iid"}), text_at(answer.body, {"web_url"})};
     }
 
@@ -116,7 +116,7 @@ private:
     static Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) {
         ForgePullRequest found;
         found.number = number_at(item, {"iid"});
-        if (found.number <= 0) return unavailable("the forge answered something else than a merge request");
+        if (found.number <= 0) return unavailable("the response of the forge is not a merge request");
         found.url = truncate_utf8(text_at(item, {"web_url"}), 1000);
         found.title = truncate_utf8(text_at(item, {"title"}), 500);
         found.head_commit = truncate_utf8(text_at(item, {"sha"}), 64);

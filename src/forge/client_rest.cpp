@@ -13,13 +13,13 @@ namespace {
 constexpr int most_pages = 10;
 constexpr auto longest_wait = std::chrono::hours(1);
 
-// What the forge itself says, made fit for a person's eyes.
-std::string said_by(const net::ClientResponse& response) {
+// The message of the forge, made safe to show.
+std::string message_of(const net::ClientResponse& response) {
     const auto body = json::parse(response.body);
     if (!body.ok()) return {};
     std::string said = text_at(body.value(), {"message"});
     if (said.empty()) said = text_at(body.value(), {"error"});
-    // GitLab answers with a list of messages, GitHub with a list of errors beside its message.
+    // GitLab responds with a list of messages, GitHub with a list of errors beside its message.
     if (const json::Value* list = look(body.value(), {"message"}); list != nullptr && list->is_array())
         for (const json::Value& one : list->get_array())
             if (one.is_string()) said += (said.empty() ? "" : "; ") + std::string(one.get_string());
@@ -72,7 +72,7 @@ std::string next_link(std::string_view header) {
 }
 
 Error RestClient::explain(std::string_view doing, const net::ClientResponse& response) {
-    const std::string said = said_by(response);
+    const std::string said = message_of(response);
     const std::string tail = said.empty() ? "" : ": " + said;
     const std::string lower = lowercase_ascii(said);
     const auto seconds = parse_integer(response.header("retry-after"));
@@ -86,7 +86,7 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
             m_retry_after =
                 std::clamp<Duration>(Duration(reset.value() * 1'000'000'000) - SystemClock().now().time_since_epoch(),
                                      std::chrono::seconds(1), longest_wait);
-        return busy(fmt::format("could not {}: the forge asks to wait{}", doing, tail));
+        return busy(fmt::format("could not {}: the forge limits the rate of requests{}", doing, tail));
     }
     switch (response.status) {
     case 401:
@@ -99,7 +99,7 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
                                      doing, tail));
     case 404:
         return not_found(fmt::format("could not {}: the forge has no such repository, or hides it from the credential "
-                                     "of the skill (404){}; what it was asked for was",
+                                     "of the skill (404){}; the request was",
                                      doing, tail));
     case 409:
         return conflict(fmt::format("could not {} (409){}", doing, tail));
@@ -110,13 +110,13 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
         return response.status >= 500
                    ? unavailable(
                          fmt::format("could not {}: the forge has trouble ({}){}", doing, response.status, tail))
-                   : invalid(fmt::format("could not {}: the forge answered {}{}", doing, response.status, tail));
+                   : invalid(fmt::format("could not {}: the forge responded {}{}", doing, response.status, tail));
     }
 }
 
-Result<RestClient::Answer> RestClient::call(std::string_view doing, const std::string& method, const std::string& path,
-                                            const std::optional<json::Value>& body, std::initializer_list<int> also,
-                                            const std::string& etag) {
+Result<RestClient::Response> RestClient::call(std::string_view doing, const std::string& method,
+                                              const std::string& path, const std::optional<json::Value>& body,
+                                              std::initializer_list<int> also, const std::string& etag) {
     net::ClientRequest request;
     request.method = method;
     request.url = path.starts_with("https://") || path.starts_with("http://") ? path : m_place.api + path;
@@ -135,13 +135,13 @@ Result<RestClient::Answer> RestClient::call(std::string_view doing, const std::s
     const net::ClientResponse response = TRY(m_http.send(m_remote, std::move(request)));
     if (response.status >= 300 && std::find(also.begin(), also.end(), response.status) == also.end())
         return explain(doing, response);
-    Answer answer;
+    Response answer;
     answer.status = response.status;
     answer.etag = response.header("etag");
     answer.next = next_link(response.header("link"));
     if (!trim(response.body).empty()) {
         auto parsed = json::parse(response.body);
-        if (!parsed.ok()) return unavailable(fmt::format("could not {}: the forge answered what is not JSON", doing));
+        if (!parsed.ok()) return unavailable(fmt::format("could not {}: the response of the forge is not JSON", doing));
         answer.body = std::move(parsed).value();
     }
     return answer;
@@ -152,9 +152,9 @@ Result<> RestClient::each(std::string_view doing, const std::string& path,
     std::string at = m_place.api + path;
     const net::Url first = TRY(net::parse_url(at));
     for (int page = 0; page < most_pages && !at.empty(); ++page) {
-        const Answer answer = TRY(call(doing, "GET", at));
+        const Response answer = TRY(call(doing, "GET", at));
         if (!answer.body.is_array())
-            return unavailable(fmt::format("could not {}: the forge answered something else than a list", doing));
+            return unavailable(fmt::format("could not {}: the response of the forge is not a list", doing));
         for (const json::Value& item : answer.body.get_array())
             if (!take(item)) return {};
         at = answer.next;

@@ -1,4 +1,4 @@
-// What the clients of forges share: one request with its errors explained, pages, and careful looks into JSON.
+// What the clients of forges share: one request with its errors explained, pages, and careful access to JSON.
 #pragma once
 
 #include "forge/client_forge.h"
@@ -15,18 +15,18 @@ protected:
           m_remote(std::move(remote)),
           m_place(std::move(place)) {}
 
-    struct Answer {
+    struct Response {
         int status = 0;
         json::Value body;
         std::string etag;
         std::string next; // address of the next page
     };
-    // Statuses below 300 and those in `also` are answers; others become errors that say what to do. `doing` completes
-    // "could not …".
-    Result<Answer> call(std::string_view doing, const std::string& method, const std::string& path,
-                        const std::optional<json::Value>& body = std::nullopt, std::initializer_list<int> also = {},
-                        const std::string& etag = "");
-    // Every item of a list, page after page (by the header Link), until `take` says false or ten pages are read.
+    // Statuses below 300 and those in `also` are responses; others become errors that name what to do. `doing`
+    // completes "could not …".
+    Result<Response> call(std::string_view doing, const std::string& method, const std::string& path,
+                          const std::optional<json::Value>& body = std::nullopt, std::initializer_list<int> also = {},
+                          const std::string& etag = "");
+    // Every item of a list, page after page (by the header Link), until `take` returns false or ten pages are read.
     Result<> each(std::string_view doing, const std::string& path, const std::function<bool(const json::Value&)>& take);
 
     ForgeHttp& m_http;

@@ -21,8 +21,8 @@ constexpr size_t kept_errors = 64 << 10;
 constexpr size_t read_step = 256 << 10;
 constexpr int64_t export_files = 1000;
 
-// Hold for every job. They come through the environment, so they win over what a repository's own file says, and
-// neither the machine's nor a user's file is read. Nothing here lets git start a program of somebody's choice.
+// Hold for every job. They come through the environment, so they override a repository's own file, and
+// neither the machine's nor a user's file is read. Nothing here lets git start a program that a repository names.
 constexpr std::pair<std::string_view, std::string_view> fixed_settings[] = {
     {"safe.directory", "*"},
     {"core.hooksPath", "/dev/null"},
@@ -85,7 +85,7 @@ sandbox::Command command_of(const GitJob& job, bool open_input) {
     command.cwd = job.directory;
     command.timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(job.limits.time).count();
     command.open_stdin = open_input;
-    command.direct_stdout = true; // packs are large and read once: nobody needs them on disk
+    command.direct_stdout = true; // packs are large and read once: not needed on disk
     return command;
 }
 
@@ -165,7 +165,7 @@ public:
             }
             if (written < 0 && errno == EPIPE) return conflict("git takes no more input");
             if (written < 0 && errno != EAGAIN && errno != EINTR) return system_error("write to git", errno);
-            if (m_stopped && m_stopped()) return conflict("git was told to stop");
+            if (m_stopped && m_stopped()) return conflict("git was cancelled");
             if (SystemClock().steady() > end) return busy("git took too long to read");
             pollfd polled{m_input.get(), POLLOUT, 0};
             (void)::poll(&polled, 1, 1000);
@@ -214,9 +214,9 @@ public:
     }
 
 private:
-    // Until there is something to read, or git has ended and left its end of the pipe to somebody.
+    // Until there is something to read, or git has ended and left its end of the pipe to another process.
     Result<> await_output() {
-        if (m_stopped && m_stopped()) return conflict("git was told to stop");
+        if (m_stopped && m_stopped()) return conflict("git was cancelled");
         pollfd polled{m_out.get(), POLLIN, 0};
         if (::poll(&polled, 1, 1000) != 0) return {};
         const auto ended = m_sandbox->wait(m_command, 0);
@@ -228,7 +228,7 @@ private:
     Result<> read_errors() {
         int64_t offset = 0;
         for (bool finished = false; !finished;) {
-            if (m_stopped && m_stopped()) return conflict("git was told to stop");
+            if (m_stopped && m_stopped()) return conflict("git was cancelled");
             const sandbox::Output output = TRY(m_sandbox->output(m_command, offset, 1000));
             offset = output.next;
             finished = output.finished;
@@ -249,7 +249,7 @@ private:
         case LimitHit::disk:
             return too_large(fmt::format("git needed over {} MiB disk", m_limits.disk_bytes >> 20));
         case LimitHit::output:
-            return too_large(fmt::format("git said over {} MiB", m_limits.output_bytes >> 20));
+            return too_large(fmt::format("git wrote more than {} MiB", m_limits.output_bytes >> 20));
         case LimitHit::pids:
         case LimitHit::audit:
             return {};

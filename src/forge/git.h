@@ -1,4 +1,4 @@
-// Git on objects that strangers made: every job runs in a sandbox of its own, without network (or with one forge as its
+// Git on untrusted objects: every job runs in a sandbox of its own, without network (or with one forge as its
 // only neighbour), on read-only mounts, with a configuration that is ours alone and with limits. What a job is meant to
 // leave it writes below /workspace/out; from there regular files, nothing else, are copied out. Thread-safe.
 #pragma once
@@ -55,7 +55,7 @@ struct GitJob {
     std::string directory = "/workspace";
     GitLimits limits{};
     std::optional<Remote> remote{};
-    // Asked about once a second; true ends the job, which is then `conflict`.
+    // Called once a second; true ends the job, which is then `conflict`.
     std::function<bool()> stopped{};
     // When not empty: a new directory of the host that receives the files below /workspace/out after exit code 0.
     std::string export_to{};
@@ -71,12 +71,12 @@ struct GitOutput {
 class GitProcess {
 public:
     virtual ~GitProcess() = default;
-    // Waits while git does not read. Code::conflict when git reads no more: its output says why.
+    // Waits while git does not read. Code::conflict when git reads no more: see its output.
     virtual Result<> write(std::string_view bytes) = 0;
     virtual Result<> close_input() = 0;
     // The next piece of stdout; empty at its end.
     virtual Result<std::string> read() = 0;
-    // After the end of stdout. `out` is empty. Exports what the job asked for.
+    // After the end of stdout. `out` is empty. Exports what the job requested.
     virtual Result<GitOutput> finish() = 0;
 };
 
@@ -110,7 +110,7 @@ public:
           m_uplinks(uplinks),
           m_options(std::move(options)) {}
 
-    // An exit code other than 0 is an answer, not an error. Errors: too_large (output, memory, disk), busy (time),
+    // An exit code other than 0 is a result, not an error. Errors: too_large (output, memory, disk), busy (time),
     // unavailable (no sandbox, no forge).
     Result<GitOutput> run(const GitJob& job) const;
     // `job.input` is not used.

@@ -14,11 +14,11 @@ namespace hone::forge {
 
 namespace {
 
-// $1: address; $2: `one` to put everything into one pack. Brings what the mirror lacks, and says what there is.
+// $1: address; $2: `one` to put everything into one pack. Brings what the mirror lacks, and lists the refs.
 constexpr std::string_view fetch_script = R"(
 set -eu
 mkdir -p out/pack
-# A repository on this machine is served by a second git, which hears nothing of our settings but this file.
+# A repository on this machine is served by a second git, which reads no settings but this file.
 printf '[safe]\n\tdirectory = *\n' > gitconfig
 export GIT_CONFIG_GLOBAL=/workspace/gitconfig
 git init -q --bare --template= r
@@ -49,7 +49,7 @@ fi
 )";
 
 // Objects are checked as those of a push are: nothing named .git or .., no .gitmodules that is an option or a link.
-// Faults of form that old programs left in well-known histories, and that harm nobody, are let pass.
+// Faults of form that old programs left in well-known histories, and that are harmless, are accepted.
 constexpr std::string_view harmless_faults[] = {
     "zeroPaddedFilemode",
     "zeroPaddedDate",
@@ -69,20 +69,20 @@ constexpr std::string_view harmless_faults[] = {
 
 constexpr std::string_view bare_config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 constexpr size_t largest_ref_list = 32 << 20;
-constexpr size_t most_packs = 50; // each fetch brings one; git looks into all of them
+constexpr size_t most_packs = 50; // each fetch brings one; git searches all of them
 
-// What git said, and what to do about the things that are wrong most often.
+// Git's message, and what to do about the most frequent errors.
 std::string last_words(const GitOutput& output) {
     const std::string text = repair_utf8(trim(output.err));
-    const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-    if (says("could not read Username") || says("Authentication failed"))
-        return "the forge asks for a credential; attach a skill whose token may read the repository";
-    if (says("CONNECT tunnel failed, response 403"))
+    const auto contains = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+    if (contains("could not read Username") || contains("Authentication failed"))
+        return "the forge requires a credential; attach a skill whose token can read the repository";
+    if (contains("CONNECT tunnel failed, response 403"))
         return "the broker refused the connection; a forge on a private address needs allow_private";
-    if (says("returned error: 502") || says("response 502")) // the broker's word for it
-        return "the forge cannot be reached from this server; look at the address";
-    if (says("returned error: 403")) return "the forge refuses; the token of the skill may not read the repository";
-    if (says("returned error: 404") || (text.starts_with("fatal: repository") && says("not found")))
+    if (contains("returned error: 502") || contains("response 502")) // the broker's word for it
+        return "the forge cannot be reached from this server; check the address";
+    if (contains("returned error: 403")) return "the forge refuses; the token of the skill may not read the repository";
+    if (contains("returned error: 404") || (text.starts_with("fatal: repository") && contains("not found")))
         return "the forge has no such repository, or the token of the skill may not see it";
     return std::string(truncate_utf8(text.empty() ? fmt::format("exit code {}", output.exit_code) : text, 1500));
 }
@@ -137,7 +137,7 @@ Result<int64_t> take_packs(const std::string& from, const std::string& repositor
     for (const auto& entry : std::filesystem::directory_iterator(from, failed))
         if (entry.is_regular_file(failed) && is_pack_name(entry.path().filename().string()))
             files.push_back(entry.path());
-    // A reader that finds an index looks for its pack: the packs go first.
+    // A reader that finds an index opens its pack: the packs go first.
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.extension() > b.extension(); });
     int64_t bytes = 0;
     for (const auto& file : files) {
@@ -280,7 +280,7 @@ Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought,
     if (kept + size_of_files(brought + "/pack") > m_options.most_bytes)
         return too_large(fmt::format("the repository is larger than {} MiB", m_options.most_bytes >> 20));
     TRY(take_packs(brought + "/pack", mirror));
-    // Whoever has one of these open goes on with it; whoever looks for it finds the new one.
+    // A reader with an open file continues with it; other readers open the new one.
     for (const std::string& name : replaced)
         if (std::find(fresh.begin(), fresh.end(), name) == fresh.end())
             ::unlink((mirror + "/objects/pack/" + name).c_str());

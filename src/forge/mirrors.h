@@ -1,7 +1,7 @@
 // A bare copy of every repository in DIR/mirrors, from which workers clone. Git fetches in a sandbox with the forge as
 // its only neighbour; out of it come packs and a list of refs, and those are all that is put into a mirror: the rest of
 // it (HEAD, config) is written here. Thread-safe; a fetch has a thread of its own, one per repository at a time, which
-// everybody who asks in the meantime waits for.
+// all requests in the meantime wait for.
 #pragma once
 
 #include "base/mutex.h"
@@ -36,8 +36,8 @@ public:
     // Starts a fetch unless one is under way.
     void begin(const RepoId& id);
     bool is_fetching(const RepoId& id) const;
-    // Begins and waits until it is over, or until `stopped` says so, which leaves the fetch alone (busy). The error is
-    // also written down with the repository.
+    // Begins and waits until it is over, or until `stopped` returns true, which leaves the fetch alone (busy). The
+    // error is also stored with the repository.
     Result<Repo> fetch(const RepoId& id, const std::function<bool()>& stopped = {});
     // Unless it was fetched a moment ago.
     Result<Repo> fetch_if_old(const Repo& repo, const std::function<bool()>& stopped = {});

@@ -96,12 +96,12 @@ TEST_CASE("the head of a push is read whatever pieces it comes in") {
     CHECK(head.objects == 7);
     CHECK(head.has("side-band-64k"));
     CHECK(text.substr(head.used, 4) == "PACK");
-    CHECK(judge(head, own).empty());
+    CHECK(check_push(head, own).empty());
 }
 
 TEST_CASE("only a run's own branches can be pushed, and none is deleted") {
     const auto verdict = [&](const std::string& new_object, const std::string& ref) {
-        return judge(head_of(packet(one + " " + new_object + " " + ref) + "0000" + pack), own);
+        return check_push(head_of(packet(one + " " + new_object + " " + ref) + "0000" + pack), own);
     };
     CHECK(verdict(two, own + "a/b").empty());
     for (const std::string& ref : std::initializer_list<std::string>{

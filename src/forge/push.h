@@ -1,5 +1,5 @@
-// Told when a worker's push has arrived in its run's quarantine. Called on the connection's thread, before the worker
-// hears that the push was taken; must not block for long.
+// Called when a worker's push has arrived in its run's quarantine: on the connection's thread, before the worker gets
+// the response that the push was accepted; must not block for long.
 #pragma once
 
 #include "access/access.h"

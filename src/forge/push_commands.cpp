@@ -39,7 +39,7 @@ Result<PushCommand> read_command(std::string_view line) {
     return command;
 }
 
-// Objects that the pack says it holds: "PACK", version, count, four bytes each.
+// Number of objects in the header of the pack: "PACK", version, count, four bytes each.
 Result<int64_t> read_pack_header(std::string_view bytes) {
     if (!bytes.starts_with("PACK")) return invalid("the push brings no pack");
     int64_t count = 0;
@@ -94,7 +94,7 @@ Result<PushRead> read_push_head(std::string_view bytes, bool at_end) {
     return read;
 }
 
-std::string judge(const PushHead& head, std::string_view prefix) {
+std::string check_push(const PushHead& head, std::string_view prefix) {
     if (head.has("push-options")) return "push options are not taken";
     for (const PushCommand& command : head.commands) {
         const std::string place = std::string(prefix.substr(std::string_view("refs/heads/").size()));

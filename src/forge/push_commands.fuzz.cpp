@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (whole.value().state != PushReading::done || whole.value().head.used > size) std::abort();
         const auto again = read_push_head(bytes, false);
         if (!again.ok() || again.value().head.commands.size() != whole.value().head.commands.size()) std::abort();
-        const std::string reason = judge(whole.value().head, "refs/heads/hone/run_1/");
+        const std::string reason = check_push(whole.value().head, "refs/heads/hone/run_1/");
         if (refuse_push(whole.value().head, reason).size() < 8) std::abort();
     }
     const RefList list = parse_for_each_ref(bytes);

@@ -1,4 +1,4 @@
-// The beginning of what a `git push` sends: the list of refs it wants to change, then the pack. Read and judged before
+// The beginning of what a `git push` sends: the list of refs it wants to change, then the pack. Read and checked before
 // git sees a byte of it. Pure, any thread.
 #pragma once
 
@@ -22,7 +22,7 @@ struct PushHead {
     std::vector<PushCommand> commands;
     std::vector<std::string> capabilities;
     size_t used = 0;     // bytes up to and with the flush packet
-    int64_t objects = 0; // as the pack's own header says; 0 without a pack
+    int64_t objects = 0; // from the pack's header; 0 without a pack
     bool has(std::string_view capability) const;
 };
 
@@ -40,7 +40,7 @@ constexpr size_t longest_push_head = 64 << 10;
 Result<PushRead> read_push_head(std::string_view bytes, bool at_end);
 
 // Why these commands are not for this run; empty: they are. Only branches below `prefix` ("refs/heads/hone/run_…/").
-std::string judge(const PushHead& head, std::string_view prefix);
+std::string check_push(const PushHead& head, std::string_view prefix);
 
 // What git's client takes for the server's refusal: "unpack ok"-less report with the reason for each ref.
 std::string refuse_push(const PushHead& head, std::string_view reason);

@@ -1,5 +1,5 @@
-// One push into a run's quarantine: read its head, judge it, let git check and index it in a sandbox, take over what
-// came of it, tell the listener, and only then answer.
+// One push into a run's quarantine: read its head, check it, let git check and index it in a sandbox, take over
+// the result, call the listener, and only then respond.
 #include "base/log.h"
 #include "base/text.h"
 #include "forge/quarantine.h"
@@ -14,14 +14,14 @@ namespace {
 // $1: the run's prefix of refs; $2: where its work began; $3: most files that a branch changes; $4: largest object. The
 // repository that git writes to is a fresh one that stands on the quarantine; its new packs and refs are all that
 // leaves. What is over a limit leaves only the reason, in out/refused. Trees of trees can name more files than there
-// are atoms: whoever lists them has little memory.
+// are atoms: the process that lists them has little memory.
 constexpr std::string_view receive_script = R"sh(
 set -eu
 mkdir -p out/pack
 git init -q --bare --template= r
 cp /quarantine/HEAD /quarantine/packed-refs r/
 echo /quarantine/objects > r/objects/info/alternates
-git receive-pack --stateless-rpc r > answer
+git receive-pack --stateless-rpc r > result
 cd r
 git for-each-ref --format='%(objectname) %(*objectname) %(refname)' "$1" > ../out/refs
 : > ../out/bases
@@ -51,7 +51,7 @@ if [ -s ../large ]; then
     exit 0
 fi
 find objects/pack -name 'pack-*' -exec mv -t ../out/pack {} +
-cat ../answer
+cat ../result
 )sh";
 
 // "BASE HEAD" lines → the base of a head; empty: none.
@@ -82,22 +82,22 @@ public:
     }
 
     Result<> write(std::string_view bytes) override {
-        if (m_answered) return {}; // the rest of a refused push is read and thrown away
+        if (m_is_done) return {}; // the rest of a refused push is read and thrown away
         m_total += static_cast<int64_t>(bytes.size());
         if (m_total > m_quarantine.m_options.push_bytes + static_cast<int64_t>(longest_push_head))
             return refuse(fmt::format("a push has at most {} MiB", m_quarantine.m_options.push_bytes >> 20));
         if (m_process) return pass(bytes);
         m_head_bytes += bytes;
-        return look(false);
+        return check_head(false);
     }
 
     Result<> finish() override {
-        if (!m_answered && !m_process) TRY(look(true));
+        if (!m_is_done && !m_process) TRY(check_head(true));
         if (!m_process) return {};
         TRY(m_process->close_input());
-        std::string answer;
-        const auto ended = hear(answer);
-        // Limits of its sandbox are the push's own fault, and its client shows only what is said in git's way.
+        std::string result;
+        const auto ended = read_result(result);
+        // Limits of its sandbox are the push's own fault, and its client shows only messages in git's format.
         if (!ended.ok() && (ended.error().code == Code::too_large || ended.error().code == Code::busy))
             return refuse("the push is too large to be checked: " + ended.error().message);
         const GitOutput output = TRY(ended);
@@ -106,29 +106,29 @@ public:
                                std::string(truncate_utf8(trim(repair_utf8(output.err)), 300)));
         if (const std::string why = refused_inside(); !why.empty()) return refuse(why);
         const std::string messages = TRY(m_quarantine.take_over(m_repo, m_job.export_to));
-        m_answer = (m_head.has("side-band-64k") ? messages : "") + answer;
-        m_answered = true;
+        m_response = (m_head.has("side-band-64k") ? messages : "") + result;
+        m_is_done = true;
         return {};
     }
 
-    Result<std::string> read() override { return std::exchange(m_answer, {}); }
+    Result<std::string> read() override { return std::exchange(m_response, {}); }
 
 private:
     std::string place() const { return m_quarantine.path(m_repo.run_id, m_repo.repo_id); }
 
     Result<> refuse(const std::string& reason) {
         m_process.reset();
-        m_answered = true;
-        m_answer = refuse_push(m_head, reason);
+        m_is_done = true;
+        m_response = refuse_push(m_head, reason);
         log(Level::info, "push refused", {{"run", m_repo.run_id}, {"repo", m_repo.repo_id.text()}, {"why", reason}});
         return {};
     }
 
-    Result<GitOutput> hear(std::string& answer) {
+    Result<GitOutput> read_result(std::string& result) {
         for (;;) {
             const std::string piece = TRY(m_process->read());
             if (piece.empty()) return m_process->finish();
-            answer += piece;
+            result += piece;
         }
     }
 
@@ -137,18 +137,18 @@ private:
         return said.ok() ? std::string(truncate_utf8(repair_utf8(trim(said.value())), 500)) : std::string();
     }
 
-    // Judges as soon as there is enough to judge.
-    Result<> look(bool at_end) {
+    // Checks the head as soon as it is complete.
+    Result<> check_head(bool at_end) {
         PushRead read = TRY(read_push_head(m_head_bytes, at_end));
         if (read.state == PushReading::more) return {};
         m_head = std::move(read.head);
         const QuarantineOptions& options = m_quarantine.m_options;
         if (m_head.commands.empty()) { // a client that only tries whether it may speak
-            m_answered = true;
-            m_answer = "0000";
+            m_is_done = true;
+            m_response = "0000";
             return {};
         }
-        if (const std::string reason = judge(m_head, Quarantine::prefix(m_repo.run_id)); !reason.empty())
+        if (const std::string reason = check_push(m_head, Quarantine::prefix(m_repo.run_id)); !reason.empty())
             return refuse(reason);
         if (m_head.objects > options.push_objects)
             return refuse(fmt::format("a push has at most {} objects", options.push_objects));
@@ -182,7 +182,7 @@ private:
 
     Result<> pass(std::string_view bytes) {
         const auto written = m_process->write(bytes);
-        // Git reads no more; its answer will say why.
+        // Git reads no more; its output has the reason.
         if (!written.ok() && written.error().code == Code::conflict) return {};
         return written;
     }
@@ -194,8 +194,8 @@ private:
     PushHead m_head;
     int64_t m_total = 0;
     bool m_holds = false;
-    bool m_answered = false;
-    std::string m_answer;
+    bool m_is_done = false;
+    std::string m_response;
     std::unique_ptr<GitProcess> m_process;
 };
 

@@ -21,9 +21,9 @@ constexpr std::string_view select_run_repo =
     "SELECT run_id, repo_id, space_id, name, base_ref, base_commit FROM run_repos";
 
 // A text that is known already.
-class ReadyAnswer final : public GitExchange {
+class ReadyResponse final : public GitExchange {
 public:
-    explicit ReadyAnswer(std::string text) : m_text(std::move(text)) {}
+    explicit ReadyResponse(std::string text) : m_text(std::move(text)) {}
     Result<> write(std::string_view) override { return {}; }
     Result<> finish() override { return {}; }
     Result<std::string> read() override { return std::exchange(m_text, {}); }
@@ -33,12 +33,12 @@ private:
 };
 
 // Git's own output, as it comes.
-class StreamedAnswer final : public GitExchange {
+class StreamedResponse final : public GitExchange {
 public:
-    explicit StreamedAnswer(std::unique_ptr<GitProcess> process) : m_process(std::move(process)) {}
+    explicit StreamedResponse(std::unique_ptr<GitProcess> process) : m_process(std::move(process)) {}
     Result<> write(std::string_view bytes) override {
         const auto written = m_process->write(bytes);
-        // Git has heard enough; its answer says why.
+        // Git reads no more; its output has the reason.
         if (!written.ok() && written.error().code == Code::conflict) return {};
         return written;
     }
@@ -48,8 +48,7 @@ public:
         if (!piece.empty()) return piece;
         const GitOutput output = TRY(m_process->finish());
         if (output.exit_code != 0)
-            return unavailable("git could not answer: " +
-                               std::string(truncate_utf8(trim(repair_utf8(output.err)), 300)));
+            return unavailable("git failed: " + std::string(truncate_utf8(trim(repair_utf8(output.err)), 300)));
         return piece;
     }
 
@@ -136,7 +135,7 @@ GitJob Quarantine::job_of(const RunRepo& repo, const GitRequest& request) const 
     return job;
 }
 
-// What git can do as a server is the same for every repository: asked once in the life of this process.
+// What git can do as a server is the same for every repository: read once per process.
 Result<std::string> Quarantine::capabilities(const RunRepo& repo, const GitRequest& request) {
     {
         const Lock lock(m_mutex);
@@ -144,7 +143,7 @@ Result<std::string> Quarantine::capabilities(const RunRepo& repo, const GitReque
             return known->second;
     }
     const GitOutput output = TRY(m_git.run(job_of(repo, request)));
-    if (output.exit_code != 0) return unavailable("git could not answer: " + std::string(trim(output.err)));
+    if (output.exit_code != 0) return unavailable("git failed: " + std::string(trim(output.err)));
     const Lock lock(m_mutex);
     return m_capabilities[request.protocol] = output.out;
 }
@@ -157,17 +156,18 @@ Result<std::unique_ptr<GitExchange>> Quarantine::serve(const GitRequest& request
         GitRequest asked = request;
         if (!uploads) asked.protocol.clear(); // pushes have no second version
         if (asked.protocol == "version=2") {
-            exchange = std::make_unique<ReadyAnswer>(TRY(capabilities(repo, asked)));
+            exchange = std::make_unique<ReadyResponse>(TRY(capabilities(repo, asked)));
             return exchange;
         }
         GitOutput output = TRY(m_git.run(job_of(repo, asked)));
-        if (output.exit_code != 0) return unavailable("git could not answer: " + std::string(trim(output.err)));
+        if (output.exit_code != 0) return unavailable("git failed: " + std::string(trim(output.err)));
         const std::string_view name = uploads ? "upload-pack" : "receive-pack";
-        exchange = std::make_unique<ReadyAnswer>(packet(fmt::format("# service=git-{}\n", name)) + "0000" + output.out);
+        exchange =
+            std::make_unique<ReadyResponse>(packet(fmt::format("# service=git-{}\n", name)) + "0000" + output.out);
         return exchange;
     }
     if (uploads) {
-        exchange = std::make_unique<StreamedAnswer>(TRY(m_git.start(job_of(repo, request))));
+        exchange = std::make_unique<StreamedResponse>(TRY(m_git.start(job_of(repo, request))));
         return exchange;
     }
     if (request.gzip) return invalid("a compressed push is not taken");

@@ -1,6 +1,6 @@
 // The repositories of runs: what a worker clones from and pushes to. One small bare repository per run and repository
 // in DIR/quarantine, standing on the mirror: refs as they were when the run began, and the branches hone/RUN/… that the
-// run pushed since. Git serves it from inside sandboxes without network; a push is read and judged before git sees it,
+// run pushed since. Git serves it from inside sandboxes without network; a push is read and checked before git sees it,
 // is checked by git, and only its packs and refs are taken over. Thread-safe.
 #pragma once
 
@@ -45,7 +45,7 @@ public:
     virtual Result<> write(std::string_view bytes) = 0;
     // The request's body is complete.
     virtual Result<> finish() = 0;
-    // The next piece of the answer; empty at its end.
+    // The next piece of the response; empty at its end.
     virtual Result<std::string> read() = 0;
 };
 
@@ -56,7 +56,7 @@ struct QuarantineOptions {
     int64_t push_files = 10'000;                  // that a branch changes
     int64_t push_file_bytes = int64_t{50} << 20;  // of one object of a push, unpacked
     int64_t most_bytes = int64_t{500} << 20;      // of all pushes of a run to one repository
-    int64_t clone_bytes = int64_t{8} << 30;       // of one answer
+    int64_t clone_bytes = int64_t{8} << 30;       // of one response
     Duration time = std::chrono::minutes(10);     // of one request
     Duration push_time = std::chrono::minutes(3); // git has to unpack and check one push
 };

@@ -37,7 +37,7 @@ RefList parse_for_each_ref(std::string_view text);
 std::string write_packed_refs(const std::vector<Ref>& refs);
 Result<std::vector<Ref>> parse_packed_refs(std::string_view text);
 
-// `git ls-remote --symref URL HEAD` → "refs/heads/main"; empty when it says none.
+// `git ls-remote --symref URL HEAD` → "refs/heads/main"; empty when there is none.
 std::string parse_head(std::string_view text);
 
 const Ref* find_ref(const std::vector<Ref>& refs, std::string_view name);

@@ -93,7 +93,7 @@ Result<std::string> checked_url(std::string_view url, const std::string& local) 
         std::string_view path = url.substr(7);
         while (path.ends_with('/')) path.remove_suffix(1);
         if (!sandbox::is_clean_absolute_path(path) || !path.starts_with(local + "/"))
-            return forbidden("local repositories must lie in " + local);
+            return forbidden("local repositories must be in " + local);
         return "file://" + std::string(path);
     }
     if (url.starts_with("ssh://") || url.find('@') < url.find(':'))

@@ -38,7 +38,7 @@ struct Repo {
     std::string path_scope;
     bool allow_private = false;
     MirrorState state = MirrorState::created;
-    bool fetching = false; // right now; filled in by whoever knows the mirrors
+    bool fetching = false; // right now; filled in by the code that has the mirrors
     std::string head_ref;
     int64_t refs = 0;
     int64_t bytes = 0;

@@ -20,8 +20,8 @@ double in_own_unit(telemetry::Metric metric, double value) {
     return latency ? value / 1e6 : value;
 }
 
-telemetry::Series question(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns,
-                           int64_t to_ns) {
+telemetry::Series series_query(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns,
+                               int64_t to_ns) {
     telemetry::Series series;
     series.scope.project = project.text();
     series.scope.from_ns = from_ns;
@@ -50,7 +50,7 @@ Reading without_comparison(const Reading& reading) {
 
 Result<std::vector<Evaluator::Value>>
 Evaluator::values(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns, int64_t to_ns) {
-    telemetry::Series series = question(project, settings, from_ns, to_ns);
+    telemetry::Series series = series_query(project, settings, from_ns, to_ns);
     series.group_by = settings.group_by.value_or("");
     series.groups = most_groups;
     std::vector<Value> values;
@@ -64,7 +64,7 @@ Evaluator::values(const access::ProjectId& project, const MonitorSettings& setti
 Result<std::vector<PastValue>> Evaluator::history(const access::ProjectId& project, const MonitorSettings& settings,
                                                   int64_t before_ns) {
     const int64_t window = settings.window_seconds * second_ns;
-    telemetry::Series series = question(project, settings, std::max<int64_t>(0, before_ns - history_ns), before_ns);
+    telemetry::Series series = series_query(project, settings, std::max<int64_t>(0, before_ns - history_ns), before_ns);
     series.bucket = Duration(window);
     std::vector<PastValue> past;
     for (const telemetry::SeriesPoint& point : TRY(m_source.series(series))) {
@@ -94,9 +94,9 @@ Reading Evaluator::worst_of(const MonitorSettings& settings, Time at, const std:
             return other.group == each.group && other.samples >= settings.minimum_samples;
         });
         set_bounds(settings, reading, same == before.end() ? std::nullopt : std::optional(same->value), {}, 0);
-        // A group with too few spans says nothing while another says something.
+        // A group with too few spans has no value while another has one.
         const auto rank = [&](const Reading& one) {
-            return std::pair(judge(settings, one) != Verdict::no_data, badness(one));
+            return std::pair(check_condition(settings, one) != Verdict::no_data, badness(one));
         };
         if (!worst.value || rank(reading) > rank(worst)) worst = std::move(reading);
     }
@@ -147,8 +147,8 @@ Result<Chart> Evaluator::replay(const access::ProjectId& project, const MonitorS
     Standing standing;
     for (int64_t at = to_ns(to) - whole / step * step; at <= to_ns(to); at += step) {
         const Reading reading = TRY(read(project, settings, from_ns(at)));
-        const Standing next =
-            advance(standing, judge(settings, reading), from_ns(at), std::chrono::seconds(settings.for_seconds));
+        const Standing next = advance(standing, check_condition(settings, reading), from_ns(at),
+                                      std::chrono::seconds(settings.for_seconds));
         if (next.state == MonitorState::triggered && standing.state != MonitorState::triggered) ++chart.triggered;
         standing = next;
         chart.points.push_back(

@@ -1,7 +1,7 @@
-// Looks at the spans: what a monitor's metric was over a window, and what it should have been. Blocks; any thread.
+// Queries the spans: the value of a monitor's metric over a window, and its bounds. Blocks; any thread.
 #pragma once
 
-#include "monitor/judge.h"
+#include "monitor/condition.h"
 
 namespace hone::monitor {
 
@@ -19,7 +19,7 @@ public:
     // The window that ends at `at`; of automatic conditions the last whole one, aligned to its length, so that it can
     // be compared with those of the weeks before.
     Result<Reading> read(const access::ProjectId& project, const MonitorSettings& settings, Time at);
-    // What it would have said in the past, with the state machine running; at most `most_points` moments.
+    // Its states over past data, with the state machine running; at most `most_points` evaluations.
     Result<Chart> replay(const access::ProjectId& project, const MonitorSettings& settings, Time from, Time to,
                          size_t most_points = 60);
 

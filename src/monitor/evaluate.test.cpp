@@ -41,14 +41,14 @@ TEST_CASE("change says that there is not enough history until the window before 
         REQUIRE(reading.ok());
         return reading.value();
     };
-    CHECK(judge(settings, read(30min)) == Verdict::no_data); // nothing before
-    const Reading piece = read(90min);                       // twice what half a window held
-    CHECK(judge(settings, piece) == Verdict::no_data);
+    CHECK(check_condition(settings, read(30min)) == Verdict::no_data); // nothing before
+    const Reading piece = read(90min);                                 // twice what half a window held
+    CHECK(check_condition(settings, piece) == Verdict::no_data);
     CHECK(piece.value == 3600);
     CHECK_FALSE(piece.upper.has_value());
     CHECK(piece.note.find("not enough history") != std::string::npos);
-    CHECK(judge(settings, read(2h + 1s)) == Verdict::good);
+    CHECK(check_condition(settings, read(2h + 1s)) == Verdict::good);
     line.rush = line.begin + 3h;
-    CHECK(judge(settings, read(4h)) == Verdict::bad);
+    CHECK(check_condition(settings, read(4h)) == Verdict::bad);
     CHECK(read(4h).usual == 3600);
 }

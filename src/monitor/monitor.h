@@ -1,5 +1,5 @@
-// A monitor: a metric of a project's spans over a window, looked at now and then, with a condition that says when it is
-// bad. Plain data that the API shows as it is. Latencies are in milliseconds, cost in USD, rates a share of one.
+// A monitor: a metric of a project's spans over a window, evaluated on a schedule, with a condition that defines when
+// it is bad. Plain data that the API shows as it is. Latencies are in milliseconds, cost in USD, rates a share of one.
 #pragma once
 
 #include "access/access.h"
@@ -105,14 +105,14 @@ struct MonitorSettings {
               "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1."},
         Field{"filter", &MonitorSettings::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"group_by", &MonitorSettings::group_by,
-              "threshold and change: each of the 20 largest groups is looked at, the worst one counts."},
+              "threshold and change: each of the 20 largest groups is evaluated, the worst one counts."},
         Field{"eval_name", &MonitorSettings::eval_name, "For eval_rate and eval_score."},
         Field{"eval_label", &MonitorSettings::eval_label, "eval_rate: the share of this label."},
         Field{"condition", &MonitorSettings::condition, "When it is bad."},
         Field{"window_seconds", &MonitorSettings::window_seconds, "60 to 2,592,000; 86,400 if not given."},
         Field{"frequency_seconds", &MonitorSettings::frequency_seconds, "60 to 604,800; 3,600 if not given."},
         Field{"for_seconds", &MonitorSettings::for_seconds,
-              "Triggers only when it was bad for so long, up to 604,800."},
+              "Triggers only after it was bad for this many seconds, up to 604,800."},
         Field{"minimum_samples", &MonitorSettings::minimum_samples,
               "Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given."},
         Field{"mute_windows", &MonitorSettings::mute_windows, "Times without notices, at most 20."},
@@ -273,7 +273,7 @@ struct Chart {
     static constexpr std::tuple fields{
         Field{"points", &Chart::points, "Oldest first."},
         Field{"triggered", &Chart::triggered, "How often it changed to triggered."},
-        Field{"is_cut", &Chart::is_cut, "There are more points than one answer holds."},
+        Field{"is_cut", &Chart::is_cut, "There are more points than one response holds."},
     };
 };
 

@@ -1,4 +1,4 @@
-// Evaluating what is due and telling what changed.
+// Evaluates what is due and reports transitions.
 #include "monitor/monitors.h"
 
 #include "base/log.h"
@@ -117,7 +117,7 @@ Result<> Monitors::evaluate_claimed(const std::string& id, const std::string& to
     return announce(id);
 }
 
-// A monitor that cannot look says so; its state stays what it was.
+// A monitor that cannot be evaluated shows the problem; its state is unchanged.
 Result<> Monitors::note_failure(const Row& row, const Error& error, const std::string& token) {
     const Time now = m_clock.now();
     const Duration pause =
@@ -139,7 +139,7 @@ Result<> Monitors::note_failure(const Row& row, const Error& error, const std::s
 Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::string& token) {
     const Monitor& monitor = row.monitor;
     const Standing before{monitor.state, monitor.bad_since};
-    const Standing after = advance(before, judge(monitor.settings, reading), reading.at,
+    const Standing after = advance(before, check_condition(monitor.settings, reading), reading.at,
                                    std::chrono::seconds(monitor.settings.for_seconds));
     const bool changed = after.state != before.state;
     const auto event = make_id<MonitorEventTag>(m_clock);
@@ -183,8 +183,8 @@ Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::st
     return {};
 }
 
-// Tells people and automations of a transition that they do not know of yet, unless the monitor is muted: then when the
-// mute is over, if it is still triggered. A crash in between tells again, by the same id.
+// Reports a transition to people and automations once, unless the monitor is muted: then when the mute ends, if it is
+// still triggered. A crash in between reports it again with the same id.
 Result<> Monitors::announce(const std::string& id) {
     const Row row = TRY(row_of(id));
     if (row.monitor.state != MonitorState::triggered || row.announced || row.transition_id.empty() || row.monitor.muted)
@@ -203,10 +203,10 @@ Result<> Monitors::announce(const std::string& id) {
                                     reading,
                                     row.monitor.settings.window_seconds,
                                     row.monitor.settings.filter};
-        if (auto heard = m_listener->monitor_triggered(transition); !heard.ok()) {
-            log(Level::warning, "a monitor's transition was not heard",
-                {{"monitor", id}, {"why", heard.error().message}});
-            return {}; // the next step tries again
+        if (auto reported = m_listener->monitor_triggered(transition); !reported.ok()) {
+            log(Level::warning, "could not report a monitor's transition",
+                {{"monitor", id}, {"why", reported.error().message}});
+            return {}; // the next step retries
         }
     }
     TRY(m_database.execute("UPDATE monitors SET announced = 1 WHERE id = ? AND transition_id = ?", id,

@@ -1,6 +1,6 @@
-// The monitors of all projects: kept, evaluated when due, their changes told. step() is what tests call; the thread
-// only calls it. A due monitor is claimed before it is evaluated, so that of several servers on one database one does
-// it, and its new state, its history and its notice are one transaction. Thread-safe.
+// The monitors of all projects: stored, evaluated when due, their transitions reported. step() is what tests call; the
+// thread only calls it. A due monitor is claimed before it is evaluated, so that of several servers on one database one
+// does it, and its new state, its history and its notice are one transaction. Thread-safe.
 #pragma once
 
 #include "base/duty.h"
@@ -13,7 +13,7 @@ namespace hone::monitor {
 
 // A monitor went to triggered.
 struct Transition {
-    MonitorEventId id; // the same when it is told again
+    MonitorEventId id; // the same when it is reported again
     access::SpaceId space;
     access::ProjectId project;
     MonitorId monitor;
@@ -23,7 +23,7 @@ struct Transition {
     std::string filter;
 };
 
-// Told of each transition at least once, after it is stored; who acts on it remembers the id.
+// Receives each transition at least once, after it is stored; the id identifies repetitions.
 class TransitionListener {
 public:
     virtual ~TransitionListener() = default;
@@ -41,7 +41,7 @@ struct MuteWish {
     std::optional<std::string> reason;
     static constexpr std::tuple fields{
         Field{"until", &MuteWish::until, "Until then; this or seconds."},
-        Field{"seconds", &MuteWish::seconds, "For so long, up to 31,536,000."},
+        Field{"seconds", &MuteWish::seconds, "For this many seconds, up to 31,536,000."},
         Field{"reason", &MuteWish::reason, "Why."},
     };
 };
@@ -81,7 +81,7 @@ public:
     Result<Chart> preview(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
                           const MonitorSettings& settings, Time from, Time to);
 
-    // Evaluates what is due; returns how many. Also tells transitions that a crash kept from being told.
+    // Evaluates what is due; returns how many. Also reports transitions that a crash interrupted.
     Result<int64_t> step();
     // Thins old values; called by a background duty.
     Result<> sweep();

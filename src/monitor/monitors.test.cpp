@@ -287,7 +287,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     const Reading reading = must(evaluator.read(project, settings, end));
     CHECK(reading.samples == 100);
     CHECK(reading.value == doctest::Approx(0.5));
-    CHECK(judge(settings, reading) == Verdict::bad);
+    CHECK(check_condition(settings, reading) == Verdict::bad);
 
     MonitorSettings grouped = settings;
     grouped.group_by = "name";
@@ -304,7 +304,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     const Reading changed = must(evaluator.read(project, change, end));
     CHECK(changed.usual == doctest::Approx(100));
     CHECK(changed.value == doctest::Approx(500));
-    CHECK(judge(change, changed) == Verdict::bad);
+    CHECK(check_condition(change, changed) == Verdict::bad);
 
     const Chart chart = must(evaluator.replay(project, settings, end - 1h, end));
     CHECK(chart.points.size() == 7);

@@ -1,4 +1,4 @@
-// Monitors as they are kept: making, finding, changing, muting, their history and chart.
+// The rows of monitors: create, find, change, mute, history and chart.
 #include "access/names.h"
 #include "access/project_list.h"
 #include "base/log.h"
@@ -158,15 +158,15 @@ Result<Monitor> Monitors::update(const access::Caller& caller, const MonitorId& 
     const MonitorSettings settings = change.settings.value_or(before.settings);
     TRY(check_settings(settings));
     const bool enabled = change.enabled.value_or(before.enabled);
-    const bool look_now = !(settings == before.settings) || (enabled && !before.enabled);
+    const bool evaluate_now = !(settings == before.settings) || (enabled && !before.enabled);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const Time now = m_clock.now();
         TRY(transaction.execute(
             "UPDATE monitors SET name = ?, description = ?, settings = ?, enabled = ?, updated_at = "
             "? WHERE id = ?",
             name, description, json::write(settings), enabled, now, id));
-        // Other numbers, another history: what was bad by the old ones starts anew.
-        if (look_now)
+        // With other settings the time since it is bad starts again.
+        if (evaluate_now)
             TRY(transaction.execute("UPDATE monitors SET next_at = ?, bad_since = NULL, problem = '' WHERE id = ?", now,
                                     id));
         std::string note = !(settings == before.settings) ? "settings" : "";

@@ -16,8 +16,8 @@ struct DeliveryTag {
 using DeliveryId = Id<DeliveryTag>;
 
 enum class DeliveryState {
-    pending,  // not yet taken by the other side; tried again at next_at
-    sent,     // the other side said yes
+    pending,  // not accepted yet; the next attempt is at next_at
+    sent,     // the receiver accepted it
     given_up, // a day of trying
 };
 constexpr auto enum_names(DeliveryState) {
@@ -45,7 +45,7 @@ struct Delivery {
         Field{"title", &Delivery::title, ""},
         Field{"state", &Delivery::state, ""},
         Field{"attempts", &Delivery::attempts, ""},
-        Field{"next_at", &Delivery::next_at, "When it is tried again; null when it is not."},
+        Field{"next_at", &Delivery::next_at, "When the next attempt is; null when there is none."},
         Field{"problem", &Delivery::problem, "Why the last attempt failed; empty when it did not."},
         Field{"created_at", &Delivery::created_at, ""},
         Field{"finished_at", &Delivery::finished_at, ""},

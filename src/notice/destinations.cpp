@@ -76,7 +76,7 @@ Result<std::string> checked_addresses(const std::vector<std::string>& to) {
     return out;
 }
 
-// What may be shown of the target. Says which fields belong to the type.
+// What may be shown of the target. Errors name the fields that belong to the type.
 Result<std::string> shown_target(DestinationType type, const std::optional<std::string>& url,
                                  const std::optional<std::vector<std::string>>& to) {
     if (type == DestinationType::email) {

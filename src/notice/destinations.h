@@ -38,7 +38,7 @@ struct Destination {
         Field{"name", &Destination::name, "Unique in the space."},
         Field{"type", &Destination::type, "webhook, slack or email."},
         Field{"target", &Destination::target, "What may be shown: the host of a hook, the addresses of mail."},
-        Field{"kinds", &Destination::kinds, "What it wants to hear of; empty: everything."},
+        Field{"kinds", &Destination::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &Destination::projects, "Whose notices it wants; empty: all. Those of the space always."},
         Field{"template", &Destination::message_template, "Of the message's text; empty: the usual one."},
         Field{"enabled", &Destination::enabled, ""},
@@ -49,7 +49,7 @@ struct Destination {
         Field{"last_failed_at", &Destination::last_failed_at, ""},
         Field{"last_problem", &Destination::last_problem, "Why the last attempt failed; empty when it did not."},
         Field{"pending", &Destination::pending, "Notices that wait to be delivered."},
-        Field{"signing_secret", &Destination::signing_secret, "Of a webhook; only in the answer that made it."},
+        Field{"signing_secret", &Destination::signing_secret, "Of a webhook; only in the response that created it."},
     };
 };
 
@@ -67,7 +67,7 @@ struct DestinationWish {
         Field{"type", &DestinationWish::type, "webhook, slack or email."},
         Field{"url", &DestinationWish::url, "Of webhook and slack; never shown again."},
         Field{"to", &DestinationWish::to, "Addresses of email, at most 20."},
-        Field{"kinds", &DestinationWish::kinds, "What it wants to hear of; empty: everything."},
+        Field{"kinds", &DestinationWish::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &DestinationWish::projects, "Ids or names: whose notices it wants; empty: all."},
         Field{"template", &DestinationWish::message_template,
               "{{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}."},
@@ -88,7 +88,7 @@ struct DestinationChange {
         Field{"name", &DestinationChange::name, "Unique in the space."},
         Field{"url", &DestinationChange::url, "Of webhook and slack; never shown again."},
         Field{"to", &DestinationChange::to, "Addresses of email, at most 20."},
-        Field{"kinds", &DestinationChange::kinds, "What it wants to hear of; empty: everything."},
+        Field{"kinds", &DestinationChange::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &DestinationChange::projects, "Ids or names: whose notices it wants; empty: all."},
         Field{"template", &DestinationChange::message_template, "Empty: the usual text."},
         Field{"enabled", &DestinationChange::enabled, ""},

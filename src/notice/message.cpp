@@ -18,7 +18,7 @@ std::string value_of(const Message& message, std::string_view name) {
     return to_text(message.created_at).substr(0, 19) + "Z";
 }
 
-// Calls `take_text` and `take_name` for the pieces in turn. A value that holds "{{" is not looked at again.
+// Calls `take_text` and `take_name` for the pieces in turn. A value that contains "{{" is not expanded again.
 template <class TakeText, class TakeName>
 Result<> walk_template(std::string_view text, TakeText take_text, TakeName take_name) {
     for (;;) {

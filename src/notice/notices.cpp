@@ -76,7 +76,7 @@ Result<bool> Notices::say(const Notice& notice) {
 
 Result<bool> Notices::say(sql::Transaction& transaction, const Notice& notice) const {
     const auto id = make_id<NoticeTag>(m_clock);
-    // A key is told once per kind; a long one is as good by its hash.
+    // A key makes one notice per kind; a long key is replaced by its hash.
     std::string key = std::string(name_of(notice.kind)) + ":" + (notice.key.empty() ? id.text() : notice.key);
     if (key.size() > longest_key || !is_valid_utf8(key) || key.find('\0') != key.npos)
         key = to_base64url(crypto::hash(key));

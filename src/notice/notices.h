@@ -1,5 +1,5 @@
-// What people should hear of: written down first (the outbox), delivered by the Sender afterwards, kept as the list of
-// notices in the UI. Everybody who has something to tell calls say(). Thread-safe.
+// Notices for people: stored first (the outbox), delivered by the Sender afterwards, shown as the list of notices in
+// the UI. Any part that has a notice calls say(). Thread-safe.
 //   notices.say({space, project, Kind::run_finished, "Run finished: nightly look", "…", "/runs/run_01…", "run_01…"})
 #pragma once
 
@@ -40,8 +40,8 @@ struct NoticeTag {
 };
 using NoticeId = Id<NoticeTag>;
 
-// Something to tell. Texts are plain: whoever shows them escapes them. They are made harmless (control characters, bad
-// UTF-8) and cut (title 200 bytes, body 4 KB) by say().
+// A notice to send. Texts are plain: the code that shows them escapes them. They are made harmless (control characters,
+// bad UTF-8) and cut (title 200 bytes, body 4 KB) by say().
 struct Notice {
     access::SpaceId space;
     std::optional<access::ProjectId> project{}; // absent: concerns the whole space
@@ -49,7 +49,7 @@ struct Notice {
     std::string title{}; // one line
     std::string body{};  // may have several lines
     std::string link{};  // path in the UI: "/projects/shop/monitors/mon_01…"
-    std::string key{};   // the same key in the same space is told once; empty: never the same
+    std::string key{};   // the same key in the same space is one notice; empty: always a new one
 };
 
 struct NoticeView {
@@ -85,10 +85,10 @@ class Notices {
 public:
     Notices(sql::Database& database, const Clock& clock) : m_database(database), m_clock(clock) {}
 
-    // Writes the notice and a delivery for each destination that wants it. True: new; false: this key was told before.
+    // Writes the notice and a delivery for each destination that wants it. True: new; false: this key exists.
     Result<bool> say(const Notice& notice);
     // The same within the transaction of what happened: both are there or neither is. Call wake() after the commit to
-    // have it delivered at once rather than within seconds.
+    // have it delivered immediately rather than within seconds.
     Result<bool> say(sql::Transaction& transaction, const Notice& notice) const;
     void wake() const {
         if (m_wake) m_wake();
@@ -105,7 +105,7 @@ public:
     // Notices that are older go, with their deliveries; called by a background duty.
     Result<int64_t> sweep(Duration keep = std::chrono::hours(24 * 90));
 
-    // Whoever delivers is told that there is something new. Set once at start, before notices come.
+    // Called after each new notice, to wake the Sender. Set once at start, before notices come.
     void set_wake(std::function<void()> wake) { m_wake = std::move(wake); }
 
 private:

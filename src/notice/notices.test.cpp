@@ -95,7 +95,7 @@ TEST_CASE("a receiver that fails is tried again with growing pauses and given up
         const auto deliveries = must(office.destinations.deliveries(world.admin, hook.id, {})).data;
         CHECK(deliveries[0].state == DeliveryState::given_up);
         CHECK(deliveries[0].attempts == tries);
-        CHECK(deliveries[0].problem == "answered 503 Service Unavailable"); // and none of its words
+        CHECK(deliveries[0].problem == "the receiver responded 503 Service Unavailable"); // and none of its words
         CHECK(sender.count().given_up == 1);
         world.clock.advance(24h);
         CHECK(must(sender.step()) == 0);

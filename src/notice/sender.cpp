@@ -117,7 +117,7 @@ Result<std::string> Sender::checked_address(const std::string& url) const {
         if (why)
             return forbidden(parsed.host + " is at a " + std::string(*why) +
                              (m_options.allow_private
-                                  ? ", which is never dialled"
+                                  ? ", to which Hone never connects"
                                   : ", which notices may not go to unless notice_private_addresses is true"));
     }
     if (endpoints.empty()) return unavailable(parsed.host + " has no address");
@@ -143,19 +143,21 @@ Sender::Outcome Sender::post(const Target& target, const Message& message) {
     if (!address.ok()) return {failed(address.error().message), {}};
     request.connect_to = address.value();
     request.total_timeout = m_options.timeout;
-    request.on_body = [](std::string_view) -> Result<> { return {}; }; // nobody is shown what an inner server says
+    request.on_body = [](std::string_view) -> Result<> {
+        return {};
+    }; // the body of an internal server is shown to no one
     request.cancel = &m_cancel;
-    const auto answer = m_client.send(request);
-    if (!answer.ok()) return {failed(answer.error().message), {}};
+    const auto response = m_client.send(request);
+    if (!response.ok()) return {failed(response.error().message), {}};
     Outcome outcome;
-    outcome.attempt.status = answer.value().status;
-    outcome.attempt.ok = answer.value().status >= 200 && answer.value().status < 300;
+    outcome.attempt.status = response.value().status;
+    outcome.attempt.ok = response.value().status >= 200 && response.value().status < 300;
     if (!outcome.attempt.ok) {
-        outcome.attempt.problem = "answered " + std::to_string(answer.value().status) + " " +
-                                  std::string(net::reason_phrase(answer.value().status));
-        if (answer.value().status / 100 == 3) outcome.attempt.problem += "; redirects are not followed";
+        outcome.attempt.problem = "the receiver responded " + std::to_string(response.value().status) + " " +
+                                  std::string(net::reason_phrase(response.value().status));
+        if (response.value().status / 100 == 3) outcome.attempt.problem += "; redirects are not followed";
     }
-    if (const auto wait = parse_integer(answer.value().header("Retry-After")); wait.ok() && wait.value() > 0)
+    if (const auto wait = parse_integer(response.value().header("Retry-After")); wait.ok() && wait.value() > 0)
         outcome.wait_at_least =
             std::min<Duration>(std::chrono::seconds(std::min<int64_t>(wait.value(), 86'400)), longest_pause);
     return outcome;

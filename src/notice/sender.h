@@ -1,6 +1,6 @@
-// Delivers notices: takes due rows of the outbox one by one, tries, writes down what happened. Retries with growing
-// pauses for a day, then gives up visibly. A row is claimed before it is tried, so that several servers and threads
-// share the work; after a crash the claim runs out and it is tried again (receivers know repeats by the delivery id).
+// Delivers notices: takes due rows of the outbox one by one, sends them, records the result. Retries with growing
+// pauses for a day, then marks the delivery as failed. A row is claimed before it is sent, so that several servers and
+// threads share the work; after a crash the claim expires and it is sent again (the delivery id identifies repeats).
 // step() is what tests call; the threads only call it. Thread-safe.
 #pragma once
 
@@ -27,9 +27,9 @@ struct Attempt {
     std::string problem;
     int64_t took_ms = 0;
     static constexpr std::tuple fields{
-        Field{"ok", &Attempt::ok, "The other side took it."},
-        Field{"status", &Attempt::status, "HTTP status of a hook; null when there was no answer, and for mail."},
-        Field{"problem", &Attempt::problem, "What to repair; empty when it is ok."},
+        Field{"ok", &Attempt::ok, "The receiver accepted it."},
+        Field{"status", &Attempt::status, "HTTP status of a webhook; null without a response, and for mail."},
+        Field{"problem", &Attempt::problem, "What to fix; empty when it is ok."},
         Field{"took_ms", &Attempt::took_ms, ""},
     };
 };
@@ -41,7 +41,7 @@ public:
 
     // Tries what is due now; returns how many attempts it made.
     Result<int64_t> step();
-    // A message that says it is a test, now and once. Needs monitor_write.
+    // Sends one test message now. Needs monitor_write.
     Result<Attempt> test(const access::Caller& caller, const DestinationId& id);
 
     void start() { m_duty.start(); }

@@ -42,7 +42,7 @@ private:
         if (!offers("STARTTLS"))
             return unavailable(m_options.host + " does not offer STARTTLS; set smtp_security to tls or none");
         TRY(expect(TRY(say("STARTTLS")), 2, "refused STARTTLS"));
-        // What came in clear behind the answer was put there by somebody else.
+        // Unencrypted bytes after the reply were injected by an attacker.
         if (!m_wire->input().empty()) return unavailable(m_options.host + " spoke out of turn before TLS");
         TRY(secure());
         return hello();
@@ -154,12 +154,12 @@ Result<std::optional<SmtpReply>> take_reply(std::string& input) {
         std::string_view line = std::string_view(input).substr(at, end - at);
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.size() > longest_line || reply.lines.size() == most_lines)
-            return unavailable("the mail server's answer is too long");
+            return unavailable("the mail server's reply is too long");
         const bool formed = line.size() >= 3 && is_digit(line[0]) && is_digit(line[1]) && is_digit(line[2]) &&
                             line[0] >= '2' && line[0] <= '5' && (line.size() == 3 || line[3] == ' ' || line[3] == '-');
-        if (!formed) return unavailable("the mail server's answer is not SMTP");
+        if (!formed) return unavailable("the mail server's reply is not SMTP");
         const int code = (line[0] - '0') * 100 + (line[1] - '0') * 10 + (line[2] - '0');
-        if (reply.code != 0 && reply.code != code) return unavailable("the mail server's answer is not SMTP");
+        if (reply.code != 0 && reply.code != code) return unavailable("the mail server's reply is not SMTP");
         reply.code = code;
         reply.lines.emplace_back(line.substr(std::min<size_t>(4, line.size())));
         at = end + 1;

@@ -25,7 +25,7 @@ struct SmtpOptions {
     Duration timeout = std::chrono::seconds(30);
 };
 
-// What the server said when it took the mail. Errors: unavailable (no connection, no TLS, refused for now), invalid
+// The server's reply when it accepted the mail. Errors: unavailable (no connection, no TLS, refused for now), invalid
 // (refused for good), busy (too slow).
 Result<std::string> send_mail(const SmtpOptions& options, const std::vector<std::string>& to, const std::string& mail,
                               net::Cancel* cancel = nullptr);

@@ -59,7 +59,7 @@ struct Office {
     Destinations destinations;
 };
 
-// Remembers every request; answers what it is told.
+// Records every request; responds with what the test set.
 class Receiver {
 public:
     Receiver() {

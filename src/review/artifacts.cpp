@@ -210,13 +210,13 @@ Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, R
         return invalid("comment is missing: say what should be different");
     const std::string action = "artifact_" + std::string(name_of(decision));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Artifact> {
-        // The digest too: what was replaced meanwhile was not what the person looked at.
+        // The digest too: content that was replaced in the meantime was not reviewed.
         const int64_t decided = TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name "
                                                         "= ?, comment = ?, reviewed_at = ? WHERE id = ? "
                                                         "AND digest = ? AND review IN ('pending', 'changes_requested')",
                                                         name_of(decision), caller.actor(), caller.name, said,
                                                         m_clock.now(), id, artifact.digest));
-        if (decided == 0) return conflict("it was decided already, or has changed; look at it again");
+        if (decided == 0) return conflict("it was decided already, or has changed; reload it");
         TRY(m_access.audit.record(transaction, caller,
                                   {action,
                                    artifact.space_id,

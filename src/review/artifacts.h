@@ -1,6 +1,6 @@
 // What runs leave (investigations, labels, files, branches) and the review of it. Contents are kept once per hash in
-// DIR/artifacts; a row says whose it is and what became of it. Nothing here takes effect by itself: an approval that
-// must do something is carried out by whoever asks (Approval), then marked as applied. Thread-safe.
+// DIR/artifacts; a row records its run and its review. Nothing here takes effect by itself: what an
+// approval must do is done by the caller (Approval), then the artifact is marked as applied. Thread-safe.
 #pragma once
 
 #include "access/access.h"
@@ -58,9 +58,9 @@ struct Artifact {
         Field{"media_type", &Artifact::media_type, "From the content itself, never as claimed."},
         Field{"bytes", &Artifact::bytes, "Size."},
         Field{"digest", &Artifact::digest, "BLAKE2b of the content."},
-        Field{"review", &Artifact::review, "What a person, or the preset's policy, said."},
+        Field{"review", &Artifact::review, "The decision of a person or of the preset's policy."},
         Field{"reviewer", &Artifact::reviewer, "Who."},
-        Field{"comment", &Artifact::comment, "What they said about it."},
+        Field{"comment", &Artifact::comment, "Comment of the reviewer."},
         Field{"reviewed_at", &Artifact::reviewed_at, "When."},
         Field{"applied_at", &Artifact::applied_at, "When the approval took effect, for kinds that have one."},
         Field{"created_at", &Artifact::created_at, "When it was saved, the last time."},
@@ -110,7 +110,7 @@ public:
           m_directory(data_directory + "/artifacts"),
           m_caps(caps) {}
 
-    // By the run's worker. Saving the same name again replaces it and asks for a new review; one that was approved by
+    // By the run's worker. Saving the same name again replaces it and requests a new review; one that was approved by
     // a person stays as it is.
     Result<Artifact> save(const NewArtifact& wanted);
 

@@ -1,5 +1,5 @@
 // Branches as they come in: a push makes an artifact that waits for a person, or the next revision of one that is
-// there. The push is only written down; `Inspector` makes its diff afterwards, so that the worker need not wait.
+// there. The push is only recorded; `Inspector` makes its diff afterwards, so that the worker need not wait.
 // Thread-safe.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace hone::review {
 
-// What a review must know of the run that pushed.
+// What a review needs of the run that pushed.
 struct RunFacts {
     access::SpaceId space;
     access::ProjectId project;
@@ -46,13 +46,13 @@ public:
           m_clock(clock),
           m_artifacts(artifacts),
           m_runs(runs) {}
-    // Called after a push was written down. Once, before pushes come.
+    // Called after a push was recorded. Once, before pushes come.
     void set_listener(std::function<void()> listener) { m_listener = std::move(listener); }
 
     // A branch that a person rejected stays rejected.
     Result<> pushed(const forge::Push& push) override;
 
-    // No permission is asked for: callers have found the artifact already.
+    // No permission is checked: callers have found the artifact already.
     Result<Branch> find(const ArtifactId& artifact) const;
     Result<std::vector<Revision>> revisions(const ArtifactId& artifact) const; // oldest first
     // 0: the newest.
@@ -69,11 +69,11 @@ public:
     Result<std::optional<Waiting>> next_pending() const;
     Result<std::optional<Waiting>> next_unverified() const;
     Result<> inspected(const Waiting& which, const Inspected& found);
-    // Tried again a few times, then it stays failed.
+    // Retried a few times, then it stays failed.
     Result<> not_inspected(const Waiting& which, const std::string& why, bool again);
     Result<> verifying(const Waiting& which);
     Result<> verified(const Waiting& which, VerificationState state, const std::vector<VerificationResult>& results);
-    // After a restart: what was being verified is verified anew.
+    // After a restart: what was being verified is verified again.
     Result<> restart_verifications();
 
 private:

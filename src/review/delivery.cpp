@@ -16,13 +16,13 @@ namespace {
 constexpr int64_t most_attempts = 8;
 constexpr auto shortest_wait = std::chrono::seconds(15);
 constexpr auto longest_wait = std::chrono::hours(1);
-// How often an open one is asked about: often while it is young, then less and less.
+// How often an open one is polled: often while it is young, then less and less.
 constexpr auto youngest_poll = std::chrono::minutes(1);
 constexpr auto oldest_poll = std::chrono::minutes(30);
 
 // $1 base, $2 head, $3 keep, rewrite or squash, $4 branch, $5 commit the forge has of it, $6 address (empty: pack for a
 // repository of this server), $7 sign or nothing. Prints the commit that is delivered. The input of squash is its
-// message. rewrite makes each commit anew, with the same tree and dates, so that it is the same each time; its input
+// message. rewrite makes each commit again, with the same tree and dates, so that it is the same each time; its input
 // are trailers for the messages.
 constexpr std::string_view push_script = R"sh(set -e
 head=$2
@@ -30,7 +30,7 @@ head=$2
 mkdir -p /workspace/objects
 export GIT_ALTERNATE_OBJECT_DIRECTORIES="$GIT_DIR/objects" GIT_OBJECT_DIRECTORY=/workspace/objects
 if [ "$3" = squash ]; then head=$(git commit-tree "$2^{tree}" -p "$1"); fi
-said() { git log -1 --no-show-signature --date=raw --format="$1" "$commit"; }
+field() { git log -1 --no-show-signature --date=raw --format="$1" "$commit"; }
 add_trailer() { git interpret-trailers --in-place --no-divider --if-exists addIfDifferent --trailer "$1" message; }
 if [ "$3" = rewrite ]; then
     cat > trailers
@@ -40,12 +40,12 @@ if [ "$3" = rewrite ]; then
         for parent in $(git rev-parse "$commit^@"); do
             parents="$parents -p $(cat "made/$parent" 2> /dev/null || echo "$parent")"
         done
-        name=${GIT_AUTHOR_NAME:-$(said %an)} mail=${GIT_AUTHOR_EMAIL:-$(said %ae)}
-        said %B > message
+        name=${GIT_AUTHOR_NAME:-$(field %an)} mail=${GIT_AUTHOR_EMAIL:-$(field %ae)}
+        field %B > message
         while read -r line; do add_trailer "$line"; done < trailers
         if [ -n "$7" ]; then add_trailer "Signed-off-by: $name <$mail>"; fi
-        GIT_AUTHOR_NAME=$name GIT_AUTHOR_EMAIL=$mail GIT_AUTHOR_DATE=@$(said %ad) \
-            GIT_COMMITTER_NAME=$name GIT_COMMITTER_EMAIL=$mail GIT_COMMITTER_DATE=@$(said %cd) \
+        GIT_AUTHOR_NAME=$name GIT_AUTHOR_EMAIL=$mail GIT_AUTHOR_DATE=@$(field %ad) \
+            GIT_COMMITTER_NAME=$name GIT_COMMITTER_EMAIL=$mail GIT_COMMITTER_DATE=@$(field %cd) \
             git commit-tree "$commit^{tree}" $parents -F message > "made/$commit"
     done
     head=$(cat "made/$2")
@@ -87,7 +87,7 @@ std::string_view way_of(const ReviewPolicy& policy) {
     return *policy.sign_off || !policy.trailers.value.empty() || !policy.author.value.empty() ? "rewrite" : "keep";
 }
 
-// The end of what git said, in one line.
+// The end of git's output, in one line.
 std::string last_words(std::string_view said) {
     std::string kept;
     for (const std::string_view line : split(said, '\n')) {
@@ -98,7 +98,7 @@ std::string last_words(std::string_view said) {
     return repair_utf8(truncate_utf8(kept, 600));
 }
 
-// The forge's own answer will not change by itself.
+// The forge's response will not change by itself.
 bool is_final(Code code) {
     return code == Code::invalid || code == Code::forbidden || code == Code::not_found || code == Code::unauthorized ||
            code == Code::too_large;
@@ -125,7 +125,7 @@ Result<bool> Delivery::step() {
         one.next_try_at =
             now + std::clamp<Duration>(std::max<Duration>(retry_after, backoff), shortest_wait, longest_wait);
         const bool busy = carried.error().code == Code::busy;
-        // An open pull request stays open, whatever keeps us from asking about it.
+        // An open pull request stays open, also when polling fails.
         if (one.state != PullRequestState::open &&
             (is_final(carried.error().code) || (!busy && one.attempts >= most_attempts)))
             one.state = PullRequestState::failed;
@@ -173,7 +173,8 @@ Result<> Delivery::push(PullRequest& one) {
         if (output.exit_code != 0) {
             const std::string said = last_words(output.err);
             if (said.find("stale info") != std::string::npos)
-                return invalid("somebody else changed the branch " + one.branch + " on the forge; it is left as it is");
+                return invalid("the branch " + one.branch +
+                               " was changed on the forge by another author; it is left unchanged");
             return unavailable("git could not push the branch: " + said);
         }
         if (!forge::is_object_name(head)) return internal("git did not say what it pushed");
@@ -289,7 +290,7 @@ Result<> Delivery::follow(PullRequest& one, Duration& retry_after) {
         one.checks = opinion.checks;
         one.forge_review = opinion.review;
         if (*branch.policy.follow_forge_comments && one.state == PullRequestState::open)
-            TRY(tell_comments(one, *client));
+            TRY(send_comments(one, *client));
         return {};
     }();
     retry_after = client->retry_after();
@@ -302,7 +303,7 @@ Result<> Delivery::follow(PullRequest& one, Duration& retry_after) {
 }
 
 // Each comment of the forge once, as data.
-Result<> Delivery::tell_comments(PullRequest& one, forge::Client& client) {
+Result<> Delivery::send_comments(PullRequest& one, forge::Client& client) {
     const auto comments = TRY(client.comments(*one.number, one.told_until));
     if (comments.empty()) return {};
     json::Array lines;

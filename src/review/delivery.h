@@ -49,7 +49,7 @@ private:
     Result<> push(PullRequest& one);
     Result<> open(PullRequest& one, Duration& retry_after);
     Result<> follow(PullRequest& one, Duration& retry_after);
-    Result<> tell_comments(PullRequest& one, forge::Client& client);
+    Result<> send_comments(PullRequest& one, forge::Client& client);
     Result<std::vector<std::string>> approvers(const PullRequest& one) const;
     Result<> take_local(const std::string& brought, const RepoPlace& place, const std::string& branch,
                         const std::string& head) const;

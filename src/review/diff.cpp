@@ -56,7 +56,7 @@ struct Name {
     bool odd = false;
 };
 
-// How a name is shown: as it is, or quoted again where a reader could not tell what it is.
+// How a name is shown: as it is, or quoted again where it would be unclear.
 Name name_of_bytes(std::string_view bytes) {
     bool plain = is_valid_utf8(bytes);
     for (const char c : bytes) plain = plain && static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;

@@ -55,7 +55,7 @@ struct Hunk {
         Field{"old_count", &Hunk::old_count, "Lines of the old file."},
         Field{"new_start", &Hunk::new_start, "First line in the new file."},
         Field{"new_count", &Hunk::new_count, "Lines of the new file."},
-        Field{"heading", &Hunk::heading, "Function or section it lies in, as git found it."},
+        Field{"heading", &Hunk::heading, "Function or section it is in, as git found it."},
         Field{"lines", &Hunk::lines, "Lines in order."},
     };
 };
@@ -114,7 +114,7 @@ struct DiffCaps {
 };
 
 // The text of `git diff --no-ext-diff --no-textconv --no-color -M -p` between two commits. A text that ends in the
-// middle is what an output cap leaves: the diff then says `truncated`. Anything that git would not write is corrupt.
+// middle is what an output cap leaves: the diff is then `truncated`. Anything that git would not write is corrupt.
 Result<Diff> parse_diff(std::string_view text, const DiffCaps& caps = {});
 
 } // namespace hone::review

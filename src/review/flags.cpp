@@ -13,7 +13,7 @@ namespace hone::review {
 namespace {
 
 constexpr size_t most_flags = 500;
-// Beyond this nobody reads carefully.
+// Larger changes are not read carefully.
 constexpr int64_t many_lines = 2'000;
 constexpr size_t many_files = 100;
 constexpr int64_t head_lines = 20; // where a license stands
@@ -41,7 +41,7 @@ constexpr std::string_view built_in_protected[] = {
     ".hone/",
     ".husky/",
     ".pre-commit-config.yaml",
-    // What runs on the machine of whoever opens the branch.
+    // What runs on the machine of a person who opens the branch.
     ".vscode/",
     ".idea/",
     ".devcontainer/",
@@ -104,15 +104,15 @@ public:
         for (const std::string& path : alike) m_names.emplace(lowercase_ascii(path), path);
     }
 
-    void look_at(const FileDiff& entry) {
-        look_at_names(entry.file);
-        look_at_modes(entry.file);
-        look_at_lines(entry);
+    void check_file(const FileDiff& entry) {
+        check_names(entry.file);
+        check_modes(entry.file);
+        check_lines(entry);
     }
 
     // The history goes to the forge too: what a commit adds and a later one takes away, and what is longer than the
     // lines that are shown.
-    void look_at_patch(std::string_view patch) {
+    void check_patch(std::string_view patch) {
         std::string commit, told;
         for (const std::string_view line : split(patch, '\n')) {
             if (line.starts_with("From ")) commit = repair_utf8(line.substr(5, 10));
@@ -138,7 +138,7 @@ public:
     }
 
 private:
-    void look_at_names(const FileChange& file) {
+    void check_names(const FileChange& file) {
         for (const std::string* path : {&file.path, &file.old_path}) {
             if (path == &file.old_path && file.old_path == file.path) continue;
             if (is_protected(*path))
@@ -159,7 +159,7 @@ private:
         if (file.change != ChangeKind::deleted) look_for_twin(file);
     }
 
-    // A name that was there before is nobody's fault now.
+    // A name that existed before is not part of this change.
     void look_for_twin(const FileChange& file) {
         const std::string folded = lowercase_ascii(file.path);
         const auto [from, to] = m_names.equal_range(folded);
@@ -178,7 +178,7 @@ private:
         return false;
     }
 
-    void look_at_modes(const FileChange& file) {
+    void check_modes(const FileChange& file) {
         if (file.submodule)
             add(FlagKind::submodule, true, file.path, std::nullopt, "Points at a commit of another repository.");
         if (file.symlink && file.change != ChangeKind::deleted)
@@ -194,7 +194,7 @@ private:
                 "Its mode goes from " + file.old_mode + " to " + file.new_mode + ".");
     }
 
-    void look_at_lines(const FileDiff& entry) {
+    void check_lines(const FileDiff& entry) {
         const std::string& path = entry.file.path;
         std::set<std::string_view> added_licenses, removed_licenses;
         size_t unseen_count = 0;
@@ -209,7 +209,7 @@ private:
                 }
                 if (line.new_line == 1 && line.content.starts_with(lfs_version))
                     add(FlagKind::lfs_pointer, true, path, std::nullopt,
-                        "Is a pointer of Git LFS; what it points at is not here to be looked at.");
+                        "Is a Git LFS pointer; the file itself is not here and cannot be checked.");
                 if (line.kind != LineKind::added) continue;
                 if (const std::string_view what = seeming_secret(line.content); !what.empty()) {
                     add(FlagKind::secret, true, path, line.new_line, "Seems to hold " + std::string(what) + ".");
@@ -256,8 +256,8 @@ std::vector<Flag> find_flags(const Inspected& found, const ReviewPolicy& policy)
             finder.add(FlagKind::invisible_text, true, "", std::nullopt,
                        fmt::format("Commit {} has invisible characters in its message or author.", short_id));
     }
-    for (const FileDiff& entry : diff.files) finder.look_at(entry);
-    finder.look_at_patch(found.patch);
+    for (const FileDiff& entry : diff.files) finder.check_file(entry);
+    finder.check_patch(found.patch);
     if (diff.additions + diff.deletions > many_lines || diff.files.size() > many_files)
         finder.add(FlagKind::size, false, "", std::nullopt,
                    fmt::format("{} files and {} lines: too much for one careful look.", diff.files.size(),

@@ -64,7 +64,7 @@ struct Commit {
     };
 };
 
-// What git says about a branch.
+// What git reports about a branch.
 struct Inspected {
     std::string title{};
     std::vector<Commit> commits{}; // oldest first

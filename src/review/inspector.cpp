@@ -17,7 +17,7 @@ constexpr size_t longest_message = 20'000;
 constexpr size_t largest_log = 2'000'000;
 
 // $1 base, $2 head, $3 bytes of a diff and of a patch, $4 bytes of a log. A git that fails in the middle would leave
-// what looks like a smaller change: only that nobody reads its rest (141) is no failure.
+// what looks like a smaller change: only a closed pipe (141) is no failure.
 constexpr std::string_view opening = R"(set -e
 for commit in "$1" "$2"; do git rev-parse --verify --quiet --end-of-options "$commit^{commit}" >/dev/null; done
 first() { # BYTES COMMAND…

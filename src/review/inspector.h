@@ -1,4 +1,4 @@
-// Looks into pushed branches: commits, diff and patch, made by git in a sandbox from the run's quarantine. Used by the
+// Inspects pushed branches: commits, diff and patch, made by git in a sandbox from the run's quarantine. Used by the
 // background duty for each revision, and by requests that compare two revisions. Thread-safe.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a preset says about the review of the branches its runs push: who must agree, what is protected, how the fix is
+// The review policy of a preset for branches that its runs push: who must approve, what is protected, how the fix is
 // verified, how it is delivered. Part of run::Settings; declared once. Values only, any thread.
 #pragma once
 
@@ -51,7 +51,7 @@ struct ReviewPolicy {
     Defaulted<bool> follow_forge_comments = false;
     static constexpr std::tuple fields{
         Field{"approvals", &ReviewPolicy::approvals, "People who must approve a branch, 1 to 10."},
-        Field{"not_starter", &ReviewPolicy::not_starter, "Whoever started the run cannot approve its branches."},
+        Field{"not_starter", &ReviewPolicy::not_starter, "The member who started the run cannot approve its branches."},
         Field{"role", &ReviewPolicy::role, "Least role in the space whose approval counts."},
         Field{"protected_paths", &ReviewPolicy::protected_paths,
               "Patterns beside the built-in ones whose change needs an explicit allow: deploy/**, *.tf."},
@@ -66,7 +66,7 @@ struct ReviewPolicy {
               "Most open pull requests of Hone in one "
               "repository, 1 to 100."},
         Field{"labels", &ReviewPolicy::labels, "Put on pull requests."},
-        Field{"reviewers", &ReviewPolicy::reviewers, "User names on the forge who are asked for a review."},
+        Field{"reviewers", &ReviewPolicy::reviewers, "User names on the forge whose review is requested."},
         Field{"commits", &ReviewPolicy::commits, "keep the worker's commits, or squash them into one."},
         Field{
             "author", &ReviewPolicy::author,
@@ -74,7 +74,7 @@ struct ReviewPolicy {
         Field{"trailers", &ReviewPolicy::trailers, "Lines at the end of each delivered commit's message: Key: value."},
         Field{"sign_off", &ReviewPolicy::sign_off, "Adds Signed-off-by of its author to each delivered commit."},
         Field{"follow_forge_comments", &ReviewPolicy::follow_forge_comments,
-              "Changes requested on the forge are told to the session."},
+              "Changes requested on the forge are sent to the session."},
     };
 };
 

@@ -1,4 +1,4 @@
-// A pull request (merge request) as everybody sees it. Values, declared once; any thread.
+// A pull request (merge request). Values, declared once; any thread.
 #pragma once
 
 #include "access/caller.h"
@@ -19,7 +19,7 @@ enum class PullRequestState {
     merged,
     closed,
     only_pushed, // done: there is no forge to open one at, or the preset wants none
-    failed,      // given up; the error says why, `sync` tries again
+    failed,      // failed for good; see `error`, `sync` retries
 };
 constexpr auto enum_names(PullRequestState) {
     using enum PullRequestState;
@@ -83,10 +83,10 @@ struct PullRequest {
               "empty: nothing."},
         Field{"error", &PullRequest::error, "What went wrong last."},
         Field{"attempts", &PullRequest::attempts, "Failed attempts in a row."},
-        Field{"next_try_at", &PullRequest::next_try_at, "When it is looked at again."},
+        Field{"next_try_at", &PullRequest::next_try_at, "When the forge is polled next."},
         Field{"created_at", &PullRequest::created_at, "When the branch was approved."},
         Field{"updated_at", &PullRequest::updated_at, "When something about it last changed."},
-        Field{"polled_at", &PullRequest::polled_at, "When the forge was last asked."},
+        Field{"polled_at", &PullRequest::polled_at, "When the forge was last polled."},
         Field{"merged_at", &PullRequest::merged_at, "When it was merged."},
     };
 };

@@ -1,5 +1,5 @@
-// What a pull request says: title, change, why, how it was verified, where to look. Made of a worker's words, so it
-// mentions nobody, hides nothing and holds no secret. Pure, any thread.
+// The text of a pull request: title, change, why, how it was verified, links. Made of a worker's words, so it mentions
+// no user, hides nothing and contains no secret. Pure, any thread.
 #pragma once
 
 #include "review/revision.h"

@@ -27,9 +27,9 @@ public:
                                            const PullRequestFilter& filter, const access::PageRequest& page) const;
     Result<PullRequest> find(const access::Caller& caller, const PullRequestId& id,
                              access::Permission permission = access::Permission::run_read) const;
-    // Without asking who wants to know.
+    // Without a permission check.
     Result<std::optional<PullRequest>> of_artifact(const ArtifactId& artifact) const;
-    // Looks at it at once, also when it was given up.
+    // Polls it immediately, also when it failed.
     Result<PullRequest> wake(const access::Caller& caller, const PullRequestId& id);
 
     // Within the transaction of the approval. Conflict: the issue has an open one already, or the repository has as
@@ -39,7 +39,7 @@ public:
 
     // The next one that is due, if any.
     Result<std::optional<PullRequest>> next_due() const;
-    // Open ones of a repository are looked at as soon as possible: that one, or with number 0 all.
+    // Open ones of a repository are polled as soon as possible: that one, or with number 0 all.
     Result<> wake_open(const std::string& repo_id, int64_t number);
     // Everything that may have changed; the id and what it belongs to stay. An update that came in between (a later
     // approval) is not overwritten: then nothing is stored and false is returned.

@@ -134,7 +134,7 @@ Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& 
     if (!body && !resolved) return invalid("nothing to change: give body or resolved");
     if (body) {
         if (!before.mine) return forbidden("only its author changes a comment");
-        if (before.told_at) return conflict("the session was told already; write another comment");
+        if (before.told_at) return conflict("the session has received the comment already; write another one");
         TRY(m_database.execute("UPDATE review_comments SET body = ?, edited_at = ? WHERE id = ?",
                                TRY(checked_body(*body)), m_clock.now(), comment));
     }
@@ -149,7 +149,7 @@ Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& 
     return comment_of(after.front(), caller);
 }
 
-// Open threads that the session has not heard of; oldest first.
+// Open threads that were not sent to the session; oldest first.
 Result<std::vector<Comment>> Reviews::untold(const ArtifactId& id) const {
     const auto rows = TRY(m_database.query("SELECT " + std::string(comment_columns) +
                                                " FROM review_comments WHERE artifact_id = ? AND told_at IS NULL AND "

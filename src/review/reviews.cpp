@@ -138,7 +138,7 @@ Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const 
     if (!role_suffices(caller, artifact.space_id, *branch.policy.role))
         return Why(fmt::format("The preset wants the role {} or a higher one.", name_of(*branch.policy.role)));
     if (*branch.policy.not_starter && caller.kind != access::CallerKind::system && caller.principal() == branch.starter)
-        return Why("The preset wants somebody else than who started the run.");
+        return Why("The preset requires a reviewer other than the member who started the run.");
     if (revision.state != RevisionState::ready)
         return Why(revision.state == RevisionState::pending ? "Its diff is being made."
                                                             : "Its diff could not be made: " + revision.error);
@@ -182,7 +182,7 @@ Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, Rev
             return insert_decision(transaction, caller, id, 0, {decision, said, false});
         }));
     }
-    if (asks) TRY(tell_changes(caller, decided, said));
+    if (asks) TRY(send_changes(caller, decided, said));
     return decided;
 }
 
@@ -199,7 +199,7 @@ Result<> Reviews::check_approval(const Caller& caller, const Artifact& artifact,
     return {};
 }
 
-// Nothing is written when somebody else decided meanwhile, or another revision came.
+// Nothing is written when another reviewer decided in the meantime, or another revision was pushed.
 Result<bool> Reviews::write_decision(sql::Transaction& transaction, const Caller& caller, const Artifact& artifact,
                                      const Branch& branch, const Revision& revision, const Made& made) {
     const auto now_there = TRY(transaction.query("SELECT a.review, b.revision FROM artifacts a JOIN review_branches "
@@ -208,7 +208,7 @@ Result<bool> Reviews::write_decision(sql::Transaction& transaction, const Caller
     if (now_there.empty()) return not_found("artifact " + artifact.id.text());
     const std::string& state = now_there.front().text(0);
     if (now_there.front().integer(1) != revision.revision || (state != "pending" && state != "changes_requested"))
-        return conflict("it was decided already, or has changed; look at it again");
+        return conflict("it was decided already, or has changed; reload it");
     TRY(insert_decision(transaction, caller, artifact.id, revision.revision, made));
     const bool approves = made.decision == ReviewState::approved;
     const auto approvals =
@@ -229,7 +229,7 @@ Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& ar
     const Branch branch = TRY(m_branches.find(artifact.id));
     const Revision revision = TRY(m_branches.revision(artifact.id, 0));
     if (wanted.revision && *wanted.revision != revision.revision)
-        return conflict(fmt::format("revision {} was pushed meanwhile; look at it first", revision.revision));
+        return conflict(fmt::format("revision {} was pushed in the meantime; review it first", revision.revision));
     if (decision == ReviewState::approved)
         TRY(check_approval(caller, artifact, branch, revision, *wanted.allow_protected));
     const Made made{decision, said, *wanted.allow_protected};
@@ -268,10 +268,10 @@ Result<bool> Reviews::approve_automatic() {
     return true;
 }
 
-Result<> Reviews::tell_changes(const Caller& caller, const Artifact& artifact, const std::string& said) {
+Result<> Reviews::send_changes(const Caller& caller, const Artifact& artifact, const std::string& said) {
     const bool branch = artifact.kind == ArtifactKind::branch;
     std::string message =
-        fmt::format("A reviewer asks for changes to your {} \"{}\".\n", name_of(artifact.kind), artifact.name);
+        fmt::format("A reviewer requests changes to your {} \"{}\".\n", name_of(artifact.kind), artifact.name);
     if (!trim(said).empty()) message += "\n" + said + "\n";
     json::Array lines;
     for (const Comment& comment : TRY(untold(artifact.id))) {

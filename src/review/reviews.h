@@ -1,6 +1,6 @@
 // What people say about artifacts: comments on lines, threads, viewed marks, decisions; and the inbox of what waits
-// for somebody. A branch is approved when as many people as its preset wants have approved the same revision; what an
-// approval sets in motion (a pull request) is written down in the same transaction. Thread-safe.
+// for somebody. A branch is approved when as many people as its preset requires have approved the same revision; what
+// an approval sets in motion (a pull request) is recorded in the same transaction. Thread-safe.
 #pragma once
 
 #include "review/branches.h"
@@ -42,7 +42,7 @@ struct Comment {
         Field{"id", &Comment::id, "Id."},
         Field{"artifact_id", &Comment::artifact_id, "What it is about."},
         Field{"reply_to", &Comment::reply_to, "First comment of its thread; null: it begins one."},
-        Field{"revision", &Comment::revision, "Revision whose lines are meant; 0 for artifacts without revisions."},
+        Field{"revision", &Comment::revision, "Revision that the lines belong to; 0 for artifacts without revisions."},
         Field{"path", &Comment::path, "File; empty: the whole."},
         Field{"side", &Comment::side, "File before or after the change."},
         Field{"line", &Comment::line, "Line of that file; null: the file as a whole."},
@@ -50,7 +50,7 @@ struct Comment {
         Field{"author", &Comment::author, "Who wrote it."},
         Field{"resolved_by", &Comment::resolved_by, "Who closed the thread."},
         Field{"resolved_at", &Comment::resolved_at, "When the thread was closed; of its first comment."},
-        Field{"told_at", &Comment::told_at, "When the session was told."},
+        Field{"told_at", &Comment::told_at, "When it was sent to the session."},
         Field{"created_at", &Comment::created_at, "When it was written."},
         Field{"edited_at", &Comment::edited_at, "When it was changed."},
         Field{"mine", &Comment::mine, "The caller wrote it."},
@@ -85,10 +85,10 @@ struct Decision {
     Time created_at{};
     static constexpr std::tuple fields{
         Field{"id", &Decision::id, "Id."},
-        Field{"revision", &Decision::revision, "Revision that was looked at."},
+        Field{"revision", &Decision::revision, "Revision that was reviewed."},
         Field{"decision", &Decision::decision, "approved, rejected or changes_requested."},
         Field{"reviewer", &Decision::reviewer, "Who."},
-        Field{"comment", &Decision::comment, "What they said."},
+        Field{"comment", &Decision::comment, "Comment."},
         Field{"allow_protected", &Decision::allow_protected, "Blocking flags were allowed."},
         Field{"counts", &Decision::counts, "An approval of the newest revision."},
         Field{"created_at", &Decision::created_at, "When."},
@@ -101,7 +101,7 @@ struct Decide {
     json::Defaulted<bool> allow_protected = false;
     static constexpr std::tuple fields{
         Field{"comment", &Decide::comment, "Needed when changes are requested and no line has a comment."},
-        Field{"revision", &Decide::revision, "Revision that was looked at; a newer one makes this a conflict."},
+        Field{"revision", &Decide::revision, "Revision that was reviewed; a newer one makes this a conflict."},
         Field{"allow_protected", &Decide::allow_protected, "Allows blocking flags; only for approvals."},
     };
 };
@@ -142,7 +142,7 @@ struct ReviewCount {
     int64_t count = 0;
     static constexpr std::tuple fields{
         Field{"kind", &ReviewCount::kind, "What they are."},
-        Field{"review", &ReviewCount::review, "What was said."},
+        Field{"review", &ReviewCount::review, "Decision."},
         Field{"count", &ReviewCount::count, "How many."},
     };
 };
@@ -193,7 +193,7 @@ public:
     Result<access::Page<Comment>> comments(const access::Caller& caller, const ArtifactId& id,
                                            const access::PageRequest& page) const;
     Result<Comment> comment(const access::Caller& caller, const ArtifactId& id, const NewComment& wanted);
-    // Only its author changes a comment's text; anybody who reviews closes and opens threads.
+    // Only its author changes a comment's text; every reviewer closes and opens threads.
     Result<Comment> change_comment(const access::Caller& caller, const ArtifactId& id, const CommentId& comment,
                                    const std::optional<std::string>& body, std::optional<bool> resolved);
 
@@ -206,12 +206,12 @@ public:
     Result<bool> approve_automatic();
 
     // Of any artifact. An approval of a branch may not be the last one that it takes: then it stays pending. What
-    // approving labels sets in motion is the caller's business, as before.
+    // approving labels sets in motion is done by the caller.
     Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, ReviewState decision,
                             const Decide& wanted);
 
 private:
-    // What a reviewer said.
+    // The comment of a reviewer.
     struct Made {
         ReviewState decision;
         std::string comment;
@@ -229,7 +229,7 @@ private:
     Result<std::optional<std::string>> why_not(const access::Caller& caller, const Artifact& artifact,
                                                const Branch& branch, const Revision& revision) const;
     Result<std::vector<Comment>> untold(const ArtifactId& id) const;
-    Result<> tell_changes(const access::Caller& caller, const Artifact& artifact, const std::string& said);
+    Result<> send_changes(const access::Caller& caller, const Artifact& artifact, const std::string& comment);
 
     sql::Database& m_database;
     const Clock& m_clock;

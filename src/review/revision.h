@@ -8,7 +8,7 @@
 
 namespace hone::review {
 
-// pending: the diff is being made; failed: it could not be made, the error says why.
+// pending: the diff is being made; failed: it could not be made, see the error.
 enum class RevisionState { pending, ready, failed };
 constexpr auto enum_names(RevisionState) {
     return std::array{EnumName{RevisionState::pending, "pending"}, EnumName{RevisionState::ready, "ready"},
@@ -107,7 +107,7 @@ struct Branch {
         Field{"branch", &Branch::branch, "Name of the branch."},
         Field{"revision", &Branch::revision, "Newest revision."},
         Field{"fix_of", &Branch::fix_of, "Issue that it is to fix; empty: none."},
-        Field{"policy", &Branch::policy, "What the preset says about the review."},
+        Field{"policy", &Branch::policy, "The preset's review policy."},
     };
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kept_output = 16 << 10;
 constexpr int64_t checkout_ms = 120'000;
 
-// Not a clone: git refuses to be served by a repository of somebody else, and copies nothing this way.
+// Not a clone: git refuses a repository of another user, and copies nothing this way.
 constexpr std::string_view checkout_script = R"(set -e
 git init --quiet /workspace/repo
 echo "$1/objects" > /workspace/repo/.git/objects/info/alternates

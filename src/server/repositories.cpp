@@ -30,8 +30,7 @@ Result<> Repositories::open_git(const RepositoriesParts& parts) {
     forge::QuarantineOptions quarantine = parts.quarantine;
     quarantine.directory = data + "/quarantine";
     m_quarantine.emplace(parts.database, parts.clock, *m_mirrors, *m_git, quarantine);
-    TRY(m_quarantine->sweep(
-        [&](std::span<const std::string> ids) { return run::existing_runs(parts.database, ids); }));
+    TRY(m_quarantine->sweep([&](std::span<const std::string> ids) { return run::existing_runs(parts.database, ids); }));
     m_supply.emplace(m_repos, *m_mirrors, *m_quarantine, parts.skills);
     m_gateway_git.emplace(*m_quarantine);
     m_services.mirrors = &*m_mirrors;

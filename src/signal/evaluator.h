@@ -1,4 +1,4 @@
-// An evaluator: a rule that judges the new spans of a project without a model and writes evals of the kind `code`.
+// An evaluator: a rule that evaluates the new spans of a project without a model and writes evals of the kind `code`.
 // Declared once for the API, the CLI and the UI. Values only; any thread.
 #pragma once
 
@@ -42,22 +42,23 @@ struct Evaluator {
     static constexpr std::tuple fields{
         Field{"id", &Evaluator::id, "Id."},
         Field{"space_id", &Evaluator::space_id, "Space."},
-        Field{"project_id", &Evaluator::project_id, "Project whose spans it judges."},
+        Field{"project_id", &Evaluator::project_id, "Project whose spans it evaluates."},
         Field{"name", &Evaluator::name, "Name of the evals it writes; unique in its project."},
         Field{"description", &Evaluator::description, "What it is for."},
-        Field{"filter", &Evaluator::filter, "The spans it judges; empty: all."},
+        Field{"filter", &Evaluator::filter, "The spans it evaluates; empty: all."},
         Field{"condition", &Evaluator::condition, "Which of these match, in the filter language."},
         Field{"label", &Evaluator::label, "Label of spans that match."},
         Field{"score", &Evaluator::score, "Their score."},
-        Field{"other_label", &Evaluator::other_label, "Label of judged spans that do not; empty: they get no eval."},
+        Field{"other_label", &Evaluator::other_label,
+              "Label of evaluated spans that do not match; empty: they get no eval."},
         Field{"other_score", &Evaluator::other_score, "Their score."},
-        Field{"sample_percent", &Evaluator::sample_percent, "Share of the traces it looks at, 1 to 100."},
-        Field{"enabled", &Evaluator::enabled, "Whether it judges what comes."},
+        Field{"sample_percent", &Evaluator::sample_percent, "Share of the traces it evaluates, 1 to 100."},
+        Field{"enabled", &Evaluator::enabled, "Whether it evaluates new spans."},
         Field{"issue_id", &Evaluator::issue_id, "Issue that it was made from."},
         Field{"revision", &Evaluator::revision, "Grows with every change of the rule; evals carry it."},
         Field{"judged", &Evaluator::judged, "Evals it wrote."},
         Field{"matched", &Evaluator::matched, "Of these, for spans that match."},
-        Field{"judged_up_to", &Evaluator::judged_up_to, "Spans received until then are judged."},
+        Field{"judged_up_to", &Evaluator::judged_up_to, "Spans received until then are evaluated."},
         Field{"last_at", &Evaluator::last_at, "When it looked last."},
         Field{"problem", &Evaluator::problem, "Why its last look failed; empty: it did not."},
         Field{"created_by", &Evaluator::created_by, "Who made it."},
@@ -82,16 +83,16 @@ struct NewEvaluator {
         Field{"name", &NewEvaluator::name, "Name of the evals it writes; unique in its project."},
         Field{"description", &NewEvaluator::description, "What it is for."},
         Field{"project", &NewEvaluator::project, "Id or name of the project."},
-        Field{"filter", &NewEvaluator::filter, "The spans it judges; all if not given."},
+        Field{"filter", &NewEvaluator::filter, "The spans it evaluates; all if not given."},
         Field{"condition", &NewEvaluator::condition, "Which of these match, in the filter language."},
         Field{"label", &NewEvaluator::label, "Label of spans that match; `fail` if not given."},
         Field{"score", &NewEvaluator::score, "Their score."},
         Field{"other_label", &NewEvaluator::other_label,
-              "Label of judged spans that do not match; not given: they get no eval."},
+              "Label of evaluated spans that do not match; not given: they get no eval."},
         Field{"other_score", &NewEvaluator::other_score, "Their score."},
         Field{"sample_percent", &NewEvaluator::sample_percent, "1 to 100; 100 if not given."},
         Field{"backfill_hours", &NewEvaluator::backfill_hours,
-              "Judge what was received before, too; 0 to 720, 0 if not given."},
+              "Also evaluate spans of the last hours; 0 to 720, 0 if not given."},
     };
 };
 
@@ -108,26 +109,26 @@ struct EvaluatorChange {
     std::optional<int64_t> backfill_hours{};
     static constexpr std::tuple fields{
         Field{"description", &EvaluatorChange::description, "What it is for."},
-        Field{"filter", &EvaluatorChange::filter, "The spans it judges."},
+        Field{"filter", &EvaluatorChange::filter, "The spans it evaluates."},
         Field{"condition", &EvaluatorChange::condition, "Which of these match."},
         Field{"label", &EvaluatorChange::label, "Label of spans that match."},
         Field{"score", &EvaluatorChange::score, "Their score; null: none."},
         Field{"other_label", &EvaluatorChange::other_label, "Label of those that do not; empty: no eval."},
         Field{"other_score", &EvaluatorChange::other_score, "Their score; null: none."},
         Field{"sample_percent", &EvaluatorChange::sample_percent, "1 to 100."},
-        Field{"enabled", &EvaluatorChange::enabled, "Whether it judges what comes; off, then on: begins anew."},
+        Field{"enabled", &EvaluatorChange::enabled, "Whether it evaluates new spans; off, then on: starts again."},
         Field{"backfill_hours", &EvaluatorChange::backfill_hours,
-              "Also judge what was received in so many hours and has no eval of it; 1 to 720."},
+              "Also evaluate spans of the last hours that have no eval of it; 1 to 720."},
     };
 };
 
-// What a rule would have said, before anybody saves it.
+// The result of a rule over past spans, before it is saved.
 struct EvaluatorPreview {
     int64_t spans = 0;
     int64_t matched = 0;
     int64_t hours = 24;
     static constexpr std::tuple fields{
-        Field{"spans", &EvaluatorPreview::spans, "Spans it would have judged."},
+        Field{"spans", &EvaluatorPreview::spans, "Spans it would have evaluated."},
         Field{"matched", &EvaluatorPreview::matched, "Of these, those that match."},
         Field{"hours", &EvaluatorPreview::hours, "In so many hours until now."},
     };

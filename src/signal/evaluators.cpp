@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "signal/detect/message_template.h"
 #include "signal/detect/survey.h"
+#include "sql/columns.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/filter.h"
 
@@ -25,41 +26,35 @@ constexpr Duration late = std::chrono::minutes(10);
 // And it may have begun this long before.
 constexpr Duration longest_span = std::chrono::hours(24);
 
-constexpr std::string_view columns =
-    "id, space_id, project_id, name, description, filter, condition, label, score, other_label, other_score, "
-    "sample_percent, enabled, issue_id, revision, judged, matched, judged_up_to, last_at, problem, created_by_name, "
-    "created_at, updated_at";
-
-std::optional<double> optional_real(const sql::Row& row, size_t column) {
-    return row.is_null(column) ? std::optional<double>() : row.real(column);
-}
+constexpr std::tuple evaluator_columns{
+    sql::Column{"id", &Evaluator::id},
+    sql::Column{"space_id", &Evaluator::space_id},
+    sql::Column{"project_id", &Evaluator::project_id},
+    sql::Column{"name", &Evaluator::name},
+    sql::Column{"description", &Evaluator::description},
+    sql::Column{"filter", &Evaluator::filter},
+    sql::Column{"condition", &Evaluator::condition},
+    sql::Column{"label", &Evaluator::label},
+    sql::Column{"score", &Evaluator::score},
+    sql::Column{"other_label", &Evaluator::other_label},
+    sql::Column{"other_score", &Evaluator::other_score},
+    sql::Column{"sample_percent", &Evaluator::sample_percent},
+    sql::Column{"enabled", &Evaluator::enabled},
+    sql::Column{"issue_id", &Evaluator::issue_id},
+    sql::Column{"revision", &Evaluator::revision},
+    sql::Column{"judged", &Evaluator::judged},
+    sql::Column{"matched", &Evaluator::matched},
+    sql::Column{"judged_up_to", &Evaluator::judged_up_to},
+    sql::Column{"last_at", &Evaluator::last_at},
+    sql::Column{"problem", &Evaluator::problem},
+    sql::Column{"created_by_name", &Evaluator::created_by},
+    sql::Column{"created_at", &Evaluator::created_at},
+    sql::Column{"updated_at", &Evaluator::updated_at},
+};
+const std::string select_evaluator = "SELECT " + sql::names(evaluator_columns) + " FROM evaluators";
 
 Evaluator evaluator_of(const sql::Row& row) {
-    Evaluator made;
-    made.id = row.id<EvaluatorTag>(0);
-    made.space_id = row.id<access::SpaceTag>(1);
-    made.project_id = row.id<access::ProjectTag>(2);
-    made.name = row.text(3);
-    made.description = row.text(4);
-    made.filter = row.text(5);
-    made.condition = row.text(6);
-    made.label = row.text(7);
-    made.score = optional_real(row, 8);
-    made.other_label = row.text(9);
-    made.other_score = optional_real(row, 10);
-    made.sample_percent = row.integer(11);
-    made.enabled = row.flag(12);
-    made.issue_id = row.optional_id<IssueTag>(13);
-    made.revision = row.integer(14);
-    made.judged = row.integer(15);
-    made.matched = row.integer(16);
-    made.judged_up_to = row.time(17);
-    made.last_at = row.optional_time(18);
-    made.problem = row.text(19);
-    made.created_by = row.text(20);
-    made.created_at = row.time(21);
-    made.updated_at = row.time(22);
-    return made;
+    return sql::read<Evaluator>(evaluator_columns, row);
 }
 
 Result<> check_filter(std::string_view field, const std::string& text) {
@@ -90,8 +85,8 @@ Result<Time> backfill_from(Time now, int64_t hours, int64_t least) {
     return now - std::chrono::hours(hours);
 }
 
-// Spans the rule judges, with whether they match. Bound: project, after, until, began.
-std::string question_of(const Evaluator& rule, telemetry::ClickHouseQuery& query) {
+// Spans the rule evaluates, with whether they match. Bound: project, after, until, began.
+std::string query_of(const Evaluator& rule, telemetry::ClickHouseQuery& query) {
     const auto filter = telemetry::parse_filter(rule.filter);
     const auto condition = telemetry::parse_filter(rule.condition);
     // Checked when it was saved; one that is no longer understood matches nothing.
@@ -121,7 +116,7 @@ void bind_times(telemetry::ClickHouseQuery& query, const std::string& project, T
 Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::ClickHouseQuery& query) {
     json::Value answer = TRY(json::parse(TRY(engine.query(query))));
     json::Value* data = answer.is_object() ? answer.get_object().if_contains("data") : nullptr;
-    if (data == nullptr || !data->is_array()) return internal("the engine's answer has no rows");
+    if (data == nullptr || !data->is_array()) return internal("the engine's result has no rows");
     return std::move(data->get_array());
 }
 
@@ -130,7 +125,7 @@ Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::Clic
 Result<Page<Evaluator>> Evaluators::list(const Caller& caller, const SpaceId& space,
                                          const std::optional<std::string>& project, const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, project, Permission::project_read,
-                                                "SELECT " + std::string(columns) + " FROM evaluators"));
+                                                select_evaluator));
     std::vector<Evaluator> all;
     for (const auto& row : TRY(list.oldest_first(m_database, page))) all.push_back(evaluator_of(row));
     return access::make_page(std::move(all), page, [](const Evaluator& one) { return one.id.text(); });
@@ -138,7 +133,7 @@ Result<Page<Evaluator>> Evaluators::list(const Caller& caller, const SpaceId& sp
 
 Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows = TRY(m_database.query("SELECT " + std::string(columns) + " FROM evaluators WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_evaluator + " WHERE id = ?", id));
     if (rows.empty()) return not_found("evaluator " + id.text());
     Evaluator found = evaluator_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
@@ -242,16 +237,16 @@ Result<EvaluatorPreview> Evaluators::preview(const Caller& caller, const SpaceId
     EvaluatorPreview preview;
     const Time now = m_clock.now();
     telemetry::ClickHouseQuery query("");
-    query.sql = "SELECT count(), countIf(is_match) FROM (" + question_of(rule, query) + ") FORMAT JSONCompact";
+    query.sql = "SELECT count(), countIf(is_match) FROM (" + query_of(rule, query) + ") FORMAT JSONCompact";
     bind_times(query, project.id.text(), now - std::chrono::hours(preview.hours), now);
     for (const json::Value& row : TRY(rows_of(m_telemetry->engine(), query))) {
-        preview.spans = AnswerRow(row).integer(0);
-        preview.matched = AnswerRow(row).integer(1);
+        preview.spans = ResultRow(row).integer(0);
+        preview.matched = ResultRow(row).integer(1);
     }
     return preview;
 }
 
-// With the engine of our own the ledger knows of every span: then the engine may sleep.
+// The embedded engine's ledger counts every span: without new ones the engine may sleep.
 bool Evaluators::holds_nothing_new(const Evaluator& rule) {
     if (m_telemetry->engine_process() == nullptr) return false;
     const std::pair now(m_telemetry->ledger()[rule.project_id.text()].stored, rule.revision);
@@ -260,7 +255,7 @@ bool Evaluators::holds_nothing_new(const Evaluator& rule) {
     return !is_first && std::exchange(known->second, now) == now;
 }
 
-Result<int64_t> Evaluators::judge(const Evaluator& rule) {
+Result<int64_t> Evaluators::apply(const Evaluator& rule) {
     TRY(m_telemetry->store()); // the tables are there
     telemetry::ClickHouse& engine = m_telemetry->engine();
     telemetry::Evals evals(engine, m_clock);
@@ -268,7 +263,7 @@ Result<int64_t> Evaluators::judge(const Evaluator& rule) {
     int64_t written = 0;
     for (;;) {
         telemetry::ClickHouseQuery query("");
-        query.sql = "SELECT * FROM (" + question_of(rule, query) + ")" +
+        query.sql = "SELECT * FROM (" + query_of(rule, query) + ")" +
                     (rule.other_label.empty() ? " WHERE is_match" : " WHERE 1") +
                     " AND span_id NOT IN (SELECT toFixedString(target_id, 16) FROM hone.evals FINAL WHERE project = "
                     "{project:String} AND target = 'span' AND name = {eval:String} AND identifier = {evaluator:String} "
@@ -280,7 +275,7 @@ Result<int64_t> Evaluators::judge(const Evaluator& rule) {
         std::vector<telemetry::Eval> made;
         int64_t matched = 0;
         for (const json::Value& row : rows) {
-            const AnswerRow span(row);
+            const ResultRow span(row);
             const bool is_match = span.integer(1) != 0;
             matched += is_match;
             telemetry::Eval eval;
@@ -312,7 +307,7 @@ Result<int64_t> Evaluators::judge(const Evaluator& rule) {
 Result<int64_t> Evaluators::step() {
     if (m_telemetry == nullptr) return int64_t{0};
     const Time now = m_clock.now();
-    const auto due = TRY(m_database.query("SELECT " + std::string(columns) +
+    const auto due = TRY(m_database.query("SELECT " + sql::names(evaluator_columns) +
                                               ", next_at FROM evaluators WHERE enabled = 1 AND next_at <= ? ORDER BY "
                                               "next_at, id LIMIT 1000",
                                           now));
@@ -323,14 +318,14 @@ Result<int64_t> Evaluators::step() {
             TRY(m_database.execute("UPDATE evaluators SET next_at = ? WHERE id = ? AND next_at = ? AND enabled = 1",
                                    now + cadence, rule.id, row.integer(row.size() - 1)));
         if (claimed == 0 || holds_nothing_new(rule)) continue;
-        const auto judged = judge(rule);
+        const auto judged = apply(rule);
         if (judged.ok()) {
             written += judged.value();
             continue;
         }
         {
             const Lock lock(m_mutex);
-            m_seen.erase(rule.id.text()); // it is tried again
+            m_seen.erase(rule.id.text()); // it is retried
         }
         log(Level::warning, "evaluator failed", {{"evaluator", rule.id.text()}, {"why", judged.error().message}});
         TRY(m_database.execute("UPDATE evaluators SET problem = ? WHERE id = ?",
@@ -365,7 +360,7 @@ std::optional<std::string> name_in(const telemetry::FilterNode& node) {
 } // namespace
 
 Result<NewEvaluator> evaluator_for(const Issue& issue) {
-    if (trim(issue.filter).empty()) return conflict("it has no filter that an evaluator could judge by");
+    if (trim(issue.filter).empty()) return conflict("the issue has no filter that an evaluator could use");
     const auto filter = telemetry::parse_filter(issue.filter);
     if (!filter.ok()) return conflict("its filter is not understood: " + filter.error().message);
     NewEvaluator wanted;

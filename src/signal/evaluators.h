@@ -1,7 +1,7 @@
-// Evaluators of projects: kept, changed, and carried out. step() judges what came since the last look: the engine finds
-// the spans, the evals are written as anybody's are. A span gets an evaluator's eval once, also after a crash and with
-// several servers on one database: whoever moves the due moment on judges, and what has an eval is left out.
-// Thread-safe; step() is called by Signal's thread.
+// Evaluators of projects: stored, changed, and applied. step() evaluates the spans since the last step: the engine
+// finds them, the evals are written as all others. A span gets an evaluator's eval once, also after a crash and with
+// several servers on one database: the server that moves the next time on applies the rule, and spans with an eval are
+// left out. Thread-safe; step() is called by Signal's thread.
 #pragma once
 
 #include "access/access.h"
@@ -15,11 +15,11 @@ namespace hone::signal {
 
 class Evaluators {
 public:
-    // How often each looks, and how many spans one question may return.
+    // How often each is applied, and how many spans one query may return.
     static constexpr Duration cadence = std::chrono::minutes(1);
     static constexpr int64_t most_at_once = 10'000;
 
-    // `telemetry` may be null: nothing can be judged.
+    // `telemetry` may be null: nothing can be evaluated.
     Evaluators(sql::Database& database, const Clock& clock, access::Access& access, telemetry::Telemetry* telemetry)
         : m_database(database),
           m_clock(clock),
@@ -41,13 +41,13 @@ public:
     Result<EvaluatorPreview> preview(const access::Caller& caller, const access::SpaceId& space,
                                      const NewEvaluator& wanted) const;
 
-    // Judges what is due. Returns how many evals it wrote.
+    // Applies what is due. Returns how many evals it wrote.
     Result<int64_t> step();
     // Null: none is on.
     Result<std::optional<Time>> next_due() const;
 
 private:
-    Result<int64_t> judge(const Evaluator& rule);
+    Result<int64_t> apply(const Evaluator& rule);
     bool holds_nothing_new(const Evaluator& rule);
 
     sql::Database& m_database;
@@ -59,7 +59,7 @@ private:
     std::map<std::string, std::pair<int64_t, int64_t>> m_seen GUARDED_BY(m_mutex);
 };
 
-// The rule that tells the spans of an issue from others of the same name. Conflict: it has no filter.
+// The rule that distinguishes the spans of an issue from others of the same name. Conflict: it has no filter.
 Result<NewEvaluator> evaluator_for(const Issue& issue);
 
 } // namespace hone::signal

@@ -1,5 +1,5 @@
 // Issues on forges (declared in signal.h): opened by a person's click with the credential of the repository's skill, or
-// linked by their address. What strangers wrote is plain text there, and nothing that looks like a secret leaves.
+// linked by their address. Text from outside is plain text there, and nothing that looks like a secret leaves.
 #include "signal/signal.h"
 
 #include "base/text.h"
@@ -47,7 +47,7 @@ std::string body_of(const Issue& issue) {
 
 Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, const ForgeIssueWish& wish) {
     const Issue issue = TRY(issues.find(caller, id, Permission::issue_write));
-    if (issue.merged_into) return conflict("it is a part of " + issue.merged_into->text() + " now");
+    if (issue.merged_into) return conflict("it was merged into " + issue.merged_into->text());
     if (wish.url) {
         const std::string address = TRY(checked_address(*wish.url));
         TRY(issues.forge_issue_linked(caller, id, address, "linked " + address));
@@ -66,7 +66,8 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
     if (!is_valid_utf8(body)) return invalid("body is not valid UTF-8 text");
     TRY(run::refuse_secrets("body", body));
     TRY(run::refuse_secrets("title", title));
-    if (!TRY(issues.claim_forge_issue(id))) return conflict("somebody is opening one right now");
+    if (!TRY(issues.claim_forge_issue(id)))
+        return conflict("another request is opening one right now; try again in a minute");
     const auto opened = m_forge_door->open_issue(caller, issue, repo, title, body);
     const std::string address = opened.ok() ? opened.value() : "";
     TRY(issues.forge_issue_linked(caller, id, address, opened.ok() ? "opened " + address : ""));

@@ -1,8 +1,8 @@
 // An issue: one recurring problem of a project, with what is known about it and where it is in its life. Declared once
 // for the database's JSON, the API, the CLI and the UI. Values only; any thread.
 //
-//   open ─► investigating ─► open          a worker looks at it
-//   open ─► fix_proposed ─► resolved       a fix waits for review, then somebody says it is done
+//   open ─► investigating ─► open          a worker investigates it
+//   open ─► fix_proposed ─► resolved       a fix waits for review, then it is merged or a member resolves the issue
 //   resolved ─► open                       by itself, when it comes back (reopened)
 //   any ─► muted, dismissed ─► open        by a person; what matches meanwhile is counted and stays quiet
 #pragma once
@@ -119,7 +119,7 @@ struct Issue {
         Field{"severity", &Issue::severity, "How bad."},
         Field{"status", &Issue::status, "Where it is in its life."},
         Field{"reason", &Issue::reason, "Why it is muted, dismissed or resolved, or why it came back."},
-        Field{"muted_until", &Issue::muted_until, "Then it is open again; null: until somebody says so."},
+        Field{"muted_until", &Issue::muted_until, "Then it is open again; null: until a member opens it."},
         Field{"score", &Issue::score, "Rank, 0 to 100."},
         Field{"score_terms", &Issue::score_terms, "What the score is made of."},
         Field{"traces", &Issue::traces, "Traces touched in the window of the last scan that found it."},
@@ -132,7 +132,7 @@ struct Issue {
         Field{"matches", &Issue::matches, "Scans that found it."},
         Field{"quiet_matches", &Issue::quiet_matches, "Of these, while it was muted or dismissed."},
         Field{"reopened", &Issue::reopened, "How often it came back."},
-        Field{"assignee", &Issue::assignee, "User who looks after it."},
+        Field{"assignee", &Issue::assignee, "User who is responsible for it."},
         Field{"assignee_name", &Issue::assignee_name, "E-mail address."},
         Field{"reported_by", &Issue::reported_by, "Run or person that reported it, when no detector did."},
         Field{"investigation_id", &Issue::investigation_id, "Artifact: the newest investigation."},

@@ -100,13 +100,14 @@ Result<std::vector<Fingerprint>> Issues::fingerprints(const Issue& issue) const 
 
 Result<Issue> Issues::update(const Caller& caller, const IssueId& id, const IssueChange& change) {
     const Issue before = TRY(find(caller, id, Permission::issue_write));
-    if (before.merged_into) return conflict("it is a part of " + before.merged_into->text() + " now");
+    if (before.merged_into) return conflict("it was merged into " + before.merged_into->text());
     const std::string reason = TRY(checked_words("reason", change.reason.value_or(""), longest_reason));
     if (change.status == Status::dismissed && reason.empty())
         return invalid("reason is missing: say why it is dismissed, so that others understand");
-    if (change.status == Status::investigating) return invalid("status: an investigation is started, not said");
+    if (change.status == Status::investigating)
+        return invalid("status: investigating is set by starting an investigation");
     if (change.muted_until && *change.muted_until && **change.muted_until <= m_clock.now())
-        return invalid("muted_until lies in the past");
+        return invalid("muted_until is in the past");
     if (change.muted_until && change.status != Status::muted && before.status != Status::muted)
         return invalid("muted_until goes with status muted");
     std::string title;
@@ -206,7 +207,7 @@ Result<Issue> Issues::split(const Caller& caller, const IssueId& id, const std::
         issue.fingerprint = fingerprint;
         issue.detector = parse_enum<Detector>(rows.front().text(0)).value_or(Detector::reported);
         issue.title = rows.front().text(1);
-        issue.explanation = "Split from " + id.text() + "; the next scan that finds it says more.";
+        issue.explanation = "Split from " + id.text() + "; the next scan that finds it adds details.";
         issue.severity = from.severity;
         issue.filter = rows.front().text(2);
         issue.traces = rows.front().integer(3);

@@ -147,7 +147,7 @@ Result<Issues::Taken> Issues::take(const SpaceId& space, const ProjectId& projec
     const auto known = TRY(m_database.query("SELECT i.id, i.status, i.status_at FROM issue_fingerprints f JOIN issues "
                                             "i ON i.id = f.issue_id WHERE f.project_id = ? AND f.fingerprint = ?",
                                             project, fingerprint));
-    // Asked before the transaction: it is a question to the engine.
+    // Before the transaction: it queries the engine.
     bool is_back = false;
     if (!known.empty() && known.front().text(1) == name_of(Status::resolved))
         is_back = TRY(came_back(candidate, known.front().time(2)));

@@ -36,20 +36,20 @@ struct IssueChange {
     std::optional<Status> status{};
     std::optional<std::string> reason{};
     std::optional<Severity> severity{};
-    std::optional<std::optional<std::string>> assignee{}; // id of a user; null: nobody
+    std::optional<std::optional<std::string>> assignee{}; // id of a user; null: no assignee
     std::optional<std::string> title{};
     std::optional<std::optional<Time>> muted_until{};
     static constexpr std::tuple fields{
         Field{"status", &IssueChange::status, "open, fix_proposed, resolved, muted or dismissed."},
         Field{"reason", &IssueChange::reason, "Why; needed for dismissed. At most 2,000 bytes."},
         Field{"severity", &IssueChange::severity, "Scans leave it alone from then on."},
-        Field{"assignee", &IssueChange::assignee, "Id of a user; null: nobody."},
+        Field{"assignee", &IssueChange::assignee, "Id of a user; null: no assignee."},
         Field{"title", &IssueChange::title, "Scans leave it alone from then on."},
         Field{"muted_until", &IssueChange::muted_until, "With muted: open again from then on."},
     };
 };
 
-// A problem that a worker or a person tells of.
+// A problem that a worker or a person reports.
 struct NewIssue {
     std::string title;
     std::string explanation;
@@ -64,7 +64,7 @@ struct NewIssue {
         Field{"filter", &NewIssue::filter, "The spans it is about, in the filter language."},
         Field{"trace_ids", &NewIssue::trace_ids, "Examples; at most 20."},
         Field{"subject", &NewIssue::subject,
-              "What makes it the same problem when it is told of again; the words of the title if not given."},
+              "What identifies the problem when it is reported again; the words of the title if not given."},
     };
 };
 
@@ -78,18 +78,18 @@ public:
           m_clock(clock),
           m_access(access) {}
 
-    // By scans. `came_back` is asked about an issue that was resolved at the given time.
+    // By scans. `came_back` is called for an issue that was resolved at the given time.
     struct Taken {
         IssueId id;
         Outcome outcome = Outcome::updated;
-        bool is_told = false; // new or back: people should hear of it
+        bool needs_notice = false; // new or reopened
     };
     using CameBack = std::function<Result<bool>(const Candidate&, Time resolved_at)>;
     Result<Taken> take(const access::SpaceId& space, const access::ProjectId& project, const Candidate& candidate,
                        const CameBack& came_back);
     // Opens what was muted until now.
     Result<int64_t> unmute_due();
-    // Deletes volumes that are older than anybody looks at.
+    // Deletes volumes that are too old to be shown.
     Result<> sweep();
 
     // By workers and people: `by` is a run, or who the caller is. The same subject again is a match of the same issue.
@@ -129,7 +129,8 @@ public:
     Result<int64_t> settle_fixes();
     Result<> monitor_made(const access::Caller& caller, const IssueId& id, const std::string& monitor);
     Result<> evaluator_made(const access::Caller& caller, const IssueId& id, const std::string& evaluator);
-    // One caller at a time opens an issue on a forge; false: somebody else is at it. A claim ends after five minutes.
+    // One caller at a time opens an issue on a forge; false: another request is opening it. A claim ends after five
+    // minutes.
     Result<bool> claim_forge_issue(const IssueId& id);
     // The address; empty: the claim is given back, or the link is taken away.
     Result<> forge_issue_linked(const access::Caller& caller, const IssueId& id, const std::string& address,

@@ -59,10 +59,10 @@ TEST_CASE("a finding makes one issue, and the next scan finds it again") {
         IssueShop shop(world);
         const auto first = shop.take(candidate());
         CHECK(first.outcome == Outcome::found);
-        CHECK(first.is_told);
+        CHECK(first.needs_notice);
         const auto second = shop.take(candidate("lookup_order", 55));
         CHECK(second.outcome == Outcome::updated);
-        CHECK_FALSE(second.is_told);
+        CHECK_FALSE(second.needs_notice);
         CHECK(second.id == first.id);
         const Issue issue = shop.issue(first.id);
         CHECK(issue.matches == 2);
@@ -115,7 +115,7 @@ TEST_CASE("what was dismissed stays quiet and is counted; what was resolved come
         CHECK(shop.issue(id).status == Status::resolved);
         const auto back = shop.take(candidate(), true);
         CHECK(back.outcome == Outcome::reopened);
-        CHECK(back.is_told);
+        CHECK(back.needs_notice);
         CHECK(shop.issue(id).status == Status::open);
         CHECK(shop.issue(id).reopened == 1);
         const auto history = must(shop.issues.history(world.admin, id, {})).data;

@@ -1,5 +1,5 @@
 // The most memory that another process of ours holds while something is done. Linux counts it; where it cannot be
-// asked, it is not known. One thread.
+// readable, it is unknown. One thread.
 #pragma once
 
 #include "base/file.h"

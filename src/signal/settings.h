@@ -1,5 +1,5 @@
-// Signal of a project: whether it is on, who said yes to what, how often it looks and what it may spend; and the record
-// of each look. Declared once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
+// Signal of a project: whether it is on, who consented to what, how often it scans and what it may spend; and the
+// record of each look. Declared once for the database's JSON, the API, the CLI and the UI. Values only; any thread.
 #pragma once
 
 #include "access/caller.h"
@@ -15,7 +15,7 @@ struct ScanTag {
 };
 using ScanId = Id<ScanTag>;
 
-// What somebody says yes to when Signal is switched on.
+// What a member consents to when Signal is switched on.
 inline constexpr std::string_view consent_note =
     "Signal reads the spans and evals of this project on its own, every few minutes, with statistics that stay on this "
     "server. For the issues it ranks highest it starts workers in sandboxes. With a preset that uses a model, those "
@@ -34,10 +34,11 @@ struct SignalSettings {
     std::optional<int64_t> tokens_per_day;
     std::optional<int64_t> cost_micro_usd_per_day;
     static constexpr std::tuple fields{
-        Field{"cadence_minutes", &SignalSettings::cadence_minutes, "How often it looks; 1 to 1440, 10 if not given."},
-        Field{"window_hours", &SignalSettings::window_hours, "What is looked at; 1 to 168, 24 if not given."},
+        Field{"cadence_minutes", &SignalSettings::cadence_minutes,
+              "Minutes between two scans; 1 to 1440, 10 if not given."},
+        Field{"window_hours", &SignalSettings::window_hours, "Hours that a scan covers; 1 to 168, 24 if not given."},
         Field{"baseline_days", &SignalSettings::baseline_days,
-              "The time before that says what is usual; 1 to 30, 7 if not given."},
+              "Days before the window that it is compared with; 1 to 30, 7 if not given."},
         Field{"context", &SignalSettings::context,
               "What a worker should know about the application; at most 20,000 bytes."},
         Field{"preset", &SignalSettings::preset, "Preset of the workers; none: a playbook that needs no model."},
@@ -76,15 +77,16 @@ struct Scan {
     static constexpr std::tuple fields{
         Field{"id", &Scan::id, "Id."},
         Field{"project_id", &Scan::project_id, "Project."},
-        Field{"asked_by", &Scan::asked_by, "`schedule`, or who asked for it."},
+        Field{"asked_by", &Scan::asked_by, "`schedule`, or who requested it."},
         Field{"started_at", &Scan::started_at, "When."},
         Field{"took_ms", &Scan::took_ms, "Milliseconds."},
-        Field{"baseline_from", &Scan::baseline_from, "Start of the time that says what is usual."},
-        Field{"window_from", &Scan::window_from, "Start of what was looked at."},
+        Field{"baseline_from", &Scan::baseline_from,
+              "Start of the baseline: the time that the window is compared with."},
+        Field{"window_from", &Scan::window_from, "Start of the scanned window."},
         Field{"window_to", &Scan::window_to, "End of it."},
         Field{"spans", &Scan::spans, "Spans in the window."},
         Field{"traces", &Scan::traces, "Traces in the window."},
-        Field{"questions", &Scan::questions, "Questions to the span store."},
+        Field{"questions", &Scan::questions, "Queries to the span store."},
         Field{"rows_read", &Scan::rows_read, "Rows that it read for them."},
         Field{"bytes_read", &Scan::bytes_read, "Bytes that it read for them."},
         Field{"memory_bytes", &Scan::memory_bytes,
@@ -114,16 +116,16 @@ struct SignalView {
     std::optional<std::string> automation_id;
     static constexpr std::tuple fields{
         Field{"project_id", &SignalView::project_id, "Project."},
-        Field{"enabled", &SignalView::enabled, "Whether it looks on its own."},
+        Field{"enabled", &SignalView::enabled, "Whether it scans on its schedule."},
         Field{"settings", &SignalView::settings, "How."},
         Field{"consent_note", &SignalView::consent_note, "What is agreed to by switching it on, or was."},
         Field{"consent_by", &SignalView::consent_by, "Who agreed."},
         Field{"consent_at", &SignalView::consent_at, "When."},
-        Field{"last_scan", &SignalView::last_scan, "The newest look."},
-        Field{"next_scan_at", &SignalView::next_scan_at, "When it looks again; null when it is off."},
+        Field{"last_scan", &SignalView::last_scan, "The newest scan."},
+        Field{"next_scan_at", &SignalView::next_scan_at, "When the next scan is; null when it is off."},
         Field{"open_issues", &SignalView::open_issues, "Issues that are open, investigated or about to be fixed."},
         Field{"automation_id", &SignalView::automation_id,
-              "Automation whose ledger holds every look and every worker; null: it was never on."},
+              "Automation whose slots record every scan and every worker; null: it was never on."},
     };
 };
 

@@ -236,9 +236,9 @@ Result<Scan> Signal::scan_now(const Caller& caller, const SpaceId& space, const 
     return scan_for(slot, project.id, caller.name, false);
 }
 
-Result<Findings> Signal::look_at(const Row& row, Scan& scan) {
+Result<Findings> Signal::detect(const Row& row, Scan& scan) {
     const Time now = m_parts.clock.now();
-    // What came while nobody looked belongs to the window too, up to a week.
+    // Spans since the last scan belong to the window too, up to a week.
     Time from = now - std::chrono::hours(*row.settings.window_hours);
     if (row.last_scan_at && *row.last_scan_at < from) from = std::max(*row.last_scan_at, now - std::chrono::hours(168));
     scan.window_to = now;
@@ -247,13 +247,13 @@ Result<Findings> Signal::look_at(const Row& row, Scan& scan) {
     if (m_parts.telemetry == nullptr) return unavailable("this server stores no spans");
     TRY(m_parts.telemetry->store()); // the tables are there
     const Window window{row.project.text(), to_ns(scan.baseline_from), to_ns(scan.window_from), to_ns(scan.window_to)};
-    return look(m_parts.telemetry->engine(), window, m_parts.clock);
+    return run_detectors(m_parts.telemetry->engine(), window, m_parts.clock);
 }
 
-Result<> Signal::keep(const Row& row, const Findings& findings, Scan& scan) {
+Result<> Signal::store(const Row& row, const Findings& findings, Scan& scan) {
     const Window window{row.project.text(), to_ns(scan.baseline_from), to_ns(scan.window_from), to_ns(scan.window_to)};
-    // It is back when, since it was resolved, it touches at least half the share of traces that it touches in the whole
-    // window: what is left of the time before the fix does not bring it back.
+    // A resolved issue is back when since then it touches at least half the share of traces that it touches in the
+    // whole window: spans from before the fix do not reopen it.
     const Issues::CameBack came_back = [&](const Candidate& candidate, Time resolved_at) -> Result<bool> {
         Survey survey = TRY(Survey::open(m_parts.telemetry->engine(), window));
         const Since since = TRY(count_since(survey, candidate, to_ns(resolved_at)));
@@ -265,19 +265,19 @@ Result<> Signal::keep(const Row& row, const Findings& findings, Scan& scan) {
         scan.new_issues += taken.outcome == Outcome::found;
         scan.reopened += taken.outcome == Outcome::reopened;
         scan.quiet += taken.outcome == Outcome::quiet;
-        if (taken.is_told) TRY(tell(taken.id));
+        if (taken.needs_notice) TRY(notify(taken.id));
     }
     return {};
 }
 
-Result<> Signal::tell(const IssueId& id) const {
+Result<> Signal::notify(const IssueId& id) const {
     if (m_parts.notices == nullptr) return {};
     const Issue issue = TRY(issues.find(Caller::system(), id));
     notice::Notice notice;
     notice.space = issue.space_id;
     notice.project = issue.project_id;
     notice.kind = notice::Kind::issue_new;
-    notice.title = (issue.reopened > 0 ? "Back again: " : "New issue: ") + issue.title;
+    notice.title = (issue.reopened > 0 ? "Reopened issue: " : "New issue: ") + issue.title;
     notice.body = fmt::format("Severity {}, {} traces, score {}.\n{}", name_of(issue.severity), issue.traces,
                               issue.score, issue.explanation);
     const auto names = TRY(m_parts.access.projects.names(std::span(&issue.project_id, 1)));
@@ -317,7 +317,7 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
     telemetry::EngineProcess* const engine = m_parts.telemetry ? m_parts.telemetry->engine_process() : nullptr;
     const PeakMemory memory(engine ? engine->pid() : 0);
     const auto done = [&]() -> Result<> {
-        const Findings findings = TRY(look_at(*row, scan));
+        const Findings findings = TRY(detect(*row, scan));
         scan.spans = findings.spans;
         scan.traces = findings.traces;
         scan.questions = findings.cost.questions;
@@ -325,7 +325,7 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
         scan.bytes_read = findings.cost.bytes_read;
         scan.found = static_cast<int64_t>(findings.candidates.size());
         scan.detectors = findings.costs;
-        TRY(keep(*row, findings, scan));
+        TRY(store(*row, findings, scan));
         if (starts_workers) scan.investigations = TRY(start_workers(*row, scan.id));
         return {};
     }();
@@ -333,18 +333,18 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
     scan.took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
     scan.memory_bytes = memory.bytes(engine ? engine->pid() : 0);
     TRY(write(scan));
-    const json::Object told{{"type", "scan"},
-                            {"scan", scan.id.text()},
-                            {"spans", scan.spans},
-                            {"found", scan.found},
-                            {"new_issues", scan.new_issues},
-                            {"took_ms", scan.took_ms},
-                            {"investigations", scan.investigations}};
+    const json::Object values{{"type", "scan"},
+                              {"scan", scan.id.text()},
+                              {"spans", scan.spans},
+                              {"found", scan.found},
+                              {"new_issues", scan.new_issues},
+                              {"took_ms", scan.took_ms},
+                              {"investigations", scan.investigations}};
     TRY(note_outcome(slot, done.ok() ? Became::fired : Became::failed, done.ok() ? Reason::none : Reason::not_started,
-                     done.ok() ? fmt::format("looked at {} spans in {} ms: {} found, {} new", scan.spans, scan.took_ms,
+                     done.ok() ? fmt::format("scanned {} spans in {} ms: {} found, {} new", scan.spans, scan.took_ms,
                                              scan.found, scan.new_issues)
                                : scan.failed,
-                     told));
+                     values));
     {
         const Lock lock(m_mutex);
         ++m_scans;
@@ -364,7 +364,7 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
     return scan;
 }
 
-// With the engine of our own the ledger knows of every span: nothing new, nothing to find, and the engine may sleep.
+// The embedded engine's ledger counts every span: without new ones there is nothing to find, and the engine may sleep.
 bool Signal::holds_nothing_new(const ProjectId& project) {
     if (m_parts.telemetry == nullptr || m_parts.telemetry->engine_process() == nullptr) return false;
     const int64_t stored = m_parts.telemetry->ledger()[project.text()].stored;
@@ -396,7 +396,8 @@ Result<int64_t> Signal::step() {
         const Claim claimed = TRY(claim(*row, one.time(1), now));
         if (!claimed.is_won) continue;
         if (holds_nothing_new(project)) {
-            TRY(note_outcome(claimed.slot, Became::skipped, Reason::nothing_new, "no span came since the look before"));
+            TRY(note_outcome(claimed.slot, Became::skipped, Reason::nothing_new,
+                             "no new span since the previous scan"));
             continue;
         }
         scans += scan_for(claimed.slot, project, "schedule", true).ok();
@@ -412,9 +413,9 @@ Result<Duration> Signal::until_next() const {
     if (running.front().integer(0) > 0) return Duration(std::chrono::seconds(1));
     const auto next = TRY(m_parts.database.query("SELECT MIN(next_scan_at) FROM signal_settings WHERE enabled = 1"));
     const Duration longest = std::chrono::minutes(1); // another server may have switched something on
-    const auto scan = next.front().optional_time(0), judging = TRY(evaluators.next_due());
-    if (!scan && !judging) return longest;
-    const Duration wait = std::min(scan.value_or(Time::max()), judging.value_or(Time::max())) - m_parts.clock.now();
+    const auto scan = next.front().optional_time(0), evaluation = TRY(evaluators.next_due());
+    if (!scan && !evaluation) return longest;
+    const Duration wait = std::min(scan.value_or(Time::max()), evaluation.value_or(Time::max())) - m_parts.clock.now();
     return std::clamp<Duration>(wait, std::chrono::milliseconds(10), longest);
 }
 

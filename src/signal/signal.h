@@ -1,6 +1,6 @@
-// Signal: looks at projects when their time comes, keeps their issues up to date, and starts workers for the highest
-// ranked ones. step() is what tests call; one thread calls it. Safe with several servers on one database: whoever moves
-// the due moment on makes the scan. Thread-safe.
+// Signal: scans projects on a schedule, keeps their issues up to date, and starts workers for the highest
+// ranked ones. step() is what tests call; one thread calls it. Safe with several servers on one database: the server
+// that moves the next scan time on makes the scan. Thread-safe.
 #pragma once
 
 #include "automation/automations.h"
@@ -23,9 +23,9 @@ struct Parts {
     run::Runs& runs;
     run::Presets& presets;
     review::Artifacts& artifacts;
-    telemetry::Telemetry* telemetry = nullptr;      // null: nothing can be looked at
-    notice::Notices* notices = nullptr;             // null: nobody is told
-    automation::Automations* automations = nullptr; // null: there is no ledger
+    telemetry::Telemetry* telemetry = nullptr;      // null: nothing can be scanned
+    notice::Notices* notices = nullptr;             // null: no notices
+    automation::Automations* automations = nullptr; // null: there are no slots
 };
 
 // Makes a monitor from an issue; implemented by server/, because it knows both. Returns the monitor's id.
@@ -94,7 +94,7 @@ private:
     using Became = automation::SlotOutcome;
     using Reason = automation::SlotReason;
     Result<std::optional<Row>> row_of(const access::ProjectId& project) const;
-    // The ledger (ledger.cpp). Without automations there is none, and slots are absent.
+    // Slots (ledger.cpp). Without automations there are none.
     Result<> keep_automation(const access::Caller& caller, const Row& row, bool is_switched);
     Result<> note_due(sql::Transaction& transaction, automation::NewSlot slot,
                       std::optional<automation::SlotId>& made) const;
@@ -109,10 +109,10 @@ private:
     Result<Claim> claim(const Row& row, Time due_at, Time now) const;
     Result<Scan> scan_for(const std::optional<automation::SlotId>& slot, const access::ProjectId& project,
                           const std::string& asked_by, bool starts_workers);
-    Result<Findings> look_at(const Row& row, Scan& scan);
-    Result<> keep(const Row& row, const Findings& findings, Scan& scan);
+    Result<Findings> detect(const Row& row, Scan& scan);
+    Result<> store(const Row& row, const Findings& findings, Scan& scan);
     Result<> write(const Scan& scan);
-    Result<> tell(const IssueId& id) const;
+    Result<> notify(const IssueId& id) const;
     Result<int64_t> start_workers(const Row& row, const ScanId& scan);
     Result<bool> has_budget(const Row& row) const;
     Result<> note_skipped(const Row& row, const Issue& issue, Reason reason, const std::string& why) const;

@@ -23,8 +23,8 @@ Result<Answer> Connection::run(std::string_view sql, std::span<const Value> valu
     return run_checked(sql, values);
 }
 
-Error answer_too_large(std::string_view sql) {
-    return {Code::too_large, "the answer of the database is too large", std::string(sql)};
+Error result_too_large(std::string_view sql) {
+    return {Code::too_large, "the result of the database is too large", std::string(sql)};
 }
 Error write_in_query(std::string_view sql) {
     return internal("a statement that writes was given to query()", std::string(sql));
@@ -40,7 +40,7 @@ Error broken_rule(std::string trail) {
     return {Code::invalid, "a value is not allowed", std::move(trail)};
 }
 Error took_too_long(std::string trail) {
-    return {Code::busy, "the database took too long to answer; try again", std::move(trail)};
+    return {Code::busy, "the database did not respond in time; try again", std::move(trail)};
 }
 
 } // namespace hone::sql

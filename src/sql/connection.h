@@ -30,9 +30,9 @@ protected:
     bool m_may_run_again = false;
 };
 
-// A larger answer is a missing LIMIT.
-constexpr size_t largest_answer = 64 << 20;
-Error answer_too_large(std::string_view sql);
+// A larger result is a missing LIMIT.
+constexpr size_t largest_result = 64 << 20;
+Error result_too_large(std::string_view sql);
 Error write_in_query(std::string_view sql);
 // What both engines say about the same violated rule.
 Error already_exists(std::string trail);

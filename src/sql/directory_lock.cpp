@@ -19,7 +19,7 @@ Error held_by_another(const std::string& directory, const std::string& path) {
                 directory);
 }
 
-// Whoever wrote its pid is gone, and somebody else still holds the lock.
+// The process that wrote its pid has ended, and another process holds the lock.
 bool is_left_behind(const std::string& path) {
     const auto content = read_file(path, 64);
     const auto pid = content.ok() ? parse_integer(trim(content.value())) : Result<int64_t>(invalid("unreadable"));

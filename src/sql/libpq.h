@@ -6,7 +6,7 @@
 
 namespace hone::sql {
 
-// Says which package is missing where the library is.
+// The error names the package that has the library.
 Result<> load_libpq();
 
 } // namespace hone::sql

@@ -28,7 +28,8 @@ Result<> create_version_table(Database& database) {
         "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY, name TEXT NOT NULL, "
         "applied_ns BIGINT NOT NULL, checksum TEXT NOT NULL)";
     auto create = [&](Transaction& transaction) { return run_definition(transaction, definition, database.engine()); };
-    // Two servers that start on an empty PostgreSQL at the same moment: one of them is told that the table exists.
+    // Two servers that start on an empty PostgreSQL at the same moment: one of them gets an error that the table
+    // exists.
     const auto first = database.write(create);
     if (first.ok() || first.error().code != Code::conflict) return first;
     return database.write(create);

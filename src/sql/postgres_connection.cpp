@@ -29,7 +29,7 @@ constexpr Oid boolean = 16, bytes = 17, int8 = 20, int2 = 21, int4 = 23, text = 
               float8 = 701, numeric = 1700;
 } // namespace type
 
-// The values of one call in the form libpq wants. Each has its type said, so that a statement means the same as on
+// The values of one call in the form libpq wants. Each has an explicit type, so that a statement means the same as on
 // SQLite; only NULL takes the type of its place.
 class Parameters {
 public:
@@ -127,7 +127,7 @@ Result<> append_value(std::vector<Value>& values, std::string_view text, Oid oid
 Result<Rows> to_rows(PGresult* result, std::string_view sql) {
     const int columns = PQnfields(result);
     const int count = PQntuples(result);
-    if (PQresultMemorySize(result) > largest_answer) return answer_too_large(sql);
+    if (PQresultMemorySize(result) > largest_result) return result_too_large(sql);
     std::vector<Value> values;
     values.reserve(static_cast<size_t>(columns) * static_cast<size_t>(count));
     for (int row = 0; row < count; ++row) {

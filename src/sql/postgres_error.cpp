@@ -42,7 +42,7 @@ PostgresFailure postgres_failure(std::string_view sqlstate, std::string trail) {
     if (sqlstate == "25006")
         return plain({Code::unavailable, "PostgreSQL is read-only: connect to the primary server", std::move(trail)});
     if (state_class == "28" || sqlstate == "3D000")
-        return plain({Code::unavailable, "PostgreSQL refused the connection: look at user, password and database name",
+        return plain({Code::unavailable, "PostgreSQL refused the connection: check user, password and database name",
                       std::move(trail)});
     if (sqlstate == "XX001" || sqlstate == "XX002")
         return plain({Code::corrupt, "the PostgreSQL database is damaged: restore a backup", std::move(trail)});

@@ -178,7 +178,7 @@ Result<Answer> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_v
             bytes += sizeof(Value) + static_cast<size_t>(sqlite3_column_bytes(statement, column));
             values.push_back(column_value(statement, column));
         }
-        if (bytes > largest_answer) return answer_too_large(sql);
+        if (bytes > largest_result) return result_too_large(sql);
     }
     if (code != SQLITE_DONE) return fail(code, sql);
     // sqlite3_changes keeps the number of the last INSERT, UPDATE or DELETE over other statements.
@@ -188,7 +188,7 @@ Result<Answer> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_v
 }
 
 Result<> SqliteConnection::begin() {
-    // A writer takes the lock at once: a transaction that reads first could not upgrade after somebody else wrote.
+    // A writer takes the lock immediately: a transaction that reads first cannot upgrade after another one wrote.
     TRY(run(m_role == Role::writer ? "BEGIN IMMEDIATE" : "BEGIN", {}));
     return {};
 }

@@ -62,7 +62,7 @@ Error sqlite_error(sqlite3* handle, int code, const std::string& path, std::stri
         if (system_code == ENOSPC || system_code == EDQUOT) return disk_full(path, std::move(trail));
         if (system_code == EROFS || system_code == EACCES || system_code == EPERM)
             return read_only(path, std::move(trail));
-        return {Code::unavailable, path + " cannot be read or written: look at the disk and the kernel's log",
+        return {Code::unavailable, path + " cannot be read or written: check the disk and the kernel's log",
                 std::move(trail)};
     default:
         return internal("the database refused a statement", std::move(trail));

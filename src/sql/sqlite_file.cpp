@@ -28,7 +28,7 @@ Result<> sync_parent(const std::string& path) {
     return {};
 }
 
-// SQLite would make it readable for everybody. Only when absent: closing a descriptor of a file that SQLite has open
+// SQLite would create it readable for all users. Only when absent: closing a descriptor of a file that SQLite has open
 // drops SQLite's locks.
 Result<> create_if_absent(const std::string& path) {
     if (file_exists(path)) return {};
@@ -51,7 +51,7 @@ Result<> recognise(SqliteConnection& connection, const std::string& path) {
 Result<> expect_sound(const Rows& rows, const std::string& path) {
     if (rows.size() == 1 && rows.front().text(0) == "ok") return {};
     return Error{Code::corrupt, path + " is damaged: restore a backup with hone restore",
-                 rows.empty() ? "no answer" : rows.front().text(0)};
+                 rows.empty() ? "no result" : rows.front().text(0)};
 }
 
 } // namespace

@@ -31,7 +31,7 @@ export interface Artifact {
   review: ReviewState;
   /** Who. */
   reviewer: string | null;
-  /** What they said about it. */
+  /** Comment of the reviewer. */
   comment: string;
   /** When. */
   reviewed_at: string | null;
@@ -44,11 +44,11 @@ export interface Artifact {
 export type ArtifactKind = "investigation" | "labels" | "file" | "branch";
 
 export interface Attempt {
-  /** The other side took it. */
+  /** The receiver accepted it. */
   ok: boolean;
-  /** HTTP status of a hook; null when there was no answer, and for mail. */
+  /** HTTP status of a webhook; null without a response, and for mail. */
   status: number | null;
-  /** What to repair; empty when it is ok. */
+  /** What to fix; empty when it is ok. */
   problem: string;
   took_ms: number;
 }
@@ -109,10 +109,10 @@ export interface Automation {
   preset_id: string | null;
   /** Its name; null when it was deleted. */
   preset_name: string | null;
-  /** What each run is told; a template. */
+  /** The prompt of each run; a template. */
   prompt: string;
   trigger: Trigger;
-  /** Due moments are written down and skipped. */
+  /** Scheduled times are recorded and skipped. */
   paused: boolean;
   /** Why it is paused. */
   pause_reason: string;
@@ -134,7 +134,7 @@ export interface Automation {
   created_at: string;
   /** When it was changed last. */
   updated_at: string;
-  /** Its newest due moment. */
+  /** Its newest slot: a scheduled time and its outcome. */
   last_slot: Slot | null;
   /** cron: the next firing. metric: the next look. */
   next_at: string | null;
@@ -222,7 +222,7 @@ export interface Chart {
   points: ChartPoint[];
   /** How often it changed to triggered. */
   triggered: number;
-  /** There are more points than one answer holds. */
+  /** There are more points than one response holds. */
   is_cut: boolean;
 }
 
@@ -269,7 +269,7 @@ export interface Comment {
   artifact_id: string;
   /** First comment of its thread; null: it begins one. */
   reply_to: string | null;
-  /** Revision whose lines are meant; 0 for artifacts without revisions. */
+  /** Revision that the lines belong to; 0 for artifacts without revisions. */
   revision: number;
   /** File; empty: the whole. */
   path: string;
@@ -284,7 +284,7 @@ export interface Comment {
   resolved_by: string | null;
   /** When the thread was closed; of its first comment. */
   resolved_at: string | null;
-  /** When the session was told. */
+  /** When it was sent to the session. */
   told_at: string | null;
   /** When it was written. */
   created_at: string;
@@ -353,14 +353,14 @@ export interface DayBudget {
   tokens_per_day: number | null;
   /** Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit. */
   cost_micro_usd_per_day: number | null;
-  /** From this share on workers are asked to finish, 1 to 100. */
+  /** At this share workers are notified to finish, 1 to 100. */
   soft_percent: number;
 }
 
 export interface Decision {
   /** Id. */
   id: string;
-  /** Revision that was looked at. */
+  /** Revision that was reviewed. */
   revision: number;
   decision: ReviewState;
   /** Who. */
@@ -412,7 +412,7 @@ export interface Delivery {
   title: string;
   state: DeliveryState;
   attempts: number;
-  /** When it is tried again; null when it is not. */
+  /** When the next attempt is; null when there is none. */
   next_at: string | null;
   /** Why the last attempt failed; empty when it did not. */
   problem: string;
@@ -430,7 +430,7 @@ export interface Destination {
   type: DestinationType;
   /** What may be shown: the host of a hook, the addresses of mail. */
   target: string;
-  /** What it wants to hear of; empty: everything. */
+  /** Kinds of notices it receives; empty: all. */
   kinds: Kind[];
   /** Whose notices it wants; empty: all. Those of the space always. */
   projects: string[];
@@ -446,7 +446,7 @@ export interface Destination {
   last_problem: string;
   /** Notices that wait to be delivered. */
   pending: number;
-  /** Of a webhook; only in the answer that made it. */
+  /** Of a webhook; only in the response that created it. */
   signing_secret: string | null;
 }
 
@@ -635,13 +635,13 @@ export interface Evaluator {
   id: string;
   /** Space. */
   space_id: string;
-  /** Project whose spans it judges. */
+  /** Project whose spans it evaluates. */
   project_id: string;
   /** Name of the evals it writes; unique in its project. */
   name: string;
   /** What it is for. */
   description: string;
-  /** The spans it judges; empty: all. */
+  /** The spans it evaluates; empty: all. */
   filter: string;
   /** Which of these match, in the filter language. */
   condition: string;
@@ -649,13 +649,13 @@ export interface Evaluator {
   label: string;
   /** Their score. */
   score: number | null;
-  /** Label of judged spans that do not; empty: they get no eval. */
+  /** Label of evaluated spans that do not match; empty: they get no eval. */
   other_label: string;
   /** Their score. */
   other_score: number | null;
-  /** Share of the traces it looks at, 1 to 100. */
+  /** Share of the traces it evaluates, 1 to 100. */
   sample_percent: number;
-  /** Whether it judges what comes. */
+  /** Whether it evaluates new spans. */
   enabled: boolean;
   /** Issue that it was made from. */
   issue_id: string | null;
@@ -665,7 +665,7 @@ export interface Evaluator {
   judged: number;
   /** Of these, for spans that match. */
   matched: number;
-  /** Spans received until then are judged. */
+  /** Spans received until then are evaluated. */
   judged_up_to: string;
   /** When it looked last. */
   last_at: string | null;
@@ -680,7 +680,7 @@ export interface Evaluator {
 }
 
 export interface EvaluatorPreview {
-  /** Spans it would have judged. */
+  /** Spans it would have evaluated. */
   spans: number;
   /** Of these, those that match. */
   matched: number;
@@ -883,7 +883,7 @@ export interface Hunk {
   new_start: number;
   /** Lines of the new file. */
   new_count: number;
-  /** Function or section it lies in, as git found it. */
+  /** Function or section it is in, as git found it. */
   heading: string;
   /** Lines in order. */
   lines: DiffLine[];
@@ -966,7 +966,7 @@ export interface Issue {
   status: Status;
   /** Why it is muted, dismissed or resolved, or why it came back. */
   reason: string;
-  /** Then it is open again; null: until somebody says so. */
+  /** Then it is open again; null: until a member opens it. */
   muted_until: string | null;
   /** Rank, 0 to 100. */
   score: number;
@@ -992,7 +992,7 @@ export interface Issue {
   quiet_matches: number;
   /** How often it came back. */
   reopened: number;
-  /** User who looks after it. */
+  /** User who is responsible for it. */
   assignee: string | null;
   /** E-mail address. */
   assignee_name: string | null;
@@ -1263,7 +1263,7 @@ export interface MonitorSettings {
   metric: Metric;
   /** Only spans that match; GET /v1/filter_fields lists fields. */
   filter: string;
-  /** threshold and change: each of the 20 largest groups is looked at, the worst one counts. */
+  /** threshold and change: each of the 20 largest groups is evaluated, the worst one counts. */
   group_by: string | null;
   /** For eval_rate and eval_score. */
   eval_name: string | null;
@@ -1274,7 +1274,7 @@ export interface MonitorSettings {
   window_seconds: number;
   /** 60 to 604,800; 3,600 if not given. */
   frequency_seconds: number;
-  /** Triggers only when it was bad for so long, up to 604,800. */
+  /** Triggers only after it was bad for this many seconds, up to 604,800. */
   for_seconds: number;
   /** Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given. */
   minimum_samples: number;
@@ -1489,13 +1489,13 @@ export interface PullRequest {
   error: string;
   /** Failed attempts in a row. */
   attempts: number;
-  /** When it is looked at again. */
+  /** When the forge is polled next. */
   next_try_at: string;
   /** When the branch was approved. */
   created_at: string;
   /** When something about it last changed. */
   updated_at: string;
-  /** When the forge was last asked. */
+  /** When the forge was last polled. */
   polled_at: string | null;
   /** When it was merged. */
   merged_at: string | null;
@@ -1678,7 +1678,7 @@ export interface ReviewItem {
 export interface ReviewPolicy {
   /** People who must approve a branch, 1 to 10. */
   approvals: number;
-  /** Whoever started the run cannot approve its branches. */
+  /** The member who started the run cannot approve its branches. */
   not_starter: boolean;
   role: Role;
   /** Patterns beside the built-in ones whose change needs an explicit allow: deploy/**, *.tf. */
@@ -1697,7 +1697,7 @@ export interface ReviewPolicy {
   open_pull_requests: number;
   /** Put on pull requests. */
   labels: string[];
-  /** User names on the forge who are asked for a review. */
+  /** User names on the forge whose review is requested. */
   reviewers: string[];
   commits: CommitStyle;
   /** Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone of a squashed one. */
@@ -1706,7 +1706,7 @@ export interface ReviewPolicy {
   trailers: string[];
   /** Adds Signed-off-by of its author to each delivered commit. */
   sign_off: boolean;
-  /** Changes requested on the forge are told to the session. */
+  /** Changes requested on the forge are sent to the session. */
   follow_forge_comments: boolean;
 }
 
@@ -1912,15 +1912,15 @@ export interface Scan {
   id: string;
   /** Project. */
   project_id: string;
-  /** `schedule`, or who asked for it. */
+  /** `schedule`, or who requested it. */
   asked_by: string;
   /** When. */
   started_at: string;
   /** Milliseconds. */
   took_ms: number;
-  /** Start of the time that says what is usual. */
+  /** Start of the baseline: the time that the window is compared with. */
   baseline_from: string;
-  /** Start of what was looked at. */
+  /** Start of the scanned window. */
   window_from: string;
   /** End of it. */
   window_to: string;
@@ -1928,7 +1928,7 @@ export interface Scan {
   spans: number;
   /** Traces in the window. */
   traces: number;
-  /** Questions to the span store. */
+  /** Queries to the span store. */
   questions: number;
   /** Rows that it read for them. */
   rows_read: number;
@@ -1961,9 +1961,9 @@ export interface SchedulerState {
   last_step: string | null;
   /** How late the most overdue automation is. */
   behind_seconds: number;
-  /** Due moments without an outcome. */
+  /** Slots without an outcome. */
   due_slots: number;
-  /** Fired moments whose run goes on. */
+  /** Fired slots whose run is active. */
   live_slots: number;
   /** All of them. */
   automations: number;
@@ -2144,11 +2144,11 @@ export interface Share {
 export type Side = "old" | "new";
 
 export interface SignalSettings {
-  /** How often it looks; 1 to 1440, 10 if not given. */
+  /** Minutes between two scans; 1 to 1440, 10 if not given. */
   cadence_minutes: number;
-  /** What is looked at; 1 to 168, 24 if not given. */
+  /** Hours that a scan covers; 1 to 168, 24 if not given. */
   window_hours: number;
-  /** The time before that says what is usual; 1 to 30, 7 if not given. */
+  /** Days before the window that it is compared with; 1 to 30, 7 if not given. */
   baseline_days: number;
   /** What a worker should know about the application; at most 20,000 bytes. */
   context: string;
@@ -2168,7 +2168,7 @@ export interface SignalSettings {
 export interface SignalView {
   /** Project. */
   project_id: string;
-  /** Whether it looks on its own. */
+  /** Whether it scans on its schedule. */
   enabled: boolean;
   settings: SignalSettings;
   /** What is agreed to by switching it on, or was. */
@@ -2177,13 +2177,13 @@ export interface SignalView {
   consent_by: string | null;
   /** When. */
   consent_at: string | null;
-  /** The newest look. */
+  /** The newest scan. */
   last_scan: Scan | null;
-  /** When it looks again; null when it is off. */
+  /** When the next scan is; null when it is off. */
   next_scan_at: string | null;
   /** Issues that are open, investigated or about to be fixed. */
   open_issues: number;
-  /** Automation whose ledger holds every look and every worker; null: it was never on. */
+  /** Automation whose slots record every scan and every worker; null: it was never on. */
   automation_id: string | null;
 }
 
@@ -2293,7 +2293,7 @@ export interface SpaceBudget {
   tokens_per_day: number | null;
   /** Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Calls to models without a price cost nothing here. */
   cost_micro_usd_per_day: number | null;
-  /** From this share on workers are asked to finish, 1 to 100. */
+  /** At this share workers are notified to finish, 1 to 100. */
   soft_percent: number;
   /** The most that spans of model calls keep: full (messages, tools, answers), metadata (no text) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
   capture: Capture | null;
@@ -2538,15 +2538,15 @@ export interface Trigger {
   threshold: number | null;
   /** metric: 60 to 604800; 900 if not given. */
   window_seconds: number | null;
-  /** metric: how often it is looked at; 60 if not given. */
+  /** metric: how often it is evaluated; 60 if not given. */
   every_seconds: number | null;
-  /** metric: it must hold this long; 0 if not given. */
+  /** metric: how long the condition must be true; 0 if not given. */
   for_seconds: number | null;
-  /** metric: fewer spans say nothing; 1 if not given. */
+  /** metric: with fewer spans the value is ignored; 1 if not given. */
   minimum_samples: number | null;
   /** metric: for eval_rate and eval_score. */
   eval_name: string | null;
-  /** metric: for eval_rate, whose share. */
+  /** metric: for eval_rate, the label whose share is measured. */
   eval_label: string | null;
   /** monitor: id of the monitor that must go to triggered. */
   monitor: string | null;
@@ -2561,7 +2561,7 @@ export interface TriggerPreview {
   points: PreviewPoint[];
   /** metric: the line in that chart. */
   threshold: number | null;
-  /** metric: distance of the looks of this dry run; may be coarser than every_seconds. */
+  /** metric: seconds between two evaluations of this dry run; may be coarser than every_seconds. */
   step_seconds: number;
 }
 
@@ -2734,7 +2734,7 @@ export interface AutomationChange {
   project?: string | null;
   /** Id or name of the preset of its runs. */
   preset?: string | null;
-  /** What each run is told; a template. */
+  /** The prompt of each run; a template. */
   prompt?: string | null;
   /** All of it. */
   trigger?: Trigger | null;
@@ -2874,7 +2874,7 @@ export interface CreateTraceNote {
 export interface Decide {
   /** Needed when changes are requested and no line has a comment. */
   comment?: string | null;
-  /** Revision that was looked at; a newer one makes this a conflict. */
+  /** Revision that was reviewed; a newer one makes this a conflict. */
   revision?: number | null;
   /** Allows blocking flags; only for approvals. */
   allow_protected?: boolean;
@@ -2903,7 +2903,7 @@ export interface DestinationChange {
   url?: string | null;
   /** Addresses of email, at most 20. */
   to?: string[] | null;
-  /** What it wants to hear of; empty: everything. */
+  /** Kinds of notices it receives; empty: all. */
   kinds?: Kind[] | null;
   /** Ids or names: whose notices it wants; empty: all. */
   projects?: string[] | null;
@@ -2922,7 +2922,7 @@ export interface DestinationWish {
   url?: string | null;
   /** Addresses of email, at most 20. */
   to?: string[] | null;
-  /** What it wants to hear of; empty: everything. */
+  /** Kinds of notices it receives; empty: all. */
   kinds?: Kind[] | null;
   /** Ids or names: whose notices it wants; empty: all. */
   projects?: string[] | null;
@@ -2935,7 +2935,7 @@ export interface DestinationWish {
 export interface EvaluatorChange {
   /** What it is for. */
   description?: string | null;
-  /** The spans it judges. */
+  /** The spans it evaluates. */
   filter?: string | null;
   /** Which of these match. */
   condition?: string | null;
@@ -2949,9 +2949,9 @@ export interface EvaluatorChange {
   other_score?: number | null;
   /** 1 to 100. */
   sample_percent?: number | null;
-  /** Whether it judges what comes; off, then on: begins anew. */
+  /** Whether it evaluates new spans; off, then on: starts again. */
   enabled?: boolean | null;
-  /** Also judge what was received in so many hours and has no eval of it; 1 to 720. */
+  /** Also evaluate spans of the last hours that have no eval of it; 1 to 720. */
   backfill_hours?: number | null;
 }
 
@@ -2978,7 +2978,7 @@ export interface IssueChange {
   reason?: string | null;
   /** Scans leave it alone from then on. */
   severity?: Severity | null;
-  /** Id of a user; null: nobody. */
+  /** Id of a user; null: no assignee. */
   assignee?: string | null;
   /** Scans leave it alone from then on. */
   title?: string | null;
@@ -3025,7 +3025,7 @@ export interface MonitorWish {
 export interface MuteWish {
   /** Until then; this or seconds. */
   until?: string | null;
-  /** For so long, up to 31,536,000. */
+  /** For this many seconds, up to 31,536,000. */
   seconds?: number | null;
   /** Why. */
   reason?: string | null;
@@ -3040,7 +3040,7 @@ export interface NewAutomation {
   project: string;
   /** Id or name of the preset of its runs. */
   preset: string;
-  /** What each run is told. `{{window.from}}` and other variables. */
+  /** The prompt of each run. `{{window.from}}` and other variables. */
   prompt: string;
   trigger: Trigger;
   overlap?: Overlap;
@@ -3106,7 +3106,7 @@ export interface NewEvaluator {
   description?: string;
   /** Id or name of the project. */
   project: string;
-  /** The spans it judges; all if not given. */
+  /** The spans it evaluates; all if not given. */
   filter?: string;
   /** Which of these match, in the filter language. */
   condition: string;
@@ -3114,13 +3114,13 @@ export interface NewEvaluator {
   label?: string;
   /** Their score. */
   score?: number | null;
-  /** Label of judged spans that do not match; not given: they get no eval. */
+  /** Label of evaluated spans that do not match; not given: they get no eval. */
   other_label?: string;
   /** Their score. */
   other_score?: number | null;
   /** 1 to 100; 100 if not given. */
   sample_percent?: number;
-  /** Judge what was received before, too; 0 to 720, 0 if not given. */
+  /** Also evaluate spans of the last hours; 0 to 720, 0 if not given. */
   backfill_hours?: number;
 }
 
@@ -3238,7 +3238,7 @@ export interface ReportIssue {
   filter?: string | null;
   /** Examples; at most 20. */
   trace_ids?: string[] | null;
-  /** What makes it the same problem when it is told of again; the words of the title if not given. */
+  /** What identifies the problem when it is reported again; the words of the title if not given. */
   subject?: string | null;
 }
 

@@ -89,7 +89,7 @@ struct SpaceBudget {
         Field{"cost_micro_usd_per_day", &SpaceBudget::cost_micro_usd_per_day,
               "Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Calls to models "
               "without a price cost nothing here."},
-        Field{"soft_percent", &SpaceBudget::soft_percent, "From this share on workers are asked to finish, 1 to 100."},
+        Field{"soft_percent", &SpaceBudget::soft_percent, "At this share workers are notified to finish, 1 to 100."},
         Field{"capture", &SpaceBudget::capture,
               "The most that spans of model calls keep: full (messages, tools, answers), metadata (no text of anybody) "
               "or none (no spans). A preset may keep less, never more. Absent in a change: stays."},

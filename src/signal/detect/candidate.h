@@ -51,7 +51,7 @@ constexpr auto enum_names(Detector) {
                       EnumName{reported, "reported"}};
 }
 
-// What is looked at: the window, and the time before it that says what is usual.
+// What is scanned: the window, and the baseline before it that it is compared with.
 struct Window {
     std::string project;
     int64_t baseline_from_ns = 0;
@@ -96,7 +96,7 @@ struct Candidate {
     double change = 1;   // how many times worse than usual; 1 when there is nothing to compare with
     double extra_ns = 0; // of slower spans: by how much
     double clear = 6;    // standard errors above what chance does
-    int64_t least = 3;   // fewer traces than this are not worth telling
+    int64_t least = 3;   // fewer traces than this are not reported
     std::vector<Fact> facts{};
 
     // What evidence.h adds.

@@ -58,7 +58,7 @@ bool recurs(const Cluster& cluster) {
     return cluster.traces >= 5 && cluster.z >= 5;
 }
 
-// What all messages of the cluster have in common, as it stands in them.
+// What all messages of the cluster have in common, word for word.
 std::string common_part(const Cluster& cluster) {
     if (!cluster.is_merged) return fixed_part(cluster.message);
     std::string best, run;
@@ -85,7 +85,7 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, std::string_view
         "exception_type, pattern LIMIT 3000)",
         in_both, condition);
     std::map<Key, Cluster> clusters;
-    TRY(survey.ask(sql, [&](const AnswerRow& row) {
+    TRY(survey.query(sql, [&](const ResultRow& row) {
         Cluster cluster;
         cluster.name = row.text(0);
         cluster.exception = row.text(1);

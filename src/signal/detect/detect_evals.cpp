@@ -17,7 +17,7 @@ constexpr int64_t least_evals = 20;
 // The spans that an eval is about, by what it was given to.
 struct Target {
     std::string_view name;   // as stored
-    std::string_view filter; // as the filter language asks; empty: it cannot
+    std::string_view filter; // in the filter language; empty: it cannot express it
     std::string_view column; // of hone.spans
     std::string_view plural; // in sentences
 };
@@ -25,8 +25,8 @@ constexpr Target targets[] = {{"span", "eval", "toString(span_id)", "spans"},
                               {"trace", "trace_eval", "toString(trace_id)", "traces"},
                               {"chat_session", "", "chat_session", "chat sessions"}};
 
-// Evals count where the span lies that they judge, when that is known.
-constexpr std::string_view judged =
+// Evals count at the time of the span that they evaluate, when that is known.
+constexpr std::string_view evals_of_spans =
     "SELECT name, label, score, if(span_start_ns > 0, span_start_ns, created_ns) AS moment FROM hone.evals FINAL WHERE "
     "project = {project:String} AND target = {n_target:String} AND moment >= {base:Int64} AND moment < {to:Int64}";
 
@@ -38,7 +38,7 @@ Candidate candidate_of(const Target& target, const std::string& name, std::strin
     candidate.about = "eval|" + name;
     if (!target.filter.empty())
         candidate.filter = fmt::format("{}[{}].{}", target.filter, quote_filter(name), std::move(condition_in_filter));
-    // Also when the filter says it: the filter cannot tell the evals of the window from older ones.
+    // Also with a filter: it cannot distinguish the evals of the window from older ones.
     candidate.narrower = fmt::format("{} IN (SELECT target_id FROM hone.evals FINAL WHERE project = {{project:String}} "
                                      "AND target = {{n_target:String}} AND name = {{n_name:String}} AND {})",
                                      target.column, condition_in_sql);
@@ -47,16 +47,16 @@ Candidate candidate_of(const Target& target, const std::string& name, std::strin
 }
 
 Result<std::set<std::string>> lower_scores(Survey& survey, const Target& target, std::vector<Candidate>& found) {
-    std::set<std::string> told;
+    std::set<std::string> reported;
     const std::string sql = fmt::format(
         "SELECT * FROM (SELECT name, countIf(moment >= {{from:Int64}}) AS n, avgIf(score, moment >= {{from:Int64}}), "
         "varPopIf(score, moment >= {{from:Int64}}), countIf(moment < {{from:Int64}}) AS m, avgIf(score, moment < "
         "{{from:Int64}}), varPopIf(score, moment < {{from:Int64}}), max(score) - min(score) FROM ({}) WHERE isNotNull("
         "score) GROUP BY name HAVING n >= {} AND m >= {} ORDER BY n DESC, name LIMIT 100)",
-        judged, least_evals, least_evals);
-    TRY(survey.ask(
+        evals_of_spans, least_evals, least_evals);
+    TRY(survey.query(
         sql,
-        [&](const AnswerRow& row) {
+        [&](const ResultRow& row) {
             const std::string name = row.text(0), shown = plain_line(name, 80);
             const double after = row.real(2), before = row.real(5), range = row.real(7);
             const double error = std::sqrt(row.real(3) / row.real(1) + row.real(6) / row.real(4));
@@ -74,11 +74,11 @@ Result<std::set<std::string>> lower_scores(Survey& survey, const Target& target,
             candidate.facts = {{"mean score before", fmt::format("{:.3f}", before)},
                                {"mean score now", fmt::format("{:.3f}", after)},
                                {"evals now", std::to_string(row.integer(1))}};
-            told.insert(name);
+            reported.insert(name);
             found.push_back(std::move(candidate));
         },
         [&](telemetry::ClickHouseQuery& query) { query.bind("n_target", target.name); }));
-    return told;
+    return reported;
 }
 
 struct Labels {
@@ -87,15 +87,16 @@ struct Labels {
     int64_t usual_now = 0, usual_before = 0;
 };
 
-Result<> rarer_labels(Survey& survey, const Target& target, const std::set<std::string>& told,
+Result<> rarer_labels(Survey& survey, const Target& target, const std::set<std::string>& reported,
                       std::vector<Candidate>& found) {
     std::map<std::string, Labels> names;
-    TRY(survey.ask(
-        fmt::format("SELECT * FROM (SELECT name, label, countIf(moment >= {{from:Int64}}), countIf(moment < "
-                    "{{from:Int64}}) AS before FROM ({}) WHERE label != '' GROUP BY name, label ORDER BY before DESC, "
-                    "name, label LIMIT 2000)",
-                    judged),
-        [&](const AnswerRow& row) {
+    TRY(survey.query(
+        fmt::format(
+            "SELECT * FROM (SELECT name, label, countIf(moment >= {{from:Int64}}), countIf(moment < "
+            "{{from:Int64}}) AS baseline FROM ({}) WHERE label != '' GROUP BY name, label ORDER BY baseline DESC, "
+            "name, label LIMIT 2000)",
+            evals_of_spans),
+        [&](const ResultRow& row) {
             Labels& labels = names[row.text(0)];
             labels.now += row.integer(2);
             labels.before += row.integer(3);
@@ -107,7 +108,7 @@ Result<> rarer_labels(Survey& survey, const Target& target, const std::set<std::
         },
         [&](telemetry::ClickHouseQuery& query) { query.bind("n_target", target.name); }));
     for (const auto& [name, labels] : names) {
-        if (told.contains(name) || labels.now < least_evals || labels.before < least_evals) continue;
+        if (reported.contains(name) || labels.now < least_evals || labels.before < least_evals) continue;
         const double now = share_of(labels.usual_now, labels.now),
                      before = share_of(labels.usual_before, labels.before);
         const double z =
@@ -117,8 +118,8 @@ Result<> rarer_labels(Survey& survey, const Target& target, const std::set<std::
         Candidate candidate =
             candidate_of(target, name, "label != " + quote_filter(labels.usual), "label != {n_label:String}");
         candidate.narrower_values.emplace_back("n_label", labels.usual);
-        candidate.title = fmt::format("The eval {} says {} less often: {} instead of {}", shown, usual, percent(now),
-                                      percent(before));
+        candidate.title =
+            fmt::format("The eval {} is {} less often: {} instead of {}", shown, usual, percent(now), percent(before));
         candidate.explanation = fmt::format("{} was the usual label of {} before the window; its share fell by more "
                                             "than chance explains.",
                                             usual, shown);
@@ -135,8 +136,8 @@ Result<> rarer_labels(Survey& survey, const Target& target, const std::set<std::
 
 Result<> detect_eval_drops(Survey& survey, std::vector<Candidate>& found) {
     for (const Target& target : targets) {
-        const auto told = TRY(lower_scores(survey, target, found));
-        TRY(rarer_labels(survey, target, told, found));
+        const auto reported = TRY(lower_scores(survey, target, found));
+        TRY(rarer_labels(survey, target, reported, found));
     }
     return {};
 }

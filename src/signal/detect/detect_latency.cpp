@@ -9,7 +9,7 @@ namespace hone::signal {
 namespace {
 
 constexpr double least_ratio = 1.5;
-constexpr double least_difference_ns = 5e7; // what nobody waits for is not a problem
+constexpr double least_difference_ns = 5e7; // a smaller difference is not a problem
 constexpr double least_tail_ns = 3e8;
 
 // How many of the spans are slower than `ns`.

@@ -22,7 +22,7 @@ Result<> detect_tool_loops(Survey& survey, std::vector<Candidate>& found) {
     const std::string sql = fmt::format("SELECT * FROM (SELECT name, count() AS traces, max(calls), median(calls) FROM "
                                         "({}) GROUP BY name HAVING traces >= {} ORDER BY traces DESC, name LIMIT 20)",
                                         loops, least_traces);
-    return survey.ask(sql, [&](const AnswerRow& row) {
+    return survey.query(sql, [&](const ResultRow& row) {
         const std::string name = row.text(0), shown = plain_line(name, 80);
         const double share = share_of(row.integer(1), survey.seen(name).traces);
         Candidate candidate;
@@ -31,7 +31,7 @@ Result<> detect_tool_loops(Survey& survey, std::vector<Candidate>& found) {
         candidate.title = fmt::format("The agent calls {} again and again with the same input", shown);
         candidate.explanation = fmt::format(
             "In {} traces ({} of those that use it) {} is called at least six times while at most every third call has "
-            "an input of its own. The tool's answer does not seem to tell the agent that asking again is of no use.",
+            "an input of its own. The tool's result does not seem to show the agent that another call is of no use.",
             row.integer(1), percent(share), shown);
         candidate.severity = share >= 0.2 ? Severity::high : Severity::medium;
         candidate.filter = "kind = tool and name = " + quote_filter(name);

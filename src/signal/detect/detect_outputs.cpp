@@ -1,4 +1,4 @@
-// Answers that are no use: cut off at the token limit, refused or filtered, or not in the form a program expects.
+// Unusable outputs: cut off at the token limit, refused or filtered, or not in the form a program expects.
 #include "signal/detect/clusters.h"
 #include "signal/detect/detectors.h"
 #include "signal/detect/message_template.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view cut_reasons = "lower(finish_reason) IN ('length', 'max_tokens', 'max_output_tokens')";
 constexpr std::string_view cut_filter =
     R"(finish_reason in ("length", "max_tokens", "MAX_TOKENS", "Length", "LENGTH", "max_output_tokens"))";
-// Found through the text index, so that answers are not read one by one.
+// Found through the text index, so that outputs are not read one by one.
 constexpr std::string_view refusal_filter =
     R"(kind = llm and (finish_reason in ("content_filter", "refusal", "safety", "SAFETY", "blocked") or )"
     R"(output ~ "I can't help with" or output ~ "I cannot help with" or output ~ "I can't assist with" or )"
@@ -40,9 +40,9 @@ Result<std::vector<Ending>> endings(Survey& survey, std::string_view condition, 
         "hits >= 5 ORDER BY hits DESC, name, model LIMIT 20)",
         condition, in_both);
     std::vector<Ending> all;
-    TRY(survey.ask(
+    TRY(survey.query(
         sql,
-        [&](const AnswerRow& row) {
+        [&](const ResultRow& row) {
             all.push_back({row.text(0), row.text(1), row.integer(2), row.integer(3), row.integer(4), row.integer(5)});
         },
         bind));
@@ -75,8 +75,8 @@ Result<> detect_cut_outputs(Survey& survey, std::vector<Candidate>& found) {
         const std::string name = plain_line(ending.name, 80), model = plain_line(ending.model, 60);
         found.push_back(output_candidate_of(
             ending, Detector::truncated_output,
-            fmt::format("Answers of {} are cut off in {}", model.empty() ? "the model" : model, name),
-            fmt::format("{} of {} answers end because the limit of output tokens was reached.", ending.hits,
+            fmt::format("Outputs of {} are cut off in {}", model.empty() ? "the model" : model, name),
+            fmt::format("{} of {} outputs end because the limit of output tokens was reached.", ending.hits,
                         ending.calls),
             "kind = llm and " + std::string(cut_filter)));
     }
@@ -95,9 +95,9 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
         "name, model LIMIT 20)",
         in_both, condition);
     std::vector<Ending> hits;
-    TRY(survey.ask(
+    TRY(survey.query(
         sql,
-        [&](const AnswerRow& row) {
+        [&](const ResultRow& row) {
             Ending ending{row.text(0), row.text(1)};
             ending.hits = row.integer(2);
             ending.hits_before = row.integer(3);
@@ -107,13 +107,13 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
             query.parameters.insert(query.parameters.end(), bound.parameters.begin() + 4, bound.parameters.end());
         }));
     for (Ending& ending : hits) {
-        TRY(survey.ask(
+        TRY(survey.query(
             "SELECT countIf(start_ns >= {from:Int64}), countIf(start_ns < {from:Int64}) FROM hone.spans "
             "WHERE " +
                 std::string(in_both) +
                 " AND kind = 'llm' AND name = {n_name:String} AND model = "
                 "{n_model:String}",
-            [&](const AnswerRow& row) {
+            [&](const ResultRow& row) {
                 ending.calls = row.integer(0);
                 ending.calls_before = row.integer(1);
             },
@@ -124,9 +124,8 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
         const std::string name = plain_line(ending.name, 80), model = plain_line(ending.model, 60);
         found.push_back(output_candidate_of(
             ending, Detector::refused_output,
-            fmt::format("{} refuses to answer in {}", model.empty() ? "The model" : model, name),
-            fmt::format("{} of {} answers were filtered, or say in usual words that they will not help.", ending.hits,
-                        ending.calls),
+            fmt::format("{} refuses requests in {}", model.empty() ? "The model" : model, name),
+            fmt::format("{} of {} outputs were filtered, or contain a typical refusal.", ending.hits, ending.calls),
             refusal_filter));
     }
     return {};
@@ -135,16 +134,16 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
 Result<> detect_unparsable(Survey& survey, std::vector<Candidate>& found) {
     const std::string condition = "kind != 'tool' AND " + std::string(unreadable_types);
     for (const Cluster& cluster : TRY(recurring_clusters(survey, condition)))
-        found.push_back(signal::candidate_of(cluster, Detector::unparsable_output, "cannot read an answer"));
-    // Answers that say they are JSON and are not.
+        found.push_back(signal::candidate_of(cluster, Detector::unparsable_output, "cannot parse an output"));
+    // Outputs that are marked as JSON and are not.
     for (const Ending& ending :
          TRY(endings(survey, "output_mime = 'application/json' AND status != 'error' AND output != '' AND NOT "
                              "isValidJSON(if(output_mime = 'application/json', output, ''))"))) {
         if (!ending.recurs(0.02)) continue;
         const std::string name = plain_line(ending.name, 80);
         Candidate candidate = output_candidate_of(
-            ending, Detector::unparsable_output, fmt::format("Answers of {} are not the JSON they claim to be", name),
-            fmt::format("{} of {} answers are marked as application/json and cannot be parsed.", ending.hits,
+            ending, Detector::unparsable_output, fmt::format("Outputs of {} are marked as JSON and are not", name),
+            fmt::format("{} of {} outputs are marked as application/json and cannot be parsed.", ending.hits,
                         ending.calls),
             "kind = llm");
         candidate.narrower = "output_mime = 'application/json' AND output != '' AND NOT isValidJSON(output)";

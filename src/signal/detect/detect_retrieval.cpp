@@ -16,7 +16,7 @@ Result<> detect_empty_retrieval(Survey& survey, std::vector<Candidate>& found) {
         "{{from:Int64}}) FROM hone.spans WHERE {} AND kind = 'retriever' AND status != 'error' GROUP BY name HAVING "
         "empty >= 5 AND countIf(documents > 0) > 0 ORDER BY empty DESC, name LIMIT 20)",
         in_both);
-    return survey.ask(sql, [&](const AnswerRow& row) {
+    return survey.query(sql, [&](const ResultRow& row) {
         const std::string name = row.text(0), shown = plain_line(name, 80);
         const int64_t empty = row.integer(1), all = row.integer(2);
         const double share = share_of(empty, all);
@@ -26,9 +26,10 @@ Result<> detect_empty_retrieval(Survey& survey, std::vector<Candidate>& found) {
         candidate.detector = Detector::empty_retrieval;
         candidate.subject = name;
         candidate.title = fmt::format("{} finds nothing", shown);
-        candidate.explanation = fmt::format("{} of {} searches return no document. The index lacks what is asked for, "
-                                            "or the filter on it is too narrow.",
-                                            empty, all);
+        candidate.explanation =
+            fmt::format("{} of {} searches return no document. The index lacks what is searched for, "
+                        "or the filter on it is too narrow.",
+                        empty, all);
         candidate.severity = share >= 0.3 ? Severity::high : share >= 0.05 ? Severity::medium : Severity::low;
         candidate.filter = "kind = retriever and documents = 0 and status != error and name = " + quote_filter(name);
         candidate.about = "retrieval|" + name;

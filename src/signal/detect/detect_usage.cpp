@@ -33,7 +33,7 @@ Result<> detect_tokens(Survey& survey, std::vector<Candidate>& found) {
         candidate.detector = Detector::token_spike;
         candidate.subject = compared.name;
         candidate.change = shift.ratio();
-        candidate.title = fmt::format("{} uses {} as many tokens as before", shown, times(candidate.change));
+        candidate.title = fmt::format("{} uses {} as many tokens as in the baseline", shown, times(candidate.change));
         candidate.explanation = fmt::format(
             "A usual call of {} used {:.0f} tokens in the time before and uses {:.0f} now, input and output together.",
             shown, shift.before, shift.after);
@@ -54,18 +54,19 @@ Result<> detect_cost(Survey& survey, std::vector<Candidate>& found) {
     // Only whole hours of the window are compared with whole hours before it.
     int64_t dearest_before = 0, dearest = 0, dearest_hour = 0;
     size_t hours_before = 0;
-    TRY(survey.ask(fmt::format("SELECT intDiv(start_ns, {0}) * {0} AS hour, sum(cost_nano_usd) AS cost FROM hone.spans "
-                               "WHERE {1} GROUP BY hour HAVING cost > 0 ORDER BY hour",
-                               hour_ns, in_both),
-                   [&](const AnswerRow& row) {
-                       if (row.integer(0) + hour_ns <= survey.window().from_ns) {
-                           ++hours_before;
-                           dearest_before = std::max(dearest_before, row.integer(1));
-                       } else if (row.integer(0) >= survey.window().from_ns && row.integer(1) > dearest) {
-                           dearest = row.integer(1);
-                           dearest_hour = row.integer(0);
-                       }
-                   }));
+    TRY(survey.query(
+        fmt::format("SELECT intDiv(start_ns, {0}) * {0} AS hour, sum(cost_nano_usd) AS cost FROM hone.spans "
+                    "WHERE {1} GROUP BY hour HAVING cost > 0 ORDER BY hour",
+                    hour_ns, in_both),
+        [&](const ResultRow& row) {
+            if (row.integer(0) + hour_ns <= survey.window().from_ns) {
+                ++hours_before;
+                dearest_before = std::max(dearest_before, row.integer(1));
+            } else if (row.integer(0) >= survey.window().from_ns && row.integer(1) > dearest) {
+                dearest = row.integer(1);
+                dearest_hour = row.integer(0);
+            }
+        }));
     const double ratio = static_cast<double>(dearest) / static_cast<double>(std::max<int64_t>(1, dearest_before));
     if (hours_before < least_hours || ratio < spike || dearest < least_cost_nano_usd) return {};
     Candidate candidate;

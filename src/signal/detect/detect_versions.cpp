@@ -33,20 +33,20 @@ struct Release {
 
 constexpr int64_t least_spans = 50;
 
-// The newest version of each owner that came in the time that is looked at, and the one it replaced.
+// The newest version of each owner that appeared in the scanned time, and the one it replaced.
 Result<std::vector<Release>> releases(Survey& survey, const Source& source) {
     struct Seen {
         std::string version;
         int64_t first_ns = 0, last_ns = 0;
     };
     std::map<std::string, std::vector<Seen>> owners;
-    TRY(survey.ask(fmt::format("SELECT * FROM (SELECT {0} AS owner, {1} AS released, min(start_ns) AS first, "
-                               "max(start_ns) FROM hone.spans WHERE {2} AND {3} GROUP BY owner, released HAVING "
-                               "count() >= {4} ORDER BY first, released LIMIT 1000)",
-                               source.owner, source.version, in_both, source.condition, least_spans),
-                   [&](const AnswerRow& row) {
-                       owners[row.text(0)].push_back({row.text(1), row.integer(2), row.integer(3)});
-                   }));
+    TRY(survey.query(fmt::format("SELECT * FROM (SELECT {0} AS owner, {1} AS released, min(start_ns) AS first, "
+                                 "max(start_ns) FROM hone.spans WHERE {2} AND {3} GROUP BY owner, released HAVING "
+                                 "count() >= {4} ORDER BY first, released LIMIT 1000)",
+                                 source.owner, source.version, in_both, source.condition, least_spans),
+                     [&](const ResultRow& row) {
+                         owners[row.text(0)].push_back({row.text(1), row.integer(2), row.integer(3)});
+                     }));
     std::vector<Release> found;
     for (const auto& [owner, versions] : owners) {
         if (versions.size() < 2 || versions.back().last_ns < survey.window().from_ns) continue;
@@ -57,7 +57,7 @@ Result<std::vector<Release>> releases(Survey& survey, const Source& source) {
     return found;
 }
 
-// `change` is the sentence that says what became worse.
+// `change` is the sentence that names what became worse.
 Candidate regression(const Source& source, const Release& release, std::string_view metric, const std::string& name,
                      const std::string& change) {
     Candidate candidate;
@@ -147,9 +147,9 @@ public:
             ">= 5 ORDER BY "
             "hits DESC, name LIMIT 100)",
             m_is_after, m_is_before, in_both, m_owned);
-        return m_survey.ask(
+        return m_survey.query(
             sql,
-            [&](const AnswerRow& row) {
+            [&](const ResultRow& row) {
                 const double now = share_of(row.integer(1), row.integer(2));
                 const double before = share_of(row.integer(3), row.integer(4));
                 const double z = proportion_z(row.integer(1), row.integer(2), row.integer(3), row.integer(4));

@@ -17,9 +17,9 @@ constexpr DetectorRow table[] = {
     {"latency", "Spans that became slower than in the time before.", detect_latency},
     {"tokens", "Model calls that use more tokens than in the time before.", detect_tokens},
     {"cost", "Hours that cost more than twice the dearest one before.", detect_cost},
-    {"cut_outputs", "Answers that end at the token limit.", detect_cut_outputs},
-    {"refusals", "Answers that refuse or were filtered.", detect_refusals},
-    {"unparsable", "Answers that a program could not read.", detect_unparsable},
+    {"cut_outputs", "Outputs that end at the token limit.", detect_cut_outputs},
+    {"refusals", "Outputs that refuse or were filtered.", detect_refusals},
+    {"unparsable", "Outputs that a program could not parse.", detect_unparsable},
     {"empty_retrieval", "Searches that find nothing.", detect_empty_retrieval},
     {"eval_drops", "Evals that became worse than in the time before.", detect_eval_drops},
     {"version_regressions", "A new version that is slower, dearer or fails more than the one before.",
@@ -33,7 +33,8 @@ std::span<const DetectorRow> detectors() {
     return table;
 }
 
-Result<Findings> look(telemetry::ClickHouse& engine, const Window& window, const Clock& clock, net::Cancel* cancel) {
+Result<Findings> run_detectors(telemetry::ClickHouse& engine, const Window& window, const Clock& clock,
+                               net::Cancel* cancel) {
     Survey survey = TRY(Survey::open(engine, window, cancel));
     Findings findings;
     findings.spans = survey.spans();
@@ -51,7 +52,7 @@ Result<Findings> look(telemetry::ClickHouse& engine, const Window& window, const
             done = gather_evidence(survey, candidate);
         }
         if (!done.ok()) {
-            // A question that is too large for this project must not hide what the others find.
+            // A query that is too large for this project must not hide what the others find.
             if (done.error().code == Code::unavailable || done.error().code == Code::conflict) return done.error();
             cost.failed = done.error().message;
             log(Level::warning, "detector failed",

@@ -1,5 +1,5 @@
-// The detectors: each asks the engine for aggregates over window and baseline and tests them. Deterministic: the same
-// spans give the same findings. One file per idea: detect_*.cpp. One thread.
+// The detectors: each queries the engine for aggregates over window and baseline and tests them. Deterministic: the
+// same spans give the same findings. One file per idea: detect_*.cpp. One thread.
 #pragma once
 
 #include "signal/detect/survey.h"
@@ -11,7 +11,7 @@ namespace hone::signal {
 
 struct DetectorRow {
     std::string_view name;
-    std::string_view doc; // what it finds and when it speaks
+    std::string_view doc; // what it finds and when
     Result<> (*detect)(Survey& survey, std::vector<Candidate>& found);
 };
 std::span<const DetectorRow> detectors();
@@ -39,9 +39,9 @@ struct Findings {
     int64_t spans = 0;
     int64_t traces = 0;
 };
-// All of them. A detector that fails is noted and the others go on.
-Result<Findings> look(telemetry::ClickHouse& engine, const Window& window, const Clock& clock,
-                      net::Cancel* cancel = nullptr);
+// All of them. A detector that fails is noted and the others continue.
+Result<Findings> run_detectors(telemetry::ClickHouse& engine, const Window& window, const Clock& clock,
+                               net::Cancel* cancel = nullptr);
 
 // Findings of one scan, at most; the largest are kept.
 constexpr size_t most_candidates = 60;

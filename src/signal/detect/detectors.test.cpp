@@ -16,7 +16,7 @@ namespace {
 Findings look_at(const std::string& project, int64_t hours_of_window, int64_t hours_before, int64_t to_ns) {
     const Window window{"project_" + project, to_ns - (hours_of_window + hours_before) * hour_ns,
                         to_ns - hours_of_window * hour_ns, to_ns};
-    auto found = look(fixture().telemetry->engine(), window, fixture().clock);
+    auto found = run_detectors(fixture().telemetry->engine(), window, fixture().clock);
     REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message + " | " + found.error().trail));
     for (const DetectorCost& cost : found.value().costs) CHECK_MESSAGE(cost.failed == "", cost.name);
     return std::move(found).value();
@@ -66,8 +66,8 @@ TEST_CASE("every fault of the demo is found, and nothing else") {
         "empty_retrieval: search_articles finds nothing",
         "tool_failure: lookup_order fails: order service did not answer for # within # ms",
         "tool_loop: The agent calls check_stock again and again with the same input",
-        "truncated_output: Answers of gpt-4o-mini are cut off in answer",
-        "unparsable_output: parse_intent cannot read an answer: Expecting value line # column # char #"};
+        "truncated_output: Outputs of gpt-4o-mini are cut off in answer",
+        "unparsable_output: parse_intent cannot parse an output: Expecting value line # column # char #"};
     CHECK(joined(titles(findings)) == joined(expected));
     for (const Candidate& candidate : findings.candidates) {
         INFO(candidate.title);
@@ -145,5 +145,5 @@ TEST_CASE("busy hours that are slow every day, and traffic that grows, are no fi
 TEST_CASE("a project without spans, or with a window that is none") {
     fixture().store();
     CHECK(look_at("nothing", 24, 72, to_ns(fixture().clock.now())).candidates.empty());
-    CHECK_FALSE(look(fixture().telemetry->engine(), {"project_x", 5, 5, 7}, fixture().clock).ok());
+    CHECK_FALSE(run_detectors(fixture().telemetry->engine(), {"project_x", 5, 5, 7}, fixture().clock).ok());
 }

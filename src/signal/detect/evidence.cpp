@@ -21,16 +21,16 @@ Result<std::string> condition_of(const Candidate& candidate, telemetry::ClickHou
     return condition + " AND (" + candidate.narrower + ")";
 }
 
-// Asks `sql` with "{condition}" in it.
-Result<> ask_about(Survey& survey, const Candidate& candidate, std::string sql, const Survey::Bind& more,
-                   const std::function<void(const AnswerRow&)>& take) {
+// Runs `sql` with "{condition}" in it.
+Result<> query_candidate(Survey& survey, const Candidate& candidate, std::string sql, const Survey::Bind& more,
+                         const std::function<void(const ResultRow&)>& take) {
     telemetry::ClickHouseQuery bound("");
     // The compiler numbers its values by how many there are; the survey binds four before ours.
     for (const char* name : {"project", "base", "from", "to"}) bound.bind(name, 0);
     const std::string condition = TRY(condition_of(candidate, bound));
     constexpr std::string_view mark = "{condition}";
     sql.replace(sql.find(mark), mark.size(), condition);
-    return survey.ask(sql, take, [&](telemetry::ClickHouseQuery& query) {
+    return survey.query(sql, take, [&](telemetry::ClickHouseQuery& query) {
         query.parameters.insert(query.parameters.end(), bound.parameters.begin() + 4, bound.parameters.end());
         query.set("max_rows_to_group_by", "2000000").set("group_by_overflow_mode", "any");
         if (more) more(query);
@@ -57,7 +57,7 @@ double contained(const Candidate& a, const Candidate& b) {
 
 bool explains(const Candidate& cause, const Candidate& effect) {
     using enum Detector;
-    // A version that came says more than a change that came with time; a message says more than a rate.
+    // A version that came is stronger evidence than a change over time; a message is stronger than a rate.
     if (!cause.about.empty() && cause.about == effect.about) {
         const bool about_errors = cause.about.starts_with("errors|");
         if (about_errors) return cause.detector != version_regression && effect.detector == version_regression;
@@ -83,7 +83,7 @@ Result<> gather_evidence(Survey& survey, Candidate& candidate) {
         "max(start_ns) AS last, toString(argMax(span_id, start_ns)) AS span, toInt64(bitShiftRight(cityHash64(trace), "
         "1)) AS hash FROM hone.spans WHERE {3} AND {{condition}} GROUP BY trace)",
         hour_ns, sample_size, example_count, in_both);
-    TRY(ask_about(survey, candidate, sql, {}, [&](const AnswerRow& row) {
+    TRY(query_candidate(survey, candidate, sql, {}, [&](const ResultRow& row) {
         candidate.traces = row.integer(0);
         candidate.traces_before = row.integer(1);
         candidate.first_seen_ns = row.integer(2);
@@ -91,12 +91,12 @@ Result<> gather_evidence(Survey& survey, Candidate& candidate) {
         const json::Array& hours = row.list(4);
         if (hours.size() == 2 && hours[0].is_array() && hours[1].is_array())
             for (size_t i = 0; i < std::min(hours[0].get_array().size(), hours[1].get_array().size()); ++i)
-                candidate.volume.emplace_back(AnswerRow::to_integer(hours[0].get_array()[i]),
-                                              AnswerRow::to_integer(hours[1].get_array()[i]));
+                candidate.volume.emplace_back(ResultRow::to_integer(hours[0].get_array()[i]),
+                                              ResultRow::to_integer(hours[1].get_array()[i]));
         for (const json::Value& hash : row.list(5))
-            candidate.sample.push_back(static_cast<uint64_t>(AnswerRow::to_integer(hash)));
+            candidate.sample.push_back(static_cast<uint64_t>(ResultRow::to_integer(hash)));
         for (const json::Value& example : row.list(6)) {
-            const AnswerRow parts(example);
+            const ResultRow parts(example);
             candidate.examples.push_back({parts.text(1), parts.text(2), from_ns(-parts.integer(0))});
         }
     }));
@@ -111,13 +111,13 @@ Result<> gather_evidence(Survey& survey, Candidate& candidate) {
 Result<Since> count_since(Survey& survey, const Candidate& candidate, int64_t since_ns) {
     Since since;
     const Survey::Bind bind = [&](telemetry::ClickHouseQuery& query) { query.bind("since", since_ns); };
-    TRY(ask_about(survey, candidate,
-                  "SELECT uniq(trace_id) FROM hone.spans WHERE " + std::string(in_both) +
-                      " AND start_ns >= {since:Int64} AND {condition}",
-                  bind, [&](const AnswerRow& row) { since.touched = row.integer(0); }));
-    TRY(survey.ask(
+    TRY(query_candidate(survey, candidate,
+                        "SELECT uniq(trace_id) FROM hone.spans WHERE " + std::string(in_both) +
+                            " AND start_ns >= {since:Int64} AND {condition}",
+                        bind, [&](const ResultRow& row) { since.touched = row.integer(0); }));
+    TRY(survey.query(
         "SELECT uniq(trace_id) FROM hone.spans WHERE " + std::string(in_both) + " AND start_ns >= {since:Int64}",
-        [&](const AnswerRow& row) { since.traces = row.integer(0); }, bind));
+        [&](const ResultRow& row) { since.traces = row.integer(0); }, bind));
     return since;
 }
 

@@ -1,12 +1,12 @@
 // What makes a finding one that people can check: how many traces it touches, since when, when, and which; and which
-// findings only show what another one causes. Asked the same way for all detectors. One thread.
+// findings only show what another one causes. The same queries for all detectors. One thread.
 #pragma once
 
 #include "signal/detect/survey.h"
 
 namespace hone::signal {
 
-// Fills in what candidate.h calls evidence. One question.
+// Fills in what candidate.h calls evidence. One query.
 Result<> gather_evidence(Survey& survey, Candidate& candidate);
 
 // How many traces since then it touches, and how many there are.

@@ -9,7 +9,7 @@ namespace hone::signal {
 
 namespace {
 
-constexpr size_t longest_message = 600; // bytes that are looked at
+constexpr size_t longest_message = 600; // bytes that are read
 constexpr size_t most_words = 30;
 constexpr size_t longest_word = 40; // longer ones are ids or data
 
@@ -38,7 +38,7 @@ std::string_view mask_of(std::string_view word) {
 }
 
 struct Piece {
-    std::string_view text; // as it stands in the message
+    std::string_view text; // word for word
     std::string_view mask; // not empty: differs
 };
 
@@ -145,7 +145,7 @@ std::string plain_line(std::string_view text, size_t bytes) {
         if (const size_t hidden = invisible_bytes(rest); hidden > 0) {
             at += hidden;
         } else if (rest.starts_with("://")) {
-            line += ' '; // an address that nobody can click on
+            line += ' '; // an address that cannot be clicked
             at += 3;
         } else if (is_space(rest.front()) || is_markup(rest.front())) {
             if (!line.empty() && line.back() != ' ') line += ' ';

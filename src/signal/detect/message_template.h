@@ -1,5 +1,5 @@
 // Messages of errors as templates: what differs from case to case (numbers, ids, quoted texts, addresses) is left out,
-// so that equal problems have equal templates. And texts of strangers made fit to be shown in a title. Pure, bounded,
+// so that equal problems have equal templates. Also makes text from outside safe to show in a title. Pure, bounded,
 // fuzzed; any thread.
 #pragma once
 

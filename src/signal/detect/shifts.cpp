@@ -11,7 +11,7 @@ Histogram histogram_of(const json::Array& both) {
     if (both.size() != 2 || !both[0].is_array() || !both[1].is_array()) return histogram;
     const json::Array &bins = both[0].get_array(), &counts = both[1].get_array();
     for (size_t i = 0; i < std::min(bins.size(), counts.size()); ++i)
-        histogram.bins[static_cast<int>(AnswerRow::to_integer(bins[i]))] += AnswerRow::to_integer(counts[i]);
+        histogram.bins[static_cast<int>(ResultRow::to_integer(bins[i]))] += ResultRow::to_integer(counts[i]);
     return histogram;
 }
 
@@ -26,9 +26,9 @@ Result<std::vector<Compared>> compare_names(Survey& survey, std::string_view exp
         "FROM hone.spans WHERE {5} AND ({1})) GROUP BY name ORDER BY count() DESC, name LIMIT 300)",
         expression, condition, is_before, is_after, bins_per_doubling, in_both);
     std::vector<Compared> all;
-    TRY(survey.ask(
+    TRY(survey.query(
         sql,
-        [&](const AnswerRow& row) {
+        [&](const ResultRow& row) {
             all.push_back({row.text(0), histogram_of(row.list(1)), histogram_of(row.list(2))});
         },
         bind));

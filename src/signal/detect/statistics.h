@@ -7,7 +7,7 @@
 
 namespace hone::signal {
 
-// How many values lie in each bin; a bin is an eighth of a doubling, so a value is known to within nine percent.
+// How many values are in each bin; a bin is an eighth of a doubling, so a value is known to within nine percent.
 constexpr int bins_per_doubling = 8;
 struct Histogram {
     std::map<int, int64_t> bins;

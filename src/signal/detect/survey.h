@@ -1,5 +1,5 @@
-// One look at a project: the window, the totals, and questions to the engine whose answers are aggregates of bounded
-// size. Counts what the questions cost. Used by detectors; one thread.
+// One scan of a project: the window, the totals, and queries to the engine whose results are aggregates of bounded
+// size. Counts what the queries cost. Used by detectors; one thread.
 #pragma once
 
 #include "signal/detect/candidate.h"
@@ -17,10 +17,10 @@ struct Cost {
     int64_t bytes_read = 0;
 };
 
-// One row of an answer, read by position. What has another type is empty or 0: the engine is ours, its rows are not.
-class AnswerRow {
+// One row of a result, read by position. What has another type is empty or 0: the engine is ours, its rows are not.
+class ResultRow {
 public:
-    explicit AnswerRow(const json::Value& row) : m_row(row) {}
+    explicit ResultRow(const json::Value& row) : m_row(row) {}
     std::string text(size_t column) const;
     int64_t integer(size_t column) const;
     double real(size_t column) const;
@@ -35,10 +35,10 @@ private:
 
 class Survey {
 public:
-    // The most rows that one question may answer with.
+    // The most rows that one query may return.
     static constexpr size_t most_rows = 20'000;
 
-    // Asks for the totals.
+    // Queries the totals.
     static Result<Survey> open(telemetry::ClickHouse& engine, const Window& window, net::Cancel* cancel = nullptr);
 
     const Window& window() const { return m_window; }
@@ -59,7 +59,7 @@ public:
 
     // `sql` is a SELECT without FORMAT. {project:String}, {base:Int64}, {from:Int64} and {to:Int64} are bound.
     using Bind = std::function<void(telemetry::ClickHouseQuery&)>;
-    Result<> ask(const std::string& sql, const std::function<void(const AnswerRow&)>& take, const Bind& bind = {});
+    Result<> query(const std::string& sql, const std::function<void(const ResultRow&)>& take, const Bind& bind = {});
 
 private:
     Survey(telemetry::ClickHouse& engine, Window window, net::Cancel* cancel)
@@ -75,7 +75,7 @@ private:
     Cost m_cost;
 };
 
-// Conditions that most questions have.
+// Conditions that most queries have.
 inline constexpr std::string_view in_window =
     "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
 inline constexpr std::string_view in_both =

@@ -1,5 +1,5 @@
 // From numbers to states: bounds, the usual band on seasonal data, hysteresis, for-duration, mute windows.
-#include "monitor/judge.h"
+#include "monitor/condition.h"
 #include "access/testing.h"
 #include "base/testing.h"
 #include "monitor/mute.h"
@@ -47,14 +47,14 @@ double seasonal(int64_t at, std::mt19937& random) {
 
 TEST_CASE("a threshold triggers above it and recovers only below the recover threshold") {
     const MonitorSettings settings = threshold_of(10, 5);
-    CHECK(judge(settings, reading_of(settings, 11)) == Verdict::bad);
-    CHECK(judge(settings, reading_of(settings, 10)) == Verdict::lingering);
-    CHECK(judge(settings, reading_of(settings, 5)) == Verdict::good);
-    CHECK(judge(settings, reading_of(settings, std::nullopt)) == Verdict::no_data);
+    CHECK(check_condition(settings, reading_of(settings, 11)) == Verdict::bad);
+    CHECK(check_condition(settings, reading_of(settings, 10)) == Verdict::lingering);
+    CHECK(check_condition(settings, reading_of(settings, 5)) == Verdict::good);
+    CHECK(check_condition(settings, reading_of(settings, std::nullopt)) == Verdict::no_data);
     const MonitorSettings low = threshold_of(10, 20, Direction::below);
-    CHECK(judge(low, reading_of(low, 9)) == Verdict::bad);
-    CHECK(judge(low, reading_of(low, 15)) == Verdict::lingering);
-    CHECK(judge(low, reading_of(low, 20)) == Verdict::good);
+    CHECK(check_condition(low, reading_of(low, 9)) == Verdict::bad);
+    CHECK(check_condition(low, reading_of(low, 15)) == Verdict::lingering);
+    CHECK(check_condition(low, reading_of(low, 20)) == Verdict::good);
 }
 
 TEST_CASE("a value that flaps around the threshold triggers once with hysteresis, many times without") {
@@ -62,8 +62,9 @@ TEST_CASE("a value that flaps around the threshold triggers once with hysteresis
         Standing standing;
         int count = 0;
         for (int i = 0; i < 100; ++i) {
-            const Standing next = advance(standing, judge(settings, reading_of(settings, i % 2 == 0 ? 10.5 : 9.5)),
-                                          Time(std::chrono::minutes(i)), 0s);
+            const Standing next =
+                advance(standing, check_condition(settings, reading_of(settings, i % 2 == 0 ? 10.5 : 9.5)),
+                        Time(std::chrono::minutes(i)), 0s);
             count += next.state == MonitorState::triggered && standing.state != MonitorState::triggered;
             standing = next;
         }
@@ -89,17 +90,17 @@ TEST_CASE("for-duration: only what stays bad for so long triggers") {
 TEST_CASE("change compares with the window before, by ratio or by difference") {
     MonitorSettings settings = threshold_of(1.5);
     settings.condition.type = ConditionType::change;
-    CHECK(judge(settings, reading_of(settings, 151, 100)) == Verdict::bad);
-    CHECK(judge(settings, reading_of(settings, 149, 100)) == Verdict::good);
-    CHECK(judge(settings, reading_of(settings, 1, 0)) == Verdict::bad); // from nothing to something
+    CHECK(check_condition(settings, reading_of(settings, 151, 100)) == Verdict::bad);
+    CHECK(check_condition(settings, reading_of(settings, 149, 100)) == Verdict::good);
+    CHECK(check_condition(settings, reading_of(settings, 1, 0)) == Verdict::bad); // from nothing to something
     const Reading alone = reading_of(settings, 151);
-    CHECK(judge(settings, alone) == Verdict::no_data);
+    CHECK(check_condition(settings, alone) == Verdict::no_data);
     CHECK(!alone.note.empty());
     settings.condition.change_by = ChangeBy::difference;
     settings.condition.direction = Direction::below;
     settings.condition.threshold = -20;
-    CHECK(judge(settings, reading_of(settings, 79, 100)) == Verdict::bad);
-    CHECK(judge(settings, reading_of(settings, 81, 100)) == Verdict::good);
+    CHECK(check_condition(settings, reading_of(settings, 79, 100)) == Verdict::bad);
+    CHECK(check_condition(settings, reading_of(settings, 81, 100)) == Verdict::good);
 }
 
 TEST_CASE("absence is bad when there is too little, and a low count needs no first span") {
@@ -108,15 +109,15 @@ TEST_CASE("absence is bad when there is too little, and a low count needs no fir
     settings.minimum_samples = 10;
     Reading reading;
     reading.samples = 9;
-    CHECK(judge(settings, reading) == Verdict::bad);
+    CHECK(check_condition(settings, reading) == Verdict::bad);
     reading.samples = 10;
-    CHECK(judge(settings, reading) == Verdict::good);
+    CHECK(check_condition(settings, reading) == Verdict::good);
     MonitorSettings low = threshold_of(5, {}, Direction::below);
     low.metric = telemetry::Metric::count;
     Reading nothing;
     nothing.value = 0;
     set_bounds(low, nothing, {}, {}, 0);
-    CHECK(judge(low, nothing) == Verdict::bad);
+    CHECK(check_condition(low, nothing) == Verdict::bad);
 }
 
 TEST_CASE("the usual band stays quiet on clean seasonal data and sees the fault at night and at noon") {
@@ -138,7 +139,7 @@ TEST_CASE("the usual band stays quiet on clean seasonal data and sees the fault 
             reading.samples = 1000;
             set_bounds(settings, reading, {}, history, at);
             CHECK(reading.note.find("this hour of the week") != std::string::npos);
-            return judge(settings, reading);
+            return check_condition(settings, reading);
         };
         alarms += verdict_of(seasonal(at, random)) == Verdict::bad;
         // Three times as much as usual at this hour; at night that is still far below noon.
@@ -166,13 +167,13 @@ TEST_CASE("one wild day in the history does not widen the band; too little histo
     reading.samples = 10;
     set_bounds(settings, reading, {}, history, monday + 10 * hour);
     CHECK(reading.note == "too little history: 10 of 24 windows; the fixed threshold counts until then");
-    CHECK(judge(settings, reading) == Verdict::bad);
+    CHECK(check_condition(settings, reading) == Verdict::bad);
     settings.condition.threshold.reset();
     Reading learning;
     learning.value = 501;
     learning.samples = 10;
     set_bounds(settings, learning, {}, history, monday + 10 * hour);
-    CHECK(judge(settings, learning) == Verdict::good);
+    CHECK(check_condition(settings, learning) == Verdict::good);
 }
 
 TEST_CASE("settings that make no sense are refused with the name of what is wrong") {

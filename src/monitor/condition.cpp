@@ -1,4 +1,4 @@
-#include "monitor/judge.h"
+#include "monitor/condition.h"
 
 #include "monitor/mute.h"
 #include "telemetry/query/filter.h"
@@ -12,9 +12,9 @@ namespace hone::monitor {
 
 namespace {
 
-constexpr int64_t judged_hour_ns = 3'600'000'000'000;
-constexpr int64_t day_ns = 24 * judged_hour_ns;
-constexpr int64_t judged_week_ns = 7 * day_ns;
+constexpr int64_t hour_length_ns = 3'600'000'000'000;
+constexpr int64_t day_ns = 24 * hour_length_ns;
+constexpr int64_t week_length_ns = 7 * day_ns;
 constexpr double usual_sensitivity = 4;
 // Back well inside the band, so that a value at its edge does not flap.
 constexpr double recover_share = 0.8;
@@ -62,7 +62,7 @@ Pool pool_of(const std::vector<PastValue>& history, int64_t begin_ns, int64_t ci
         int64_t apart = (past.begin_ns - begin_ns) % circle;
         if (apart > circle / 2) apart -= circle;
         if (apart < -circle / 2) apart += circle;
-        if (std::abs(apart) <= judged_hour_ns) places[apart].push_back(past.value);
+        if (std::abs(apart) <= hour_length_ns) places[apart].push_back(past.value);
     }
     Pool pool;
     std::vector<double> distances;
@@ -181,7 +181,7 @@ std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastV
         return Band{spread.median, std::max(spread.deviation, least_deviation(metric, spread.median)),
                     fmt::format("{} values of {}", values, what)};
     };
-    const Pool week = pool_of(history, begin_ns, judged_week_ns);
+    const Pool week = pool_of(history, begin_ns, week_length_ns);
     if (week.values >= 8 && week.rounds >= 3) return made(week.spread, week.values, "this hour of the week");
     const Pool day = pool_of(history, begin_ns, day_ns);
     if (day.values >= 12 && day.rounds >= 5) return made(day.spread, day.values, "this hour of the day");
@@ -219,7 +219,7 @@ void set_bounds(const MonitorSettings& settings, Reading& reading, std::optional
     }
 }
 
-Verdict judge(const MonitorSettings& settings, const Reading& reading) {
+Verdict check_condition(const MonitorSettings& settings, const Reading& reading) {
     if (settings.condition.type == ConditionType::absence)
         return reading.samples < settings.minimum_samples ? Verdict::bad : Verdict::good;
     // Nothing at all is few: a count that must not be low does not need a first span to be low.

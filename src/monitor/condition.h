@@ -42,7 +42,7 @@ enum class Verdict {
     lingering, // good again, but not yet beyond the recover bound
     no_data,
 };
-Verdict judge(const MonitorSettings& settings, const Reading& reading);
+Verdict check_condition(const MonitorSettings& settings, const Reading& reading);
 // How far beyond its bounds; more is worse. For the choice of the worst group.
 double badness(const Reading& reading);
 
