@@ -1,4 +1,4 @@
-// hone-init: pid 1 of a sandbox. See README.md for its life and wire.h for what it is told.
+// hone-init: pid 1 of a sandbox. See README.md for its life cycle and wire.h for the requests it receives.
 #include "init/system.h"
 #include "init/wire.h"
 
@@ -13,11 +13,15 @@
 namespace hone::init {
 namespace {
 
-// Which child is which command.
+// Which child is which command. Between fork and exec the child belongs to the worker already, who may stop it there:
+// pid 1 never waits for it, and `exec_pipe` reports the outcome when there is one.
 struct Running {
     pid_t pid;
     uint32_t command;
     bool last;
+    bool starting; // not executed yet, as far as is known
+    int exec_pipe; // while starting
+    int terminal;  // while starting: its master, to be sent out; -1 without
 };
 Running g_running[max_commands];
 
@@ -43,14 +47,14 @@ void send_reply(const Reply& reply, int descriptor = -1) {
         memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
     }
     for (ssize_t sent; (sent = system::send_message(control_descriptor, message, MSG_NOSIGNAL)) < 0;)
-        if (sent != -EINTR) system::exit(0); // nobody is left to tell
+        if (sent != -EINTR) system::exit(0); // the shim is gone
 }
 
 void reply_failed(const Request& request, int error_number) {
     send_reply({Event::failed, request.command, error_number, 0, 0, 0, {}});
 }
 
-// Receives one request and up to four descriptors. False at the end of the conversation.
+// Receives one request and up to four descriptors. False when the shim closed its end.
 bool receive(Request& request, int (&descriptors)[4], int& descriptor_count) {
     iovec bytes{&request, sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
@@ -173,10 +177,10 @@ int open_terminal(const Request& request, int& master, int& slave) {
     return slave < 0 ? -slave : 0;
 }
 
-// Forks and waits for the exec: end of file on the pipe means that it succeeded.
-int fork_command(const Request& request, const Payload& payload, const int (&stdio)[3], pid_t& pid) {
+// Forks. The errno of a failed exec comes through `exec_pipe`; end of file there means that it succeeded.
+int fork_command(const Request& request, const Payload& payload, const int (&stdio)[3], pid_t& pid, int& exec_pipe) {
     int pipe_ends[2];
-    if (const int outcome = system::make_pipe(pipe_ends, O_CLOEXEC); outcome < 0) return -outcome;
+    if (const int outcome = system::make_pipe(pipe_ends, O_CLOEXEC | O_NONBLOCK); outcome < 0) return -outcome;
     pid = system::fork();
     if (pid < 0) {
         system::close(pipe_ends[0]);
@@ -185,12 +189,23 @@ int fork_command(const Request& request, const Payload& payload, const int (&std
     }
     if (pid == 0) become(request, payload, stdio, pipe_ends[1]);
     system::close(pipe_ends[1]);
+    exec_pipe = pipe_ends[0];
+    return 0;
+}
+
+// Reports whether the command was executed, once that is known.
+void report_start(Running& entry) {
     int error_number = 0;
-    ssize_t count;
-    do count = system::read(pipe_ends[0], &error_number, sizeof error_number);
-    while (count == -EINTR);
-    system::close(pipe_ends[0]);
-    return count == sizeof error_number ? error_number : 0;
+    const ssize_t count = system::read(entry.exec_pipe, &error_number, sizeof error_number);
+    if (count == -EINTR || count == -EAGAIN) return;
+    system::close(entry.exec_pipe);
+    entry.starting = false;
+    if (count == sizeof error_number)
+        send_reply({Event::failed, entry.command, error_number, 0, 0, 0, {}});
+    else
+        send_reply({Event::started, entry.command, entry.pid, 0, 0, 0, {}}, entry.terminal);
+    if (entry.terminal >= 0) system::close(entry.terminal);
+    if (count == sizeof error_number) entry = {};
 }
 
 void run(const Request& request, const int (&descriptors)[4], int descriptor_count) {
@@ -202,6 +217,7 @@ void run(const Request& request, const int (&descriptors)[4], int descriptor_cou
     int master = -1;
     int stdio[3] = {descriptors[1], descriptors[2], descriptors[3]};
     pid_t pid = 0;
+    int exec_pipe = -1;
     int error_number = 0;
     if (!map_payload(request, descriptors[0], payload))
         error_number = EINVAL;
@@ -209,19 +225,16 @@ void run(const Request& request, const int (&descriptors)[4], int descriptor_cou
         error_number = open_terminal(request, master, stdio[0]);
     if (error_number == 0) {
         if (pty) stdio[1] = stdio[2] = stdio[0];
-        error_number = fork_command(request, payload, stdio, pid);
+        error_number = fork_command(request, payload, stdio, pid, exec_pipe);
     }
     unmap(payload);
+    if (pty && stdio[0] >= 0) system::close(stdio[0]);
     if (error_number == 0) {
-        *place = {pid, request.command, (request.flags & flag_last) != 0};
-        send_reply({Event::started, request.command, pid, 0, 0, 0, {}}, master);
-    } else {
-        reply_failed(request, error_number);
+        *place = {pid, request.command, (request.flags & flag_last) != 0, true, exec_pipe, master};
+        return;
     }
-    if (master >= 0) {
-        system::close(master);
-        if (stdio[0] >= 0) system::close(stdio[0]);
-    }
+    if (master >= 0) system::close(master);
+    reply_failed(request, error_number);
 }
 
 void reap() {
@@ -231,7 +244,9 @@ void reap() {
         const pid_t pid = system::reap(status, usage);
         if (pid <= 0) return;
         Running* const entry = find_running(pid);
-        if (entry == nullptr) continue; // an orphan of a command
+        if (entry == nullptr) continue;            // an orphan of a command
+        if (entry->starting) report_start(*entry); // its end of the pipe is closed: this does not wait
+        if (entry->pid == 0) continue;             // it could not be executed
         const auto nanoseconds = [](timeval time) {
             return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
         };
@@ -254,8 +269,11 @@ void handle_request() {
     if (!receive(request, descriptors, descriptor_count)) system::exit(0);
     if (request.verb == Verb::run) run(request, descriptors, descriptor_count);
     if (request.verb == Verb::signal)
-        for (const Running& entry : g_running)
-            if (entry.pid != 0 && entry.command == request.command) system::kill(-entry.pid, request.number);
+        for (const Running& entry : g_running) {
+            if (entry.pid == 0 || entry.command != request.command) continue;
+            // A child that was stopped right after the fork has no process group of its own yet.
+            if (system::kill(-entry.pid, request.number) < 0 || entry.starting) system::kill(entry.pid, request.number);
+        }
     for (int i = 0; i < descriptor_count; ++i) system::close(descriptors[i]);
 }
 
@@ -271,8 +289,13 @@ int serve() {
     system::set_process(PR_SET_PDEATHSIG, SIGKILL);
     send_reply({Event::ready, 0, 0, 0, 0, 0, {}});
     for (;;) {
-        pollfd waits[2] = {{control_descriptor, POLLIN, 0}, {children, POLLIN, 0}};
-        if (const int ready = system::poll(waits, 2); ready < 0 && ready != -EINTR) return 1;
+        pollfd waits[2 + max_commands] = {{control_descriptor, POLLIN, 0}, {children, POLLIN, 0}};
+        unsigned count = 2;
+        for (const Running& entry : g_running)
+            if (entry.starting) waits[count++] = {entry.exec_pipe, POLLIN, 0};
+        if (const int ready = system::poll(waits, count); ready < 0 && ready != -EINTR) return 1;
+        for (Running& entry : g_running)
+            if (entry.starting) report_start(entry); // does not wait; those that are not ready stay
         if (waits[1].revents != 0) {
             signalfd_siginfo ignored[16];
             while (system::read(children, ignored, sizeof ignored) > 0) {

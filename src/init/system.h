@@ -156,8 +156,8 @@ inline void set_default_action(int signal) {
     const uint64_t action[4] = {}; // handler, flags, restorer, mask
     call(SYS_rt_sigaction, signal, address(action), 0, sizeof(uint64_t));
 }
-inline void kill(pid_t pid, int signal) {
-    call(SYS_kill, pid, signal);
+inline int kill(pid_t pid, int signal) {
+    return static_cast<int>(call(SYS_kill, pid, signal));
 }
 
 } // namespace hone::init::system

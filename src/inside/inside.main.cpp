@@ -5,6 +5,8 @@
 //   hone search_spans --filter 'status = error' --limit 5
 //   hone save_file --name chart.svg --file chart.svg
 //   hone save_investigation --title 'Why' --markdown @report.md
+#include "inside/relay.h"
+
 #include "base/text.h"
 #include "json/json.h"
 
@@ -48,7 +50,7 @@ std::string read_path(const std::string& path) {
     return content;
 }
 
-// One request; the answer's body.
+// One request; the body of the response.
 std::string post(const std::string& body) {
     const int connection = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -56,7 +58,7 @@ std::string post(const std::string& body) {
     address.sin_port = htons(gateway_port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (connection < 0 || ::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-        fail("the gateway does not answer; this command works inside a run only", 3);
+        fail("the gateway does not respond; this command works inside a run only", 3);
     const std::string request = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:3129\r\nContent-Type: application/json\r\n"
                                 "Accept: application/json\r\nConnection: close\r\nContent-Length: " +
                                 std::to_string(body.size()) + "\r\n\r\n" + body;
@@ -73,21 +75,21 @@ std::string post(const std::string& body) {
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) break;
         answer.append(buffer, static_cast<size_t>(count));
-        if (answer.size() > most_answer_bytes) fail("the answer is too large", 3);
+        if (answer.size() > most_answer_bytes) fail("the response is too large", 3);
     }
     ::close(connection);
     const size_t head_end = answer.find("\r\n\r\n");
-    if (head_end == std::string::npos) fail("the gateway's answer broke off", 3);
+    if (head_end == std::string::npos) fail("the gateway's response is incomplete", 3);
     const std::string head = lowercase_ascii(std::string_view(answer).substr(0, head_end));
     std::string content = answer.substr(head_end + 4);
     if (head.find("\ntransfer-encoding: chunked") == std::string::npos) return content;
     std::string joined;
     for (size_t at = 0;;) {
         const size_t line_end = content.find("\r\n", at);
-        if (line_end == std::string::npos) fail("the gateway's answer broke off", 3);
+        if (line_end == std::string::npos) fail("the gateway's response is incomplete", 3);
         const size_t length = std::strtoul(content.c_str() + at, nullptr, 16);
         if (length == 0) return joined;
-        if (line_end + 2 + length > content.size()) fail("the gateway's answer broke off", 3);
+        if (line_end + 2 + length > content.size()) fail("the gateway's response is incomplete", 3);
         joined.append(content, line_end + 2, length);
         at = line_end + 2 + length + 2;
     }
@@ -108,7 +110,7 @@ json::Object ask(const std::string& method, json::Object params) {
     const json::Object request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", std::move(params)}};
     const std::string answer = post(json::print(request));
     auto parsed = json::parse(answer);
-    if (!parsed.ok() || !parsed.value().is_object()) fail("the gateway said: " + answer.substr(0, 500), 3);
+    if (!parsed.ok() || !parsed.value().is_object()) fail("the gateway returned: " + answer.substr(0, 500), 3);
     const json::Object& object = parsed.value().get_object();
     if (const json::Value* error = object.if_contains("error"); error != nullptr) fail(json::print(*error), 3);
     return member(object, "result");
@@ -121,7 +123,7 @@ json::Array tools() {
 }
 
 int help() {
-    std::printf("hone TOOL [--argument VALUE]…   asks Hone about the project of this run, or leaves something.\n"
+    std::printf("hone TOOL [--argument VALUE]…   reads the project of this run, or saves a result.\n"
                 "A value may be @FILE, or @- for standard input. `--file PATH` gives save_file its content.\n\n");
     for (const json::Value& value : tools()) {
         const json::Object& tool = value.get_object();
@@ -191,5 +193,6 @@ int call(const std::string& name, int count, char** rest) {
 
 int main(int argc, char** argv) {
     if (argc < 2 || std::strcmp(argv[1], "help") == 0 || std::strcmp(argv[1], "--help") == 0) return help();
+    if (argc == 3 && std::strcmp(argv[1], "relay") == 0) return inside::relay(argv[2]);
     return call(argv[1], argc - 2, argv + 2);
 }

@@ -82,6 +82,7 @@ Result<std::vector<VerificationRun>> Verifier::run_on(const std::string& commit,
     for (const forge::GitMount& mount : place.mounts) spec.mounts.value.push_back({mount.source, mount.target, true});
     if (!trim(facts.init_script).empty()) {
         sandbox::Preparation preparation;
+        preparation.space = facts.space.text();
         preparation.root = facts.image;
         preparation.script = facts.init_script;
         preparation.env = facts.env;

@@ -349,7 +349,9 @@ def t17_kernel_surface(*_):
     families = {"ALG": (38, 5, 0), "VSOCK": (40, 1, 0), "PACKET": (17, 3, 0), "RXRPC": (33, 2, 2), "XDP": (44, 3, 0), "BLUETOOTH": (31, 3, 0),
                 "KEY": (15, 3, 2), "CAN": (29, 3, 1), "TIPC": (30, 2, 0), "XFRM netlink": (16, 3, 6), "SOCK_DIAG netlink": (16, 3, 4),
                 "NETFILTER netlink": (16, 3, 12), "raw ICMP": (2, 3, 1), "SCTP": (2, 1, 132), "MPTCP": (2, 1, 262),
-                "VSOCK high bits": (0x100000028, 1, 0)}
+                "VSOCK high bits": (0x100000028, 1, 0), "SCTP by type": (2, 5, 0), "SCTP by type, IPv6": (10, 5, 0),
+                "SCTP by type with flags": (2, 5 | 0o2000000, 0), "DCCP by type": (2, 6, 0), "DCCP": (2, 6, 33), "raw by type": (2, 3, 0),
+                "raw TCP": (2, 3, 6), "packet by type": (2, 10, 0), "UDP-Lite": (2, 2, 136), "ping socket": (2, 2, 1), "stream as UDP": (2, 1, 17)}
     for name, (family, kind, protocol) in families.items():
         found[name] = outcome(call(41, family, kind, protocol))
     for name, code in {"int 0x80": b"\xb8\x14\x00\x00\x00\xcd\x80\xc3", "x32": b"\xb8\x27\x00\x00\x40\x0f\x05\xc3"}.items():
@@ -415,6 +417,87 @@ def t19_disk(kind):
         os.chdir("d")
     os.chmod(".", 0)
     return {"deep": str(depth + 1)}
+
+
+def t19_hide(kind):
+    """Writes twice the limit of 20 MiB to /workspace where a walk over the tree does not easily see it, then waits to be noticed."""
+    os.chdir("/workspace")
+    block = b"x" * (1 << 20)
+
+    def write_blocks(descriptor, count):
+        for _ in range(count):
+            os.write(descriptor, block)
+
+    kept = []
+    try:
+        if kind == "wide":
+            for number in range(1500):
+                os.mkdir(f"d{number}")
+            write_blocks(os.open("d1499/large", os.O_WRONLY | os.O_CREAT), 40)
+        elif kind == "deep":
+            for _ in range(300):
+                os.mkdir("d")
+                os.chdir("d")
+            write_blocks(os.open("large", os.O_WRONLY | os.O_CREAT), 40)
+        elif kind == "unlinked":
+            for number in range(4):
+                kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
+                os.unlink(f"f{number}")
+                write_blocks(kept[-1], 10)
+        elif kind == "unreadable":
+            os.mkdir("closed")
+            kept.append(os.open("closed/large", os.O_WRONLY | os.O_CREAT))
+            os.chmod("closed", 0)
+            write_blocks(kept[-1], 40)
+        elif kind == "unsearchable":
+            os.mkdir("closed")
+            kept.append(os.open("closed/large", os.O_WRONLY | os.O_CREAT))
+            os.chmod("closed", 0o400)
+            write_blocks(kept[-1], 40)
+        elif kind == "mapped":
+            for number in range(4):
+                descriptor = os.open(f"f{number}", os.O_RDWR | os.O_CREAT)
+                write_blocks(descriptor, 10)
+                address = libc.mmap
+                address.restype = ctypes.c_void_p
+                kept.append(address(None, ctypes.c_size_t(10 << 20), 1, 1, descriptor, ctypes.c_long(0)))
+                os.unlink(f"f{number}")
+                os.close(descriptor)
+        elif kind == "in flight":
+            for number in range(4):
+                descriptor = os.open(f"f{number}", os.O_RDWR | os.O_CREAT)
+                write_blocks(descriptor, 10)
+                pair = socket.socketpair()
+                socket.send_fds(pair[0], [b"x"], [descriptor])
+                kept.append(pair)
+                os.unlink(f"f{number}")
+                os.close(descriptor)
+        elif kind == "not dumpable":
+            libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: an ordinary user's watcher cannot look into it any more
+            for number in range(4):
+                kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
+                os.unlink(f"f{number}")
+                write_blocks(kept[-1], 10)
+        elif kind == "links":
+            write_blocks(os.open("one", os.O_WRONLY | os.O_CREAT), 10)
+            for number in range(100):
+                os.link("one", f"link{number}")
+            os.truncate("sparse", 0) if os.path.exists("sparse") else open("sparse", "w").close()
+            time.sleep(2)
+            return {kind: "10 MiB under 101 names"}  # not over the limit: must not be ended
+    except OSError as error:
+        return {kind: errno.errorcode[error.errno]}
+    time.sleep(20)
+    return {kind: f"GOT 40 MiB hidden ({len(kept)} kept)"}
+
+
+def t9_hold(*_):
+    """Stops every process that it can, all the time: also those that pid 1 has just forked and that are not executed yet."""
+    while True:
+        try:
+            os.kill(-1, signal.SIGSTOP)
+        except OSError:
+            pass
 
 
 def t20_cpu(*_):

@@ -95,7 +95,7 @@ Result<> pour(const Archive& archive, int input) {
         if (!write_all(input, bytes).ok()) return {};
     }
     if (!archive.sha256.empty() && to_hex(digest.finish()) != archive.sha256)
-        return corrupt("OCI layout: a layer's content is not what its digest says");
+        return corrupt("OCI layout: a layer's content does not match its digest");
     return {};
 }
 

@@ -18,9 +18,11 @@ namespace hone::sandbox {
 
 namespace {
 
-constexpr std::string_view mechanism = "hone-layer-1";
+constexpr std::string_view mechanism = "hone-layer-2";
+// Layers without it were keyed by a plain hash, without space and values: they are never used again.
+constexpr std::string_view key_prefix = "v2-";
 constexpr size_t log_bytes = 64 << 10;
-constexpr int64_t ask_every_ms = 200;
+constexpr int64_t check_every_ms = 200;
 
 // One part of the hashed text: its length first, so that no two lists read the same.
 void add(std::string& text, std::string_view part) {
@@ -44,7 +46,7 @@ struct Outcome {
 };
 
 Result<Outcome> run_script(Provider& provider, const Preparation& preparation, const std::string& directory,
-                           const std::function<bool()>& given_up) {
+                           const std::function<bool()>& cancelled) {
     SandboxSpec spec;
     spec.root = preparation.root;
     spec.layers = preparation.layers;
@@ -62,10 +64,10 @@ Result<Outcome> run_script(Provider& provider, const Preparation& preparation, c
     Outcome outcome;
     int64_t offset = 0;
     for (bool finished = false; !finished;) {
-        const auto output = sandbox->output(0, offset, given_up ? ask_every_ms : -1);
-        if (given_up && given_up()) {
+        const auto output = sandbox->output(0, offset, cancelled ? check_every_ms : -1);
+        if (cancelled && cancelled()) {
             TRY(sandbox->destroy());
-            return conflict("the layer is not wanted any more");
+            return conflict("the preparation of the layer was cancelled");
         }
         if (!output.ok() && output.error().code == Code::busy) continue;
         if (!output.ok()) return output.error();
@@ -90,7 +92,7 @@ std::string describe(const CommandResult& result) {
 
 // The right to build the layer; nothing when it is there. Sandboxes that use it hold it too, so that only who finds it
 // missing asks to be alone.
-Result<Fd> wait_for_layer(const Store& store, const std::string& place, const std::function<bool()>& given_up) {
+Result<Fd> wait_for_layer(const Store& store, const std::string& place, const std::function<bool()>& cancelled) {
     for (;;) {
         if (file_exists(place + "/upper")) {
             const Fd held = TRY(store.hold(place)); // marks its last use
@@ -99,49 +101,58 @@ Result<Fd> wait_for_layer(const Store& store, const std::string& place, const st
         Fd alone = store.try_alone(place);
         if (alone.is_open() && !file_exists(place + "/upper")) return alone;
         if (alone.is_open()) continue;
-        if (given_up && given_up()) return conflict("the layer is not wanted any more");
-        std::this_thread::sleep_for(std::chrono::milliseconds(ask_every_ms));
+        if (cancelled && cancelled()) return conflict("the preparation of the layer was cancelled");
+        std::this_thread::sleep_for(std::chrono::milliseconds(check_every_ms));
     }
 }
 
 } // namespace
 
 Result<std::string> layer_key(const Store& store, const Preparation& preparation) {
+    if (preparation.space.empty()) return invalid("a layer belongs to a space");
     std::string text;
     add(text, mechanism);
+    add(text, preparation.space);
     add(text, *preparation.root);
+    std::string root_version;
     if (*preparation.root == "host") {
         // An upgraded machine is another root.
         struct stat status {};
-        if (::stat("/var/lib/dpkg/status", &status) == 0) add(text, std::to_string(status.st_mtim.tv_sec));
-    } else if (const auto digest = read_file(store.images() + "/" + *preparation.root + "/digest", 4096); digest.ok()) {
-        add(text, digest.value());
+        if (::stat("/var/lib/dpkg/status", &status) == 0) root_version = std::to_string(status.st_mtim.tv_sec);
+    } else if (auto digest = read_file(store.images() + "/" + *preparation.root + "/digest", 4096); digest.ok()) {
+        root_version = std::move(digest).value();
     }
+    add(text, root_version);
+    add(text, std::to_string(preparation.layers.value.size()));
     for (const std::string& layer : *preparation.layers) add(text, layer);
     add(text, preparation.script);
-    for (const auto& [name, value] : *preparation.env) add(text, name);
-    for (const auto& [name, hash] : *preparation.inputs) {
-        add(text, name);
-        add(text, hash);
+    add(text, name_of(*preparation.network));
+    for (const auto* list : {&*preparation.env, &*preparation.inputs}) {
+        add(text, std::to_string(list->size()));
+        for (const auto& [name, value] : *list) {
+            add(text, name);
+            add(text, value);
+        }
     }
-    return to_hex(crypto::hash(text));
+    const std::string key = TRY(store.key(store.layers()));
+    return std::string(key_prefix) + to_hex(crypto::keyed_hash(key, text));
 }
 
 Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
-                                    const std::function<bool()>& given_up) {
+                                    const std::function<bool()>& cancelled) {
     if (preparation.script.size() > 100'000) return too_large("an init script is at most 100 kB");
     if (*preparation.root != "host" && !is_plain_name(*preparation.root))
         return invalid("a layer's root is host or an image");
     PreparedLayer prepared;
     prepared.key = TRY(layer_key(store, preparation));
     const std::string place = store.layers() + "/" + prepared.key;
-    const Fd alone = TRY(wait_for_layer(store, place, given_up));
+    const Fd alone = TRY(wait_for_layer(store, place, cancelled));
     if (!alone.is_open()) return prepared;
     ::futimens(alone.get(), nullptr);
 
     const std::string directory = store.layers() + "/.build-" + prepared.key;
     TRY(make_build_directory(directory));
-    Outcome outcome = TRY(run_script(provider, preparation, directory, given_up));
+    Outcome outcome = TRY(run_script(provider, preparation, directory, cancelled));
     prepared.log = repair_utf8(outcome.log);
     const CommandResult& result = outcome.result;
     if (!result.exit_code || *result.exit_code != 0 || !result.limits_hit.empty()) {
@@ -158,6 +169,18 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     return prepared;
 }
 
+void discard_obsolete_layers(const Store& store) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(store.layers().c_str()), ::closedir);
+    while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
+        const std::string path = store.layers() + "/" + entry->d_name;
+        if (entry->d_name[0] == '.' || std::string_view(entry->d_name).starts_with(key_prefix) ||
+            !file_exists(path + "/upper"))
+            continue;
+        const Fd alone = store.try_alone(path);
+        if (alone.is_open() && store.discard(path).ok()) ::unlink((path + ".lock").c_str());
+    }
+}
+
 Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t most_bytes) {
     struct Layer {
         std::string path;
@@ -170,12 +193,14 @@ Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t mos
     if (!stream) return system_error("read " + store.layers(), errno);
     while (const dirent* entry = ::readdir(stream.get())) {
         const std::string path = store.layers() + "/" + entry->d_name;
+        const bool current = std::string_view(entry->d_name).starts_with(key_prefix);
         struct stat status {};
         if (entry->d_name[0] == '.' || !file_exists(path + "/upper") || ::stat((path + ".lock").c_str(), &status) != 0)
             continue;
         const Fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         const int64_t bytes = measure_tree(opened.get(), INT64_MAX).bytes;
-        layers.push_back({path, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec, bytes});
+        const int64_t used_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+        layers.push_back({path, current ? used_ns : 0, bytes});
         garbage.kept_bytes += bytes;
     }
     std::sort(layers.begin(), layers.end(), [](const Layer& a, const Layer& b) { return a.used_ns < b.used_ns; });

@@ -1,5 +1,6 @@
 // Prepared layers: what an init script did to a root, built once in a sandbox of its own, then used read-only by every
-// sandbox with the same preparation. The key is a hash of everything that went in. Any process; a lock per layer.
+// sandbox of the same space with the same preparation. The key is a keyed hash of everything that determines the
+// result. Any process; a lock per layer.
 #pragma once
 
 #include "sandbox/image/store.h"
@@ -17,6 +18,7 @@ constexpr auto enum_names(OnFailure) {
 }
 
 struct Preparation {
+    std::string space;
     Defaulted<std::string> root = std::string("host");
     Defaulted<std::vector<std::string>> layers;
     std::string script;
@@ -27,13 +29,14 @@ struct Preparation {
     Defaulted<NetworkMode> network = NetworkMode::none;
     Defaulted<Limits> limits;
     static constexpr std::tuple fields{
+        Field{"space", &Preparation::space, "Space that builds and uses it; another space never gets the same layer."},
         Field{"root", &Preparation::root, "As in a sandbox."},
         Field{"layers", &Preparation::layers, "Layers below this one, lowest first."},
         Field{"script", &Preparation::script, "Run by /bin/sh -e as the worker, with a writable root."},
-        Field{"env", &Preparation::env, "Environment of the script; only the names are part of the key."},
+        Field{"env", &Preparation::env, "Environment of the script: names and values are part of the key."},
         Field{"inputs", &Preparation::inputs, "Name and hash of files the script depends on, such as lock files."},
         Field{"timeout_ms", &Preparation::timeout_ms, "Ends the script after this long."},
-        Field{"on_failure", &Preparation::on_failure, "abort, or degrade: go on without the layer."},
+        Field{"on_failure", &Preparation::on_failure, "abort, or degrade: continue without the layer."},
         Field{"network", &Preparation::network, "As in a sandbox."},
         Field{"limits", &Preparation::limits, "As in a sandbox."},
     };
@@ -43,24 +46,31 @@ struct PreparedLayer {
     std::string key;
     bool built = false;    // by this call
     bool degraded = false; // the script failed and that was allowed: use no layer
-    std::string log;       // what the script said, when this call built it or it failed; at most 64 KiB of its end
+    std::string log;       // output of the script, when this call built it or it failed; at most 64 KiB of its end
 };
 
-// The key alone, without building.
+// The space of layers that the command line builds: no server's space has this name.
+constexpr std::string_view command_line_space = "command-line";
+
+// The key alone, without building. An HMAC with a key of this installation: it cannot be computed or guessed outside,
+// and nothing about the script's variables can be learned from it.
 Result<std::string> layer_key(const Store& store, const Preparation& preparation);
 
-// Finds or builds. While one process builds, others that want the same layer wait for it. `given_up` is asked now and
-// then: true ends the building or the waiting.
+// Finds or builds. While one process builds, others that need the same layer wait for it. `cancelled` is called every
+// 200 ms: true ends the build or the wait.
 Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
-                                    const std::function<bool()>& given_up = {});
+                                    const std::function<bool()>& cancelled = {});
+
+// Removes layers with keys of an earlier version, which no sandbox can get any more. Layers in use stay.
+void discard_obsolete_layers(const Store& store);
 
 struct LayerGarbage {
     int64_t removed = 0;
     int64_t kept = 0;
     int64_t kept_bytes = 0;
 };
-// Removes layers not used since `before`, then the least recently used ones until the rest fits in `most_bytes`.
-// Layers in use stay.
+// Removes layers with keys of an earlier version, layers not used since `before`, then the least recently used ones
+// until the rest fits in `most_bytes`. Layers in use stay.
 Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t most_bytes);
 
 } // namespace hone::sandbox

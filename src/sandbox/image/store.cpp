@@ -1,6 +1,7 @@
 #include "sandbox/image/store.h"
 
 #include "base/log.h"
+#include "crypto/crypto.h"
 #include "sandbox/image/tree.h"
 
 #include <cerrno>
@@ -113,6 +114,21 @@ Result<Fd> Store::hold_alone(const std::string& directory) const {
 
 Fd Store::try_alone(const std::string& directory) const {
     return take_lock(directory + ".lock", O_CREAT);
+}
+
+Result<std::string> Store::key(const std::string& folder) const {
+    const std::string path = folder + "/key";
+    auto key = read_file(path, 64);
+    if (!key.ok() && key.error().code == Code::not_found) {
+        // Made under an exclusive name first: two processes that start together must agree on one key.
+        const std::string fresh = path + "." + std::to_string(::getpid());
+        TRY(write_file(fresh, crypto::random_bytes(32)));
+        if (::link(fresh.c_str(), path.c_str()) != 0 && errno != EEXIST) return system_error("create " + path, errno);
+        ::unlink(fresh.c_str());
+        key = read_file(path, 64);
+    }
+    if (key.ok() && key.value().size() != 32) return corrupt(path + " does not hold 32 bytes");
+    return key;
 }
 
 Result<> Store::discard(const std::string& path) const {

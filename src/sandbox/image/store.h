@@ -56,6 +56,9 @@ public:
     // Alone, waiting for others; for building. Alone or nothing (a closed Fd), for removing.
     Result<Fd> hold_alone(const std::string& directory) const;
     Fd try_alone(const std::string& directory) const;
+    // A random key of this installation, made on first use and kept as `folder`/key. Names derived from it cannot be
+    // guessed, and names of one folder say nothing about another's.
+    Result<std::string> key(const std::string& folder) const;
     // Moves a tree out of sight in one step; `empty_trash` deletes it later.
     Result<> discard(const std::string& path) const;
     void empty_trash() const;

@@ -95,35 +95,103 @@ Result<> remove_tree(const std::string& path) {
     return {};
 }
 
-TreeSize measure_tree(int directory, int64_t most_files) {
-    TreeSize size;
-    std::set<std::pair<dev_t, ino_t>> linked;
-    // Directories still to read, as descriptors: few are open at once because each is read to its end before the next.
-    std::vector<Fd> waiting;
-    waiting.emplace_back(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    while (!waiting.empty() && size.complete) {
-        Fd current = std::move(waiting.back());
-        waiting.pop_back();
-        const int number = current.get();
-        const Directory stream = open_stream(std::move(current));
-        if (!stream) continue;
-        while (const dirent* entry = next_entry(stream.get())) {
-            struct stat status {};
-            if (::fstatat(number, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-            if (++size.files > most_files) size.complete = false;
-            if (S_ISDIR(status.st_mode)) {
-                Fd child(::openat(number, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-                if (child.is_open() && waiting.size() < 256)
-                    waiting.push_back(std::move(child));
-                else if (waiting.size() >= 256)
-                    size.complete = false;
-            } else if (status.st_nlink > 1 && !linked.emplace(status.st_dev, status.st_ino).second) {
-                continue;
-            }
-            size.bytes += status.st_blocks * 512;
+namespace {
+
+// Directories open at once on the way down. Those further up are closed and opened again on the way back.
+constexpr size_t most_open_levels = 100;
+
+// An entry that another process removed or replaced after it was listed.
+bool has_vanished(int error_number) {
+    return error_number == ENOENT || error_number == ENOTDIR || error_number == ELOOP;
+}
+
+class TreeMeter {
+public:
+    TreeMeter(int64_t most_files, Unreadable unreadable) : m_most_files(most_files), m_unreadable(unreadable) {}
+
+    TreeSize measure(int directory) {
+        enter(directory, ".");
+        while (!m_levels.empty() && m_size.files <= m_most_files) {
+            DIR* stream = m_levels.back().stream.get();
+            if (const dirent* entry = next_entry(stream); entry != nullptr)
+                count(::dirfd(stream), entry->d_name);
+            else
+                leave();
         }
+        if (m_size.files > m_most_files) m_size.complete = false;
+        return m_size;
     }
-    return size;
+
+private:
+    struct Level {
+        Directory stream{nullptr, ::closedir};
+        std::pair<dev_t, ino_t> identity;
+        long position = 0; // while it is closed
+    };
+
+    // The parent of the directory that was read to its end is where it was, or the tree was changed on purpose.
+    void leave() {
+        const Level left = std::move(m_levels.back());
+        m_levels.pop_back();
+        if (m_levels.empty() || m_levels.back().stream) return;
+        Level& parent = m_levels.back();
+        Fd opened(::openat(::dirfd(left.stream.get()), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        struct stat status {};
+        const bool same = opened.is_open() && ::fstat(opened.get(), &status) == 0 &&
+                          parent.identity == std::pair(status.st_dev, status.st_ino);
+        if (same) parent.stream = open_stream(std::move(opened));
+        if (parent.stream) return ::seekdir(parent.stream.get(), parent.position);
+        if (!opened.is_open() && errno == EACCES) m_size.denied = true;
+        m_size.complete = false;
+        m_levels.clear();
+    }
+
+    void miss(int error_number) {
+        if (has_vanished(error_number)) return;
+        m_size.complete = false;
+        if (error_number == EACCES) m_size.denied = true;
+    }
+
+    void count(int directory, const char* name) {
+        struct stat status {};
+        if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return miss(errno);
+        ++m_size.files;
+        const bool is_directory = S_ISDIR(status.st_mode);
+        if (!is_directory && status.st_nlink > 1 && !m_linked.emplace(status.st_dev, status.st_ino).second) return;
+        m_size.bytes += status.st_blocks * 512;
+        if (is_directory) enter(directory, name);
+    }
+
+    void enter(int parent, const char* name) {
+        // Listing needs the right to read, and looking at the entries the right to search.
+        if (m_unreadable == Unreadable::open && ::faccessat(parent, name, R_OK | X_OK, AT_EACCESS) != 0)
+            ::fchmodat(parent, name, 0700, 0);
+        Fd opened(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!opened.is_open()) return miss(errno);
+        struct stat status {};
+        Level level;
+        if (::fstat(opened.get(), &status) == 0) level.identity = {status.st_dev, status.st_ino};
+        level.stream = open_stream(std::move(opened));
+        if (!level.stream) return miss(errno);
+        m_levels.push_back(std::move(level));
+        if (m_levels.size() <= most_open_levels) return;
+        Level& far = m_levels[m_levels.size() - 1 - most_open_levels];
+        if (!far.stream) return; // closed before, on the way down to a sibling
+        far.position = ::telldir(far.stream.get());
+        far.stream.reset();
+    }
+
+    const int64_t m_most_files;
+    const Unreadable m_unreadable;
+    TreeSize m_size;
+    std::set<std::pair<dev_t, ino_t>> m_linked;
+    std::vector<Level> m_levels;
+};
+
+} // namespace
+
+TreeSize measure_tree(int directory, int64_t most_files, Unreadable unreadable) {
+    return TreeMeter(most_files, unreadable).measure(directory);
 }
 
 namespace {

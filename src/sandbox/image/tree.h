@@ -16,9 +16,17 @@ Result<> remove_tree(const std::string& path);
 struct TreeSize {
     int64_t bytes = 0; // allocated, hard links counted once
     int64_t files = 0;
-    bool complete = true; // false when it changed too fast, or `most_files` was reached
+    bool complete = true; // false: there is more than was counted
+    bool denied = false;  // a directory could not be read for lack of permission
 };
-TreeSize measure_tree(int directory, int64_t most_files);
+// What to do with a directory that its owner made unreadable.
+enum class Unreadable {
+    report, // leave it: the result is denied and incomplete
+    open,   // make it readable for its owner; for trees that nothing uses any more
+};
+// Reads depth first with few open descriptors, whatever the depth and the width. A tree with more than `most_files`
+// entries is incomplete, as is one whose directories are moved while they are read.
+TreeSize measure_tree(int directory, int64_t most_files, Unreadable unreadable = Unreadable::report);
 
 struct ExportLimits {
     int64_t most_files = 10'000;

@@ -141,19 +141,8 @@ bool can_mount_images() {
 }
 
 Result<std::string> Volumes::path(std::string_view thread) const {
-    const std::string key_path = m_store.threads() + "/key";
-    auto key = read_file(key_path, 64);
-    if (!key.ok() && key.error().code == Code::not_found) {
-        // Made under an exclusive name first: two processes that start together must agree on one key.
-        const std::string fresh = key_path + "." + std::to_string(::getpid());
-        TRY(write_file(fresh, crypto::random_bytes(32)));
-        if (::link(fresh.c_str(), key_path.c_str()) != 0 && errno != EEXIST)
-            return system_error("create " + key_path, errno);
-        ::unlink(fresh.c_str());
-        key = read_file(key_path, 64);
-    }
-    if (!key.ok()) return std::move(key).error();
-    return m_store.threads() + "/" + to_hex(crypto::keyed_hash(key.value(), thread));
+    const std::string key = TRY(m_store.key(m_store.threads()));
+    return m_store.threads() + "/" + to_hex(crypto::keyed_hash(key, thread));
 }
 
 Result<Fd> Volumes::lock(const std::string& path, bool create) const {

@@ -11,6 +11,7 @@
 #include "sandbox/wall/program.h"
 #include "sandbox/wall/syscall_filter.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/wait.h>
@@ -60,6 +61,16 @@ CheckLine cgroups() {
     return line;
 }
 
+CheckLine disk_throughput() {
+    const CgroupHost host = CgroupHost::probe(false);
+    if (host.keeper() != LimitKeeper::rlimit && host.can_limit_io())
+        return {"disk throughput", CheckLine::ok,
+                host.unified_limits ? "io.max" : "blkio throttle: reads and direct writes, not the page cache", ""};
+    return {"disk throughput", CheckLine::warning, "NOT limited: a busy sandbox slows the disk for all",
+            "a kernel with CONFIG_BLK_DEV_THROTTLING, and the io (version 2) or blkio (version 1) cgroup controller "
+            "for Hone"};
+}
+
 CheckLine self_test(const std::string& program) {
     CheckLine line{"self-test (tier ns)", CheckLine::ok, "", ""};
     // Of the two more likely to be a disk, as data directories are.
@@ -77,7 +88,7 @@ CheckLine self_test(const std::string& program) {
         if (view.commands.empty() || view.commands[0].exit_code != 7)
             return internal("a test command did not return its exit code");
         return "limits by " + std::string(name_of(view.limits_by)) + ", disk by " + view.disk_by +
-               (view.not_limited.empty() ? "" : ", CPU not limited");
+               (std::count(view.not_limited.begin(), view.not_limited.end(), "cpus") == 0 ? "" : ", CPU not limited");
     };
     auto outcome = attempt();
     (void)remove_tree(directory).ok();
@@ -107,6 +118,7 @@ std::vector<CheckLine> check(const std::string& program) {
         rules.detail += ", without scoping of signals and abstract sockets (Linux 6.12)";
     lines.push_back(rules);
     lines.push_back(cgroups());
+    lines.push_back(disk_throughput());
     const bool root = ::geteuid() == 0;
     lines.push_back({"uid of its own per sandbox", root ? CheckLine::ok : CheckLine::warning,
                      root ? "drawn at random, far above people's" : "workers share the uid of Hone",

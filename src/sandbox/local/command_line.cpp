@@ -19,7 +19,7 @@ namespace hone::sandbox {
 
 namespace {
 
-constexpr const char* data_directory_help = "Where sandboxes and images are kept; HONE_DATA_DIR says it too.";
+constexpr const char* data_directory_help = "Where sandboxes and images are kept; also HONE_DATA_DIR.";
 
 int refuse(const Error& error) {
     std::fprintf(stderr, "hone: %s\n", error.message.c_str());
@@ -60,16 +60,17 @@ void add_run_options(CLI::App& app, RunOptions& options) {
     app.add_option("--memory", options.memory, "Memory, like 512m.");
     app.add_option("--cpus", options.cpus, "Processors, like 1.5.");
     app.add_option("--wall-clock", options.wall_clock, "End the sandbox after this long.");
-    app.add_option("--pids", options.pids, "Processes and threads at once.");
+    app.add_option("--pids", options.pids, "Most processes and threads.");
     app.add_option("--open-files", options.open_files, "Open files of one process.");
     app.add_option("--disk", options.disk, "Bytes that may be written, like 100m.");
     app.add_option("--inodes", options.inodes, "Files that may be made.");
+    app.add_option("--io", options.io, "Bytes read from disks per second, and as many written, like 50m; 0: no limit.");
     app.add_option("--output", options.output, "Bytes of output.");
     app.add_option("--network", options.network, "none or broker.");
     app.add_option("--image", options.image, "Image or directory to use as root.");
     app.add_option("--init-script", options.init_script, "Prepare the root once with this shell script.");
     app.add_option("--init-timeout", options.init_timeout, "End the init script after this long.");
-    app.add_flag("--init-degrade", options.init_degrade, "Go on without the init script when it fails.");
+    app.add_flag("--init-degrade", options.init_degrade, "Continue without the init script when it fails.");
     app.add_option("--tier", options.tier, "Weakest wall that will do: ns or gvisor.");
     app.add_option("--label", options.labels, "NAME=VALUE for the audit log.")->allow_extra_args(false);
     app.add_option("--mount", options.mounts, "SOURCE:TARGET, read-only, or SOURCE:TARGET:rw.")
@@ -140,14 +141,14 @@ int shim_main(int argc, char** argv) {
     spec.value().detached = true;
     auto spawner = Spawner::open(data_directory);
     if (!spawner.ok()) return refuse(spawner.error());
-    auto birth = spawner.value().conceive(spec.value());
+    auto start_info = spawner.value().describe_shim(spec.value());
     auto pair = Channel::make_pair();
-    if (!birth.ok()) return refuse(birth.error());
+    if (!start_info.ok()) return refuse(start_info.error());
     if (!pair.ok()) return refuse(pair.error());
-    birth.value().creator = std::move(pair.value().second);
-    const std::string id = birth.value().journal.id.text();
+    start_info.value().creator = std::move(pair.value().second);
+    const std::string id = start_info.value().journal.id.text();
     const pid_t pid = ::fork();
-    if (pid == 0) run_shim(std::move(birth).value());
+    if (pid == 0) run_shim(std::move(start_info).value());
     if (pid < 0) return refuse(system_error("fork the shim", errno));
     auto answer = pair.value().first.receive();
     if (!answer.ok()) return refuse(answer.error());
@@ -191,8 +192,8 @@ int sandbox_cli_main(int argc, char** argv) {
     execute->add_option("id", id, "As list shows it.")->required();
     const std::pair<const char*, const char*> controls[] = {
         {"kill", "End a sandbox and remove what is left of it."},
-        {"freeze", "Stop everything in a live sandbox for a while."},
-        {"thaw", "Let a frozen sandbox go on."}};
+        {"freeze", "Stop everything in a live sandbox until it is thawed."},
+        {"thaw", "Resume a frozen sandbox."}};
     for (const auto& [name, what] : controls)
         app.add_subcommand(name, what)->add_option("id", id, "As list shows it.")->required();
     CLI::App* collect = app.add_subcommand("gc", "Clean up after crashes; remove old layers and threads.");

@@ -83,6 +83,7 @@ Result<SandboxSpec> make_spec(const RunOptions& options) {
     Limits limits;
     TRY(set_bytes(options.memory, limits.memory_bytes));
     TRY(set_bytes(options.disk, limits.disk_bytes));
+    TRY(set_bytes(options.io, limits.io_bytes_per_second));
     TRY(set_bytes(options.output, limits.output_bytes));
     TRY(set_integer(options.pids, limits.pids));
     TRY(set_integer(options.inodes, limits.disk_inodes));
@@ -185,7 +186,7 @@ Result<> follow(Sandbox& sandbox, int64_t number, const Command& command, json::
             if (captured != nullptr)
                 text[target - 1] += part.bytes;
             else if (!write_all(target, part.bytes).ok())
-                failed = unavailable("nobody reads the output");
+                failed = unavailable("the reader of the output is gone");
         }
         offset = output.value().next;
         finished = output.value().finished || !failed.ok();
@@ -230,6 +231,7 @@ Result<> add_init_layer(Provider& provider, const RunOptions& options, SandboxSp
     if (options.init_script.empty()) return {};
     const Store store = TRY(Store::open(options.data_directory));
     Preparation preparation;
+    preparation.space = command_line_space;
     preparation.root = spec.root;
     preparation.script = TRY(read_file(options.init_script, 1 << 20));
     preparation.env = spec.env;
@@ -240,7 +242,7 @@ Result<> add_init_layer(Provider& provider, const RunOptions& options, SandboxSp
     if (options.init_degrade) preparation.on_failure = OnFailure::degrade;
     const PreparedLayer layer = TRY(prepare_layer(provider, store, preparation));
     if (layer.degraded)
-        std::fprintf(stderr, "hone: the init script failed; going on without it\n%s\n", layer.log.c_str());
+        std::fprintf(stderr, "hone: the init script failed; continuing without it\n%s\n", layer.log.c_str());
     if (!layer.degraded) spec.layers.value.push_back(layer.key);
     return {};
 }
@@ -249,7 +251,7 @@ Result<> add_init_layer(Provider& provider, const RunOptions& options, SandboxSp
 void warn_not_limited(Sandbox& sandbox) {
     const auto view = sandbox.view();
     if (view.ok() && std::count(view.value().not_limited.begin(), view.value().not_limited.end(), "cpus") > 0)
-        std::fprintf(stderr, "hone: CPU time is not limited on this machine (hone check says how to change that)\n");
+        std::fprintf(stderr, "hone: CPU time is not limited on this machine (hone check shows how to change that)\n");
 }
 
 } // namespace

@@ -10,7 +10,7 @@ namespace hone::sandbox {
 
 struct RunOptions {
     std::string data_directory;
-    std::string memory, cpus, timeout, wall_clock, pids, disk, inodes, output, open_files;
+    std::string memory, cpus, timeout, wall_clock, pids, disk, inodes, io, output, open_files;
     std::string network = "none";
     std::string image, init_script, init_timeout, thread, tier, cwd;
     std::vector<std::string> environment, mounts, command, labels;

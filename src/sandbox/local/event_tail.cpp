@@ -16,7 +16,7 @@ struct LogFile {
     int64_t bytes = 0;
 };
 
-LogFile look_at(const std::string& path) {
+LogFile state_of(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return {};
     return {static_cast<int64_t>(status.st_ino), status.st_size};
@@ -51,13 +51,13 @@ EventTail::EventTail(std::string directory, int64_t large_bytes)
     m_offset = offset.value();
     // Without an inode the file is from a version that never moved its log: it is the one that is there.
     const auto file =
-        blank == text.npos ? Result<int64_t>(look_at(log()).inode) : parse_integer(text.substr(blank + 1));
+        blank == text.npos ? Result<int64_t>(state_of(log()).inode) : parse_integer(text.substr(blank + 1));
     m_file = file.ok() ? file.value() : 0;
 }
 
 // Another file, or one that is shorter than what was read of it, is read from its begin.
 void EventTail::find_place() {
-    const LogFile file = look_at(log());
+    const LogFile file = state_of(log());
     if (file.inode != m_file || file.bytes < m_offset) m_offset = 0;
     m_file = file.inode;
 }
@@ -71,7 +71,11 @@ Result<> EventTail::drain(Auditor& auditor) {
     Counting counting(auditor, m_offset);
     const auto drained = drain_events(log(), m_offset, counting);
     if (drained.ok()) m_offset = drained.value(); // over damaged lines too
-    if (m_offset != before) TRY(store());
+    if (m_offset != before) {
+        // The offset must never be ahead of the log, also after a power failure: what it counts is on the disk first.
+        TRY(sync_file(log()));
+        TRY(store());
+    }
     if (!drained.ok()) return drained.error();
     return {};
 }

@@ -239,7 +239,7 @@ public:
     Capabilities capabilities() override {
         Capabilities declared;
         declared.tiers.push_back(Tier::ns);
-        if (::access("/usr/bin/runsc", X_OK) == 0) declared.tiers.push_back(Tier::gvisor);
+        if (::geteuid() == 0 && ::access("/usr/bin/runsc", X_OK) == 0) declared.tiers.push_back(Tier::gvisor);
         const CgroupHost cgroups = CgroupHost::probe(false);
         declared.execute = declared.pty = declared.broker = declared.threads = declared.reattach = true;
         declared.freeze = cgroups.can_freeze();
@@ -372,7 +372,7 @@ private:
             // It died. A request that it may have carried out is not repeated; the next one finds a new spawner.
             log(Level::error, "spawner ended, starting another", {});
             TRY(start_spawner());
-            if (sent.ok()) return unavailable("the spawner ended while it was asked");
+            if (sent.ok()) return unavailable("the spawner ended during the request");
             TRY(m_channel.send(text));
             message = m_channel.receive();
         }

@@ -349,6 +349,7 @@ TEST_CASE("a layer is built once and a thread can be forked") {
     REQUIRE(provider.ok());
     const Store store = Store::open(folder.path).value();
     Preparation preparation;
+    preparation.space = "space_a";
     preparation.script = "echo prepared > /home/worker/mark";
     auto layer = prepare_layer(*provider.value(), store, preparation);
     REQUIRE_MESSAGE(layer.ok(), layer.error().message);

@@ -64,7 +64,7 @@ struct SandboxEvent {
         Field{"limits_hit", &SandboxEvent::limits_hit, "Limits run into."},
         Field{"output_bytes", &SandboxEvent::output_bytes, "Bytes of output."},
         Field{"written_bytes", &SandboxEvent::written_bytes, "Bytes written."},
-        Field{"peak_memory_bytes", &SandboxEvent::peak_memory_bytes, "Most memory at once."},
+        Field{"peak_memory_bytes", &SandboxEvent::peak_memory_bytes, "Peak memory."},
         Field{"cpu_ns", &SandboxEvent::cpu_ns, "CPU time."},
         Field{"error", &SandboxEvent::error, "What went wrong."},
         Field{"labels", &SandboxEvent::labels, "Of the sandbox."},

@@ -35,6 +35,9 @@ Result<> check_limits(const Limits& limits) {
     TRY(check_range("limits.open_files", limits.open_files, 16, 1 << 20));
     TRY(check_range("limits.disk_bytes", limits.disk_bytes, 64 * kib, 64 * tib));
     TRY(check_range("limits.disk_inodes", limits.disk_inodes, 64, int64_t{1} << 32));
+    TRY(check_range("limits.io_bytes_per_second", limits.io_bytes_per_second, 0, tib));
+    if (*limits.io_bytes_per_second > 0 && *limits.io_bytes_per_second < 64 * kib)
+        return invalid("limits.io_bytes_per_second must be 0 or at least 65536");
     TRY(check_range("limits.output_bytes", limits.output_bytes, 0, tib));
     TRY(check_range("limits.output_window_bytes", limits.output_window_bytes, 0, tib));
     TRY(check_range("limits.wall_clock_ms", limits.wall_clock_ms, 1, longest_life_ms));

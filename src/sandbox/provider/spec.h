@@ -80,6 +80,7 @@ struct Limits {
     Defaulted<int64_t> open_files = 4096;
     Defaulted<int64_t> disk_bytes = int64_t{4} << 30;
     Defaulted<int64_t> disk_inodes = 400'000;
+    Defaulted<int64_t> io_bytes_per_second = int64_t{256} << 20;
     Defaulted<int64_t> output_bytes = int64_t{256} << 20;
     Defaulted<int64_t> output_window_bytes = int64_t{0};
     Defaulted<int64_t> wall_clock_ms = int64_t{3'600'000};
@@ -87,10 +88,12 @@ struct Limits {
     static constexpr std::tuple fields{
         Field{"memory_bytes", &Limits::memory_bytes, "Memory of all processes, temporary files included; no swap."},
         Field{"cpus", &Limits::cpus, "Processors' worth of time."},
-        Field{"pids", &Limits::pids, "Processes and threads at once."},
+        Field{"pids", &Limits::pids, "Most processes and threads."},
         Field{"open_files", &Limits::open_files, "Open files of one process."},
         Field{"disk_bytes", &Limits::disk_bytes, "Bytes in all writable places together, thread volume apart."},
         Field{"disk_inodes", &Limits::disk_inodes, "Files in all writable places together, thread volume apart."},
+        Field{"io_bytes_per_second", &Limits::io_bytes_per_second,
+              "Bytes read from disks per second, and as many written; 0: no limit."},
         Field{"output_bytes", &Limits::output_bytes, "Output of one command; more ends it."},
         Field{"output_window_bytes", &Limits::output_window_bytes,
               "Unread output after which the command is made to wait for its reader; 0 never."},
@@ -119,8 +122,9 @@ struct Command {
         Field{"rows", &Command::rows, "Height of the terminal."},
         Field{"columns", &Command::columns, "Width of the terminal."},
         Field{"open_stdin", &Command::open_stdin, "Give it a pipe to read from; else its input is empty."},
-        Field{"direct_stdout", &Command::direct_stdout,
-              "Its stdout is neither kept nor counted: whoever asks first for the pipe reads it. Not with a terminal."},
+        Field{
+            "direct_stdout", &Command::direct_stdout,
+            "Its stdout is neither kept nor counted: the first caller of `stdout_pipe` reads it. Not with a terminal."},
     };
 };
 
@@ -154,7 +158,7 @@ struct SandboxSpec {
               "Name of the thread whose volume is /workspace; none: discarded at the end."},
         Field{"allow_ptrace", &SandboxSpec::allow_ptrace, "Let processes inside debug each other."},
         Field{"keep", &SandboxSpec::keep, "Stay alive when the first command ends."},
-        Field{"detached", &SandboxSpec::detached, "Go on when whoever started it goes away."},
+        Field{"detached", &SandboxSpec::detached, "Keep running when its starter disconnects."},
         Field{"labels", &SandboxSpec::labels, "Written to the audit log."},
         Field{"capture", &SandboxSpec::capture,
               "Directory that receives the changes to the root: for building layers."},
@@ -225,7 +229,7 @@ struct SandboxView {
         Field{"labels", &SandboxView::labels, "As given."},
         Field{"commands", &SandboxView::commands, "Every command so far."},
         Field{"limits_hit", &SandboxView::limits_hit, "Limits that were run into."},
-        Field{"peak_memory_bytes", &SandboxView::peak_memory_bytes, "Most memory in use at once."},
+        Field{"peak_memory_bytes", &SandboxView::peak_memory_bytes, "Peak memory."},
         Field{"cpu_ns", &SandboxView::cpu_ns, "CPU time of all processes."},
         Field{"written_bytes", &SandboxView::written_bytes, "Bytes passed to write calls."},
         Field{"disk_bytes", &SandboxView::disk_bytes, "Bytes in the writable places at the end."},

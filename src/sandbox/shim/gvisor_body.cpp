@@ -1,5 +1,6 @@
 // The `gvisor` tier: the same spec as an OCI bundle for runsc. Each command is a runsc process of the host, which runs
-// in the sandbox's cgroups; its children are the user-space kernel and the file server. Root only.
+// in the sandbox's cgroups; its children are the user-space kernel and the file server. The broker's ports are served
+// inside by hone-inside, which passes connections on to unix sockets in a folder of the host. Root only.
 #include "sandbox/shim/body.h"
 
 #include "base/text.h"
@@ -12,9 +13,12 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 namespace hone::sandbox {
@@ -55,6 +59,14 @@ std::string escape_overlay(const std::string& path) {
     return out;
 }
 
+// Numbers of processes that are no commands.
+constexpr int64_t pause_process = -1;
+constexpr int64_t relay_process = -2;
+constexpr std::string_view network_folder = "/hone-network";
+constexpr std::string_view relay_program = "/hone-relay";
+constexpr int relay_uid = 65534; // not the worker's: it cannot be stopped from inside
+constexpr int relay_start_ms = 60'000;
+
 class GvisorBody final : public Body {
 public:
     GvisorBody(const BodyPlan& plan, BodyListener& listener) : m_plan(plan), m_listener(listener) {}
@@ -64,28 +76,31 @@ public:
     Result<> start() override {
         const SandboxSpec& spec = m_plan.spec;
         if (!m_plan.machine.as_root) return unavailable("tier gvisor needs a spawner that runs as root");
-        if (spec.network.value == NetworkMode::broker)
-            return unavailable("tier gvisor has no broker network: its loopback is its own");
-        if (spec.thread || spec.capture) return unavailable("tier gvisor has no thread volumes and builds no layers");
+        if (spec.capture) return unavailable("tier gvisor builds no layers");
         if (spec.command && spec.command->pty) return unavailable("tier gvisor has no terminals");
         m_folder = m_plan.store.live(m_plan.id);
         TRY(make_directories(m_folder + "/bundle/rootfs", 0755));
         m_layers = TRY(root_layers(m_plan.store, spec));
+        const bool broker = spec.network.value == NetworkMode::broker;
+        if (broker) TRY(open_listeners());
         TRY(mount_root());
-        // A sandbox that stays needs a first process that stays; otherwise the command is the first process.
-        m_waiting = spec.keep || !spec.command;
+        TRY(mount_volume());
+        // A sandbox that stays, or that needs the relay, needs a first process that stays; otherwise the command is the
+        // first process.
+        m_waiting = spec.keep || !spec.command || broker;
         if (!m_waiting) return {};
         Command pause;
         pause.argv = {"/bin/sh", "-c", "while :; do sleep 3600; done"};
         Fd none[3];
         for (Fd& descriptor : none) descriptor = Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
-        TRY(run_first(-1, pause, {{"PATH", "/usr/bin:/bin"}}, none));
-        return await_container();
+        TRY(run_first(pause_process, pause, {{"PATH", "/usr/bin:/bin"}}, none));
+        TRY(await_container());
+        return broker ? start_relay() : Result<>();
     }
 
     void watch(std::vector<Watch>& watches) override {
         for (const Process& process : m_processes)
-            watches.push_back({process.descriptor.get(), POLLIN, [this, pid = process.pid] { bury(pid); }});
+            watches.push_back({process.descriptor.get(), POLLIN, [this, pid = process.pid] { collect_exit(pid); }});
     }
 
     Result<> settle() override { return {}; }
@@ -95,7 +110,8 @@ public:
                      Fd (&stdio)[3], bool) override {
         if (command.command.pty) return unavailable("tier gvisor has no terminals");
         if (!m_waiting && command.number == 0) return run_first(0, command.command, environment, stdio);
-        std::vector<std::string> argv = runsc({"exec", "--user", "1000:1000", "--cwd", *command.command.cwd});
+        std::vector<std::string> argv = runsc({"exec", "--user", "1000:1000", "--cwd", *command.command.cwd,
+                                               "--internal-pid-file", pid_file(command.number)});
         for (const auto& [name, value] : environment) argv.insert(argv.end(), {"--env", name + "=" + value});
         argv.push_back(m_plan.id.text());
         argv.insert(argv.end(), command.command.argv.begin(), command.command.argv.end());
@@ -103,8 +119,16 @@ public:
     }
 
     void signal(int64_t number, int signal) override {
-        for (const Process& process : m_processes)
-            if (process.command == number) kernel::signal_process(process.descriptor.get(), signal);
+        for (const Process& process : m_processes) {
+            if (process.command != number) continue;
+            // `runsc exec` is only the host's end of the command: it passes nothing on when it is killed itself.
+            const auto inside = read_file(pid_file(number), 32);
+            if (inside.ok() && !trim(inside.value()).empty())
+                (void)run_program(runsc({"kill", "--pid", std::string(trim(inside.value())), m_plan.id.text(),
+                                         std::to_string(signal)}))
+                    .ok();
+            if (!inside.ok() || signal == SIGKILL) kernel::signal_process(process.descriptor.get(), signal);
+        }
     }
 
     void kill() override {
@@ -116,7 +140,10 @@ public:
     pid_t pid() const override { return m_processes.empty() ? 0 : m_processes.front().pid; }
     int scratch() const override { return -1; }
     const std::vector<Fd>& listeners() const override { return m_listeners; }
-    Result<Fd> workspace() const override { return unavailable("tier gvisor keeps /workspace in its own memory"); }
+    Result<Fd> workspace() const override {
+        if (m_plan.volume != nullptr) return Fd(::fcntl(m_plan.volume->files.get(), F_DUPFD_CLOEXEC, 0));
+        return unavailable("tier gvisor keeps a /workspace without a thread in its own memory");
+    }
 
 private:
     struct Process {
@@ -126,17 +153,66 @@ private:
     };
 
     std::vector<std::string> runsc(std::vector<std::string> rest) const {
-        std::vector<std::string> argv{m_plan.machine.gvisor_program,
-                                      "--root",
-                                      m_folder + "/runsc",
-                                      "--platform=ptrace",
-                                      "--network=none",
-                                      "--ignore-cgroups",
-                                      "--overlay",
-                                      "--log",
+        std::vector<std::string> argv{m_plan.machine.gvisor_program, "--root",          m_folder + "/runsc",
+                                      "--platform=ptrace",           "--network=none",  "--ignore-cgroups",
+                                      "--overlay2=root:memory",      "--host-uds=open", "--log",
                                       m_folder + "/runsc.log"};
         argv.insert(argv.end(), rest.begin(), rest.end());
         return argv;
+    }
+
+    std::string pid_file(int64_t number) const { return m_folder + "/pid-" + std::to_string(number); }
+
+    // Relative names: the full path may be too long for an address, and the shim works in the sandbox's folder.
+    Result<> open_listeners() {
+        TRY(make_directories(m_folder + "/network", 0755));
+        for (const int port : broker_ports) {
+            sockaddr_un address{};
+            address.sun_family = AF_UNIX;
+            const std::string name = "network/" + std::to_string(port);
+            name.copy(address.sun_path, sizeof address.sun_path - 1);
+            Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+                ::chmod(name.c_str(), 0666) != 0 || ::listen(listener.get(), 256) != 0)
+                return system_error("listen for the broker", errno);
+            m_listeners.push_back(std::move(listener));
+        }
+        return {};
+    }
+
+    // Runs beside the worker's commands, as another user. Until it listens, nothing else is started.
+    Result<> start_relay() {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("create a pipe", errno);
+        const Fd reader(ends[0]);
+        Fd stdio[3];
+        stdio[0] = Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+        stdio[1] = Fd(ends[1]);
+        stdio[2] = Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+        const std::string user = std::to_string(relay_uid) + ":" + std::to_string(relay_uid);
+        TRY(spawn(relay_process,
+                  runsc({"exec", "--user", user, m_plan.id.text(), std::string(relay_program), "relay",
+                         std::string(network_folder)}),
+                  stdio));
+        stdio[1].reset();
+        pollfd ready{reader.get(), POLLIN, 0};
+        char word[8];
+        if (::poll(&ready, 1, relay_start_ms) != 1 || ::read(reader.get(), word, sizeof word) <= 0)
+            return unavailable("the broker's ports could not be opened inside gVisor");
+        return {};
+    }
+
+    // The thread's volume, in this shim's mount namespace only.
+    Result<> mount_volume() {
+        if (m_plan.volume == nullptr) return {};
+        m_workspace = m_plan.volume->directory;
+        if (!m_plan.volume->mount.is_open()) return {};
+        m_workspace = m_folder + "/bundle/workspace";
+        TRY(make_directories(m_workspace, 0755));
+        if (::move_mount(m_plan.volume->mount.get(), "", AT_FDCWD, m_workspace.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
+            return system_error("mount the thread volume", errno);
+        m_plan.volume->mount.reset();
+        return {};
     }
 
     // The root for runsc is a directory; layers are joined by an overlay that lives in this shim's mount namespace
@@ -153,6 +229,10 @@ private:
             if (::stat(mount.source.c_str(), &status) != 0) return system_error("mount " + mount.source, errno);
             TRY(open_mount_point(points.get(), mount.target.substr(1), !S_ISDIR(status.st_mode)));
         }
+        if (!m_listeners.empty()) {
+            TRY(open_mount_point(points.get(), std::string(network_folder.substr(1)), false));
+            TRY(open_mount_point(points.get(), std::string(relay_program.substr(1)), true));
+        }
         lower = escape_overlay(lower);
         for (const std::string& directory : m_layers.directories) lower += ":" + escape_overlay(directory);
         const std::string target = m_folder + "/bundle/rootfs";
@@ -164,7 +244,9 @@ private:
 
     // Else the sandbox's folder cannot be removed.
     void unmount_root() const {
-        if (!m_folder.empty()) ::umount2((m_folder + "/bundle/rootfs").c_str(), MNT_DETACH);
+        if (m_folder.empty()) return;
+        ::umount2((m_folder + "/bundle/rootfs").c_str(), MNT_DETACH);
+        ::umount2((m_folder + "/bundle/workspace").c_str(), MNT_DETACH);
     }
 
     Result<> write_bundle(const Command& command, const std::map<std::string, std::string>& environment) const {
@@ -186,13 +268,19 @@ private:
                             {"type", "tmpfs"},
                             {"source", "tmpfs"},
                             {"options", strings({"nosuid", "noexec", "mode=755"})}}};
-        for (const char* place : {"/dev/shm", "/tmp", "/var/tmp", "/run", "/workspace", "/home/worker"})
+        for (const char* place : {"/dev/shm", "/tmp", "/var/tmp", "/run", "/home/worker"})
             mounts.push_back(memory_mount(place, *limits.disk_bytes));
+        mounts.push_back(m_workspace.empty() ? memory_mount("/workspace", *limits.disk_bytes)
+                                             : bind_mount(m_workspace, "/workspace", false));
         if (m_layers.host)
             for (const TreeMount& mount : host_mounts())
                 mounts.push_back(bind_mount(mount.source, "/" + mount.target, true));
         for (const Mount& mount : *m_plan.spec.mounts)
             mounts.push_back(bind_mount(mount.source, mount.target, mount.read_only));
+        if (!m_listeners.empty()) {
+            mounts.push_back(bind_mount(m_folder + "/network", std::string(network_folder), true));
+            mounts.push_back(bind_mount(TRY(find_beside("hone-inside")), std::string(relay_program), true));
+        }
         const Object capabilities{
             {"bounding", none}, {"effective", none}, {"inheritable", none}, {"permitted", none}, {"ambient", none}};
         Array namespaces;
@@ -261,7 +349,7 @@ private:
         return unavailable("runsc did not start: " + (said.ok() ? std::string(truncate_utf8(said.value(), 500)) : ""));
     }
 
-    void bury(pid_t pid) {
+    void collect_exit(pid_t pid) {
         for (auto process = m_processes.begin(); process != m_processes.end(); ++process) {
             if (process->pid != pid) continue;
             int status = 0;
@@ -283,6 +371,7 @@ private:
     BodyListener& m_listener;
     RootLayers m_layers;
     std::string m_folder;
+    std::string m_workspace; // the thread's volume; empty: none
     bool m_waiting = false;
     std::vector<Process> m_processes;
     std::vector<Fd> m_listeners;

@@ -57,8 +57,10 @@ public:
     }
 
     void watch(std::vector<Watch>& watches) override {
-        if (m_launched.control.is_open()) watches.push_back({m_launched.control.get(), POLLIN, [this] { hear(); }});
-        if (m_launched.process.is_open()) watches.push_back({m_launched.process.get(), POLLIN, [this] { bury(); }});
+        if (m_launched.control.is_open())
+            watches.push_back({m_launched.control.get(), POLLIN, [this] { receive_event(); }});
+        if (m_launched.process.is_open())
+            watches.push_back({m_launched.process.get(), POLLIN, [this] { collect_exit(); }});
     }
 
     Result<> execute(const RunningCommand& command, const std::map<std::string, std::string>& environment,
@@ -151,7 +153,7 @@ private:
         return outcome;
     }
 
-    void hear() {
+    void receive_event() {
         auto received = receive_packet(m_launched.control.get(), sizeof(init::Reply));
         init::Reply reply{};
         if (!received.ok() || received.value().text.size() != sizeof reply) {
@@ -176,12 +178,12 @@ private:
         }
     }
 
-    void bury() {
+    void collect_exit() {
         // Last words first: a command may have ended just before.
         while (m_launched.control.is_open()) {
             pollfd wait{m_launched.control.get(), POLLIN, 0};
             if (::poll(&wait, 1, 0) <= 0) break;
-            hear();
+            receive_event();
         }
         const int64_t written = written_bytes(m_launched.pid);
         int status = 0;

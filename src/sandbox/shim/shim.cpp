@@ -30,47 +30,65 @@ Result<> Shim::open_listener() {
 
 // What lies on disk and must not go while it is mounted.
 Result<> Shim::open_places() {
-    const Store& store = *m_birth.store;
+    const Store& store = *m_start.store;
     for (const std::string& layer : *m_spec.layers) m_held.push_back(TRY(store.hold(store.layers() + "/" + layer)));
     if (*m_spec.root != "host" && m_spec.root.value[0] != '/')
         m_held.push_back(TRY(store.hold(store.images() + "/" + *m_spec.root)));
     if (m_slot) m_spare = std::exchange(m_slot->volume, std::nullopt);
     if (m_spec.thread) {
-        m_volume = TRY(Volumes(store, m_birth.machine->as_root)
+        m_volume = TRY(Volumes(store, m_start.machine->as_root)
                            .open(*m_spec.thread, *m_spec.limits, std::exchange(m_spare, std::nullopt)));
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";
     } else {
         m_view.disk_by = m_spec.capture ? "watched directory" : "tmpfs";
-        if (m_birth.tier == Tier::gvisor) m_view.disk_by = "tmpfs of gVisor, each place";
+        if (m_start.tier == Tier::gvisor) m_view.disk_by = "tmpfs of gVisor, each place";
     }
     return {};
 }
 
-// The groups and the first process, which lays the ground while this one goes on. A slot has both already.
+// The groups and the first process, which mounts the root while this one goes on. A slot has both already.
 Result<> Shim::begin() {
     if (m_slot) {
         m_cgroup = std::move(m_slot->cgroup);
         return {};
     }
-    const Machine& machine = *m_birth.machine;
-    m_cgroup = TRY(Cgroup::create(machine.cgroups, m_birth.journal.cgroups));
-    if (m_birth.tier != Tier::ns) return {};
-    const bool plain = TRY(root_layers(*m_birth.store, m_spec)).is_plain(m_spec);
+    const Machine& machine = *m_start.machine;
+    m_cgroup = TRY(Cgroup::create(machine.cgroups, m_start.journal.cgroups));
+    if (m_start.tier != Tier::ns) return {};
+    const bool plain = TRY(root_layers(*m_start.store, m_spec)).is_plain(m_spec);
     m_slot.emplace();
-    m_slot->launched = TRY(launch(ground_plan(machine, *m_birth.store, m_birth.host_uid, plain), m_cgroup));
+    m_slot->launched = TRY(launch(ground_plan(machine, *m_start.store, m_start.host_uid, plain), m_cgroup));
+    return {};
+}
+
+Result<> Shim::set_limits() {
+    const CgroupHost& host = m_start.machine->cgroups;
+    const Limits& limits = *m_spec.limits;
+    TRY(m_cgroup.limit(host, limits));
+    if (*limits.io_bytes_per_second == 0) return {};
+    std::vector<std::string> devices;
+    const auto add = [&](int descriptor) {
+        struct stat status {};
+        if (descriptor < 0 || ::fstat(descriptor, &status) != 0) return;
+        if (std::string device = block_device(status.st_dev); !device.empty()) devices.push_back(std::move(device));
+    };
+    const Fd here(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)); // its folder, on the disk of the data directory
+    add(here.get());
+    if (m_volume && m_volume->directory.empty()) add(m_volume->files.get());
+    if (!m_cgroup.limit_io(host, devices, *limits.io_bytes_per_second).ok()) m_view.not_limited.emplace_back("io");
     return {};
 }
 
 Result<> Shim::start() {
-    const Machine& machine = *m_birth.machine;
+    const Machine& machine = *m_start.machine;
     if (m_spec.limits.value.require_cgroup && machine.cgroups.keeper() == LimitKeeper::rlimit)
         return unavailable("limits.require_cgroup: " + machine.cgroups.advice);
     TRY(begin());
     TRY(open_places());
     const BodyPlan plan{
-        machine, *m_birth.store, m_spec, m_view.id, m_cgroup, m_birth.host_uid, m_volume ? &*m_volume : nullptr};
-    if (m_birth.tier == Tier::gvisor) {
-        TRY(m_cgroup.limit(machine.cgroups, *m_spec.limits));
+        machine, *m_start.store, m_spec, m_view.id, m_cgroup, m_start.host_uid, m_volume ? &*m_volume : nullptr};
+    if (m_start.tier == Tier::gvisor) {
+        TRY(set_limits());
         m_body = make_gvisor_body(plan, *this);
     } else {
         m_body = make_namespace_body(plan, *this, std::move(m_slot->launched));
@@ -81,7 +99,7 @@ Result<> Shim::start() {
     m_view.pid = m_body->pid();
     // From here on the child finishes the root while this process does the rest; nothing of the worker runs before it
     // is handed over below, and by then the limits hold.
-    if (m_birth.tier == Tier::ns) TRY(m_cgroup.limit(machine.cgroups, *m_spec.limits));
+    if (m_start.tier == Tier::ns) TRY(set_limits());
     TRY(open_listener());
     // Not written down is not done: without its line in the log nothing of the worker runs. Pid 1 takes the command up
     // when it is there.
@@ -113,11 +131,11 @@ void Shim::refuse(const Error& error) {
                 }
         }
     }
-    if (auto removed = Cgroup::adopt(m_birth.journal.cgroups).remove(); !removed.ok())
+    if (auto removed = Cgroup::adopt(m_start.journal.cgroups).remove(); !removed.ok())
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
     m_body.reset();
     release();
-    (void)m_birth.store->forget(m_view.id).ok();
+    (void)m_start.store->forget(m_view.id).ok();
     send(m_connections.front(), refusal<ShimReply>(error));
 }
 
@@ -289,7 +307,7 @@ void Shim::release() {
         if (m_volume->files.is_open()) {
             if (::syncfs(m_volume->files.get()) != 0)
                 log(Level::error, "thread volume not synced", {{"error", system_error("sync", errno).message}});
-            if (const auto named = sync_directory(m_birth.store->threads()); !named.ok())
+            if (const auto named = sync_directory(m_start.store->threads()); !named.ok())
                 log(Level::error, "thread volume not synced", {{"error", named.error().message}});
         }
         m_volume->mount.reset();
@@ -301,7 +319,7 @@ void Shim::release() {
 void Shim::leave() {
     remove_groups();
     release();
-    (void)m_birth.store->forget(m_view.id).ok();
+    (void)m_start.store->forget(m_view.id).ok();
     m_leaving = true;
 }
 
@@ -314,7 +332,8 @@ void Shim::serve() {
         std::vector<Watch> watches;
         watches.push_back({m_listener.get(), POLLIN, [this] { accept_connection(); }});
         for (Connection& connection : m_connections)
-            watches.push_back({connection.channel.descriptor(), POLLIN, [this, &connection] { hear(connection); }});
+            watches.push_back(
+                {connection.channel.descriptor(), POLLIN, [this, &connection] { receive_request(connection); }});
         for (RunningCommand& command : m_commands) {
             if (command.must_wait(*m_spec.limits.value.output_window_bytes)) continue;
             if (command.out.is_open())
@@ -382,7 +401,7 @@ void close_other_descriptors(std::vector<int> kept, const std::string& log_path)
 
 } // namespace
 
-void run_shim(ShimBirth birth) {
+void run_shim(ShimStart start_info) {
     ::setsid();
     ::prctl(PR_SET_NAME, "hone-shim");
     ::signal(SIGCHLD, SIG_DFL);
@@ -391,18 +410,18 @@ void run_shim(ShimBirth birth) {
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (::chdir(birth.store->live(birth.journal.id).c_str()) != 0) ::_exit(1);
-    const auto at_the_end = std::move(birth.at_the_end);
-    close_other_descriptors(
-        {birth.lock.get(), birth.creator.descriptor(), birth.machine->init_program.get(), birth.lifeline.get()},
-        birth.store->notes());
+    if (::chdir(start_info.store->live(start_info.journal.id).c_str()) != 0) ::_exit(1);
+    const auto at_the_end = std::move(start_info.at_the_end);
+    close_other_descriptors({start_info.lock.get(), start_info.creator.descriptor(),
+                             start_info.machine->init_program.get(), start_info.lifeline.get()},
+                            start_info.store->notes());
     {
         std::optional<Slot> slot;
-        if (!birth.spec) {
-            slot = wait_for_claim(birth);
+        if (!start_info.spec) {
+            slot = wait_for_claim(start_info);
             if (!slot) ::_exit(0);
         }
-        Shim shim(std::move(birth), std::move(slot));
+        Shim shim(std::move(start_info), std::move(slot));
         if (auto started = shim.start(); started.ok())
             shim.serve();
         else

@@ -26,7 +26,7 @@ struct Machine {
 // Whether this machine can do what the spec asks for.
 Result<> check_policy(const Machine& machine, const SandboxSpec& spec);
 
-struct ShimBirth {
+struct ShimStart {
     const Machine* machine = nullptr;
     const Store* store = nullptr;
     std::optional<SandboxSpec> spec; // none: a slot, which waits for its claim
@@ -40,6 +40,6 @@ struct ShimBirth {
 };
 
 // The rest of the life of this process.
-[[noreturn]] void run_shim(ShimBirth birth);
+[[noreturn]] void run_shim(ShimStart start_info);
 
 } // namespace hone::sandbox

@@ -29,22 +29,22 @@ struct Connection {
 class Shim final : public BodyListener {
 public:
     // `slot` is what was prepared before the spec was known, if anything was.
-    Shim(ShimBirth birth, std::optional<Slot> slot)
-        : m_birth(std::move(birth)),
-          m_spec(*m_birth.spec),
+    Shim(ShimStart start_info, std::optional<Slot> slot)
+        : m_start(std::move(start_info)),
+          m_spec(*m_start.spec),
           m_created(boot_time()),
           m_slot(std::move(slot)) {
-        m_view.id = m_birth.journal.id;
-        m_view.created = m_birth.journal.created;
+        m_view.id = m_start.journal.id;
+        m_view.created = m_start.journal.created;
         m_view.deadline = m_view.created + std::chrono::milliseconds(*m_spec.limits.value.wall_clock_ms);
-        m_view.tier = m_birth.tier;
-        m_view.limits_by = m_birth.machine->cgroups.keeper();
+        m_view.tier = m_start.tier;
+        m_view.limits_by = m_start.machine->cgroups.keeper();
         if (m_view.limits_by == LimitKeeper::rlimit) m_view.not_limited = {"cpus"};
         if (m_view.tier == Tier::gvisor) m_view.not_limited.emplace_back("disk_inodes");
-        m_view.host_uid = m_birth.host_uid;
+        m_view.host_uid = m_start.host_uid;
         m_view.thread = m_spec.thread;
         m_view.labels = *m_spec.labels;
-        m_connections.push_back({std::move(m_birth.creator), std::nullopt, {}, true, false});
+        m_connections.push_back({std::move(m_start.creator), std::nullopt, {}, true, false});
     }
 
     // Everything up to the first command; then the creator hears that it is ready.
@@ -57,6 +57,7 @@ private:
     Result<> begin();
     Result<> open_listener();
     Result<> open_places();
+    Result<> set_limits();
 
     // BodyListener
     void command_started(int64_t number, Fd terminal) override;
@@ -74,7 +75,7 @@ private:
     // Requests
     void accept_connection();
     void forget_connections();
-    void hear(Connection& connection);
+    void receive_request(Connection& connection);
     void answer(Connection& connection, const ShimRequest& request);
     bool answer_waiting(Connection& connection, const ShimRequest& request);
     void answer_pending();
@@ -85,9 +86,10 @@ private:
     // Time
     Duration next_deadline() const;
     void keep_time();
-    void look_after_limits();
+    void watch_limits();
     void measure();
     void measure_watched();
+    std::vector<dev_t> memory_devices() const;
     void measure_tree_use();
     bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
     void remove_groups();
@@ -100,7 +102,7 @@ private:
     Result<> note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error = std::nullopt);
     const SandboxView& view();
 
-    ShimBirth m_birth;
+    ShimStart m_start;
     const SandboxSpec& m_spec;
     const Duration m_created;
     SystemClock m_clock;
@@ -115,7 +117,8 @@ private:
     std::vector<Fd> m_held; // locks on layers and the image: they must not go while they are mounted
     Fd m_listener;
     Duration m_next_watch{};
-    int64_t m_memory_bytes = 0; // at the last look, where no cgroup counts
+    int64_t m_memory_bytes = 0;   // at the last measurement, where no cgroup counts
+    int64_t m_free_at_start = -1; // of the watched place's file system
     Duration m_stopped{};
     bool m_stopping = false;
     bool m_groups_removed = false;

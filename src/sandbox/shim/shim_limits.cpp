@@ -4,10 +4,17 @@
 #include "sandbox/wall/process_memory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace hone::sandbox {
 
@@ -70,17 +77,17 @@ void Shim::keep_time() {
             command.kill_at = now + grace;
         }
     }
-    if (m_next_watch != Duration{} && now >= m_next_watch) look_after_limits();
+    if (m_next_watch != Duration{} && now >= m_next_watch) watch_limits();
 }
 
-// What the kernel does not limit by itself on this machine is looked at from time to time.
-void Shim::look_after_limits() {
+// What the kernel does not limit by itself on this machine is measured from time to time.
+void Shim::watch_limits() {
     m_spare.reset(); // not on the way of a start: unmounting waits for the disk
     if (m_view.limits_by != LimitKeeper::rlimit && !m_spec.capture && !m_volume) {
         m_next_watch = {};
         return;
     }
-    m_next_watch = boot_time() + watch_every;
+    const Duration begun = boot_time();
     measure();
     measure_tree_use();
     const Limits& limits = *m_spec.limits;
@@ -92,10 +99,13 @@ void Shim::look_after_limits() {
     if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), LimitHit::disk) != m_view.limits_hit.end() &&
         is_watched())
         stop();
+    // A large tree takes long to read: this process must not do nothing else.
+    const Duration now = boot_time();
+    m_next_watch = now + std::max(watch_every, 2 * (now - begun));
 }
 
-// Without cgroups: how much the processes use now. The kernel refuses what is over RLIMIT_NPROC and tells nobody, so a
-// full house counts as the limit being hit.
+// Without cgroups: how much the processes use now. The kernel refuses what is over RLIMIT_NPROC without any event, so
+// that many tasks count as the limit being hit.
 void Shim::measure_tree_use() {
     if (m_view.limits_by != LimitKeeper::rlimit || !alive() || m_body->pid() == 0) return;
     const TreeUse use = process_tree_use(m_body->pid());
@@ -107,13 +117,82 @@ void Shim::measure_tree_use() {
     if (use.tasks > m_spec.limits.value.pids) hit(LimitHit::pids); // pid 1 is one more
 }
 
-// Where the kernel cannot cap a place, it is measured.
+namespace {
+
+// With the rights of the sandbox's own user namespace, in which the shim is the owner: an ordinary user's shim cannot
+// read a directory of mode 000, and must not change the mode while the worker runs.
+TreeSize measure_as_owner(pid_t pid, int directory, int64_t most_files) {
+    TreeSize failed;
+    failed.complete = false;
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return failed;
+    const Fd reader(ends[0]);
+    Fd writer(ends[1]);
+    const pid_t child = ::fork();
+    if (child < 0) return failed;
+    if (child == 0) {
+        const Fd owner(::open(("/proc/" + std::to_string(pid) + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+        if (!owner.is_open() || ::setns(owner.get(), CLONE_NEWUSER) != 0) ::_exit(1);
+        const TreeSize size = measure_tree(directory, most_files);
+        ::_exit(::write(writer.get(), &size, sizeof size) == sizeof size ? 0 : 1);
+    }
+    writer.reset();
+    TreeSize size;
+    const bool whole = ::read(reader.get(), &size, sizeof size) == sizeof size;
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return whole ? size : failed;
+}
+
+int64_t free_bytes(int directory) {
+    struct statfs status {};
+    if (::fstatfs(directory, &status) != 0) return 0;
+    return static_cast<int64_t>(status.f_bavail) * status.f_bsize;
+}
+
+// Of the file system that holds watched places: what a sandbox that hides its files well must leave to others.
+int64_t reserved_bytes(int directory) {
+    struct statfs status {};
+    if (::fstatfs(directory, &status) != 0) return 0;
+    return std::min(int64_t{1} << 30, static_cast<int64_t>(status.f_blocks) * status.f_bsize / 20);
+}
+
+} // namespace
+
+// Tmpfs and memory files: what lies there counts as memory.
+std::vector<dev_t> Shim::memory_devices() const {
+    std::vector<dev_t> devices;
+    struct stat status {};
+    const Fd memory_file(::memfd_create("hone-device", MFD_CLOEXEC));
+    if (::fstat(memory_file.get(), &status) == 0) devices.push_back(status.st_dev);
+    if (!m_spec.capture && m_body->scratch() >= 0 && ::fstat(m_body->scratch(), &status) == 0)
+        devices.push_back(status.st_dev);
+    return devices;
+}
+
+// Where the kernel cannot cap a place, it is measured. What could not be measured to the end counts as over the limit:
+// otherwise a worker would only have to make measuring hard.
 void Shim::measure_watched() {
     if (!is_watched()) return;
-    const TreeSize size =
-        measure_tree(m_volume ? m_volume->files.get() : m_body->scratch(), *m_spec.limits.value.disk_inodes);
+    const int place = m_volume ? m_volume->files.get() : m_body->scratch();
+    const Limits& limits = *m_spec.limits;
+    const bool running = m_body->pid() != 0;
+    TreeSize size = measure_tree(place, *limits.disk_inodes, running ? Unreadable::report : Unreadable::open);
+    if (size.denied && running) size = measure_as_owner(m_body->pid(), place, *limits.disk_inodes);
+    bool may_hide_files = false;
+    if (running) {
+        const UnlinkedUse unlinked = unlinked_use(m_body->pid(), memory_devices());
+        size.bytes += unlinked.bytes;
+        may_hide_files = !unlinked.complete;
+    }
     m_view.disk_bytes = size.bytes;
-    if (size.bytes >= m_spec.limits.value.disk_bytes || size.files > m_spec.limits.value.disk_inodes)
+    const int64_t free = free_bytes(place), reserved = reserved_bytes(place);
+    if (m_free_at_start < 0) m_free_at_start = free;
+    const bool host_is_full = free < reserved && m_free_at_start >= reserved;
+    // Programs like ssh-agent hide what they hold, honestly; then the host's own growth is what can be measured.
+    const bool hidden_growth = may_hide_files && m_free_at_start - free - size.bytes >= limits.disk_bytes;
+    if (size.bytes >= limits.disk_bytes || size.files > limits.disk_inodes || !size.complete || host_is_full ||
+        hidden_growth)
         hit(LimitHit::disk);
 }
 
@@ -196,7 +275,7 @@ Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::op
         event.peak_memory_bytes = m_view.peak_memory_bytes;
         event.cpu_ns = m_view.cpu_ns;
     }
-    return append_event(m_birth.store->audit(), event);
+    return append_event(m_start.store->audit(), event);
 }
 
 } // namespace hone::sandbox

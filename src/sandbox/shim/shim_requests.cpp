@@ -25,7 +25,7 @@ void Shim::send(Connection& connection, const ShimReply& reply, const std::vecto
     if (!connection.channel.send(json::write(reply), descriptors).ok()) connection.gone = true;
 }
 
-void Shim::hear(Connection& connection) {
+void Shim::receive_request(Connection& connection) {
     auto message = connection.channel.receive();
     if (!message.ok()) {
         connection.gone = true;

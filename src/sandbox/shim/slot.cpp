@@ -14,9 +14,9 @@ namespace {
 constexpr int longest_wait_ms = 3'600'000;
 
 // True when the creator has something to say before anything else happens.
-bool await_creator(const ShimBirth& birth, const Launched& launched) {
-    pollfd waits[3] = {{birth.creator.descriptor(), POLLIN, 0},
-                       {birth.lifeline.get(), POLLIN, 0},
+bool await_creator(const ShimStart& start_info, const Launched& launched) {
+    pollfd waits[3] = {{start_info.creator.descriptor(), POLLIN, 0},
+                       {start_info.lifeline.get(), POLLIN, 0},
                        {launched.process.get(), POLLIN, 0}};
     int ready;
     do ready = ::poll(waits, 3, longest_wait_ms);
@@ -24,26 +24,27 @@ bool await_creator(const ShimBirth& birth, const Launched& launched) {
     return ready > 0 && waits[0].revents != 0 && waits[1].revents == 0 && waits[2].revents == 0;
 }
 
-Result<SandboxSpec> read_claim(ShimBirth& birth) {
-    const Message message = TRY(birth.creator.receive());
+Result<SandboxSpec> read_claim(ShimStart& start_info) {
+    const Message message = TRY(start_info.creator.receive());
     const ShimRequest request = TRY(json::read<ShimRequest>(message.text));
     if (request.verb != ShimVerb::claim || !request.spec) return conflict("the sandbox was not claimed yet");
-    TRY(check_policy(*birth.machine, *request.spec));
-    if (*request.spec->minimum_tier != birth.tier) return conflict("a prepared sandbox is of tier ns");
+    TRY(check_policy(*start_info.machine, *request.spec));
+    if (*request.spec->minimum_tier != start_info.tier) return conflict("a prepared sandbox is of tier ns");
     return *request.spec;
 }
 
-Result<SandboxSpec> prepare_and_wait(ShimBirth& birth, Slot& slot) {
-    slot.cgroup = TRY(Cgroup::create(birth.machine->cgroups, birth.journal.cgroups));
-    slot.launched = TRY(launch(ground_plan(*birth.machine, *birth.store, birth.host_uid, true), slot.cgroup));
+Result<SandboxSpec> prepare_and_wait(ShimStart& start_info, Slot& slot) {
+    slot.cgroup = TRY(Cgroup::create(start_info.machine->cgroups, start_info.journal.cgroups));
+    slot.launched =
+        TRY(launch(ground_plan(*start_info.machine, *start_info.store, start_info.host_uid, true), slot.cgroup));
     TRY(await_waiting(slot.launched));
     // Without one, the thread's volume is made when it is wanted.
-    auto volume = Volumes(*birth.store, birth.machine->as_root)
-                      .make_spare(birth.store->live(birth.journal.id) + "/workspace.ext4", Limits());
+    auto volume = Volumes(*start_info.store, start_info.machine->as_root)
+                      .make_spare(start_info.store->live(start_info.journal.id) + "/workspace.ext4", Limits());
     if (volume.ok()) slot.volume = std::move(volume).value();
-    TRY(birth.creator.send(json::write(ShimReply())));
-    if (!await_creator(birth, slot.launched)) return unavailable("not claimed");
-    return read_claim(birth);
+    TRY(start_info.creator.send(json::write(ShimReply())));
+    if (!await_creator(start_info, slot.launched)) return unavailable("not claimed");
+    return read_claim(start_info);
 }
 
 } // namespace
@@ -65,19 +66,19 @@ LaunchPlan ground_plan(const Machine& machine, const Store& store, unsigned host
     return plan;
 }
 
-std::optional<Slot> wait_for_claim(ShimBirth& birth) {
+std::optional<Slot> wait_for_claim(ShimStart& start_info) {
     Slot slot;
-    auto claimed = prepare_and_wait(birth, slot);
+    auto claimed = prepare_and_wait(start_info, slot);
     if (claimed.ok()) {
-        birth.spec = std::move(claimed).value();
-        birth.journal.created = SystemClock().now();
+        start_info.spec = std::move(claimed).value();
+        start_info.journal.created = SystemClock().now();
         return slot;
     }
     abandon(slot.launched);
-    if (auto removed = Cgroup::adopt(birth.journal.cgroups).remove(); !removed.ok())
+    if (auto removed = Cgroup::adopt(start_info.journal.cgroups).remove(); !removed.ok())
         log(Level::error, "cgroup not removed", {{"error", removed.error().message}});
-    (void)birth.store->forget(birth.journal.id).ok();
-    (void)birth.creator.send(json::write(refusal<ShimReply>(claimed.error()))).ok();
+    (void)start_info.store->forget(start_info.journal.id).ok();
+    (void)start_info.creator.send(json::write(refusal<ShimReply>(claimed.error()))).ok();
     return std::nullopt;
 }
 

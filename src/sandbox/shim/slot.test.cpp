@@ -115,6 +115,7 @@ TEST_CASE("layers, threads, a network and a debugger work in a prepared sandbox"
         CHECK(output_of(*provider.value(), spec) == (i == 0 ? "1\n" : "x\n2\n"));
     }
     Preparation preparation;
+    preparation.space = "space_a";
     preparation.script = "mkdir -p /opt/made; echo prepared > /opt/made/it";
     REQUIRE(provider.value()->await_ready(long_enough_ms));
     auto layer = prepare_layer(*provider.value(), Store::open(folder.path).value(), preparation);

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "crypto/crypto.h"
+#include "sandbox/image/layer.h"
 #include "sandbox/provider/audit.h"
 #include "sandbox/shim/protocol.h"
 #include "sandbox/wall/access_rules.h"
@@ -28,6 +29,8 @@ namespace {
 // Far above what people and distributions hand out; each sandbox gets one at random.
 constexpr unsigned first_unique_uid = 0x70000000;
 constexpr unsigned unique_uid_mask = 0x0fffffff;
+// A group is empty only between its making and the entry of its first process: milliseconds, on a busy machine more.
+constexpr Duration youngest_swept_group = std::chrono::minutes(2);
 
 // A fork shows the arguments and the environment of its parent, and a shim lives long: what was typed, values of
 // variables among it, must not stand in the process list for all that time.
@@ -91,42 +94,42 @@ Result<> check_policy(const Machine& machine, const SandboxSpec& spec) {
     return {};
 }
 
-Result<ShimBirth> Spawner::conceive(std::optional<SandboxSpec> spec) {
+Result<ShimStart> Spawner::describe_shim(std::optional<SandboxSpec> spec) {
     if (spec) TRY(check_policy(m_machine, *spec));
-    ShimBirth birth;
-    birth.machine = &m_machine;
-    birth.store = &m_store;
-    birth.tier = spec ? *spec->minimum_tier : Tier::ns;
-    birth.host_uid = m_machine.as_root ? random_uid() : ::geteuid();
-    if (!spec) birth.lifeline = Fd(::fcntl(m_lifeline.first.get(), F_DUPFD_CLOEXEC, 3));
-    birth.spec = std::move(spec);
+    ShimStart start_info;
+    start_info.machine = &m_machine;
+    start_info.store = &m_store;
+    start_info.tier = spec ? *spec->minimum_tier : Tier::ns;
+    start_info.host_uid = m_machine.as_root ? random_uid() : ::geteuid();
+    if (!spec) start_info.lifeline = Fd(::fcntl(m_lifeline.first.get(), F_DUPFD_CLOEXEC, 3));
+    start_info.spec = std::move(spec);
     const SystemClock clock;
-    birth.journal.id = make_id<SandboxTag>(clock);
-    birth.journal.created = clock.now();
-    birth.journal.cgroups = Cgroup::plan(m_machine.cgroups, birth.journal.id);
-    if (birth.tier == Tier::gvisor) birth.journal.container = birth.journal.id.text();
-    birth.lock = TRY(m_store.begin(birth.journal));
-    return birth;
+    start_info.journal.id = make_id<SandboxTag>(clock);
+    start_info.journal.created = clock.now();
+    start_info.journal.cgroups = Cgroup::plan(m_machine.cgroups, start_info.journal.id);
+    if (start_info.tier == Tier::gvisor) start_info.journal.container = start_info.journal.id.text();
+    start_info.lock = TRY(m_store.begin(start_info.journal));
+    return start_info;
 }
 
 Result<SpawnerReply> Spawner::create(std::optional<SandboxSpec> spec, std::vector<Fd>& descriptors) {
-    ShimBirth birth = TRY(conceive(std::move(spec)));
+    ShimStart start_info = TRY(describe_shim(std::move(spec)));
     auto [ours, theirs] = TRY(Channel::make_pair());
-    birth.creator = std::move(theirs);
+    start_info.creator = std::move(theirs);
     SpawnerReply reply;
-    reply.id = birth.journal.id;
+    reply.id = start_info.journal.id;
     const pid_t pid = ::fork();
     if (pid == 0) {
         if (m_place == Place::command) {
             forget_origin("hone spawner --data-dir " + m_store.data_directory());
-            birth.at_the_end = [this] { (void)reconcile(std::nullopt).ok(); };
+            start_info.at_the_end = [this] { (void)reconcile(std::nullopt).ok(); };
         }
-        run_shim(std::move(birth));
+        run_shim(std::move(start_info));
     }
     if (pid > 0) m_left_to_shim = true;
     if (pid < 0) {
         const int error_number = errno;
-        (void)m_store.forget(birth.journal.id).ok();
+        (void)m_store.forget(start_info.journal.id).ok();
         return system_error("fork a shim", error_number);
     }
     descriptors.push_back(ours.release());
@@ -178,7 +181,10 @@ Result<int64_t> Spawner::reconcile(const std::optional<SandboxId>& only) {
         else if (outcome.error().code != Code::busy)
             log(Level::error, "sandbox not cleaned up", {{"sandbox", id.text()}, {"error", outcome.error().message}});
     }
-    if (!only) (void)remove_empty_groups(m_machine.cgroups, SystemClock().now() - std::chrono::hours(1));
+    if (!only) {
+        (void)remove_empty_groups(m_machine.cgroups, SystemClock().now() - youngest_swept_group);
+        discard_obsolete_layers(m_store);
+    }
     return cleaned;
 }
 

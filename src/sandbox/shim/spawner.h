@@ -33,7 +33,7 @@ public:
     Result<int64_t> reconcile(const std::optional<SandboxId>& only);
 
     // Everything before the fork: checks, id, journal, lock. Without a spec: for a slot.
-    Result<ShimBirth> conceive(std::optional<SandboxSpec> spec);
+    Result<ShimStart> describe_shim(std::optional<SandboxSpec> spec);
 
 private:
     Spawner(Store store, Machine machine, std::pair<Fd, Fd> lifeline, Place place)

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <thread>
 #include <unistd.h>
 
@@ -131,6 +132,8 @@ void probe_unified(CgroupHost& host, const Hierarchy& hierarchy, std::string_vie
         has_word(controllers, "memory", ' ') && has_word(controllers, "pids", ' ') && has_word(controllers, "cpu", ' ');
     host.unified = directory;
     host.unified_limits = complete && (!prepare || hand_down_controllers(directory));
+    host.unified_io = host.unified_limits && has_word(controllers, "io", ' ') &&
+                      (!prepare || write_control(directory + "/cgroup.subtree_control", "+io").ok());
 }
 
 Result<> set_unified_limits(const std::string& directory, const Limits& limits) {
@@ -197,8 +200,10 @@ CgroupHost CgroupHost::probe(bool prepare) {
             take("pids", host.pids);
             take("cpu", host.cpu);
             take("freezer", host.freezer);
+            take("blkio", host.blkio);
         }
     }
+    if (!file_exists(host.blkio + "/blkio.throttle.read_bps_device")) host.blkio.clear();
     if (host.keeper() == LimitKeeper::rlimit)
         host.advice = "no writable cgroup with memory, pids and cpu: start Hone as root, or as a systemd service with "
                       "Delegate=yes";
@@ -217,6 +222,7 @@ std::vector<std::string> Cgroup::plan(const CgroupHost& host, const SandboxId& i
         add(host.memory);
         add(host.pids);
         add(host.cpu);
+        add(host.blkio);
     }
     if (host.unified.empty()) add(host.freezer);
     return directories;
@@ -230,7 +236,7 @@ Cgroup Cgroup::adopt(std::vector<std::string> directories) {
 
 int64_t remove_empty_groups(const CgroupHost& host, Time before) {
     int64_t removed = 0;
-    for (const std::string* parent : {&host.unified, &host.memory, &host.pids, &host.cpu, &host.freezer}) {
+    for (const std::string* parent : {&host.unified, &host.memory, &host.pids, &host.cpu, &host.freezer, &host.blkio}) {
         if (parent->empty()) continue;
         const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(parent->c_str()), ::closedir);
         while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
@@ -283,6 +289,30 @@ Result<> Cgroup::limit(const CgroupHost& host, const Limits& limits) const {
     if (limits.cpus.value >= static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) return {};
     const auto quota = static_cast<int64_t>(limits.cpus.value * 100'000);
     return write_control(find("cpu.cfs_quota_us"), std::to_string(std::max(int64_t{1000}, quota)));
+}
+
+Result<> Cgroup::limit_io(const CgroupHost& host, const std::vector<std::string>& devices,
+                          int64_t bytes_per_second) const {
+    if (!host.can_limit_io() || host.keeper() == LimitKeeper::rlimit || devices.empty())
+        return unavailable("this machine cannot limit disk throughput");
+    const std::string number = std::to_string(bytes_per_second);
+    for (const std::string& device : devices) {
+        if (host.unified_limits) {
+            TRY(write_control(find("io.max"), device + " rbps=" + number + " wbps=" + number));
+            continue;
+        }
+        TRY(write_control(find("blkio.throttle.read_bps_device"), device + " " + number));
+        TRY(write_control(find("blkio.throttle.write_bps_device"), device + " " + number));
+    }
+    return {};
+}
+
+std::string block_device(dev_t device) {
+    const std::string number = std::to_string(major(device)) + ":" + std::to_string(minor(device));
+    const std::string folder = "/sys/dev/block/" + number;
+    if (major(device) == 0 || !file_exists(folder)) return {};
+    if (!file_exists(folder + "/partition")) return number;
+    return read_control(folder + "/../dev"); // limits are kept per disk, not per partition
 }
 
 bool Cgroup::is_named_by_clone(const std::string& directory) const {

@@ -1,6 +1,6 @@
 // Control groups of one sandbox, on a machine with version 2, with version 1, with both (limits in 1, kill and freeze
-// in 2), or with neither. `CgroupHost` looks once what there is; a `Cgroup` is a set of directories that share a name.
-// Used by the spawner and the shims, each single-threaded.
+// in 2), or with neither. `CgroupHost` finds out once what there is; a `Cgroup` is a set of directories that share a
+// name. Used by the spawner and the shims, each single-threaded.
 #pragma once
 
 #include "base/file.h"
@@ -9,6 +9,7 @@
 #include "sandbox/wall/event_file.h"
 
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace hone::sandbox {
@@ -17,12 +18,15 @@ namespace hone::sandbox {
 struct CgroupHost {
     std::string unified;                    // version 2, below our own group
     bool unified_limits = false;            // with the memory, pids and cpu controllers
+    bool unified_io = false;                // and with the io controller
     std::string memory, pids, cpu, freezer; // version 1, below our own groups
+    std::string blkio;                      // version 1, with throttling
     std::string advice;                     // what is missing, for people
 
     LimitKeeper keeper() const;
+    bool can_limit_io() const { return unified_limits ? unified_io : !blkio.empty(); }
     bool can_freeze() const { return !unified.empty() || !freezer.empty(); }
-    // Looks at this process's groups. `prepare` makes room for children in a delegated version 2 group: it moves the
+    // Reads this process's groups. `prepare` makes room for children in a delegated version 2 group: it moves the
     // processes found there into a leaf of their own, which the kernel demands before controllers can be handed down.
     static CgroupHost probe(bool prepare);
 };
@@ -45,6 +49,9 @@ public:
     // The set may be empty: then every call succeeds and does nothing. Without limits until `limit`.
     static Result<Cgroup> create(const CgroupHost& host, std::vector<std::string> directories);
     Result<> limit(const CgroupHost& host, const Limits& limits) const;
+    // Throttles reads and writes on the disks with these numbers (`block_device`). Version 1 does not see writes that
+    // wait in the page cache. Code::unavailable where the machine cannot.
+    Result<> limit_io(const CgroupHost& host, const std::vector<std::string>& devices, int64_t bytes_per_second) const;
     // For cleaning up after a shim that died.
     static Cgroup adopt(std::vector<std::string> directories);
 
@@ -78,6 +85,10 @@ private:
     Fd m_oom;                  // version 1: an eventfd that the kernel writes to
     Fd m_oom_file;
 };
+
+// "major:minor" of the whole disk that holds the file system of a path or descriptor; empty when it is on no single
+// disk (tmpfs, btrfs, network).
+std::string block_device(dev_t device);
 
 // Moves the calling process, which must have one thread, into the groups of `entrances`.
 Result<> enter_groups(const std::vector<Fd>& entrances);

@@ -129,7 +129,7 @@ Result<Message> Channel::receive(int timeout_ms) {
         int ready;
         do ready = ::poll(&wait, 1, timeout_ms);
         while (ready < 0 && errno == EINTR);
-        if (ready == 0) return busy("no answer in time");
+        if (ready == 0) return busy("no response in time");
     }
     Message message = TRY(receive_packet(m_socket.get(), largest_packet + 1));
     if (message.text[0] == text_inside) {

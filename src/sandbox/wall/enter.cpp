@@ -155,7 +155,7 @@ Result<> mount_kernel_files(const std::vector<std::string>& masks, int root) {
         const Fd target = kernel::open_beneath(root, ("proc/" + name).c_str(), O_PATH);
         if (!target.is_open()) continue;
         struct stat status {};
-        TRY(expect(::fstat(target.get(), &status) == 0, "look at an entry of proc"));
+        TRY(expect(::fstat(target.get(), &status) == 0, "read an entry of proc"));
         const Fd mask(S_ISDIR(status.st_mode) ? ::open_tree(AT_FDCWD, "empty", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)
                                               : ::open_tree(root, "dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
         TRY(expect(mask.is_open(), "mask an entry of proc"));
@@ -170,7 +170,7 @@ Result<> mount_others(const std::vector<TreeMount>& mounts, MountSource& source,
     for (const TreeMount& mount : mounts) {
         const Fd tree = TRY(source.next(mount));
         struct stat status {};
-        TRY(expect(::fstat(tree.get(), &status) == 0, "look at a mount"));
+        TRY(expect(::fstat(tree.get(), &status) == 0, "read a mount"));
         const Fd place = TRY(open_mount_point(root, mount.target, !S_ISDIR(status.st_mode)));
         TRY(attach_mount(tree.get(), place.get(), mount.target));
     }

@@ -110,6 +110,13 @@ FilterBlock if_low_equal(unsigned argument, uint32_t value, const FilterBlock& t
     return join_blocks({load_low(argument), jump_if(BPF_JEQ, value, 0, then.size())}, then, otherwise);
 }
 
+FilterBlock if_low_masked(unsigned argument, uint32_t mask, uint32_t value, const FilterBlock& then,
+                          const FilterBlock& otherwise) {
+    return join_blocks(
+        {load_low(argument), {BPF_ALU | BPF_AND | BPF_K, 0, 0, mask}, jump_if(BPF_JEQ, value, 0, then.size())}, then,
+        otherwise);
+}
+
 FilterBlock if_any_bit(unsigned argument, uint32_t bits, const FilterBlock& then, const FilterBlock& otherwise) {
     return join_blocks({load_low(argument), jump_if(BPF_JSET, bits, 0, then.size())}, then, otherwise);
 }

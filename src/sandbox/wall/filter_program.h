@@ -18,6 +18,9 @@ FilterBlock answer_with(uint32_t action);
 FilterBlock if_equal(unsigned argument, uint64_t value, const FilterBlock& then, const FilterBlock& otherwise);
 FilterBlock if_greater(unsigned argument, uint32_t value, const FilterBlock& then, const FilterBlock& otherwise);
 FilterBlock if_low_equal(unsigned argument, uint32_t value, const FilterBlock& then, const FilterBlock& otherwise);
+// The lower 32 bits of the argument after `mask`.
+FilterBlock if_low_masked(unsigned argument, uint32_t mask, uint32_t value, const FilterBlock& then,
+                          const FilterBlock& otherwise);
 // Whether any of these bits is set.
 FilterBlock if_any_bit(unsigned argument, uint32_t bits, const FilterBlock& then, const FilterBlock& otherwise);
 

@@ -126,7 +126,7 @@ Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup) {
 
 Result<> await_waiting(Launched& launched) {
     const Message message = TRY(next_packet(launched));
-    if (message.text != "waiting") return corrupt("the sandbox said something unknown");
+    if (message.text != "waiting") return corrupt("the sandbox sent an unknown message");
     return {};
 }
 
@@ -161,7 +161,7 @@ Result<> await_ready(Launched& launched) {
                 launched.listeners.push_back(std::move(message.descriptors[i]));
             continue;
         }
-        if (message.text.size() != sizeof(init::Reply)) return corrupt("hone-init said something unknown");
+        if (message.text.size() != sizeof(init::Reply)) return corrupt("hone-init sent an unknown message");
         return {};
     }
 }

@@ -46,21 +46,25 @@ Result<> run_program(const std::vector<std::string>& argv) {
 }
 
 Result<std::string> find_init_program() {
+    return find_beside("hone-init");
+}
+
+Result<std::string> find_beside(const std::string& name) {
     char path[4096];
     const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0) return system_error("find this executable", errno);
     std::string directory(path, static_cast<size_t>(length));
     directory.resize(directory.rfind('/'));
-    const std::string beside = directory + "/hone-init";
+    const std::string beside = directory + "/" + name;
     if (::access(beside.c_str(), X_OK) == 0) return beside;
-    // Test programs lie one folder below the binaries. That folder may be one that everybody writes to: what a stranger
-    // put there is not taken.
-    const std::string above = directory + "/../hone-init";
+    // Test programs lie in the folder `tests` of the build tree. No other folder above is searched: it may be one that
+    // everybody writes to.
+    const std::string above = directory + "/../" + name;
     struct stat found {};
-    const bool is_ours = ::lstat(above.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
-                         (found.st_uid == ::geteuid() || found.st_uid == 0);
+    const bool is_ours = directory.ends_with("/tests") && ::lstat(above.c_str(), &found) == 0 &&
+                         S_ISREG(found.st_mode) && (found.st_uid == ::geteuid() || found.st_uid == 0);
     if (is_ours && ::access(above.c_str(), X_OK) == 0) return above;
-    return not_found("hone-init in " + directory);
+    return not_found(name + " in " + directory);
 }
 
 } // namespace hone::sandbox

@@ -14,5 +14,7 @@ Result<> run_program(const std::vector<std::string>& argv);
 
 // hone-init beside this executable; a test program finds it one folder above. Code::not_found names the folder.
 Result<std::string> find_init_program();
+// Another program that is installed beside this one.
+Result<std::string> find_beside(const std::string& name);
 
 } // namespace hone::sandbox

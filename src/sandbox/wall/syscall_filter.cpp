@@ -372,9 +372,15 @@ FilterBlock refuse_with(int error_number) {
 void allow_sockets(std::map<int, FilterBlock>& calls) {
     const FilterBlock allow = answer_with(SECCOMP_RET_ALLOW), no_protocol = refuse_with(EPROTONOSUPPORT);
     // Only TCP and UDP: no MPTCP, SCTP, DCCP, ICMP, which would be more kernel to attack for no use without a route.
-    FilterBlock internet = if_greater(2, IPPROTO_UDP, no_protocol, refuse_with(ENOSYS));
-    for (const int protocol : {0, int{IPPROTO_TCP}, int{IPPROTO_UDP}})
-        internet = if_equal(2, static_cast<uint64_t>(protocol), allow, internet);
+    // With protocol 0 the type alone selects one: SOCK_SEQPACKET is SCTP, SOCK_DCCP is DCCP.
+    const auto protocols = [&](int named) {
+        const FilterBlock other = if_equal(2, static_cast<uint64_t>(named), allow, no_protocol);
+        return if_equal(2, 0, allow, other);
+    };
+    constexpr uint32_t type_bits = 0xf; // SOCK_TYPE_MASK of the kernel; the rest are flags
+    FilterBlock internet = refuse_with(ESOCKTNOSUPPORT);
+    internet = if_low_masked(1, type_bits, SOCK_DGRAM, protocols(IPPROTO_UDP), internet);
+    internet = if_low_masked(1, type_bits, SOCK_STREAM, protocols(IPPROTO_TCP), internet);
     // Routing netlink only: getifaddrs needs it.
     const FilterBlock netlink = if_equal(2, 0, allow, no_protocol);
     FilterBlock families = if_equal(0, AF_NETLINK, netlink, refuse_with(EAFNOSUPPORT));

@@ -110,11 +110,20 @@ Program reference_of_calls(SyscallFilter::Ptrace ptrace) {
     for (const char* name : SyscallFilter::refused_names()) filter.add(SCMP_ACT_ERRNO(EPERM), name);
     const uint32_t no_family = SCMP_ACT_ERRNO(EAFNOSUPPORT), no_protocol = SCMP_ACT_ERRNO(EPROTONOSUPPORT);
     filter.add(SCMP_ACT_ALLOW, "socket", SCMP_A0_64(SCMP_CMP_EQ, AF_UNIX));
-    for (const uint64_t family : {AF_INET, AF_INET6}) {
-        for (const uint64_t protocol : {0, int{IPPROTO_TCP}, int{IPPROTO_UDP}})
-            filter.add(SCMP_ACT_ALLOW, "socket", SCMP_A0_64(SCMP_CMP_EQ, family), SCMP_A2_64(SCMP_CMP_EQ, protocol));
-        filter.add(no_protocol, "socket", SCMP_A0_64(SCMP_CMP_EQ, family), SCMP_A2_64(SCMP_CMP_GT, IPPROTO_UDP));
-    }
+    for (const uint64_t family : {AF_INET, AF_INET6})
+        for (uint64_t type = 0; type < 16; ++type) {
+            const scmp_arg_cmp of_family = SCMP_A0_64(SCMP_CMP_EQ, family);
+            const scmp_arg_cmp of_type = SCMP_A1_64(SCMP_CMP_MASKED_EQ, uint64_t{0xf}, type);
+            if (type != SOCK_STREAM && type != SOCK_DGRAM) {
+                filter.add(SCMP_ACT_ERRNO(ESOCKTNOSUPPORT), "socket", of_family, of_type);
+                continue;
+            }
+            const uint64_t named = type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+            for (uint64_t protocol = 0; protocol <= named; ++protocol)
+                filter.add(protocol == 0 || protocol == named ? SCMP_ACT_ALLOW : no_protocol, "socket", of_family,
+                           of_type, SCMP_A2_64(SCMP_CMP_EQ, protocol));
+            filter.add(no_protocol, "socket", of_family, of_type, SCMP_A2_64(SCMP_CMP_GT, named));
+        }
     filter.add(SCMP_ACT_ALLOW, "socket", SCMP_A0_64(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2_64(SCMP_CMP_EQ, 0));
     filter.add(no_protocol, "socket", SCMP_A0_64(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2_64(SCMP_CMP_GT, 0));
     for (uint64_t family = 0; family < 64; ++family)
@@ -204,6 +213,14 @@ TEST_CASE("the filter answers every call as libseccomp's does") {
                     call.args[1] = call.args[2] = second;
                     compare(call);
                 }
+                // A type is a number with flags beside it.
+                for (uint64_t type = 0; first < 20 && type < 20; ++type)
+                    for (const uint64_t flags : {0, int{SOCK_NONBLOCK}, SOCK_NONBLOCK | SOCK_CLOEXEC})
+                        for (const uint64_t protocol : {0, 1, 6, 7, 17, 33, 132, 136, 262}) {
+                            call.args[1] = type | flags;
+                            call.args[2] = protocol;
+                            compare(call);
+                        }
             }
         }
         CHECK(compared > 100'000);

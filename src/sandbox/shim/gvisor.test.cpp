@@ -1,0 +1,136 @@
+// What a worker needs of the tier gvisor: the broker's ports, its thread, signals, and a restart of the server.
+#include "base/testing.h"
+#include "sandbox/local/local_provider.h"
+#include "sandbox/local/test_folder.h"
+
+#include <csignal>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace hone;
+using namespace hone::sandbox;
+
+namespace {
+
+bool has_gvisor() {
+    return ::geteuid() == 0 && ::access("/usr/bin/runsc", X_OK) == 0;
+}
+
+SandboxSpec gvisor_spec() {
+    SandboxSpec spec;
+    spec.minimum_tier = Tier::gvisor;
+    spec.keep = true;
+    spec.limits.value.disk_bytes = int64_t{32} << 20;
+    return spec;
+}
+
+int64_t run_shell(Sandbox& sandbox, const std::string& script) {
+    Command command;
+    command.argv = {"/bin/bash", "-c", script};
+    auto number = sandbox.execute(command);
+    REQUIRE_MESSAGE(number.ok(), number.error().message);
+    return number.value();
+}
+
+// One connection, as the broker serves it: what was sent, and "hello" back.
+std::string serve_once(int listener) {
+    pollfd ready{listener, POLLIN, 0};
+    if (::poll(&ready, 1, 60'000) != 1) return "nobody connected";
+    const Fd connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    char text[64] = {};
+    const ssize_t count = ::read(connection.get(), text, sizeof text);
+    if (::write(connection.get(), "hello", 5) != 5) return "not written";
+    return std::string(text, count > 0 ? static_cast<size_t>(count) : 0);
+}
+
+} // namespace
+
+TEST_CASE("a gVisor sandbox reaches the broker's ports, and its thread is the same in every tier") {
+    if (!has_gvisor()) return skip_test("needs root and runsc");
+    Folder folder;
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    SandboxSpec spec = gvisor_spec();
+    spec.thread = "one";
+    spec.network = NetworkMode::broker;
+    auto started = provider.value()->start(spec);
+    REQUIRE_MESSAGE(started.ok(), started.error().message);
+    Sandbox& sandbox = *started.value();
+    CHECK(sandbox.view().value().tier == Tier::gvisor);
+    auto listeners = sandbox.listeners();
+    REQUIRE(listeners.ok());
+    REQUIRE(listeners.value().size() == 2);
+    for (const int port : {3128, 3129}) {
+        std::string received;
+        std::jthread broker([&] { received = serve_once(listeners.value()[static_cast<size_t>(port - 3128)].get()); });
+        const int64_t number =
+            run_shell(sandbox, "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(port) +
+                                   "; printf request >&3; head -c 5 <&3; echo kept > /workspace/mark");
+        CHECK(sandbox.wait(number, 60'000).value().exit_code == 0);
+        broker.join();
+        CHECK(received == "request");
+        CHECK(read_all(sandbox, number) == "hello");
+    }
+    // Nothing else of the host's network is there.
+    CHECK(sandbox.wait(run_shell(sandbox, "exec 3<>/dev/tcp/127.0.0.1/22"), 60'000).value().exit_code != 0);
+    auto exported = sandbox.workspace();
+    REQUIRE_MESSAGE(exported.ok(), exported.error().message);
+    CHECK(::faccessat(exported.value().get(), "mark", R_OK, 0) == 0);
+    exported.value().reset();
+    listeners.value().clear();
+    REQUIRE(sandbox.destroy().ok());
+
+    SandboxSpec weaker = shell("cat /workspace/mark && echo more >> /workspace/mark");
+    weaker.thread = "one";
+    weaker.limits = spec.limits;
+    auto other = provider.value()->start(weaker);
+    REQUIRE_MESSAGE(other.ok(), other.error().message);
+    CHECK(other.value()->wait_stopped().value().commands[0].exit_code == 0);
+    CHECK(read_all(*other.value(), 0) == "kept\n");
+    CHECK(other.value()->destroy().ok());
+}
+
+TEST_CASE("a gVisor thread volume is full when it is full") {
+    if (!has_gvisor()) return skip_test("needs root and runsc");
+    Folder folder;
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    SandboxSpec spec = gvisor_spec();
+    spec.thread = "one";
+    auto sandbox = provider.value()->start(spec);
+    REQUIRE_MESSAGE(sandbox.ok(), sandbox.error().message);
+    const int64_t number = run_shell(*sandbox.value(), "dd if=/dev/zero of=/workspace/fill bs=1M count=64 2>/dev/null");
+    CHECK(sandbox.value()->wait(number, 120'000).value().exit_code != 0);
+    CHECK(sandbox.value()->destroy().ok());
+}
+
+TEST_CASE("a signal reaches a command inside gVisor, and an end of the server leaves the sandbox alive") {
+    if (!has_gvisor()) return skip_test("needs root and runsc");
+    Folder folder;
+    SandboxId id;
+    {
+        auto provider = open_local_provider({folder.path, hone_program()});
+        REQUIRE(provider.ok());
+        SandboxSpec spec = gvisor_spec();
+        spec.detached = true;
+        auto sandbox = provider.value()->start(spec);
+        REQUIRE_MESSAGE(sandbox.ok(), sandbox.error().message);
+        id = sandbox.value()->id();
+        // The trap runs inside: killing runsc's own process on the host would leave no mark.
+        const int64_t number = run_shell(
+            *sandbox.value(), "trap 'echo ended > /tmp/mark; exit 5' TERM; echo up; while :; do sleep 0.05; done");
+        REQUIRE(sandbox.value()->output(number, 0, 60'000).ok());
+        REQUIRE(sandbox.value()->signal(number, SIGTERM).ok());
+        CHECK(sandbox.value()->wait(number, 60'000).value().exit_code == 5);
+    }
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    auto again = provider.value()->attach(id);
+    REQUIRE_MESSAGE(again.ok(), again.error().message);
+    const int64_t number = run_shell(*again.value(), "cat /tmp/mark");
+    CHECK(again.value()->wait(number, 60'000).value().exit_code == 0);
+    CHECK(read_all(*again.value(), number) == "ended\n");
+    CHECK(again.value()->destroy().ok());
+}
