@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace hone::run {
 
 namespace {
@@ -34,19 +32,43 @@ bool is_version(std::string_view text) {
            text.find("..") == std::string_view::npos && text != ".";
 }
 
-// Runs a program to its end in `directory`; its output goes to `log`.
-Result<int> run_program(const std::vector<std::string>& argv, const std::string& directory, const std::string& log) {
+// Everything else of the environment, secrets of the server among it, stays here.
+constexpr const char* npm_variables[] = {"npm_config_registry",
+                                         "NPM_CONFIG_REGISTRY",
+                                         "npm_config_cafile",
+                                         "NPM_CONFIG_CAFILE",
+                                         "npm_config_proxy",
+                                         "HTTP_PROXY",
+                                         "HTTPS_PROXY",
+                                         "NO_PROXY",
+                                         "http_proxy",
+                                         "https_proxy",
+                                         "no_proxy",
+                                         "NODE_EXTRA_CA_CERTS",
+                                         "SSL_CERT_FILE",
+                                         "npm_config_userconfig",
+                                         "NPM_CONFIG_USERCONFIG",
+                                         "npm_config_https_proxy"};
+
+constexpr int64_t scripts_timeout_ms = 10 * 60 * 1000;
+constexpr int64_t first_start_timeout_ms = 2 * 60 * 1000;
+
+// Runs npm to its end in `directory`; its output goes to `log`.
+Result<int> run_npm(const std::vector<std::string>& argv, const std::string& directory, const std::string& log) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    std::vector<char*> arguments;
+    std::vector<char*> arguments, variables;
     for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
+    const std::vector<std::string> environment = npm_environment(directory + "/.home");
+    for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
+    variables.push_back(nullptr);
     pid_t pid = 0;
-    const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), variables.data());
     posix_spawn_file_actions_destroy(&actions);
     if (failed == ENOENT) return 127; // as in a shell
     if (failed != 0) return system_error("start " + argv[0], failed);
@@ -54,6 +76,131 @@ Result<int> run_program(const std::vector<std::string>& argv, const std::string&
     while (::waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) return system_error("wait for " + argv[0], errno);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Where a program of the PATH really lies; empty: nowhere.
+std::string find_in_path(std::string_view name) {
+    const char* path = std::getenv("PATH");
+    for (const std::string_view directory : split(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, ':')) {
+        const std::string program = std::string(directory) + "/" + std::string(name);
+        std::error_code failed;
+        if (!directory.empty() && ::access(program.c_str(), X_OK) == 0)
+            return std::filesystem::canonical(program, failed).string();
+    }
+    return {};
+}
+
+struct InsideOutcome {
+    bool good = false;
+    std::string output; // its end
+};
+
+// Runs a program of the packages in a sandbox of its own: no network, nothing of the host but /usr and the folder.
+Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std::string& directory, bool writable,
+                                         std::vector<sandbox::Mount> mounts, const std::vector<std::string>& argv,
+                                         int64_t timeout_ms) {
+    sandbox::SandboxSpec spec;
+    mounts.push_back({directory, std::string(harness_mount), !writable});
+    spec.mounts = std::move(mounts);
+    spec.labels.value = {{"purpose", "harness install"}};
+    spec.command.emplace();
+    spec.command->argv = argv;
+    spec.command->cwd = std::string(writable ? harness_mount : "/workspace");
+    spec.command->timeout_ms = timeout_ms;
+    if (const std::string node = find_in_path("node"); writable && !node.empty())
+        spec.command->env.value["PATH"] = node.substr(0, node.rfind('/')) + ":/usr/local/bin:/usr/bin:/bin";
+    const std::unique_ptr<sandbox::Sandbox> box = TRY(provider.start(spec));
+    InsideOutcome outcome;
+    for (int64_t offset = 0;;) {
+        const sandbox::Output output = TRY(box->output(0, offset));
+        for (const sandbox::Output::Part& part : output.parts) outcome.output += part.bytes;
+        if (outcome.output.size() > 4000) outcome.output.erase(0, outcome.output.size() - 2000);
+        offset = output.next;
+        if (output.finished) break;
+    }
+    const sandbox::CommandResult result = TRY(box->wait(0));
+    outcome.good = result.exit_code == 0 && result.limits_hit.empty();
+    for (const sandbox::LimitHit limit : result.limits_hit)
+        outcome.output += "\n(limit: " + std::string(name_of(limit)) + ")";
+    if (result.error) outcome.output += "\n" + *result.error;
+    outcome.output = repair_utf8(outcome.output);
+    TRY(box->destroy());
+    return outcome;
+}
+
+// What of Node.js and npm lies outside of /usr, where a sandbox would not find it.
+std::vector<sandbox::Mount> node_mounts(const std::string& npm) {
+    std::vector<sandbox::Mount> mounts;
+    for (const std::string& program : {npm, find_in_path("node")}) {
+        if (program.empty() || program.starts_with("/usr/")) continue;
+        // PREFIX/bin/node, PREFIX/lib/node_modules/npm/bin/npm-cli.js
+        const size_t end = std::min(program.find("/lib/node_modules/"), program.rfind("/bin/"));
+        if (end == std::string::npos || end == 0) continue;
+        const std::string prefix = program.substr(0, end);
+        if (mounts.empty() || mounts.back().source != prefix) mounts.push_back({prefix, prefix, true});
+    }
+    return mounts;
+}
+
+// As npm wrote it down: whether a package has scripts that belong to its installation.
+Result<bool> has_install_scripts(const std::string& directory) {
+    const auto text = read_file(directory + "/node_modules/.package-lock.json", 64 << 20);
+    if (!text.ok() && text.error().code == Code::not_found) return false;
+    if (!text.ok()) return text.error();
+    const json::Value lock = TRY(json::parse(text.value()));
+    const json::Value* packages = lock.is_object() ? lock.get_object().if_contains("packages") : nullptr;
+    if (packages == nullptr || !packages->is_object()) return corrupt("npm's list of packages cannot be read");
+    for (const auto& entry : packages->get_object()) {
+        const json::Value* scripts =
+            entry.value().is_object() ? entry.value().get_object().if_contains("hasInstallScript") : nullptr;
+        if (scripts != nullptr && scripts->is_bool() && scripts->get_bool()) return true;
+    }
+    return false;
+}
+
+// Everybody may read it: the worker has another uid. Set-id bits mean nothing there and go.
+void open_for_reading(const std::string& directory) {
+    using std::filesystem::perms;
+    std::error_code failed;
+    for (std::filesystem::recursive_directory_iterator at(directory, failed), end; !failed && at != end;
+         at.increment(failed)) {
+        if (at->is_symlink(failed)) continue;
+        const perms search =
+            at->is_directory(failed) ? perms::others_exec | perms::group_exec | perms::owner_exec : perms::none;
+        std::filesystem::permissions(at->path(), perms::set_uid | perms::set_gid, std::filesystem::perm_options::remove,
+                                     failed);
+        std::filesystem::permissions(at->path(), perms::owner_read | perms::group_read | perms::others_read | search,
+                                     std::filesystem::perm_options::add, failed);
+    }
+}
+
+// Gives the tree to a uid; for root only. No link is followed, and set-id bits go.
+Result<> give_tree(const std::string& directory, uid_t owner) {
+    if (::geteuid() != 0) return {};
+    std::error_code failed;
+    if (::lchown(directory.c_str(), owner, owner) != 0) return system_error("change the owner of " + directory, errno);
+    for (std::filesystem::recursive_directory_iterator at(directory, failed), end; !failed && at != end;
+         at.increment(failed))
+        if (::lchown(at->path().c_str(), owner, owner) != 0)
+            return system_error("change the owner of " + at->path().string(), errno);
+    if (failed) return system_error("read " + directory, failed.value());
+    return {};
+}
+
+// Scripts of packages run as the worker's uid, in a sandbox that can write the folder of the packages and nothing else.
+Result<> run_install_scripts(sandbox::Provider& provider, const std::string& directory) {
+    const std::string npm = find_in_path("npm");
+    TRY(give_tree(directory, 1000));
+    auto ran = run_inside_sandbox(
+        provider, directory, true, node_mounts(npm),
+        {npm, "rebuild", "--offline", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"},
+        scripts_timeout_ms);
+    TRY(give_tree(directory, 0));
+    if (!ran.ok()) return ran.error();
+    if (!ran.value().good)
+        return unavailable("an install script of the packages failed (scripts run in a sandbox without network):\n" +
+                           ran.value().output);
+    return {};
 }
 
 std::string end_of(const std::string& path) {
@@ -77,7 +224,8 @@ Result<> install_packages(const std::string& directory, const harness::Harness& 
                           const std::string& source) {
     TRY(write_file(directory + "/package.json", "{\"private\": true}\n", 0644));
     std::vector<std::string> argv{
-        "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--omit=dev", "--no-update-notifier"};
+        "npm",        "install",          "--no-audit",          "--no-fund", "--loglevel=error",
+        "--omit=dev", "--ignore-scripts", "--no-update-notifier"};
     if (source.empty()) {
         argv.push_back(std::string(harness.package) + (version.empty() ? "" : "@" + version));
         // The machine's own may be too old, and sandboxes with another root have none.
@@ -96,13 +244,33 @@ Result<> install_packages(const std::string& directory, const harness::Harness& 
         }
     }
     const std::string log = directory + "/npm.log";
-    const int code = TRY(run_program(argv, directory, log));
+    TRY(make_directories(directory + "/.home", 0700));
+    const int code = TRY(run_npm(argv, directory, log));
+    TRY(sandbox::remove_tree(directory + "/.home")); // npm's cache
     if (code == 127) return unavailable("npm is not installed, and is what installs harnesses: apt install npm");
     if (code != 0) return unavailable(fmt::format("npm ended with {}:\n{}", code, end_of(log)));
     return {};
 }
 
 } // namespace
+
+std::vector<std::string> npm_environment(const std::string& home) {
+    const char* path = std::getenv("PATH");
+    std::vector<std::string> environment{"PATH=" + std::string(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path),
+                                         "HOME=" + home, "LANG=C.UTF-8"};
+    bool has_settings = false;
+    for (const char* name : npm_variables)
+        if (const char* value = std::getenv(name)) {
+            environment.push_back(std::string(name) + "=" + value);
+            has_settings = has_settings || std::string_view(name).ends_with("serconfig") ||
+                           std::string_view(name).ends_with("USERCONFIG");
+        }
+    // A private registry and its key: npm reads them from there, packages never see the file.
+    const char* own_home = std::getenv("HOME");
+    if (!has_settings && own_home != nullptr && file_exists(std::string(own_home) + "/.npmrc"))
+        environment.push_back("npm_config_userconfig=" + std::string(own_home) + "/.npmrc");
+    return environment;
+}
 
 std::string HarnessStore::directory(const InstalledHarness& harness) const {
     return m_directory + "/" + harness.name + "/" + harness.version;
@@ -131,8 +299,9 @@ Result<InstalledHarness> HarnessStore::find(std::string_view name) const {
         fmt::format("the harness {0} is not installed on the server (run: hone harness install {0}); it was", name));
 }
 
-Result<InstalledHarness> HarnessStore::install(const std::string& name, const std::string& version,
-                                               const std::string& source, const Clock& clock,
+Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, const std::string& name,
+                                               const std::string& version, const std::string& source,
+                                               const Clock& clock,
                                                const std::function<void(const std::string&)>& note) const {
     const harness::Harness* known = harness::find(name);
     if (known == nullptr || known->package.empty()) {
@@ -152,22 +321,30 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
     };
     note(fmt::format("installing {}", known->package));
     if (auto done = install_packages(making, *known, version, source); !done.ok()) return undo(done.error());
+    const auto scripts = has_install_scripts(making);
+    if (!scripts.ok()) return undo(scripts.error());
+    if (scripts.value()) {
+        note("running the install scripts of its packages in a sandbox");
+        if (auto done = run_install_scripts(provider, making); !done.ok()) return undo(done.error());
+    }
     const std::string program = making + "/" + std::string(known->executable);
     if (!file_exists(program))
         return undo(corrupt(fmt::format("{} holds no program {}", known->package, known->executable)));
-    note("starting it once");
-    const std::string log = making + "/version.log";
-    std::vector<std::string> argv{program, "--version"};
+    note("starting it once in a sandbox");
+    const std::string inside(harness_mount);
+    std::vector<std::string> argv{inside + "/" + std::string(known->executable), "--version"};
     if (known->node != 0) {
-        const std::string node = making + "/" + harness::node_program();
-        if (!file_exists(node))
+        if (!file_exists(making + "/" + harness::node_program()))
             return undo(corrupt(fmt::format("{} needs Node.js {}: add the package {} to the folder of tarballs", name,
                                             known->node, harness::node_package())));
-        argv.insert(argv.begin(), node);
+        argv.insert(argv.begin(), inside + "/" + harness::node_program());
     }
-    const auto code = run_program(argv, making, log);
-    if (!code.ok() || code.value() != 0)
-        return undo(unavailable(fmt::format("{} does not start: {}", name, end_of(log))));
+    // Everybody may read it: the worker has another uid.
+    open_for_reading(making);
+    const auto started = run_inside_sandbox(provider, making, false, {}, argv, first_start_timeout_ms);
+    if (!started.ok()) return undo(started.error());
+    if (!started.value().good)
+        return undo(unavailable(fmt::format("{} does not start: {}", name, started.value().output)));
     InstalledHarness made;
     made.name = name;
     auto found = package_version(making, known->package);
@@ -181,18 +358,6 @@ Result<InstalledHarness> HarnessStore::install(const std::string& name, const st
         if (at->is_regular_file(failed) && !at->is_symlink(failed))
             made.bytes += static_cast<int64_t>(at->file_size(failed));
     made.installed_at = clock.now();
-    // Readable for every user: the worker has another uid.
-    for (std::filesystem::recursive_directory_iterator at(making, failed), end; !failed && at != end;
-         at.increment(failed))
-        if (!at->is_symlink(failed))
-            std::filesystem::permissions(at->path(),
-                                         std::filesystem::perms::owner_read | std::filesystem::perms::group_read |
-                                             std::filesystem::perms::others_read |
-                                             (at->is_directory(failed) ? std::filesystem::perms::others_exec |
-                                                                             std::filesystem::perms::group_exec |
-                                                                             std::filesystem::perms::owner_exec
-                                                                       : std::filesystem::perms::none),
-                                         std::filesystem::perm_options::add, failed);
     if (auto done = write_file(making + std::string(record_name), json::write(made), 0644); !done.ok())
         return undo(done.error());
     const std::string place = directory(made);

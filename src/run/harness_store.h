@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "sandbox/provider/provider.h"
 
 #include <functional>
 #include <optional>
@@ -31,6 +32,9 @@ struct InstalledHarness {
 // Where the programs lie inside a sandbox.
 constexpr std::string_view harness_mount = "/opt/harness";
 
+// The variables that npm gets from whoever installs: registry, proxy and authorities.
+std::vector<std::string> npm_environment(const std::string& home);
+
 class HarnessStore {
 public:
     explicit HarnessStore(std::string data_directory) : m_directory(std::move(data_directory) + "/harnesses") {}
@@ -41,11 +45,14 @@ public:
     Result<InstalledHarness> find(std::string_view name) const;
     std::string directory(const InstalledHarness& harness) const;
 
-    // Runs npm in a new folder, checks that the program starts, then shows it to others. `source`: empty for the
-    // registry that npm is set up for, else a .tgz file, or a folder of them for an air-gapped machine. `note` gets
-    // lines of progress.
-    Result<InstalledHarness> install(const std::string& name, const std::string& version, const std::string& source,
-                                     const Clock& clock, const std::function<void(const std::string&)>& note) const;
+    // Unpacks the packages with npm in a new folder, checks that the program starts, then publishes the folder. Code of
+    // the packages (install scripts, the program itself) runs only in sandboxes of `provider`, without network; npm
+    // runs none of it and gets no variable of this process beside `npm_variables`. `source`: empty for the registry
+    // that npm is set up for, else a .tgz file, or a folder of them for an air-gapped machine. `note` gets lines of
+    // progress.
+    Result<InstalledHarness> install(sandbox::Provider& provider, const std::string& name, const std::string& version,
+                                     const std::string& source, const Clock& clock,
+                                     const std::function<void(const std::string&)>& note) const;
     Result<> remove(const std::string& name, const std::string& version) const;
 
 private:

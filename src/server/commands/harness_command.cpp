@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "harness/catalog.h"
 #include "run/harness_store.h"
+#include "sandbox/local/local_provider.h"
 #include "server/commands/arguments.h"
 #include "server/commands/commands.h"
 #include "json/json.h"
@@ -22,7 +23,8 @@ constexpr std::string_view usage =
     "       hone harness list [--data-dir DIR] [--json]\n"
     "       hone harness rm NAME@VERSION [--data-dir DIR]\n\n"
     "Coding agents that workers run, installed once from npm (or from tarballs, for machines without a network) and\n"
-    "mounted read-only into sandboxes. Names: claude-code, codex, opencode, gemini, qwen.\n";
+    "mounted read-only into sandboxes. Names: claude-code, codex, opencode, gemini, qwen.\n"
+    "Install scripts and the program itself run only in a sandbox without network, with no variable of this shell.\n";
 
 struct Wanted {
     std::string verb;
@@ -86,7 +88,8 @@ Result<> carry_out(Wanted wanted) {
     if (wanted.data_dir.empty() && file_exists(config::Config().data_dir)) wanted.data_dir = config::Config().data_dir;
     if (wanted.data_dir.empty())
         return invalid("of which server? Give --data-dir as `hone serve` has it (or HONE_DATA_DIR)");
-    const run::HarnessStore store(TRY(resolve_directory(wanted.data_dir))); // npm works in another directory
+    const std::string data_directory = TRY(resolve_directory(wanted.data_dir)); // npm works in another directory
+    const run::HarnessStore store(data_directory);
     if (wanted.verb == "list") return list(store, wanted.as_json);
     if (wanted.verb == "rm") {
         TRY(store.remove(wanted.name, wanted.version));
@@ -98,7 +101,8 @@ Result<> carry_out(Wanted wanted) {
     const auto note = [&](const std::string& line) {
         if (!wanted.as_json) std::fprintf(stderr, "%s\n", line.c_str());
     };
-    const auto made = TRY(store.install(wanted.name, wanted.version, wanted.source, clock, note));
+    const auto provider = TRY(sandbox::open_local_provider({data_directory, {}, sandbox::SpawnerKind::executed, 0}));
+    const auto made = TRY(store.install(*provider, wanted.name, wanted.version, wanted.source, clock, note));
     if (wanted.as_json) std::printf("%s\n", json::write(made).c_str());
     return {};
 }
