@@ -2,6 +2,7 @@
 #include "api/routes.h"
 
 #include "api/handlers.h"
+#include "api/space_policy_handlers.h"
 #include "api/usage_handlers.h"
 
 namespace hone::api {
@@ -41,6 +42,10 @@ const Route access_table[] = {
                             "What model calls of a space may use a day."),
     route<put_space_budget>("PUT", "/v1/spaces/{space}/budget", need(space_update),
                             "Limit what model calls of a space may use a day."),
+    route<get_space_policy>("GET", "/v1/spaces/{space}/policy", need(space_read),
+                            "What presets, sessions and automations of a space may request at most."),
+    route<put_space_policy>("PUT", "/v1/spaces/{space}/policy", need(space_update),
+                            "Replace the policy of a space; it holds for every run that starts from now on."),
     route<list_model_usage>("GET", "/v1/model_usage", need(space_read),
                             "Tokens and cost of model calls by day, model, run, automation or project."),
     route<list_users>("GET", "/v1/users", need(user_manage), "All users."),

@@ -81,6 +81,8 @@ inline constexpr Example examples[] = {
     {.route = "GET /v1/projects/{project}/disk", .allowed = 503},
     {.route = "GET /v1/projects/{project}/trace_settings", .allowed = 503},
     {.route = "PUT /v1/projects/{project}/trace_settings", .body = R"({"spans_per_day":5})", .allowed = 503},
+    {.route = "GET /v1/spaces/{space}/policy"},
+    {.route = "PUT /v1/spaces/{space}/policy", .body = R"({"open_network":false,"hosts":["*.example.com"]})"},
     {.route = "GET /v1/spaces/{space}/budget", .allowed = 503},
     {.route = "PUT /v1/spaces/{space}/budget", .body = R"({"tokens_per_day":5,"soft_percent":80})", .allowed = 503},
     {.route = "GET /v1/model_usage", .query = "space={space}&group_by=model", .allowed = 503},

@@ -7,13 +7,15 @@
 #include "run/harness_store.h"
 #include "run/presets.h"
 #include "run/runs.h"
+#include "run/space_policy.h"
 
 namespace hone::api {
 
 struct RunServices {
     RunServices(sql::Database& database, const Clock& clock, access::Access& access, run::SettingsCheck& check,
-                const std::string& data_directory)
+                const std::string& data_directory, const run::Ceilings& ceilings = {})
         : transcript(database, clock),
+          policies(database, clock, access.audit, ceilings),
           presets(database, clock, access.audit, check),
           runs(database, clock, access, presets, check, transcript),
           egress(database, access.audit),
@@ -22,6 +24,7 @@ struct RunServices {
           followers(transcript, clock) {}
 
     run::Transcript transcript;
+    run::SpacePolicies policies;
     run::Presets presets;
     run::Runs runs;
     run::Egress egress;

@@ -32,6 +32,12 @@ struct Config {
     int64_t secret_unused_days = 30;
     int64_t run_places = 8;
     int64_t run_places_per_space = 4;
+    Bytes run_max_memory{int64_t{16} << 30};
+    int64_t run_max_cpus = 16;
+    int64_t run_max_pids = 8192;
+    Bytes run_max_disk{int64_t{64} << 30};
+    int64_t run_max_minutes = 1440;
+    int64_t run_default_tokens = 5'000'000;
     std::string egress_ca_file;
     Bytes git_mirror_bytes{int64_t{2} << 30};
     Bytes git_push_bytes{int64_t{100} << 20};

@@ -134,6 +134,18 @@ constexpr Setting list[] = {
     number<&Config::run_places>("run_places", "Runs that this server executes at the same time; others wait.", 1, 1000),
     number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that execute at the same time.", 1,
                                           1000),
+    bytes<&Config::run_max_memory>("run_max_memory", "Most memory that a preset or session may request.", 64 << 20,
+                                   1LL << 44),
+    number<&Config::run_max_cpus>("run_max_cpus", "Most processors that a preset or session may request.", 1, 1024),
+    number<&Config::run_max_pids>("run_max_pids", "Most processes and threads that a preset or session may request.", 8,
+                                  1'000'000),
+    bytes<&Config::run_max_disk>("run_max_disk", "Largest workspace that a preset or session may request.", 1 << 20,
+                                 1LL << 44),
+    number<&Config::run_max_minutes>("run_max_minutes", "Longest life of one sandbox in minutes.", 1, 1440),
+    number<&Config::run_default_tokens>(
+        "run_default_tokens",
+        "Token budget of a run when neither its settings nor the policy of its space name a budget. 0: none.", 0,
+        1LL << 50),
     text<&Config::egress_ca_file>(
         "egress_ca_file", "PEM certificates that are trusted, beside the system's, by what workers reach.", "FILE"),
     bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest copy of a repository that is kept for workers.",

@@ -52,6 +52,8 @@ public:
     // Whether the skills exist for this caller in this space and give the harness what it needs; the error names what
     // is missing.
     virtual Result<> check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) = 0;
+    // The budget of a run whose settings have this one: with the defaults of the space and of the installation.
+    virtual Result<Budget> budget_of(const access::SpaceId&, const Budget& budget) { return budget; }
 };
 
 class Presets {

@@ -148,12 +148,13 @@ Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, cons
 }
 
 Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
-    const Manifest& manifest = wanted.manifest;
+    Manifest manifest = wanted.manifest;
     if (trim(manifest.prompt).empty()) return invalid("prompt is empty");
     TRY(check_prompt("prompt", manifest.prompt));
     if (wanted.priority < -10 || wanted.priority > 10) return invalid("priority must be between -10 and 10");
     TRY(validate(manifest.settings));
     TRY(m_check.check(caller, wanted.project.space_id, manifest.settings));
+    manifest.settings.budget = TRY(m_check.budget_of(wanted.project.space_id, *manifest.settings.budget));
     const RunId id = make_id<RunTag>(m_clock);
     const Time now = m_clock.now();
     const std::string title = wanted.title.empty() ? title_of(manifest.prompt) : wanted.title;

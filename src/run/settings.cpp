@@ -31,6 +31,9 @@ Result<> check_sandbox(const SandboxSettings& sandbox) {
     if (!(*sandbox.cpus >= 0.05 && *sandbox.cpus <= 1024)) return invalid("sandbox.cpus must be between 0.05 and 1024");
     if (*sandbox.image != "host" && !sandbox::is_plain_name(*sandbox.image))
         return invalid("sandbox.image must be `host` or the name of an image (`hone image list` shows them)");
+    if (*sandbox.minimum_tier == sandbox::Tier::gvisor && !trim(*sandbox.init_script).empty())
+        return invalid("sandbox.init_script does not run in tier gvisor: put its result into an image (hone image add) "
+                       "and name that as sandbox.image");
     if (sandbox.init_script.value.size() > 256 * 1024) return invalid("sandbox.init_script is larger than 256 KiB");
     if (sandbox.env.value.size() > 200) return invalid("sandbox.env has more than 200 variables");
     for (const auto& [name, value] : sandbox.env.value) {

@@ -169,6 +169,9 @@ Result<> Server::open_workers() {
     parts.extra_ca_file = m_config.egress_ca_file;
     if (!m_config.prices_file.empty()) parts.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     parts.places = {m_config.run_places, m_config.run_places_per_space};
+    parts.ceilings = {m_config.run_max_memory.count, static_cast<double>(m_config.run_max_cpus),
+                      m_config.run_max_pids,         m_config.run_max_disk.count,
+                      m_config.run_max_minutes,      m_config.run_default_tokens};
     parts.repositories = m_repositories.get();
     m_workers = TRY(Workers::open(parts));
     m_reviews = std::make_unique<ReviewDuties>(

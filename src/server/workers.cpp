@@ -25,8 +25,9 @@ Workers::Workers(const WorkerParts& parts)
       m_budgets(parts.database, m_ledger, parts.access.audit, parts.clock),
       m_prices(telemetry::Prices::built_in()),
       m_model_spans(parts.telemetry.ingester()),
-      m_check(parts.skills),
-      m_services(parts.database, parts.clock, parts.access, m_check, parts.data_directory),
+      m_policies(parts.database, parts.clock, parts.access.audit, parts.ceilings),
+      m_check(parts.skills, m_policies, parts.provider),
+      m_services(parts.database, parts.clock, parts.access, m_check, parts.data_directory, parts.ceilings),
       m_run_store(parts.database, parts.clock, m_services.transcript),
       m_skills(parts.database, parts.skills, parts.vault),
       m_spans(parts.telemetry.ingester()),
@@ -47,7 +48,7 @@ Result<> Workers::start(const std::string& address) {
         m_parts.clock, m_parts.access, m_run_store, *m_parts.provider, *m_store, *m_broker, *m_gateway, m_ledger,
         m_skills, m_services.egress, m_spans, m_services.harnesses, m_parts.data_directory,
         beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0,
-        m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr});
+        m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr, &m_policies});
     m_dispatcher = std::make_unique<run::Dispatcher>(run::DispatcherOptions{TRY(server_name(m_parts)), m_parts.places},
                                                      *m_worker_services);
     m_services.runs.set_listener(*m_dispatcher);

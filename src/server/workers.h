@@ -28,6 +28,7 @@ struct WorkerParts {
     std::string extra_ca_file = {};
     std::string price_lines = {}; // telemetry/span/prices.h; beside the built-in ones
     run::Places places = {};
+    run::Ceilings ceilings = {};
     Repositories* repositories = nullptr; // null: workers have none
 };
 
@@ -51,6 +52,7 @@ private:
     broker::Budgets m_budgets;
     telemetry::Prices m_prices; // unchanged after `open`
     broker::ModelSpans m_model_spans;
+    run::SpacePolicies m_policies;
     run::SkillCheck m_check;
     api::RunServices m_services;
     run::RunStore m_run_store;

@@ -277,6 +277,13 @@ export const routes: Route[] = [
     range: "30d",
   },
   {
+    path: "/s/:space/settings/policy",
+    title: "Policy",
+    page: settings("Policy"),
+    nav: { group: "space", icon: "shield" },
+    permission: "space_read",
+  },
+  {
     path: "/s/:space/settings/audit",
     title: "Audit log",
     page: settings("Audit"),

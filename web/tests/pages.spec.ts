@@ -53,6 +53,7 @@ const pages: Record<string, string> = {
   "API keys": "/s/default/settings/keys",
   Usage: "/s/default/usage",
   Destinations: "/s/default/settings/destinations",
+  Policy: "/s/default/settings/policy",
   "Audit log": "/s/default/settings/audit",
   Server: "/installation/server",
   Spaces: "/installation/spaces",

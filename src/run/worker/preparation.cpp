@@ -48,6 +48,9 @@ Result<> Preparation::resume() {
 
 Result<> Preparation::grant_skills() {
     m_run.grant = TRY(m_run.services.skills.grant(m_run.record.run.space_id, *m_run.settings().skills));
+    // Again, because the policy may have become stricter since the settings were saved.
+    const SpacePolicies* policies = m_run.services.policies;
+    if (policies != nullptr) TRY(policies->check(m_run.record.run.space_id, m_run.settings(), m_run.grant));
     Manifest& manifest = m_run.record.manifest;
     manifest.skills = m_run.grant.skill_versions;
     auto& names = manifest.secrets.value;
@@ -182,6 +185,7 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     const SandboxSettings& wanted = *m_run.settings().sandbox;
     if (trim(*wanted.init_script).empty()) return {};
     sandbox::Preparation preparation;
+    preparation.space = m_run.record.run.space_id.text();
     preparation.root = *wanted.image;
     preparation.script = *wanted.init_script;
     preparation.env = *wanted.env;

@@ -6,6 +6,7 @@
 #include "run/harness_store.h"
 #include "run/run_spans.h"
 #include "run/run_store.h"
+#include "run/space_policy.h"
 #include "sandbox/image/store.h"
 #include "sandbox/provider/provider.h"
 
@@ -53,10 +54,11 @@ struct WorkerServices {
     SpanSink& spans;
     const HarnessStore& harnesses;
     std::string data_directory;
-    std::string tool_program;        // the `hone` command for sandboxes; empty: not found
-    std::string playbooks;           // folder of playbooks; empty: not found
-    bool mounts_volumes = true;      // the spawner is root
-    forge::Supply* supply = nullptr; // null: no repositories
+    std::string tool_program;                // the `hone` command for sandboxes; empty: not found
+    std::string playbooks;                   // folder of playbooks; empty: not found
+    bool mounts_volumes = true;              // the spawner is root
+    forge::Supply* supply = nullptr;         // null: no repositories
+    const SpacePolicies* policies = nullptr; // null: none are checked
 };
 
 } // namespace hone::run

@@ -5,6 +5,7 @@ export { Audit } from "../pages/settings/audit";
 export { General } from "../pages/settings/general";
 export { Keys } from "../pages/settings/keys";
 export { Members } from "../pages/settings/members";
+export { Policy } from "../pages/settings/policy";
 export { Roles } from "../pages/settings/roles";
 export { Server } from "../pages/settings/server";
 export { Spaces } from "../pages/settings/spaces";

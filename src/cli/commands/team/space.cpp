@@ -1,4 +1,8 @@
+#include "base/text.h"
 #include "cli/remote/view.h"
+
+#include <charconv>
+#include <cmath>
 
 namespace hone::cli {
 
@@ -55,6 +59,99 @@ Result<> delete_space(Context& context) {
     return show_done(context, TRY(context.remote.remove(path, {{"confirm", name}})), "Deleted space " + name + ".");
 }
 
+Columns policy_columns() {
+    constexpr std::string_view installation = "the installation's";
+    return {
+        {.title = "network open", .field = "policy.open_network", .kind = Kind::yes_no},
+        {.title = "hosts", .field = "policy.hosts", .kind = Kind::list, .absent = "any"},
+        {.title = "secrets in env", .field = "policy.env_secrets", .kind = Kind::yes_no},
+        {.title = "weakest tier", .field = "policy.minimum_tier"},
+        {.title = "memory", .field = "policy.memory_bytes", .kind = Kind::bytes, .absent = installation},
+        {.title = "processors", .field = "policy.cpus", .kind = Kind::number, .absent = installation},
+        {.title = "processes", .field = "policy.pids", .kind = Kind::number, .absent = installation},
+        {.title = "disk", .field = "policy.disk_bytes", .kind = Kind::bytes, .absent = installation},
+        {.title = "minutes", .field = "policy.wall_clock_minutes", .kind = Kind::number, .absent = installation},
+        {.title = "tokens per run", .field = "policy.tokens", .kind = Kind::number, .absent = "no limit"},
+        {.title = "cost per run", .field = "policy.cost_micro_usd", .kind = Kind::money, .absent = "no limit"},
+        {.title = "installation: memory", .field = "installation.memory_bytes", .kind = Kind::bytes},
+        {.title = "installation: processors", .field = "installation.cpus", .kind = Kind::number},
+        {.title = "installation: processes", .field = "installation.pids", .kind = Kind::number},
+        {.title = "installation: disk", .field = "installation.disk_bytes", .kind = Kind::bytes},
+        {.title = "installation: minutes", .field = "installation.wall_clock_minutes", .kind = Kind::number},
+        {.title = "installation: default tokens", .field = "installation.default_tokens", .kind = Kind::number},
+    };
+}
+
+Result<double> parse_amount(const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || !(number >= 0) || number > 1e9)
+        return invalid("not a number: " + text.substr(0, 40));
+    return number;
+}
+
+// How an option's text becomes a value of the policy.
+enum class PolicyValue { yes_no, hosts, text, bytes, integer, number, dollars };
+struct PolicyOption {
+    std::string_view option;
+    std::string_view field;
+    PolicyValue value;
+};
+constexpr PolicyOption policy_options[] = {{"--open-network", "open_network", PolicyValue::yes_no},
+                                           {"--hosts", "hosts", PolicyValue::hosts},
+                                           {"--env-secrets", "env_secrets", PolicyValue::yes_no},
+                                           {"--minimum-tier", "minimum_tier", PolicyValue::text},
+                                           {"--memory", "memory_bytes", PolicyValue::bytes},
+                                           {"--cpus", "cpus", PolicyValue::number},
+                                           {"--pids", "pids", PolicyValue::integer},
+                                           {"--disk", "disk_bytes", PolicyValue::bytes},
+                                           {"--minutes", "wall_clock_minutes", PolicyValue::integer},
+                                           {"--tokens", "tokens", PolicyValue::integer},
+                                           {"--cost", "cost_micro_usd", PolicyValue::dollars}};
+
+Result<json::Value> policy_value(const std::string& text, PolicyValue kind) {
+    const bool none = text == "none" || text == "any";
+    switch (kind) {
+    case PolicyValue::yes_no:
+        return json::Value(text == "yes");
+    case PolicyValue::text:
+        return json::Value(text);
+    case PolicyValue::hosts: {
+        if (none) return json::Value(nullptr);
+        json::Array hosts;
+        for (const std::string_view host : split(text, ','))
+            if (!trim(host).empty()) hosts.emplace_back(std::string(trim(host)));
+        return json::Value(std::move(hosts));
+    }
+    case PolicyValue::bytes:
+        return none ? json::Value(nullptr) : json::Value(TRY(parse_bytes(text)));
+    case PolicyValue::integer:
+        return none ? json::Value(nullptr) : json::Value(TRY(parse_integer(text)));
+    case PolicyValue::number:
+        return none ? json::Value(nullptr) : json::Value(TRY(parse_amount(text)));
+    case PolicyValue::dollars:
+        return none ? json::Value(nullptr) : json::Value(std::llround(TRY(parse_amount(text)) * 1e6));
+    }
+    return internal("not reached");
+}
+
+// Shows it; with options changes it first.
+Result<> space_policy(Context& context) {
+    const std::string path = space_path(context) + "/policy";
+    json::Value view = TRY(context.remote.get(path));
+    json::Value* policy = view.is_object() ? view.get_object().if_contains("policy") : nullptr;
+    if (policy == nullptr || !policy->is_object()) return internal("the server's response has no policy");
+    bool changed = false;
+    for (const PolicyOption& each : policy_options) {
+        const auto given = context.parsed.value(std::string(each.option));
+        if (!given) continue;
+        policy->get_object()[std::string(each.field)] = TRY(policy_value(*given, each.value));
+        changed = true;
+    }
+    if (changed) view = TRY(context.remote.put(path, *policy));
+    return show_record(context, view, policy_columns());
+}
+
 } // namespace
 
 std::vector<Command> space_commands() {
@@ -75,6 +172,39 @@ std::vector<Command> space_commands() {
          .arguments = {space_argument},
          .options = {{.name = "--name", .value = "NAME", .doc = "The new name."}, description},
          .run = update_space},
+        {.path = "space policy",
+         .summary = "Show or change what runs of a space may request at most.",
+         .arguments = {space_argument},
+         .options =
+             {{.name = "--open-network",
+               .value = "YES",
+               .doc = "Allow the network mode open.",
+               .choices = {"yes", "no"}},
+              {.name = "--hosts",
+               .value = "HOSTS",
+               .doc = "Hosts that presets and skills may open: a,b,*.example.com; any: all."},
+              {.name = "--env-secrets",
+               .value = "YES",
+               .doc = "Allow skills to put values of secrets into the environment.",
+               .choices = {"yes", "no"}},
+              {.name = "--minimum-tier",
+               .value = "TIER",
+               .doc = "Weakest sandbox that is allowed.",
+               .choices = {"ns", "gvisor"}},
+              {.name = "--memory",
+               .value = "BYTES",
+               .doc = "Most memory of a sandbox, such as 4g; none: the installation's."},
+              {.name = "--cpus", .value = "N", .doc = "Most processors of a sandbox; none: the installation's."},
+              {.name = "--pids", .value = "N", .doc = "Most processes of a sandbox; none: the installation's."},
+              {.name = "--disk", .value = "BYTES", .doc = "Largest workspace, such as 10g; none: the installation's."},
+              {.name = "--minutes", .value = "N", .doc = "Longest life of a sandbox; none: the installation's."},
+              {.name = "--tokens", .value = "N", .doc = "Largest token budget of a run; none: no limit."},
+              {.name = "--cost", .value = "USD", .doc = "Largest cost budget of a run, such as 2.50; none: no limit."}},
+         .details =
+             "The policy holds when a preset is saved and again when a run starts. Runs whose settings name no "
+             "budget get the policy's.\n"
+             "Example: hone space policy default --hosts '*.example.com,github.com' --memory 4g --tokens 2000000",
+         .run = space_policy},
         {.path = "space delete",
          .summary = "Delete a space and everything in it.",
          .arguments = {space_argument},
