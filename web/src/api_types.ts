@@ -202,6 +202,21 @@ export type Capture = "none" | "metadata" | "full";
 
 export type CatchUp = "coalesce" | "all" | "none";
 
+export interface Ceilings {
+  /** Most memory of one sandbox. */
+  memory_bytes: number;
+  /** Most processors of one sandbox. */
+  cpus: number;
+  /** Most processes and threads of one sandbox. */
+  pids: number;
+  /** Largest workspace. */
+  disk_bytes: number;
+  /** Longest life of one sandbox. */
+  wall_clock_minutes: number;
+  /** Token budget of a run whose settings name no budget; 0: none. */
+  default_tokens: number;
+}
+
 export interface Change {
   /** When. */
   time: string;
@@ -2297,6 +2312,35 @@ export interface SpaceBudget {
   soft_percent: number;
   /** The most that spans of model calls keep: full (messages, tools, answers), metadata (no text) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
   capture: Capture | null;
+}
+
+export interface SpacePolicy {
+  /** Whether the network mode `open` is allowed. */
+  open_network: boolean;
+  /** Hosts that presets and skills may open: `host`, `host:port`, `*.example.com`; none: any. A list also excludes the network mode `open`. */
+  hosts: string[] | null;
+  /** Whether a skill may put a secret's value into the environment of workers (exposure `env`). */
+  env_secrets: boolean;
+  minimum_tier: Tier;
+  /** Most memory of one sandbox; none: the installation's. */
+  memory_bytes: number | null;
+  /** Most processors of one sandbox; none: the installation's. */
+  cpus: number | null;
+  /** Most processes and threads of one sandbox; none: the installation's. */
+  pids: number | null;
+  /** Largest workspace; none: the installation's. */
+  disk_bytes: number | null;
+  /** Longest life of one sandbox; none: the installation's. */
+  wall_clock_minutes: number | null;
+  /** Largest token budget of one run, and the budget of runs that name none; none: no limit. */
+  tokens: number | null;
+  /** Largest cost budget of one run in millionths of a US dollar, and the budget of runs that name none; none: no limit. */
+  cost_micro_usd: number | null;
+}
+
+export interface SpacePolicyView {
+  policy: SpacePolicy;
+  installation: Ceilings;
 }
 
 export interface SpaceTraceSettings {

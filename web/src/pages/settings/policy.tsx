@@ -8,7 +8,7 @@ import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { PageHeader, Section } from "../../parts/page";
 import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
-import { can, space } from "../../session";
+import { can, space } from "../../login";
 
 const gibibyte = 1024 ** 3;
 
