@@ -4,11 +4,11 @@ import { api, segment } from "../../api";
 import type { SpacePolicy, SpacePolicyView } from "../../api_types";
 import { limit_text, micro, read_limit } from "../../lib/format/limit";
 import { reload, use_load } from "../../load";
+import { can, space } from "../../login";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { PageHeader, Section } from "../../parts/page";
 import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
-import { can, space } from "../../login";
 
 const gibibyte = 1024 ** 3;
 
