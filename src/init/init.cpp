@@ -313,7 +313,7 @@ int serve() {
 extern "C" {
 uintptr_t __stack_chk_guard = 0;
 [[noreturn]] void __stack_chk_fail() {
-    hone::init::system::exit(134); // as abort() looks
+    hone::init::system::exit(134); // as after abort()
 }
 }
 

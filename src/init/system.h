@@ -1,7 +1,7 @@
-// The kernel's calls as hone-init makes them, without the C library: its start-up asks the processor what it can do,
-// instruction by instruction, and in a virtual machine each of these questions goes to the hypervisor. That took longer
-// than everything hone-init does. Results are the kernel's: negative is an errno. Only constants and structs come from
-// the library's headers.
+// The kernel's calls as hone-init makes them, without the C library: its start-up queries the processor's features,
+// instruction by instruction, and in a virtual machine each of these queries traps into the hypervisor. That took
+// longer than everything hone-init does. Results are the kernel's: negative is an errno. Only constants and structs
+// come from the library's headers.
 #pragma once
 
 #include <cerrno>

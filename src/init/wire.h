@@ -8,7 +8,7 @@ namespace hone::init {
 
 // Where hone-init finds its end of the socket.
 constexpr int control_descriptor = 3;
-// The command as text lies in a memory file: working directory, arguments, environment, each ended by a NUL.
+// The command as text is in a memory file: working directory, arguments, environment, each ended by a NUL.
 constexpr uint32_t max_payload_bytes = 4u << 20;
 constexpr uint32_t max_strings = 65536;
 constexpr uint32_t max_commands = 512;
@@ -34,10 +34,10 @@ struct Request {
 
 enum class Event : uint32_t {
     ready = 1,   // pid 1 runs
-    started = 2, // `status` is the pid inside; the terminal's master comes along when one was asked for
+    started = 2, // `status` is the pid inside; the terminal's master is sent along when one was requested
     failed = 3,  // `status` is the errno of the exec
     exited = 4,  // `status` is a wait status
-    broken = 5,  // the set-up before pid 1 failed: `status` is an errno, `stage` says where
+    broken = 5,  // the set-up before pid 1 failed: `status` is an errno, `stage` names the step
 };
 
 struct Reply {

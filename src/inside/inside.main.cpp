@@ -1,6 +1,6 @@
 // The command `hone` inside a sandbox: every tool of the MCP server as a sub-command, for shells, scripts and
-// playbooks. Speaks only to the gateway on 127.0.0.1:3129, which adds the run's key. Static and small: it needs nothing
-// of the sandbox's root.
+// playbooks. Connects only to the gateway on 127.0.0.1:3129, which adds the run's key. Static and small: it needs
+// nothing of the sandbox's root.
 //   hone help                         the tools
 //   hone search_spans --filter 'status = error' --limit 5
 //   hone save_file --name chart.svg --file chart.svg

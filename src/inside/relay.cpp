@@ -130,7 +130,7 @@ int relay(const std::string& folder) {
             constexpr short reads = POLLIN | POLLHUP | POLLERR;
             link.broken = !link.out.move((inner & reads) != 0, (outer & POLLOUT) != 0) ||
                           !link.in.move((outer & reads) != 0, (inner & POLLOUT) != 0);
-            // A closed end that nothing is read from any more would be reported for ever.
+            // A closed end that nothing is read from any more would be reported without end.
             if ((inner & POLLERR) != 0 || (outer & POLLERR) != 0) link.broken = true;
             if ((inner & POLLHUP) != 0 && link.out.source_ended && !link.in.wants_to_write()) link.broken = true;
             if ((outer & POLLHUP) != 0 && link.in.source_ended && !link.out.wants_to_write()) link.broken = true;

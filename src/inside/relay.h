@@ -6,7 +6,7 @@
 
 namespace hone::inside {
 
-// Writes "ready\n" to stdout when both ports listen. Returns only when it cannot go on: an exit code.
+// Writes "ready\n" to stdout when both ports listen. Returns only when it cannot continue: an exit code.
 int relay(const std::string& folder);
 
 } // namespace hone::inside

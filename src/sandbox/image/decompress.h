@@ -1,4 +1,4 @@
-// A stream of bytes made plain: gzip, zstd or neither, told apart by its first bytes. Memory is bounded whatever the
+// A stream of bytes made plain: gzip, zstd or neither, distinguished by its first bytes. Memory is bounded whatever the
 // stream claims. One thread per stream.
 #pragma once
 

@@ -58,7 +58,7 @@ Result<Archive> pack_directory(const std::string& directory) {
     return archive;
 }
 
-// An unpacker that hangs up must not end this process: writing says so by its error.
+// An unpacker that hangs up must not end this process: the write returns an error.
 class NoPipeSignal {
 public:
     NoPipeSignal() {

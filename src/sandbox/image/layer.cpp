@@ -91,7 +91,7 @@ std::string describe(const CommandResult& result) {
 }
 
 // The right to build the layer; nothing when it is there. Sandboxes that use it hold it too, so that only who finds it
-// missing asks to be alone.
+// missing takes the exclusive lock.
 Result<Fd> wait_for_layer(const Store& store, const std::string& place, const std::function<bool()>& cancelled) {
     for (;;) {
         if (file_exists(place + "/upper")) {

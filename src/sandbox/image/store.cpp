@@ -45,8 +45,9 @@ Result<Store> Store::open(const std::string& data_directory) {
     return store;
 }
 
-// Removes what spawners left that died while they made a folder: nothing but the folder exists then. Whoever is making
-// one holds the file below shared, however long it takes on a busy machine, so alone means that nobody is.
+// Removes what spawners left that died while they made a folder: nothing but the folder exists then. A process that
+// makes one holds the file below shared, however long it takes on a busy machine, so the exclusive lock means that none
+// does.
 void Store::sweep_half_made(const std::vector<std::string>& names) const {
     const Fd alone = take_lock(making(), O_CREAT);
     if (!alone.is_open()) return;

@@ -1,5 +1,5 @@
-// Where the local provider keeps things on disk, below DIR/sandbox, and the journal that says what exists. A sandbox is
-// written down before anything of it is made; its shim holds a lock as long as it lives, so that anybody can tell a
+// Where the local provider keeps things on disk, below DIR/sandbox, and the journal of what exists. A sandbox is
+// recorded before anything of it is made; its shim holds a lock as long as it lives, which distinguishes a
 // live sandbox from what a crash left behind. Any process; each call is one short file operation.
 #pragma once
 
@@ -46,7 +46,7 @@ public:
     // Writes the journal and makes the sandbox's folder visible; the returned lock must be held while it lives.
     Result<Fd> begin(const Journal& journal) const;
     Result<Journal> journal(const SandboxId& id) const;
-    // The lock if nobody holds it: the sandbox is dead. Code::busy while its shim lives.
+    // The lock if it is free: the sandbox is dead. Code::busy while its shim lives.
     Result<Fd> lock_dead(const SandboxId& id) const;
     std::vector<SandboxId> sandboxes() const;
     // Removes the folder; missing is fine.

@@ -1,7 +1,7 @@
-// Reads a tar archive (ustar, GNU long names, pax) as it arrives, in pieces of any size, and tells a sink what is in
-// it. Trusts nothing: checksums, sizes, counts and names are checked and bounded, and paths come out clean. It touches
-// no file. One thread per reader.
-//   (begin data* end)* per entry; then finish() says whether the archive was whole.
+// Reads a tar archive (ustar, GNU long names, pax) as it arrives, in pieces of any size, and reports to a sink what is
+// in it. Trusts nothing: checksums, sizes, counts and names are checked and bounded, and paths come out clean. It
+// touches no file. One thread per reader.
+//   (begin data* end)* per entry; then finish() returns whether the archive was whole.
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@ namespace hone::sandbox {
 
 struct TarEntry {
     enum Kind { file, directory, symbolic_link, hard_link, other };
-    Kind kind = other;   // other: devices, pipes and what nobody knows
+    Kind kind = other;   // other: devices, pipes and unknown kinds
     std::string path;    // relative, no empty, `.` or `..` part; empty for the root itself
     std::string target;  // of a link; of a hard link clean as `path` is
     unsigned mode = 0;   // the nine permission bits

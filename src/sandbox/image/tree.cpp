@@ -97,7 +97,8 @@ Result<> remove_tree(const std::string& path) {
 
 namespace {
 
-// Directories open at once on the way down. Those further up are closed and opened again on the way back.
+// Directories that are open at the same time on the way down. Those further up are closed and opened again on the way
+// back.
 constexpr size_t most_open_levels = 100;
 
 // An entry that another process removed or replaced after it was listed.
@@ -163,7 +164,7 @@ private:
     }
 
     void enter(int parent, const char* name) {
-        // Listing needs the right to read, and looking at the entries the right to search.
+        // Listing needs the right to read, and reading the entries' state the right to search.
         if (m_unreadable == Unreadable::open && ::faccessat(parent, name, R_OK | X_OK, AT_EACCESS) != 0)
             ::fchmodat(parent, name, 0700, 0);
         Fd opened(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

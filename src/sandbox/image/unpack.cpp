@@ -85,7 +85,7 @@ Result<> Unpacker::make(const Place& place, const TarEntry& entry) {
     switch (entry.kind) {
     case TarEntry::directory:
         good = ::mkdirat(parent, name, 0700) == 0 || errno == EEXIST;
-        // The owner keeps every right: nobody else is in the sandbox, and a later layer must get in.
+        // The owner keeps every right: no other user is in the sandbox, and a later layer must get in.
         good = good && ::fchmodat(parent, name, entry.mode | 0700, 0) == 0;
         break;
     case TarEntry::file:

@@ -36,7 +36,7 @@ Result<Fd> attach_loop(int image, bool read_only) {
         // Gone by itself when the last mount goes: nothing to clean up after a crash.
         config.info.lo_flags = LO_FLAGS_AUTOCLEAR | (read_only ? static_cast<uint32_t>(LO_FLAGS_READ_ONLY) : 0u);
         if (::ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) return device;
-        if (errno != EBUSY) return system_error("attach a loop device", errno); // else somebody was faster
+        if (errno != EBUSY) return system_error("attach a loop device", errno); // else another process was faster
     }
     return busy("no loop device is free");
 }

@@ -26,7 +26,7 @@ int refuse(const Error& error) {
     return 125;
 }
 
-// The library has codes of its own, above 100; as everywhere, 2 says that the command line is wrong.
+// The library has codes of its own, above 100; as everywhere, 2 means that the command line is wrong.
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     try {
         app.parse(argc, argv);

@@ -159,7 +159,7 @@ Result<> follow(Sandbox& sandbox, int64_t number, const Command& command, json::
     Fd input;
     pid_t forwarder = 0;
     if (command.pty || command.open_stdin) {
-        // The terminal exists a moment after the command was asked for.
+        // The terminal exists a moment after the command was requested.
         auto opened = sandbox.input(number);
         for (int i = 0; i < 200 && !opened.ok() && opened.error().code == Code::conflict; ++i) {
             if (sandbox.wait(number, 10).ok()) break;
@@ -247,7 +247,7 @@ Result<> add_init_layer(Provider& provider, const RunOptions& options, SandboxSp
     return {};
 }
 
-// Whoever asks for a limit hears when there is none; --json has it in the result.
+// A requested limit that does not exist here is reported; --json has it in the result.
 void warn_not_limited(Sandbox& sandbox) {
     const auto view = sandbox.view();
     if (view.ok() && std::count(view.value().not_limited.begin(), view.value().not_limited.end(), "cpus") > 0)

@@ -25,7 +25,7 @@ struct GarbageOptions {
     std::string threads_age = "30d";
 };
 
-// Empty: neither HONE_DATA_DIR nor HOME says where.
+// Empty: neither HONE_DATA_DIR nor HOME is set.
 std::string default_data_directory();
 
 int run_in_sandbox(const RunOptions& options);

@@ -80,11 +80,11 @@ Result<> EventTail::drain(Auditor& auditor) {
     return {};
 }
 
-// All of the log is taken over and audit.offset says so before it is moved: whatever a crash leaves, no event is lost,
-// since a file with another inode is read from its begin.
+// All of the log is taken over and audit.offset records it before it is moved: whatever a crash leaves, no event is
+// lost, since a file with another inode is read from its begin.
 Result<> EventTail::retire(Auditor& auditor) {
     const Fd alone = TRY(hold_events(log()));
-    if (!alone.is_open()) return {}; // somebody writes just now; the next step will do
+    if (!alone.is_open()) return {}; // it is being written; the next step will do
     TRY(drain(auditor));
     TRY(store());
     if (::rename(log().c_str(), (m_directory + "/audit.old.jsonl").c_str()) != 0)

@@ -112,7 +112,7 @@ public:
 
     Result<> destroy() override {
         auto gone = view_of(ShimVerb::destroy, {});
-        if (!gone.ok() && gone.error().code == Code::unavailable) return {}; // it went before it could answer
+        if (!gone.ok() && gone.error().code == Code::unavailable) return {}; // it ended before it could reply
         if (!gone.ok()) return std::move(gone).error();
         return {};
     }
@@ -396,7 +396,7 @@ private:
     Channel m_channel GUARDED_BY(m_mutex);
     pid_t m_spawner GUARDED_BY(m_mutex) = 0;
     std::optional<Spawner> m_inside GUARDED_BY(m_mutex); // instead of a process
-    std::unique_ptr<SlotPool> m_pool;                    // the last member: its thread asks the spawner
+    std::unique_ptr<SlotPool> m_pool;                    // the last member: its thread uses the spawner
 };
 
 } // namespace

@@ -15,7 +15,7 @@ constexpr auto pause_after_start = std::chrono::milliseconds(20);
 constexpr auto pause_after_failure = std::chrono::seconds(10);
 constexpr auto look_every = std::chrono::seconds(60);
 
-// A slot speaks only when it ends.
+// A slot sends a message only when it ends.
 bool is_dead(const ReadySlot& slot) {
     pollfd state{slot.channel.descriptor(), POLLIN, 0};
     return ::poll(&state, 1, 0) != 0;
@@ -47,7 +47,7 @@ std::optional<ReadySlot> SlotPool::take() {
             taken = std::move(m_slots.front());
             m_slots.pop_front();
         }
-        // An empty pool is filled at once, but a start that must do without it goes first.
+        // An empty pool is filled immediately, but a start that must do without it goes first.
         if (taken && m_slots.empty())
             m_not_before = {};
         else

@@ -45,7 +45,7 @@ private:
     Condition m_changed;
     std::deque<ReadySlot> m_slots GUARDED_BY(m_mutex);
     Moment m_not_before GUARDED_BY(m_mutex){};
-    bool m_wanting GUARDED_BY(m_mutex) = false; // somebody has asked
+    bool m_wanting GUARDED_BY(m_mutex) = false; // a sandbox was requested
     bool m_stopping GUARDED_BY(m_mutex) = false;
     std::thread m_thread; // the last member: it uses all others
 };

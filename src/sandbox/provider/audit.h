@@ -1,4 +1,4 @@
-// What is written down about every sandbox: start, each command with its end, limits, teardown. Shims and the spawner
+// What is recorded about every sandbox: start, each command with its end, limits, teardown. Shims and the spawner
 // append to one file, so that nothing is missed while the server is away; the server drains it into its own log.
 #pragma once
 
@@ -79,14 +79,14 @@ public:
     virtual Result<> record(const SandboxEvent& event, int64_t next) = 0;
 };
 
-// Appends one line in one write. An error means that it is not written down: the caller must not go on.
+// Appends one line in one write. An error means that it is not recorded: the caller must not continue.
 Result<> append_event(const std::string& path, const SandboxEvent& event);
 
 // Keeps writers away, so that the log can be read to its end and moved: they wait, then write to a new one. A closed Fd
-// while somebody writes.
+// while it is being written.
 Result<Fd> hold_events(const std::string& path);
 
-// Gives every event after byte `offset` to the auditor; returns the offset to go on from. A last line that is still
+// Gives every event after byte `offset` to the auditor; returns the offset to continue from. A last line that is still
 // being written waits for the next call; a damaged line is skipped and logged.
 Result<int64_t> drain_events(const std::string& path, int64_t offset, Auditor& auditor);
 

@@ -42,7 +42,7 @@ struct Output {
         std::string bytes;
     };
     std::vector<Part> parts;
-    int64_t next = 0;      // offset to go on from
+    int64_t next = 0;      // offset to continue from
     bool finished = false; // nothing will come after `next`
 };
 
@@ -56,7 +56,7 @@ public:
     virtual Result<CommandResult> wait(int64_t command, int64_t timeout_ms = -1) = 0;
     // Waits until every process has ended.
     virtual Result<SandboxView> wait_stopped(int64_t timeout_ms = -1) = 0;
-    // Output from `offset` on, at most about 1 MiB; waits for some, at most `timeout_ms`. Asking for more says that
+    // Output from `offset` on, at most about 1 MiB; waits for some, at most `timeout_ms`. Reading further means that
     // everything before was taken: the command waits for a slow reader when the spec has an output window.
     virtual Result<Output> output(int64_t command, int64_t offset, int64_t timeout_ms = -1) = 0;
     // A descriptor to write the command's input to; the sandbox keeps one too until `close_input`.

@@ -39,7 +39,7 @@ constexpr auto enum_names(NetworkMode) {
 // Who the worker is on the host. Inside it is always uid 1000.
 enum class UidPolicy {
     automatic, // unique when the spawner is root, else caller
-    unique,    // a host uid of its own, mapped to nobody else; needs root
+    unique,    // a host uid of its own, used by no other sandbox; needs root
     caller,    // the uid that runs Hone; not allowed for root
 };
 constexpr auto enum_names(UidPolicy) {

@@ -1,5 +1,6 @@
 // The output of one command on disk: frames of stdout and stderr in the order they came, appended by the shim, read by
-// whoever follows, also after a restart of the server. Format: docs/sandbox.md. One writer, any number of readers.
+// readers that follow it, also after a restart of the server. Format: docs/sandbox.md. One writer, any number of
+// readers.
 #pragma once
 
 #include "base/file.h"
@@ -29,7 +30,7 @@ Result<int64_t> append_frame(int spool, Stream stream, Time time, std::string_vi
 
 struct Decoded {
     std::vector<Frame> frames;
-    size_t used = 0; // bytes of whole frames; go on from there
+    size_t used = 0; // bytes of whole frames; continue from there
 };
 // Decodes whole frames; an incomplete last one is left for later. Code::corrupt when the text is no spool.
 Result<Decoded> decode_frames(std::string_view text);

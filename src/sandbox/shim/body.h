@@ -48,7 +48,7 @@ struct BodyPlan {
 class Body {
 public:
     virtual ~Body() = default;
-    // Begins; a command may be handed over at once. `settle` waits until it stands, or says why it does not.
+    // Begins; a command may be handed over immediately. `settle` waits until it runs, or returns why it does not.
     virtual Result<> start() = 0;
     virtual Result<> settle() = 0;
     virtual void watch(std::vector<Watch>& watches) = 0;
@@ -57,7 +57,7 @@ public:
                              Fd (&stdio)[3], bool last) = 0;
     virtual void signal(int64_t number, int signal) = 0;
     virtual void kill() = 0;
-    // After the end: lets go of what the kernel takes apart slowly.
+    // After the end: releases what the kernel removes slowly.
     virtual void release() = 0;
     virtual pid_t pid() const = 0;
     virtual int scratch() const = 0; // a descriptor on the file system with all that may be written; -1: none

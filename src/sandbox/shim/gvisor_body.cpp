@@ -338,7 +338,7 @@ private:
         return {};
     }
 
-    // `runsc exec` works once the container's state says that it runs.
+    // `runsc exec` works once the container is running.
     Result<> await_container() {
         for (int i = 0; i < 1000; ++i) {
             if (run_program(runsc({"exec", "--user", "1000:1000", m_plan.id.text(), "/bin/true"})).ok()) return {};

@@ -142,7 +142,7 @@ private:
         return claim;
     }
 
-    // A child that ends while it is set up closes its socket, and may have said why just before.
+    // A child that ends while it is set up closes its socket, and may have sent the reason just before.
     Result<> explain(Result<> outcome) {
         if (outcome.ok()) return outcome;
         if (outcome.error().code == Code::unavailable && m_launched.control.is_open()) {

@@ -7,8 +7,8 @@
 namespace hone::sandbox {
 
 enum class SpawnerVerb {
-    create,    // `spec`; the reply brings the id and a channel to the new shim, which speaks first
-    prepare,   // the reply brings the id of a slot and a channel to its shim, which says when it can be claimed
+    create,    // `spec`; the reply brings the id and a channel to the new shim, which sends the first message
+    prepare,   // the reply brings the id of a slot and a channel to its shim, which reports when it can be claimed
     attach,    // `id`; the reply brings a new channel to its shim
     list,      // the ids of all live sandboxes
     reconcile, // cleans up after dead shims; `id`: after this one only
@@ -51,7 +51,7 @@ enum class ShimVerb {
     execute, // `command`; the reply has its number
     wait,    // until command `number` has ended, or the sandbox has (`number` absent); at most `timeout_ms`
     output,  // until its spool is longer than `offset`, or it has ended; the reader has everything before `offset`.
-             // Without `offset`: at once, and the reply brings a descriptor of the spool
+             // Without `offset`: immediately, and the reply brings a descriptor of the spool
     signal,  // `value` to the command
     resize,  // terminal of the command to `rows`, `columns`
     input,   // the reply brings the writing end of the command's input
@@ -61,7 +61,7 @@ enum class ShimVerb {
     thaw,
     listeners, // the reply brings the broker's listening sockets
     workspace, // the reply brings a directory descriptor of /workspace, also after the end
-    stop,      // ends every process; the sandbox can still be asked
+    stop,      // ends every process; the sandbox can still be queried
     destroy,   // stop, and forget everything
 };
 constexpr auto enum_names(ShimVerb) {

@@ -17,10 +17,10 @@ struct RunningCommand {
     bool exited = false; // its first process has ended
     Duration started{};  // steady
     Duration deadline{}; // 0: none
-    Duration kill_at{};  // after a polite end was asked for; 0: not yet
+    Duration kill_at{};  // after SIGTERM was sent; 0: not yet
     Fd out, err;         // our reading ends; with a terminal only `out`, its master
     Fd input;            // our writing end
-    Fd direct;           // reading end of a direct stdout until somebody takes it
+    Fd direct;           // reading end of a direct stdout until it is taken
     Fd spool;
     std::string spool_path;
     int64_t spool_bytes = 0;

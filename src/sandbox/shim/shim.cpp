@@ -46,7 +46,7 @@ Result<> Shim::open_places() {
     return {};
 }
 
-// The groups and the first process, which mounts the root while this one goes on. A slot has both already.
+// The groups and the first process, which mounts the root while this one continues. A slot has both already.
 Result<> Shim::begin() {
     if (m_slot) {
         m_cgroup = std::move(m_slot->cgroup);
@@ -101,7 +101,7 @@ Result<> Shim::start() {
     // is handed over below, and by then the limits hold.
     if (m_start.tier == Tier::ns) TRY(set_limits());
     TRY(open_listener());
-    // Not written down is not done: without its line in the log nothing of the worker runs. Pid 1 takes the command up
+    // Without its line in the log nothing of the worker runs. Pid 1 takes the command up
     // when it is there.
     TRY(note(EventKind::start, nullptr));
     if (m_spec.command) TRY(execute(*m_spec.command));
@@ -211,7 +211,7 @@ void Shim::command_ended(int64_t number, int wait_status) {
     }
 }
 
-// A command is done when its first process has ended; in a sandbox that goes on, its children may hold the pipes: what
+// A command is done when its first process has ended; in a sandbox that stays, its children may hold the pipes: what
 // is in them now belongs to it, what comes later does not.
 void Shim::close_if_done(RunningCommand& command) {
     if (!command.exited || command.result.finished) return;
@@ -279,7 +279,8 @@ void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
     (void)note(EventKind::teardown, nullptr).ok();
 }
 
-// Empty groups are removed after whoever waits for the end has been told, and before anybody hears that all is gone.
+// Empty groups are removed after those who wait for the end got their reply, and before the end is reported as
+// complete.
 void Shim::remove_groups() {
     if (m_groups_removed) return;
     m_groups_removed = true;
@@ -291,14 +292,14 @@ void Shim::remove_groups() {
     if (m_volume || !m_held.empty()) release_slowly();
 }
 
-// What the kernel takes its time to take apart, and nobody waits for.
+// What the kernel removes slowly, and nothing waits for.
 void Shim::release_slowly() {
     m_slow_left = false;
     m_body->release();
     m_spare.reset();
 }
 
-// Lets go of what others may want next, before anybody is told that it is over.
+// Releases what others may need next, before the end is reported.
 void Shim::release() {
     m_held.clear();
     if (m_volume) {
@@ -369,7 +370,7 @@ void Shim::forget_connections() {
         if (connection.gone && connection.creator && !m_spec.detached) m_orphaned = true;
     m_connections.remove_if([](const Connection& connection) { return connection.gone; });
     if (!m_orphaned) return;
-    // Nobody is left who wants it.
+    // No client is left.
     if (m_view.state == State::stopped)
         leave();
     else

@@ -23,7 +23,7 @@ struct Machine {
     std::optional<SyscallFilter> filter;
 };
 
-// Whether this machine can do what the spec asks for.
+// Whether this machine can do what the spec requires.
 Result<> check_policy(const Machine& machine, const SandboxSpec& spec);
 
 struct ShimStart {

@@ -1,5 +1,5 @@
 // The inside of a shim: one object with one loop that owns everything of its sandbox. shim.cpp starts and ends it,
-// shim_requests.cpp answers, shim_limits.cpp watches the clock and the limits and writes the audit lines. One thread.
+// shim_requests.cpp replies, shim_limits.cpp watches the clock and the limits and writes the audit lines. One thread.
 #pragma once
 
 #include "sandbox/provider/audit.h"
@@ -20,8 +20,8 @@ int64_t milliseconds(Duration duration);
 
 struct Connection {
     Channel channel;
-    std::optional<ShimRequest> pending; // asked to wait
-    Duration pending_until{};           // 0: for ever
+    std::optional<ShimRequest> pending; // waits for its reply
+    Duration pending_until{};           // 0: without a limit
     bool creator = false;
     bool gone = false;
 };
@@ -47,9 +47,9 @@ public:
         m_connections.push_back({std::move(m_start.creator), std::nullopt, {}, true, false});
     }
 
-    // Everything up to the first command; then the creator hears that it is ready.
+    // Everything up to the first command; then the creator gets its reply.
     Result<> start();
-    // Until it is over and nobody wants to know more.
+    // Until it is over and no client is left.
     void serve();
     void refuse(const Error& error);
 
@@ -110,7 +110,7 @@ private:
     std::optional<Slot> m_slot; // until the body has it
     Cgroup m_cgroup;
     std::optional<Volume> m_volume;
-    std::optional<SpareVolume> m_spare; // of a slot, when nobody wanted it
+    std::optional<SpareVolume> m_spare; // of a slot, when it was not needed
     std::unique_ptr<Body> m_body;
     std::list<RunningCommand> m_commands;
     std::list<Connection> m_connections;

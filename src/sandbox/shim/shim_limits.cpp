@@ -22,7 +22,7 @@ namespace {
 constexpr Duration grace = std::chrono::seconds(2);
 // How long a finished sandbox waits for a server to come back and ask.
 constexpr Duration linger = std::chrono::hours(24);
-// How long slow unmounting is put off, so that requests about the end are answered first.
+// How long slow unmounting is put off, so that requests about the end are served first.
 constexpr Duration pause_after_end = std::chrono::milliseconds(50);
 } // namespace
 

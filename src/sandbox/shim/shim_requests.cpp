@@ -1,4 +1,4 @@
-// What a shim answers to the server, to `hone sandbox exec`, and to whoever else may open its socket.
+// Requests of the server, of `hone sandbox exec`, and of other clients that may open a shim's socket.
 #include "sandbox/shim/shim_keeper.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void Shim::answer(Connection& connection, const ShimRequest& request) {
     send(connection, reply.ok() ? reply.value() : refusal<ShimReply>(reply.error()), descriptors);
 }
 
-// Answers when the time has come; false while it has not.
+// Replies when the time has come; false while it has not.
 bool Shim::answer_waiting(Connection& connection, const ShimRequest& request) {
     const bool late =
         connection.pending && connection.pending_until != Duration{} && boot_time() >= connection.pending_until;
@@ -70,7 +70,7 @@ bool Shim::answer_waiting(Connection& connection, const ShimRequest& request) {
         auto found = find(request.number);
         if (!found.ok()) return send(connection, refusal<ShimReply>(found.error())), true;
         RunningCommand& command = *found.value();
-        // Who asks for more has read what was there before.
+        // A request for more means that everything before was read.
         if (request.verb == ShimVerb::output)
             command.acknowledged = std::max(command.acknowledged, request.offset.value_or(0));
         const bool more = request.verb == ShimVerb::output && command.spool_bytes > request.offset.value_or(-1);

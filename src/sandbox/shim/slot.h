@@ -22,7 +22,7 @@ struct Slot {
 // The part of every sandbox of tier `ns` that no spec changes. `plain_root`: with the root over the host's /usr.
 LaunchPlan ground_plan(const Machine& machine, const Store& store, unsigned host_uid, bool plain_root);
 
-// Prepares, tells the creator so, and waits. Fills start_info.spec; none when it was not claimed: then nothing is left
+// Prepares, notifies the creator, and waits. Fills start_info.spec; none when it was not claimed: then nothing is left
 // of it.
 std::optional<Slot> wait_for_claim(ShimStart& start_info);
 

@@ -33,7 +33,7 @@ constexpr unsigned unique_uid_mask = 0x0fffffff;
 constexpr Duration youngest_swept_group = std::chrono::minutes(2);
 
 // A fork shows the arguments and the environment of its parent, and a shim lives long: what was typed, values of
-// variables among it, must not stand in the process list for all that time.
+// variables among it, must not be in the process list for all that time.
 void forget_origin(const std::string& title) {
     const auto shown = read_file("/proc/self/cmdline", 8 << 20);
     char* const start = program_invocation_name; // argv[0], unless it was moved
@@ -67,7 +67,7 @@ Result<Machine> probe_machine() {
     if (::access("/usr/bin/runsc", X_OK) == 0) machine.gvisor_program = "/usr/bin/runsc";
     const std::string path = TRY(find_init_program());
     const std::string program = TRY(read_file(path, 16 << 20));
-    // A copy that nobody can change, so that a worker who reaches its pid 1's executable reaches nothing of the host.
+    // A copy that cannot be changed, so that a worker who reaches its pid 1's executable reaches nothing of the host.
     machine.init_program = TRY(sealed_memory_file("hone-init", program, true));
     return machine;
 }
@@ -75,7 +75,7 @@ Result<Machine> probe_machine() {
 Result<Spawner> Spawner::open(const std::string& data_directory, Place place) {
     Store store = TRY(Store::open(data_directory));
     Machine machine = TRY(probe_machine());
-    // A worker keeps the further groups of whoever made it, whatever its uid is: be in none. Only root can.
+    // A worker keeps the further groups of its creator, whatever its uid is: be in none. Only root can.
     if (machine.as_root && ::setgroups(0, nullptr) != 0) return system_error("leave the groups of root", errno);
     TRY(make_base_roots(store.base(), machine.as_root ? static_cast<int>(inside_uid) : -1));
     int ends[2];
@@ -211,7 +211,7 @@ Result<SpawnerReply> Spawner::act(const SpawnerRequest& request, std::vector<Fd>
         reply.sandboxes.emplace();
         for (const SandboxId& id : m_store.sandboxes()) {
             const auto dead = m_store.lock_dead(id);
-            // A slot has no socket yet: it is nobody's sandbox.
+            // A slot has no socket yet: it is no sandbox yet.
             if (!dead.ok() && dead.error().code == Code::busy && file_exists(m_store.live(id) + "/shim.sock"))
                 reply.sandboxes->push_back(id);
         }
@@ -225,7 +225,7 @@ Result<SpawnerReply> Spawner::act(const SpawnerRequest& request, std::vector<Fd>
 
 void Spawner::serve(Channel client) {
     ::prctl(PR_SET_NAME, "hone-spawner");
-    ::signal(SIGCHLD, SIG_IGN);                                                   // shims are nobody's to wait for
+    ::signal(SIGCHLD, SIG_IGN);                                                   // shims are not waited for
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN); // ends with its server, not before
     for (;;) {
         auto message = client.receive();
@@ -243,7 +243,7 @@ void Spawner::serve(Channel client) {
 void run_spawner(const std::string& data_directory, Channel client) {
     auto spawner = Spawner::open(data_directory);
     if (spawner.ok()) return spawner.value().serve(std::move(client));
-    // Every request gets the reason: refusing is the only way to go on.
+    // Every request gets the reason: it can do nothing else.
     while (client.receive().ok())
         if (!client.send(json::write(refusal<SpawnerReply>(spawner.error()))).ok()) break;
 }

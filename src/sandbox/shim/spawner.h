@@ -12,7 +12,7 @@
 
 namespace hone::sandbox {
 
-// Looks at the machine. A missing primitive is an error that names it.
+// Probes the machine. A missing primitive is an error that names it.
 Result<Machine> probe_machine();
 
 class Spawner {

@@ -93,7 +93,7 @@ bool can_create_in(const std::string& directory) {
     return !directory.empty() && ::access(directory.c_str(), W_OK | X_OK) == 0;
 }
 
-// Moves everybody found in a group to a leaf below it. Processes that fork meanwhile are found by the next round.
+// Moves all processes of a group to a leaf below it. Processes that fork meanwhile are found by the next round.
 bool move_to_leaf(const std::string& directory) {
     const std::string leaf = directory + "/hone-server";
     if (::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return false;
@@ -343,7 +343,7 @@ bool Cgroup::take_oom() const {
     if (oom_is_urgent_event()) return count_in(m_memory_events.read(), "oom_kill") > 0;
     eventfd_t ignored = 0;
     (void)::eventfd_read(m_oom.get(), &ignored);
-    // Version 1 tells before it kills and counts: the event is gone then, so the count is waited for.
+    // Version 1 notifies before it kills and counts: the event is gone then, so the count is waited for.
     for (int wait = 0; wait < 200; ++wait) {
         if (use().oom_kills > 0) return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));

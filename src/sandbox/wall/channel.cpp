@@ -14,7 +14,7 @@ namespace hone::sandbox {
 
 namespace {
 
-// The first byte of a packet says where the text is.
+// The first byte of a packet states where the text is.
 constexpr char text_inside = 'i';
 constexpr char text_in_memory_file = 'm';
 constexpr size_t largest_packet = 32 << 10;
@@ -81,7 +81,7 @@ Result<Message> receive_packet(int socket, size_t limit) {
     message.msg_control = control;
     message.msg_controllen = sizeof control;
     ssize_t count;
-    // A peer that ended with something unread is reported first, once; what it said before is still there.
+    // A peer that ended with something unread is reported first, once; what it sent before is still there.
     bool reset = false;
     do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     while (count < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));

@@ -34,7 +34,7 @@ public:
     Fd release() { return std::move(m_socket); }
 
     Result<> send(std::string_view text, std::span<const int> descriptors = {});
-    // Code::unavailable at the end of the conversation, Code::busy after `timeout_ms` (-1 waits for ever).
+    // Code::unavailable at the end of the conversation, Code::busy after `timeout_ms` (-1: no timeout).
     Result<Message> receive(int timeout_ms = -1);
     // Waits for the other side's next word or its end. True: it has ended and has not read all that was sent to it.
     bool is_unheard();
@@ -47,7 +47,7 @@ private:
 Result<> send_packet(int socket, std::string_view bytes, std::span<const int> descriptors);
 Result<Message> receive_packet(int socket, size_t limit);
 
-// A memory file with this content that nobody can change any more.
+// A memory file with this content that cannot be changed any more.
 Result<Fd> sealed_memory_file(const char* name, std::string_view content, bool executable = false);
 
 } // namespace hone::sandbox

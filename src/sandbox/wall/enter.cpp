@@ -34,8 +34,8 @@ Result<> expect(bool good, const char* what) {
     return system_error(what, errno);
 }
 
-// The kernel's calls, not glibc's: those also ask every thread that glibc knows of, and a child of a bare clone3 knows
-// the threads of its parent, which are not there to answer.
+// The kernel's calls, not glibc's: those also signal every thread in glibc's list, and a child of a bare clone3 knows
+// the threads of its parent, which do not exist here.
 Result<> take_identity() {
     TRY(expect(::syscall(SYS_setresgid, inside_uid, inside_uid, inside_uid) == 0, "take group 1000"));
     TRY(expect(::syscall(SYS_setresuid, inside_uid, inside_uid, inside_uid) == 0, "take user 1000"));
@@ -244,8 +244,8 @@ Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by) {
     TRY(set(RLIMIT_NPROC, *limits.pids + (limits_by == LimitKeeper::rlimit ? 1 : 64)));
     if (limits_by == LimitKeeper::rlimit) {
 #ifndef __SANITIZE_ADDRESS__ // its shadow of the memory counts as data, and no process with it would start
-        // The watchdog looks at what is used; this only bounds what comes between two looks. Runtimes reserve far more
-        // than they use.
+        // The watchdog measures what is used; this only bounds what comes between two measurements. Runtimes reserve
+        // far more than they use.
         TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, 2 * *limits.memory_bytes)));
 #endif
         TRY(set(RLIMIT_FSIZE, *limits.disk_bytes));
@@ -309,7 +309,7 @@ Result<> arrange_descriptors(int init_program, int control) {
     return {};
 }
 
-// What stands while nobody has asked yet.
+// What exists before the claim.
 struct Standing {
     Fd scratch;
     Fd root;            // the plain root; closed when the ground has none
@@ -387,7 +387,7 @@ Result<> build_and_enter(const Ground& ground, int control) {
     return system_error("execute hone-init", errno);
 }
 
-// What the shim has open is not for this process: above all its own end of conversations, whose closing must be heard
+// What the shim has open is not for this process: above all its own end of conversations, whose closing must be noticed
 // when the shim dies while this one still waits.
 void close_others(int control, int init_program) {
     const auto kept = std::minmax(control, init_program);
@@ -426,8 +426,8 @@ std::vector<std::string> masked_proc_entries() {
           "key-users",  "keys",         "kmsg",        "kpagecgroup", "kpagecount", "kpageflags", "latency_stats",
           "modules",    "pagetypeinfo", "sched_debug", "scsi",        "slabinfo",   "softirqs",   "sysrq-trigger",
           "timer_list", "timer_stats",  "tty",         "vmallocinfo", "zoneinfo"})
-        // Root of the host is nobody in the sandbox: what only root may open is shut already, and a mask would be one
-        // mount more for nothing.
+        // Root of the host is not mapped in the sandbox: what only root may open is shut already, and a mask would be
+        // one mount more for nothing.
         if (struct stat status{};
             ::stat((std::string("/proc/") + name).c_str(), &status) == 0 && (status.st_mode & 0007) != 0)
             present.emplace_back(name);

@@ -1,5 +1,5 @@
 // The way into a sandbox: what the first process of the new namespaces does between the clone and becoming hone-init.
-// It lays the ground (identity, scratch, the plain root), waits for a claim that says what this sandbox is for,
+// It lays the ground (identity, scratch, the plain root), waits for a claim that describes what this sandbox is for,
 // finishes the root, drops everything, and locks the doors behind itself. Runs in a forked, single-threaded child of
 // the shim; any failure is reported and ends it: there is no weaker way in.
 #pragma once
@@ -20,7 +20,7 @@ constexpr int broker_ports[] = {3128, 3129};
 // Which side makes the mount descriptors.
 enum class MountMaker { shim, child };
 
-// What is known before anybody has asked for the sandbox.
+// What is known before the sandbox is requested.
 struct Ground {
     MountMaker maker = MountMaker::child;
     // The plain root: none, or its lower directories (topmost first) and what is mounted on it.
@@ -33,7 +33,7 @@ struct Ground {
     int init_program = -1; // hone-init in a sealed memory file
 };
 
-// What whoever asks for the sandbox decides. Travels as JSON to the waiting child.
+// What the creator of the sandbox decides. Travels as JSON to the waiting child.
 struct Claim {
     // In this order: the lower directories of a root of its own (topmost first; none: the ground's root is used), the
     // captured upper directory if any, then what is mounted on the root, the thread volume first.

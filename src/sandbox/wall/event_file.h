@@ -1,5 +1,5 @@
-// A file of a version 2 cgroup that says when it changes, like memory.events. The kernel calls it changed from the
-// moment it is opened until it is read through the same descriptor: whoever polls must read here, or would spin.
+// A file of a version 2 cgroup that reports when it changes, like memory.events. The kernel calls it changed from the
+// moment it is opened until it is read through the same descriptor: a process that polls must read here, or would spin.
 // One thread.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Assembles a system call filter: a search tree over the numbers of the calls, whose leaves answer at once or look at
-// the arguments first. Neighbours with the same answer share a leaf, so the program is small and quick to load; the
-// kernel loads it at every start of a sandbox. Plain functions of their arguments.
+// Assembles a system call filter: a search tree over the numbers of the calls, whose leaves decide immediately or after
+// a check of the arguments. Neighbours with the same result share a leaf, so the program is small and quick to load;
+// the kernel loads it at every start of a sandbox. Plain functions of their arguments.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hone::sandbox {
 
-// Instructions that end in an answer on every way through them.
+// Instructions that end in a result on every path through them.
 using FilterBlock = std::vector<sock_filter>;
 
 FilterBlock answer_with(uint32_t action);

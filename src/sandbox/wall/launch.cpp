@@ -83,7 +83,7 @@ Result<> give_the_word(const LaunchPlan& plan, const Launched& launched) {
     return send_packet(launched.control.get(), "mounts", batch.numbers());
 }
 
-// The next packet of the child; one that says why it failed is an error.
+// The next packet of the child; one with the reason of a failure is an error.
 Result<Message> next_packet(Launched& launched) {
     pollfd wait{launched.control.get(), POLLIN, 0};
     if (::poll(&wait, 1, set_up_timeout_ms) == 0) return unavailable("the sandbox was not set up in time");

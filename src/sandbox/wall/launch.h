@@ -22,7 +22,7 @@ struct Launched {
     Fd process;         // pidfd
     Fd control;         // the socket to the child, later hone-init
     Fd scratch;         // the file system with all that may be written
-    Fd mount_namespace; // held so that its end is taken apart after everybody was told
+    Fd mount_namespace; // held so that it is removed after the end was reported
     std::vector<Fd> listeners;
 };
 
@@ -30,7 +30,7 @@ struct Launched {
 Result<Launched> launch(const LaunchPlan& plan, const Cgroup& cgroup);
 // Until the ground is laid, or why not.
 Result<> await_waiting(Launched& launched);
-// Says what it is for. `volume` is the detached mount of the thread's image in root mode: the first of claim.others.
+// Sends what it is for. `volume` is the detached mount of the thread's image in root mode: the first of claim.others.
 Result<> admit(Launched& launched, MountMaker maker, const Claim& claim, Fd volume);
 // Until hone-init runs, or why not.
 Result<> await_ready(Launched& launched);

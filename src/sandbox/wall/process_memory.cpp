@@ -32,7 +32,7 @@ int64_t process_memory(const std::string& directory) {
     return 0;
 }
 
-// Memory files that nobody has mapped count in no process's set.
+// Memory files that no process has mapped count in no process's set.
 int64_t memory_files(const std::string& directory, std::set<ino_t>& counted) {
     int64_t sum = 0;
     const std::unique_ptr<DIR, int (*)(DIR*)> descriptors(::opendir((directory + "/fd").c_str()), ::closedir);

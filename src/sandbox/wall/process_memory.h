@@ -1,4 +1,4 @@
-// What a process and all its descendants use, for machines without a cgroup that could tell. Any thread.
+// What a process and all its descendants use, for machines without a cgroup that counts it. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ TreeUse process_tree_use(pid_t root);
 struct UnlinkedUse {
     int64_t bytes = 0;
     // False: a process cannot be inspected (it is not dumpable), there are too many descriptors, or a socket holds some
-    // that were sent and not received: nobody can see which.
+    // that were sent and not received: it cannot be seen which.
     bool complete = true;
 };
 // Of the descendants of `root`, which is hone-init and holds none. Files on `memory_devices` (tmpfs, memory files) take

@@ -57,8 +57,8 @@ Result<std::string> find_beside(const std::string& name) {
     directory.resize(directory.rfind('/'));
     const std::string beside = directory + "/" + name;
     if (::access(beside.c_str(), X_OK) == 0) return beside;
-    // Test programs lie in the folder `tests` of the build tree. No other folder above is searched: it may be one that
-    // everybody writes to.
+    // Test programs are in the folder `tests` of the build tree. No other folder above is searched: it may be one that
+    // every user can write to.
     const std::string above = directory + "/../" + name;
     struct stat found {};
     const bool is_ours = directory.ends_with("/tests") && ::lstat(above.c_str(), &found) == 0 &&

@@ -17,7 +17,7 @@ namespace hone::sandbox {
 
 namespace {
 
-// What programs need. Everything absent answers ENOSYS, as an older kernel would, so that libraries fall back.
+// What programs need. Everything absent returns ENOSYS, as an older kernel would, so that libraries fall back.
 constexpr const char* allowed_calls[] = {
     "accept",
     "accept4",
@@ -293,7 +293,7 @@ constexpr const char* allowed_calls[] = {
     "writev",
 };
 
-// Known and refused: these answer EPERM, so that a log says "not permitted" and not "no such call".
+// Known and refused: these return EPERM, so that a log shows "not permitted" and not "no such call".
 constexpr const char* refused_calls[] = {
     "acct",
     "add_key",

@@ -16,7 +16,7 @@ public:
     int load() const;
 
     const std::vector<sock_filter>& program() const { return m_program; }
-    // The calls that need no look at their arguments, as libseccomp names them.
+    // The calls whose arguments are not checked, as libseccomp names them.
     static std::span<const char* const> allowed_names();
     static std::span<const char* const> refused_names();
 

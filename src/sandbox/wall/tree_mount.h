@@ -27,7 +27,7 @@ struct TreeMount {
     };
 };
 
-// `user_namespace` maps ids when the mount asks for it; -1 leaves them.
+// `user_namespace` maps ids when the mount requires it; -1 leaves them.
 Result<Fd> open_tree_mount(const TreeMount& mount, int user_namespace);
 
 // Opens `path` below `root` as a place to mount on, creating directories (or, for `file`, an empty file) as needed.
