@@ -22,7 +22,8 @@ import { query } from "../../router";
 import { preset_page } from "../addresses";
 import { use_monitors } from "../monitors/data";
 import { DurationChoice, type MetricDraft, MetricFields } from "../monitors/metric_fields";
-import { use_presets, use_projects } from "../runs/data";
+import { use_presets } from "../presets/data";
+import { use_projects } from "../projects/data";
 import { DayBudgetFields } from "./budget";
 import { TriggerPreviewBox } from "./preview";
 

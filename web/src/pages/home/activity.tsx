@@ -21,8 +21,9 @@ import {
   signal_page,
   swarm_page,
 } from "../addresses";
+import { project_name } from "../projects/data";
 import { kind_icons, review_title } from "../reviews/data";
-import { project_name, run_time, run_tones, run_words } from "../runs/data";
+import { run_time, run_tones, run_words } from "../runs/data";
 import { SeverityMark } from "../signal/severity_mark";
 
 const most = 5;

@@ -20,7 +20,7 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { issue_page, traces_page } from "../addresses";
-import { use_project } from "../projects/scope";
+import { use_project } from "../projects/data";
 
 const evaluators_key = (project: Project) => `evaluators/${project.id}`;
 const evaluator_route = (id: string) => `/v1/evaluators/${segment(id)}`;

@@ -26,7 +26,7 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query } from "../../router";
 import { automation_page, monitor_page, monitors_page, traces_page } from "../addresses";
-import { use_project } from "../projects/scope";
+import { use_project } from "../projects/data";
 import { MonitorPlot } from "./chart";
 import { event_tone, event_word, monitor_route, monitors_changed, reading_text } from "./data";
 import { MonitorForm } from "./form";

@@ -14,7 +14,7 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { navigate, query } from "../../router";
 import { monitor_page } from "../addresses";
-import { use_project } from "../projects/scope";
+import { use_project } from "../projects/data";
 import { reading_text, state_tones, state_words, use_monitors } from "./data";
 
 export function MonitorState({ monitor }: { monitor: Monitor }) {

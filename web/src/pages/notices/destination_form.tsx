@@ -7,7 +7,7 @@ import { notice_kinds } from "../../lib/sentences/notice";
 import { space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form } from "../../parts/form";
-import { use_projects } from "../runs/data";
+import { use_projects } from "../projects/data";
 
 interface DestinationFormProps {
   destination: Destination | null;

@@ -17,7 +17,7 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { query, set_query } from "../../router";
-import { project_name, use_projects } from "../runs/data";
+import { project_name, use_projects } from "../projects/data";
 import { DestinationForm } from "./destination_form";
 
 const route = (id: string, rest = "") => `/v1/destinations/${segment(id)}${rest}`;

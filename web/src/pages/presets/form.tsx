@@ -11,9 +11,9 @@ import { Note } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { preset_page } from "../addresses";
-import { capture_options } from "../runs/data";
 import { list_skills } from "../skills/data";
 import { ReachLines } from "../skills/reach";
+import { capture_options } from "./data";
 import { type Draft, draft_of, lines, output_kinds, problem_of, settings_of } from "./draft";
 import { ReviewPart, review_summary } from "./review_fields";
 

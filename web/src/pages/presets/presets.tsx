@@ -15,7 +15,7 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { navigate, query } from "../../router";
 import { harnesses_page, preset_page, presets_page, studio_page } from "../addresses";
-import { use_presets } from "../runs/data";
+import { use_presets } from "./data";
 import { PresetForm } from "./form";
 
 const new_name = "new";

@@ -12,7 +12,7 @@ import { current_range } from "../../parts/frame/time_range";
 import { Data, Empty } from "../../parts/state";
 import { query, set_query } from "../../router";
 import { traces_page } from "../addresses";
-import { project_route } from "./scope";
+import { project_route } from "./data";
 
 const default_range = "24h";
 const groupings = ["name", "model", "service", "kind"];

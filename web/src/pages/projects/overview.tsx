@@ -15,7 +15,7 @@ import { Data, Empty } from "../../parts/state";
 import { query } from "../../router";
 import { traces_page } from "../addresses";
 import { SpanBacklog } from "../traces/span_backlog";
-import { project_route } from "./scope";
+import { project_route } from "./data";
 import { SendTrace } from "./send_languages";
 
 const default_range = "24h";

@@ -22,8 +22,8 @@ import { navigate } from "../../router";
 import { project_page, projects_page, signal_page } from "../addresses";
 import { ProjectAccess } from "./access";
 import { Compare } from "./compare";
+import { project_route, use_project } from "./data";
 import { Overview } from "./overview";
-import { project_route } from "./scope";
 import { TraceLimits } from "./trace_limits";
 
 function About({ project }: { project: Project }) {
@@ -222,10 +222,7 @@ function SignalLink({ project }: { project: Project }) {
 
 export function ProjectPage({ params }: { params: Params }) {
   const name = params.project ?? "";
-  const key = `project/${space.value?.id}/${name}`;
-  const load = use_load(key, (signal) =>
-    api.get<Project>(`/v1/projects/${segment(name)}`, { space: space.value?.id }, signal),
-  );
+  const load = use_project(params);
   const tabs = [
     { id: "overview", title: "Overview" },
     { id: "compare", title: "Compare" },
@@ -239,7 +236,7 @@ export function ProjectPage({ params }: { params: Params }) {
         {load.data && can("issue_read") && <SignalLink project={load.data} />}
       </PageHeader>
       <Tabs label="Project" tabs={tabs} />
-      <Data load={load} retry={() => void reload(key)}>
+      <Data load={load} retry={() => void reload("project/")}>
         {(project) => (
           <>
             {tab === "overview" && (

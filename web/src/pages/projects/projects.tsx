@@ -1,11 +1,10 @@
 // All projects of the space.
 
-import { api } from "../../api";
 import type { Project } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { shell_quote } from "../../lib/format/text";
-import { reload, use_load } from "../../load";
-import { can, space } from "../../login";
+import { reload } from "../../load";
+import { can } from "../../login";
 import { Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
@@ -15,6 +14,7 @@ import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { navigate, query, set_query } from "../../router";
 import { project_page } from "../addresses";
+import { use_projects } from "./data";
 import { CreateProject } from "./form";
 
 const columns: Column<Project>[] = [
@@ -68,10 +68,7 @@ function create_command(): string {
 }
 
 export function Projects() {
-  const current = space.value;
-  const load = use_load(`projects/${current?.id}`, (signal) =>
-    api.list<Project>("/v1/projects", { space: current?.id }, signal),
-  );
+  const load = use_projects();
   const open_dialog = () => set_query({ new: "1" });
   use_keys(
     can("project_create") ? [{ keys: "c", title: "Create a project", group: "This page", run: open_dialog }] : [],

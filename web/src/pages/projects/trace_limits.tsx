@@ -11,7 +11,7 @@ import { Field, Form } from "../../parts/form";
 import { Section } from "../../parts/page";
 import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
-import { project_route } from "./scope";
+import { project_route } from "./data";
 
 const size_text = (bytes: number | null | undefined) => (bytes == null ? "" : byte_size(bytes));
 

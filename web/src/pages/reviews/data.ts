@@ -1,7 +1,7 @@
 // Shared by the review pages: API routes, words and colours.
 
 import { api, segment } from "../../api";
-import type { Comment, DiffView, PullRequestState, ReviewItem, VerificationState } from "../../api_types";
+import type { Comment, DiffView, PullRequestState, ReviewItem, ReviewState, VerificationState } from "../../api_types";
 import { reload } from "../../load";
 import { space } from "../../login";
 import type { IconName } from "../../parts/icon";
@@ -29,6 +29,20 @@ export function review_title(item: Pick<ReviewItem, "artifact">): string {
 }
 
 export const is_branch = (artifact: { kind: string }) => artifact.kind === "branch";
+
+export const review_tones: Record<ReviewState, Tone> = {
+  pending: "waiting",
+  approved: "done",
+  rejected: "failed",
+  changes_requested: "limit",
+};
+
+export const review_words: Record<ReviewState, string> = {
+  pending: "pending review",
+  approved: "approved",
+  rejected: "rejected",
+  changes_requested: "changes requested",
+};
 
 export const verification_words: Record<VerificationState, string> = {
   none: "not verified",

@@ -16,8 +16,17 @@ import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { navigate, query, set_query } from "../../router";
 import { review_page } from "../addresses";
-import { project_name, review_tones, review_words, use_projects } from "../runs/data";
-import { is_branch, kind_icons, list_reviews, review_route, review_title, reviews_changed } from "./data";
+import { project_name, use_projects } from "../projects/data";
+import {
+  is_branch,
+  kind_icons,
+  list_reviews,
+  review_route,
+  review_title,
+  review_tones,
+  review_words,
+  reviews_changed,
+} from "./data";
 import { Marks } from "./marks";
 
 function columns(project_of: (id: string) => string): Column<ReviewItem>[] {

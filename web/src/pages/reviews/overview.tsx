@@ -11,8 +11,16 @@ import { Time } from "../../parts/time";
 import { Visible, VisibleLines } from "../../parts/visible";
 import { set_query } from "../../router";
 import { TextContent } from "../runs/artifacts";
-import { list_artifacts, review_tones, review_words } from "../runs/data";
-import { pull_request_tones, pull_request_words, type Thread, verification_tones, verification_words } from "./data";
+import { list_artifacts } from "../runs/data";
+import {
+  pull_request_tones,
+  pull_request_words,
+  review_tones,
+  review_words,
+  type Thread,
+  verification_tones,
+  verification_words,
+} from "./data";
 import { type Drafts, ThreadView } from "./threads";
 
 /** Opens the line in the changes. */

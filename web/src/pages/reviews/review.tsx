@@ -17,12 +17,14 @@ import { Visible } from "../../parts/visible";
 import { navigate } from "../../router";
 import { inbox_page, review_page, run_page } from "../addresses";
 import { Content } from "../runs/artifacts";
-import { list_artifacts, review_tones, review_words } from "../runs/data";
+import { list_artifacts } from "../runs/data";
 import { Changes } from "./changes";
 import {
   list_reviews,
   review_route,
   review_title,
+  review_tones,
+  review_words,
   type Thread,
   threads_of,
   verification_tones,

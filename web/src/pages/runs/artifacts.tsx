@@ -18,9 +18,10 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { review_page } from "../addresses";
-import { is_branch, reviews_changed } from "../reviews/data";
+import { project_name, use_projects } from "../projects/data";
+import { is_branch, review_tones, review_words, reviews_changed } from "../reviews/data";
 import { BranchMarks } from "../reviews/marks";
-import { content_route, project_name, review_tones, review_words, use_projects } from "./data";
+import { content_route } from "./data";
 import { LabelList, read_labels } from "./label_list";
 
 const largest_preview = 1 << 20;

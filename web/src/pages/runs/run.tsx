@@ -20,18 +20,9 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { navigate } from "../../router";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
+import { project_name, use_projects } from "../projects/data";
 import { ArtifactList } from "./artifacts";
-import {
-  is_over,
-  list_artifacts,
-  project_name,
-  run_route,
-  run_time,
-  run_tokens,
-  run_tones,
-  run_words,
-  use_projects,
-} from "./data";
+import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
 import { TranscriptView, use_transcript } from "./transcript";

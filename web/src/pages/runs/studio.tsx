@@ -11,8 +11,8 @@ import { PageHeader } from "../../parts/page";
 import { Data, Empty, Note } from "../../parts/state";
 import { navigate, query } from "../../router";
 import { run_page } from "../addresses";
+import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
-import { use_projects } from "./data";
 import { type Purpose, purposes, tasks } from "./studio_tasks";
 
 interface WorkerProps {

@@ -16,7 +16,8 @@ import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { query, set_query } from "../../router";
 import { run_page, studio_page } from "../addresses";
-import { is_over, project_name, run_route, run_time, run_tokens, run_tones, run_words, use_projects } from "./data";
+import { project_name, use_projects } from "../projects/data";
+import { is_over, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
 import { cost_text, RunActions, RunFacts } from "./run";
 
 const hours = 48;

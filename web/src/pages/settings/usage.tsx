@@ -19,7 +19,8 @@ import { toast_done } from "../../parts/toast";
 import { query, set_query } from "../../router";
 import { automation_page, run_page } from "../addresses";
 import { DayBudgetFields } from "../automations/budget";
-import { capture_options, project_name, use_projects } from "../runs/data";
+import { capture_options } from "../presets/data";
+import { project_name, use_projects } from "../projects/data";
 
 const default_range = "30d";
 const year = 365 * 86_400_000;

@@ -5,7 +5,7 @@ import type { Issue, Status as IssueStatus, Project, Severity, SignalView, Volum
 import { change_text } from "../../lib/format/change";
 import { type Loaded, reload, use_load } from "../../load";
 import type { Tone } from "../../parts/state";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 
 /** Worst first. */
 export const severities: Severity[] = ["critical", "high", "medium", "low"];

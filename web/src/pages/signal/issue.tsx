@@ -18,7 +18,7 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { navigate } from "../../router";
 import { evaluators_page, issue_page, monitor_page, run_page, trace_page } from "../addresses";
-import { use_project } from "../projects/scope";
+import { use_project } from "../projects/data";
 import { TextContent } from "../runs/artifacts";
 import { list_artifacts } from "../runs/data";
 import {

@@ -10,7 +10,7 @@ import { type Column, Earlier, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { set_query } from "../../router";
 import { automation_page } from "../addresses";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 
 const columns: Column<Scan>[] = [
   { id: "when", title: "When", width: "96px", cell: (scan) => <Time time={scan.started_at} /> },

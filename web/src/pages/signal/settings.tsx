@@ -12,8 +12,8 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { set_query } from "../../router";
 import { DayBudgetFields } from "../automations/budget";
-import { project_route } from "../projects/scope";
-import { use_presets } from "../runs/data";
+import { use_presets } from "../presets/data";
+import { project_route } from "../projects/data";
 import { issues_changed, severities } from "./data";
 
 const steps = [

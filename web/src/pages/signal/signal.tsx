@@ -24,7 +24,7 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { issue_page } from "../addresses";
-import { project_route, use_project } from "../projects/scope";
+import { project_route, use_project } from "../projects/data";
 import {
   detector_word,
   growth_text,

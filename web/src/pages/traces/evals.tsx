@@ -12,7 +12,7 @@ import { Icon } from "../../parts/icon";
 import { Data } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 
 /** The span, trace or chat session that is evaluated. */
 export interface EvalSubject {

@@ -6,7 +6,7 @@ import type { Project } from "../../api_types";
 import { follow, type Live } from "../../live";
 import { Icon } from "../../parts/icon";
 import { query, set_query } from "../../router";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 
 /** A list that changes more often is not readable. */
 const pause = 1000;

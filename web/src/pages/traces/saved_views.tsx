@@ -14,7 +14,7 @@ import { Icon } from "../../parts/icon";
 import { Menu, type MenuItem } from "../../parts/menu";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { current_address, navigate, path, query } from "../../router";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 
 interface SavedViewsProps {
   project: Project | undefined;

@@ -19,7 +19,7 @@ import { Data, Empty, Note, State } from "../../parts/state";
 import { current_tab, Tabs } from "../../parts/tabs";
 import { navigate, query, set_query } from "../../router";
 import { traces_page } from "../addresses";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 import { Evals } from "./evals";
 import { SpanKind } from "./span_kind";
 

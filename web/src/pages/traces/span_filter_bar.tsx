@@ -6,7 +6,7 @@ import type { AttributeKeyCount, EvalNameView, FacetValue, FilterFieldInfo, Proj
 import { complete_span_filter, place_at, server_error, unfinished } from "../../lib/filter/span_filter";
 import { use_load } from "../../load";
 import { FilterBar } from "../../parts/filter_bar";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 
 /** Field names and types; they change only with the server's version. */
 export function use_filter_fields(): FilterFieldInfo[] {

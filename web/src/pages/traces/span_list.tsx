@@ -12,7 +12,7 @@ import { current_range } from "../../parts/frame/time_range";
 import { PageHeader } from "../../parts/page";
 import { Data, Empty, ErrorNote } from "../../parts/state";
 import { query, set_query } from "../../router";
-import { project_route, use_project } from "../projects/scope";
+import { project_route, use_project } from "../projects/data";
 import { SpanBacklog } from "./span_backlog";
 import { SpanFilterBar } from "./span_filter_bar";
 

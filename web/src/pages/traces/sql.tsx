@@ -14,7 +14,7 @@ import { Empty, ErrorNote, Skeleton } from "../../parts/state";
 import { Table } from "../../parts/table";
 import { query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
-import { use_project } from "../projects/scope";
+import { use_project } from "../projects/data";
 
 const tables = ["spans", "traces", "chat_sessions", "evals"];
 const most_remembered = 30;

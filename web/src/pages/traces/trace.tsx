@@ -29,7 +29,7 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { chat_session_page, traces_page } from "../addresses";
-import { project_route, use_project } from "../projects/scope";
+import { project_route, use_project } from "../projects/data";
 import { EvalSummary, use_span_evals } from "./evals";
 import { SpanPanel } from "./span";
 import { TraceTree } from "./tree";

@@ -24,7 +24,7 @@ import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
 import { trace_page } from "../addresses";
-import { project_route } from "../projects/scope";
+import { project_route } from "../projects/data";
 import { SendTrace } from "../projects/send_languages";
 import { EvalChips, EvalSummary, use_row_evals } from "./evals";
 import { is_live, LiveButton, use_live } from "./live_spans";

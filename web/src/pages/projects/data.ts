@@ -16,3 +16,13 @@ export function use_project(params: Params): Loaded<Project> {
 /** "/v1/projects/prj_…/trace_rows" */
 export const project_route = (project: { id: string } | undefined, rest: string) =>
   `/v1/projects/${segment(project?.id ?? "")}/${rest}`;
+
+export function use_projects(): Loaded<Project[]> {
+  return use_load(`projects/${space.value?.id}`, (signal) =>
+    api.list<Project>("/v1/projects", { space: space.value?.id }, signal),
+  );
+}
+
+export function project_name(projects: Project[] | undefined, id: string): string {
+  return projects?.find((project) => project.id === id)?.name ?? "";
+}
