@@ -1,4 +1,4 @@
-// What presets, sessions and automations of the space may request at most, below the ceilings of the installation.
+// The policy of a space: limits for presets, sessions and automations, below the limits of the installation.
 
 import { api, segment } from "../../api";
 import type { SpacePolicy, SpacePolicyView } from "../../api_types";
@@ -60,7 +60,7 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
   async function save(): Promise<void> {
     await api.put<SpacePolicyView>(path(), policy_of(draft));
     await reload("space_policy/");
-    toast_done("Policy saved; it applies to every run that starts from now on");
+    toast_done("Policy saved; it applies to new runs");
   }
   const limit = (name: (typeof numbers)[number], label: string, most: string) => (
     <Field
@@ -105,14 +105,14 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
           on_change={(env_secrets) => change({ env_secrets })}
         />
       </Section>
-      <Section title="Sandbox" text="An empty field means: the limit of the installation.">
+      <Section title="Sandbox" text="Empty: the limit of the installation.">
         <Choice
-          label="Weakest isolation"
+          label="Minimum isolation"
           value={draft.minimum_tier}
           disabled={!may_edit}
           options={[
             { value: "ns", title: "ns: kernel namespaces" },
-            { value: "gvisor", title: "gvisor: a kernel of its own" },
+            { value: "gvisor", title: "gvisor: its own kernel" },
           ]}
           on_change={(minimum_tier) => change({ minimum_tier })}
         />
@@ -126,10 +126,7 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
           {limit("minutes", "Minutes", `At most ${installation.wall_clock_minutes}`)}
         </div>
       </Section>
-      <Section
-        title="Budget of one run"
-        text="A run whose settings name no budget gets these. An empty field means: no limit."
-      >
+      <Section title="Budget of one run" text="Used for a run without its own budget. Empty: no limit.">
         <div class="field-row">
           {limit("tokens", "Tokens", `Default of the installation: ${installation.default_tokens || "none"}`)}
           {limit("cost", "US dollars", "Of all model calls of the run")}
@@ -145,7 +142,7 @@ export function Policy() {
     <div class="page narrow">
       <PageHeader
         title="Policy"
-        text="What presets, sessions and automations of this space may request at most. Checked when a preset is saved and again when a run starts."
+        text="Limits for presets, sessions and automations of this space. They are checked when a preset is saved and when a run starts."
       />
       <Data load={load} retry={() => void reload("space_policy/")}>
         {(view) => <PolicyForm key={space.value?.id} view={view} />}
