@@ -166,8 +166,15 @@ Result<Automation> automation_of(const sql::Row& row);
 std::string select_slot();
 Slot slot_of(const sql::Row& row, size_t first = 0);
 
-// Those that have a day budget, without the facts of other folders; for notices.
-Result<std::vector<Automation>> automations_with_budget(sql::Database& database);
+// Automations that have a day budget; for notices.
+struct BudgetedAutomation {
+    AutomationId id;
+    access::SpaceId space_id;
+    access::ProjectId project_id;
+    std::string name;
+    DayBudget budget;
+};
+Result<std::vector<BudgetedAutomation>> automations_with_budget(sql::Database& database);
 
 // A slot to insert.
 struct NewSlot {

@@ -56,6 +56,22 @@ constexpr std::tuple automation_columns{
 }
 ;
 
+constexpr std::tuple budget_columns{
+    sql::Column{"id", &BudgetedAutomation::id}, sql::Column{"space_id", &BudgetedAutomation::space_id},
+    sql::Column{"project_id", &BudgetedAutomation::project_id}, sql::Column{"name", &BudgetedAutomation::name},
+    sql::Column{"tokens_per_day", [](auto& made) -> auto& {return made.budget.tokens_per_day;
+}
+}
+, sql::Column{"cost_micro_usd_per_day", [](auto& made) -> auto& {return made.budget.cost_micro_usd_per_day;
+}
+}
+, sql::Column{"soft_percent", [](auto& made) -> auto& {return made.budget.soft_percent.value;
+}
+}
+,
+}
+;
+
 } // namespace
 
 std::string select_slot() {
@@ -79,12 +95,13 @@ Result<Automation> automation_of(const sql::Row& row) {
     return made;
 }
 
-Result<std::vector<Automation>> automations_with_budget(sql::Database& database) {
-    const auto rows = TRY(database.query(select_automation() +
-                                         " WHERE a.tokens_per_day IS NOT NULL OR a.cost_micro_usd_per_day IS NOT NULL "
-                                         "ORDER BY a.id LIMIT 10000"));
-    std::vector<Automation> automations;
-    for (const auto& row : rows) automations.push_back(TRY(automation_of(row)));
+Result<std::vector<BudgetedAutomation>> automations_with_budget(sql::Database& database) {
+    const auto rows =
+        TRY(database.query("SELECT " + sql::names(budget_columns) +
+                           " FROM automations WHERE tokens_per_day IS NOT NULL OR cost_micro_usd_per_day IS NOT NULL "
+                           "ORDER BY id LIMIT 10000"));
+    std::vector<BudgetedAutomation> automations;
+    for (const auto& row : rows) automations.push_back(sql::read<BudgetedAutomation>(budget_columns, row));
     return automations;
 }
 

@@ -103,9 +103,9 @@ Result<> NoticeFinder::find_budgets() {
     }
     const auto automations = TRY(automation::automations_with_budget(m_database));
     std::vector<std::string> ids;
-    for (const automation::Automation& one : automations) ids.push_back(one.id.text());
+    for (const automation::BudgetedAutomation& one : automations) ids.push_back(one.id.text());
     const auto spent = TRY(broker::spent_by_automations(m_database, ids, day));
-    for (const automation::Automation& one : automations) {
+    for (const automation::BudgetedAutomation& one : automations) {
         const auto used = spent.find(one.id.text());
         notice::Notice notice;
         notice.space = one.space_id;
