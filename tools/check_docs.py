@@ -5,10 +5,11 @@ usage: check_docs.py [HONE_BINARY] [--write]
 
 1. Documents that the program prints are compared with what it prints (only with HONE_BINARY).
 2. Lists between <!-- checked: NAME --> and <!-- end --> are compared with the source tree.
-3. Files, links, functions and ADRs that the prose names must exist.
+3. Files, links, functions, tests, ADRs, routes, commands and metrics that the prose names must exist.
 
 --write writes 1 and 2 instead of comparing them: ./dev docs.
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -115,8 +116,40 @@ def list_suites() -> str:
     return f"Default: {code(sorted(named - extra))}. On request: {code(sorted(extra))}."
 
 
+# Name in docs/dependencies.md, and the headers that its owners include.
+LIBRARIES = [
+    ("Boost.Asio, Boost.Beast 1.81", "sockets, HTTP/1.1 parsing", "BSL-1.0", r"boost/(?:asio|beast)"),
+    ("Boost.JSON 1.81", "JSON trees", "BSL-1.0", r"boost/json"),
+    ("OpenSSL 3.0", "TLS, certificates of runs", "Apache-2.0", r"openssl/"),
+    ("zlib", "gzip: responses, OTLP bodies, images", "zlib", r"zlib\.h"),
+    ("brotli", "response compression, embedded UI", "MIT", r"brotli/"),
+    ("zstd", "backups, OTLP bodies, images", "BSD-3-Clause", r"zstd\.h"),
+    ("SQLite 3.40", "control-plane database, embedded", "public domain", r"sqlite3\.h"),
+    ("libpq 15 (loaded at run time)", "control-plane database, PostgreSQL", "PostgreSQL", r"libpq-fe\.h"),
+    ("libsodium 1.0.18", "Argon2id, BLAKE2b, XChaCha20-Poly1305, random bytes", "ISC", r"sodium"),
+    ("spdlog 1.10", "log output", "MIT", r"spdlog/"),
+    ("libyaml 0.2", "presets, automations and monitors as files", "MIT", r"yaml\.h"),
+    ("toml++ 3.3", "hone.toml", "MIT", r"toml\+\+"),
+    ("CLI11 2.1", "arguments of `hone sandbox`", "BSD-3-Clause", r"CLI/"),
+    ("libseccomp 2.5", "system call filters", "LGPL-2.1", r"seccomp\.h"),
+    ("grpc++ 1.51 (static)", "OTLP/gRPC", "Apache-2.0", r"grpcpp"),
+    ("protozero 1.7", "OTLP/protobuf decoding", "BSD-2-Clause", r"protozero"),
+    ("simdjson 3.0", "OTLP/JSON decoding, JSON of spans", "Apache-2.0", r"simdjson"),
+    ("date 3.0 (tz)", "time zones of schedules and mute windows", "MIT", r"date/tz\.h"),
+    ("RE2", "redaction patterns", "BSD-3-Clause", r"re2/"),
+]
+
+
+def list_dependencies() -> str:
+    rows = ["| name | purpose | included by | license |", "|---|---|---|---|"]
+    for name, purpose, license_name, header in LIBRARIES:
+        owners = sorted({folder_of(file) for file in files_with(rf"#include <{header}")})
+        rows.append(f"| {name} | {purpose} | {code(owners)} | {license_name} |")
+    return "\n".join(rows)
+
+
 CHECKED = {
-    "routes": list_routes, "libraries": list_libraries, "clocks": list_clocks, "permissions": list_permissions,
+    "dependencies": list_dependencies, "routes": list_routes, "libraries": list_libraries, "clocks": list_clocks, "permissions": list_permissions,
     "tables": list_tables, "suites": list_suites,
 }
 
@@ -174,6 +207,33 @@ def check_names(document: pathlib.Path) -> None:
             problems.append(f"{where} names ADR {number}, which does not exist")
 
 
+paths = [re.sub(r"\{\w+\}", "{}", path) for path in json.loads((root / "docs/openapi.json").read_text())["paths"]]
+# Outside of the OpenAPI document: addresses of other servers, and of the edge itself.
+unlisted = ("/healthz", "/readyz", "/metrics", "/_", "/play/", "/api/v3", "/api/v4", "/api/v1/version", "/v1beta", "/anthropic", "/openai", "/gemini")
+commands = set(re.findall(r"^### hone ([\w -]+)$", (root / "docs/cli.md").read_text(), re.M))
+commands |= {name.split()[0] for name in commands} | set(re.findall(r"^\| `([\w-]+)` \|", (root / "docs/cli.md").read_text(), re.M))
+commands |= {"help", "print", "engine", "shim", "spawner", "TOOL"}
+
+
+def check_interface(document: pathlib.Path) -> None:
+    """Routes, commands and metrics that the prose names are those of the program."""
+    text, where = document.read_text(), document.relative_to(root)
+    for path in sorted(set(re.findall(r"`(?:GET|POST|PUT|PATCH|DELETE) (/[^\s`?]*)", text))):
+        wanted = re.sub(r"\{\w+\}", "{}", path).rstrip("/")
+        choices = [wanted.rsplit("/", 1)[0] + "/" + name for name in wanted.rsplit("/", 1)[-1].split("|")]
+        if "…" not in path and not path.startswith(unlisted) and not all(choice in paths for choice in choices):
+            problems.append(f"{where} names the route {path}, which is not in docs/openapi.json")
+    for words in sorted(set(re.findall(r"(?:`|^    )hone ([a-z][\w-]*(?: [a-z][\w|-]*)?)", text, re.M))):
+        first, *rest = words.split(" ")
+        known = first in commands and (not rest or any(c.startswith(first + " ") for c in commands) is False
+                                       or all(f"{first} {name}" in commands for name in rest[0].split("|")))
+        if not known:
+            problems.append(f"{where} names the command `hone {words}`, which does not exist")
+    for name in sorted(set(re.findall(r"`hone_([a-z_]+_(?:total|seconds|bytes|running|length|due|pending))\b", text))):
+        if name not in everything:
+            problems.append(f"{where} names the metric hone_{name}, which is not in src/")
+
+
 def check_adrs() -> None:
     for number, file in enumerate(sorted((root / "docs/adr").glob("*.md")), start=1):
         if not file.name.startswith(f"{number:04}-"):
@@ -191,12 +251,22 @@ def check_adrs() -> None:
 
 
 def check_rooms() -> None:
-    """Each room of src/layers.txt is described in the README of its folder."""
+    """Each room of src/layers.txt is described in the README of its folder; the files that its row names are in it."""
     for line in (src / "layers.txt").read_text().splitlines():
-        if match := re.match(r"(\w+)/([\w/]+) ->", line):
-            readme = src / match.group(1) / "README.md"
-            if readme.exists() and f"`{match.group(2)}/`" not in readme.read_text():
-                problems.append(f"{readme.relative_to(root)} does not describe the room `{match.group(2)}/`")
+        if not (match := re.match(r"(\w+)/([\w/]+) ->", line)):
+            continue
+        folder, room = src / match.group(1), match.group(2)
+        readme = folder / "README.md"
+        if not readme.exists():
+            continue
+        where = readme.relative_to(root)
+        row = re.search(rf"^\| `{room}/` \| ([^|]*)\|", readme.read_text(), re.M)
+        if not row:
+            problems.append(f"{where} has no row for the room `{room}/`")
+            continue
+        for name in re.findall(r"`([\w*]+)(?:\.h)?`", row.group(1)):
+            if not list((folder / room).glob(f"{name}.*")):
+                problems.append(f"{where}: the room `{room}/` has no file {name}")
 
 
 if binaries:
@@ -207,6 +277,8 @@ prose = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *src.glob("*/README
 for document in sorted(prose):
     check_lists(document)
     check_names(document)
+    if document.parts[len(root.parts)] != "tests" and document.name not in ("cli.md", "config.md", "permissions.md"):
+        check_interface(document)
 check_adrs()
 check_rooms()
 print("\n".join(problems) or "documents match the tree")

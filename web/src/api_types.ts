@@ -353,7 +353,7 @@ export type ConditionType = "threshold" | "automatic" | "change" | "absence";
 export interface Conversation {
   /** Messages sent to the model. */
   input: Message[];
-  /** Messages the model answered. */
+  /** Messages that the model returned. */
   output: Message[];
   /** Documents retrieved or reranked. */
   documents: Document[];
@@ -1178,13 +1178,13 @@ export interface Member {
 }
 
 export interface Message {
-  /** system, user, assistant, tool, or what the instrumentation says. */
+  /** system, user, assistant, tool, or the instrumentation's own word. */
   role: string;
   /** Text; parts are joined by line ends, media stand as [image]. */
   content: string;
-  /** The call that a tool's message answers. */
+  /** The call that a tool's message responds to. */
   tool_call_id: string;
-  /** Calls the assistant asks for. */
+  /** Tool calls that the assistant requests. */
   tool_calls: ToolCall[];
 }
 
@@ -2489,7 +2489,7 @@ export interface TokenCounts {
 }
 
 export interface ToolCall {
-  /** The call's id, which the tool's answer repeats. */
+  /** The call's id, which the tool's result repeats. */
   id: string;
   /** The tool. */
   name: string;
