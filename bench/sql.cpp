@@ -95,12 +95,12 @@ int main(int argc, char** argv) {
                 continue;
             }
             ++asked;
-            Result<JudgedSql> judged = internal("not asked");
-            judge.take([&] { return (judged = guard.judge(request)).ok(); });
-            if (!judged.ok()) continue;
-            ClickHouseQuery query(judged.value().text);
+            Result<CheckedSql> checked = internal("not asked");
+            judge.take([&] { return (checked = guard.check(request)).ok(); });
+            if (!checked.ok()) continue;
+            ClickHouseQuery query(checked.value().text);
             query.as_reader = true;
-            query.database = judged.value().database;
+            query.database = checked.value().database;
             query.set("default_format", "JSON").set("max_memory_usage", "536870912").set("max_threads", "2");
             query.deadline = std::chrono::seconds(60);
             bare.take([&] { return telemetry.engine().query(query).ok(); });

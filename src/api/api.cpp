@@ -118,25 +118,26 @@ net::Plan Api::plan(const net::RequestHead& head) {
     net::Plan plan;
     plan.body_limit = m_options.body_limit;
     if (head.path == "/healthz") {
-        plan.answer = health(head);
+        plan.response = health(head);
         return plan;
     }
     if (is_health(head.path)) return plan;
     if (!is_api(head.path)) {
         // The UI: embedded files are answered at once, a directory is read on the pool.
-        if (!m_ui.reads_disk() || !is_safe(head.method)) plan.answer = handle(net::Request{head, {}, nullptr});
+        if (!m_ui.reads_disk() || !is_safe(head.method)) plan.response = handle(net::Request{head, {}, nullptr});
         return plan;
     }
     auto found = find(head);
     if (auto* answer = std::get_if<net::Response>(&found))
-        plan.answer = dressed(std::move(*answer));
+        plan.response = dressed(std::move(*answer));
     else {
         const Route& route = m_routes[std::get<Match>(found).route];
         plan.lane = route.lane;
         plan.stream_body = route.streams_body;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
         if (route.errors == ErrorForm::rpc_status)
-            if (auto refused = refuse_large_traces(head, *plan.body_limit)) plan.answer = dressed(std::move(*refused));
+            if (auto refused = refuse_large_traces(head, *plan.body_limit))
+                plan.response = dressed(std::move(*refused));
         if (route.errors != ErrorForm::ours)
             plan.refusal = [form = route.errors, encoding = encoding_of(head)](net::Response response) {
                 return dressed(in_form(std::move(response), form, encoding));

@@ -103,7 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         (request.path.find("login") != std::string::npos || request.path.find("accept") != std::string::npos))
         return 0;
     net::Plan plan = world.api.plan(request);
-    const net::Response response = plan.answer ? std::move(*plan.answer) : world.api.handle(std::move(request));
+    const net::Response response = plan.response ? std::move(*plan.response) : world.api.handle(std::move(request));
     CHECK_OR_ABORT(response.status >= 200 && response.status < 500);
     if (response.status >= 400) CHECK_OR_ABORT(json::parse(response.body).ok());
     return 0;

@@ -136,7 +136,7 @@ public:
         request.peer = "192.0.2.9";
         request.id = "req_test";
         net::Plan plan = api.plan(request);
-        if (plan.answer) return std::move(*plan.answer);
+        if (plan.response) return std::move(*plan.response);
         return api.handle(std::move(request));
     }
 

@@ -51,7 +51,7 @@ Result<net::Response> take_traces(const Call& call, const InSpace& query, const 
     request.project = call.head.header("X-Project-Name");
     request.space = space.text();
     request.projects = &projects;
-    telemetry::IngestAnswer answer = spans.telemetry.ingest(request);
+    telemetry::IngestResponse answer = spans.telemetry.ingest(request);
     net::Response response;
     response.status = answer.status;
     response.content_type = std::move(answer.content_type);

@@ -36,7 +36,7 @@ TEST_CASE("a flag wins over the environment, the environment over the file") {
     REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
 }
 
-TEST_CASE("a wrong value says where and what") {
+TEST_CASE("an error about a wrong value names its source and the value") {
     const auto error_of = [](std::string_view toml) {
         config::Loaded loaded;
         auto outcome = config::apply_file(loaded, toml, "hone.toml");

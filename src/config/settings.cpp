@@ -221,7 +221,7 @@ constexpr Setting list[] = {
     text<&Config::clickhouse_reader_user>(
         "clickhouse_reader_user",
         "User at clickhouse_url for the SQL that people write. It may read the databases hone_project_* and nothing "
-        "else (docs/ask-traces.md). Empty: there are no SQL queries.",
+        "else (docs/query-traces.md). Empty: there are no SQL queries.",
         "NAME"),
     secret(text<&Config::clickhouse_reader_password>("clickhouse_reader_password", "Password of that user.", "TEXT")),
     text<&Config::engine_library>(

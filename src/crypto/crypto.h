@@ -55,7 +55,7 @@ enum class PasswordCost { interactive, cheap };
 // Argon2id; the text carries its own salt and cost.
 Result<std::string> hash_password(std::string_view password, PasswordCost cost);
 bool verify_password(const std::string& hashed, std::string_view password);
-// Whether a stored hash should be made anew at the next login because the cost has changed.
+// Whether a stored hash must be computed again at the next login because the cost has changed.
 bool needs_rehash(const std::string& hashed, PasswordCost cost);
 
 } // namespace hone::crypto

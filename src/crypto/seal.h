@@ -1,5 +1,5 @@
 // Authenticated encryption of small values: XChaCha20-Poly1305 with a random nonce in front. What is sealed opens only
-// with the same key and the same context: whoever can write the database cannot move a value elsewhere. Any thread.
+// with the same key and the same context: a value that is copied to another row cannot be opened. Any thread.
 #pragma once
 
 #include "base/result.h"

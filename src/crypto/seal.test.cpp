@@ -38,7 +38,7 @@ TEST_CASE("secret bytes move and wipe the text they are taken from") {
     CHECK(text.empty());
     CHECK(std::string_view(place, 7) == std::string_view("\0\0\0\0\0\0\0", 7));
     SecretBytes second = std::move(first);
-    CHECK(first.empty()); // NOLINT(bugprone-use-after-move): what a move leaves is the question
+    CHECK(first.empty()); // NOLINT(bugprone-use-after-move): the state after a move is tested
     CHECK(second.reveal() == "a value that is longer than a short string");
     second = SecretBytes("b");
     CHECK(second.reveal() == "b");

@@ -21,7 +21,7 @@ std::string place(std::string_view text, size_t offset) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-// Boost.JSON keeps the last of two equal keys; two answers to one question are an error here. It works on the raw text,
+// Boost.JSON keeps the last of two equal keys; duplicate keys are an error here. It works on the raw text,
 // since the tree no longer shows it: a stack of the key sets of the open objects.
 class DuplicateFinder {
 public:

@@ -1,7 +1,7 @@
 // JSON over declared fields: json::read<T>(text), json::write(value), json::schema<T>(). Reading is strict: an unknown,
 // missing or mistyped field is an error that names its path ("labels[2] must be a string"). Any thread.
 //   optional<T>      may be absent or null; written as null
-//   optional<optional<T>>  tells null from absent, for changes
+//   optional<optional<T>>  distinguishes null from absent, for changes
 //   Id<Tag>, Time    text; checked for form
 //   enum             its declared name (fields.h)
 //   json::Value      anything
@@ -29,7 +29,7 @@ using Value = boost::json::value;
 using Object = boost::json::object;
 using Array = boost::json::array;
 
-// Nesting beyond this is refused, whoever sends it.
+// Nesting beyond this is rejected.
 constexpr size_t max_depth = 64;
 
 // Parses text to a tree; duplicate keys, bad UTF-8, depth and trailing text are errors.
@@ -90,7 +90,7 @@ Result<> read_field(const Object& object, const std::string& path, std::string_v
     const std::string here = join(path, name);
     const Value* found = object.if_contains(name);
     if constexpr (IsOptional<T>::value) {
-        // optional<optional<T>> tells null (take it away) from absent (leave it).
+        // optional<optional<T>> distinguishes null (remove it) from absent (keep it).
         if (found == nullptr || (found->is_null() && !IsOptional<typename T::value_type>::value)) return {};
         into = TRY(read_value<typename T::value_type>(*found, here));
     } else if constexpr (IsDefaulted<T>::value) {

@@ -80,7 +80,7 @@ TEST_CASE("errors name the path") {
     CHECK(error_of(changed(R"("n")", R"("a\u0000b")")) == "name must not contain a NUL character");
 }
 
-TEST_CASE("a change tells null from absent") {
+TEST_CASE("a change distinguishes null from absent") {
     CHECK(!json::read<sample::Change>("{}").value().days);
     CHECK(json::read<sample::Change>(R"({"days":null})").value().days ==
           std::optional<std::optional<int64_t>>(std::in_place));
@@ -117,7 +117,7 @@ TEST_CASE("text that is not JSON is refused with its place") {
     CHECK(json::parse(R"({"a":{"b":1},"c":{"b":2},"d":["\"x\":",{"b":"\\"}]})").ok());
 }
 
-TEST_CASE("a schema says what reading demands") {
+TEST_CASE("a schema states what reading requires") {
     const auto schema = json::schema<sample::Thing>();
     const auto& thing = schema.at("$defs").at("Thing");
     CHECK(schema.at("$ref").as_string() == "#/$defs/Thing");

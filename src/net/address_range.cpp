@@ -40,7 +40,7 @@ struct Range {
     Kind kind;
 };
 
-// First match counts: single addresses before the ranges they lie in.
+// First match counts: single addresses before the ranges that contain them.
 constexpr Range ranges_v4[] = {
     {{169, 254, 169, 254}, 32, Kind::metadata}, // AWS, GCP, Azure and most others
     {{100, 100, 100, 200}, 32, Kind::metadata}, // Alibaba
@@ -129,7 +129,7 @@ std::optional<std::string_view> refused_range(const Endpoint& endpoint, Reach re
 bool is_own_address(const Endpoint& endpoint) {
     const std::string_view wanted = address_bytes(endpoint);
     ifaddrs* list = nullptr;
-    if (wanted.empty() || getifaddrs(&list) != 0) return true; // unsure counts as own: nothing is dialled
+    if (wanted.empty() || getifaddrs(&list) != 0) return true; // unsure counts as own: no connection is made
     bool own = false;
     for (const ifaddrs* entry = list; entry != nullptr && !own; entry = entry->ifa_next)
         if (entry->ifa_addr != nullptr) {

@@ -1,5 +1,5 @@
-// Which addresses must not be dialled for somebody else: loopback, private networks, metadata services and every range
-// that hides one of them. Used by whoever connects to an address that a user, a worker or an answer named. Pure, any
+// Addresses that the server must not connect to on behalf of a user: loopback, private networks, metadata services and
+// every range that hides one of them. Used wherever the address comes from a user, a worker or a response. Pure, any
 // thread.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class Reach {
     also_private, // also private networks and loopback: servers of one's own. Never link-local or metadata.
 };
 
-// Why this address may not be dialled ("loopback", "private network", …); nothing when it may.
+// Why the server must not connect to this address ("loopback", "private network", …); nothing when it may.
 std::optional<std::string_view> refused_range(const Endpoint& endpoint, Reach reach);
 // Whether the address belongs to an interface of this machine.
 bool is_own_address(const Endpoint& endpoint);

@@ -99,19 +99,17 @@ Result<ParsedResponse> read_head(Wire& wire, size_t header_bytes, bool to_head, 
     const HeadLimits limits{header_bytes, max_fields, header_bytes};
     for (;;) {
         const HeadScanner::Outcome outcome = scanner.scan(wire.input(), limits);
-        if (outcome == HeadScanner::Outcome::bad)
-            return unavailable("the answer is not understood: " + scanner.error().message);
+        if (outcome == HeadScanner::Outcome::bad) return unavailable("malformed response: " + scanner.error().message);
         if (outcome == HeadScanner::Outcome::more) {
-            if (!TRY(wire.receive(patience))) return unavailable("the connection ended before the answer");
+            if (!TRY(wire.receive(patience))) return unavailable("the connection closed before a response arrived");
             continue;
         }
         auto parsed = parse_response_head(std::string_view(wire.input()).substr(0, scanner.size()), to_head);
-        if (auto* error = std::get_if<HeadError>(&parsed))
-            return unavailable("the answer is not understood: " + error->message);
+        if (auto* error = std::get_if<HeadError>(&parsed)) return unavailable("malformed response: " + error->message);
         wire.input().erase(0, scanner.size());
         auto& response = std::get<ParsedResponse>(parsed);
         if (response.status / 100 != 1) return std::move(response);
-        if (response.status == 101) return unavailable("the server switched protocols without being asked");
+        if (response.status == 101) return unavailable("the server switched protocols without a request to do so");
         scanner = {};
     }
 }
@@ -119,7 +117,7 @@ Result<ParsedResponse> read_head(Wire& wire, size_t header_bytes, bool to_head, 
 Result<> send_body(Wire& wire, const ClientRequest& request, const Patience& patience) {
     if (!request.body_source) return wire.send(request.body, patience);
     uint64_t sent = 0;
-    while (!wire.has_early_answer()) {
+    while (!wire.has_early_response()) {
         const std::string piece = TRY(request.body_source());
         sent += piece.size();
         if (request.body_length && (sent > *request.body_length || (piece.empty() && sent < *request.body_length)))
@@ -196,8 +194,8 @@ private:
         }
         if (std::unique_ptr<Wire> kept = take_idle(route.key())) {
             Result<ClientResponse> response = exchange(request, route, std::move(kept), may_follow, patience);
-            // The server may have hung up just now; only if nothing of an answer came is it safe to ask again.
-            const bool retry = !response.ok() && response.error().trail == no_answer && is_repeatable(request);
+            // The server may have closed an idle connection; retry only if no byte of a response arrived.
+            const bool retry = !response.ok() && response.error().trail == no_response && is_repeatable(request);
             if (!retry) return response;
         }
         std::unique_ptr<Wire> wire = TRY(connect(route, patience));
@@ -231,10 +229,10 @@ private:
         TRY(wire.send("CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n" + proxy_authorization(route.proxy) +
                           "\r\n",
                       patience));
-        const ParsedResponse answer = TRY(read_head(wire, m_options.header_bytes, true, patience));
-        if (answer.status != 200)
+        const ParsedResponse tunnel = TRY(read_head(wire, m_options.header_bytes, true, patience));
+        if (tunnel.status != 200)
             return unavailable("the proxy refused a tunnel to " + target + " with status " +
-                               std::to_string(answer.status));
+                               std::to_string(tunnel.status));
         if (!wire.input().empty()) return unavailable("the proxy sent bytes ahead of the tunnel");
         return {};
     }
@@ -253,20 +251,20 @@ private:
         Result<> sent = wire->send(small ? head + request.body : head, patience);
         if (sent.ok() && !small && !is_bodiless(request)) sent = send_body(*wire, request, patience);
         if (!sent.ok()) {
-            if (sent.error().code == Code::unavailable) sent.error().trail = no_answer;
+            if (sent.error().code == Code::unavailable) sent.error().trail = no_response;
             return std::move(sent).error();
         }
-        const bool early = wire->has_early_answer() && !small;
+        const bool early = wire->has_early_response() && !small;
         Result<ParsedResponse> parsed = read_head(*wire, m_options.header_bytes, request.method == "HEAD", patience);
         if (!parsed.ok()) {
-            if (wire->input().empty() && parsed.error().code == Code::unavailable) parsed.error().trail = no_answer;
+            if (wire->input().empty() && parsed.error().code == Code::unavailable) parsed.error().trail = no_response;
             return std::move(parsed).error();
         }
         ClientResponse response;
         response.status = parsed.value().status;
         response.headers = std::move(parsed.value().headers);
         response.url = route.url.origin() + route.url.target;
-        const bool passed_on = !(may_follow && is_redirect(response.status)); // the body of a hop is nobody's
+        const bool passed_on = !(may_follow && is_redirect(response.status)); // the body of a redirect is discarded
         if (request.on_head && passed_on) TRY(request.on_head(response));
         TRY(read_body(*wire, request, parsed.value(), passed_on && request.on_body, response, patience));
         if (parsed.value().keep_alive && !early && wire->input().empty()) keep_idle(route.key(), std::move(wire));
@@ -279,14 +277,15 @@ private:
         while (!decoder.is_done()) {
             std::string piece;
             wire.input().erase(0, decoder.feed(wire.input(), streamed ? piece : response.body));
-            if (decoder.is_failed()) return unavailable("the chunked answer is malformed");
+            if (decoder.is_failed()) return unavailable("malformed response: invalid chunk");
             if (!piece.empty()) TRY(request.on_body(piece));
             if (!streamed && response.body.size() > request.max_response_bytes)
-                return too_large("the answer is larger than " + std::to_string(request.max_response_bytes) + " bytes");
+                return too_large("the response is larger than " + std::to_string(request.max_response_bytes) +
+                                 " bytes");
             if (decoder.is_done()) break;
             const bool more = TRY(wire.receive(patience));
             if (!more && decoder.finish_at_end()) break;
-            if (!more) return unavailable("the connection ended in the middle of the answer");
+            if (!more) return unavailable("the connection closed in the middle of the response");
         }
         return {};
     }
@@ -311,7 +310,8 @@ private:
         if (m_idle.size() > m_options.idle_connections) m_idle.pop_back();
     }
 
-    static constexpr const char* no_answer = "no answer began"; // trail of errors that leave a request unheard
+    static constexpr const char* no_response =
+        "no response began"; // trail of errors after which the request can be repeated
 
     const ClientOptions m_options;
     Mutex m_mutex;

@@ -1,5 +1,5 @@
 // A blocking HTTP/1.1 client for pool threads and the CLI: http, https, unix sockets, proxies, streams both ways.
-// One HttpClient may be used from several threads at once; it keeps idle connections for reuse.
+// One HttpClient may be used from several threads; it keeps idle connections for reuse.
 #pragma once
 
 #include "base/file.h"
@@ -48,7 +48,7 @@ struct ClientResponse {
     int status = 0;
     std::vector<Header> headers;
     std::string body; // empty when on_body took it
-    std::string url;  // where the answer came from, after redirects
+    std::string url;  // where the response came from, after redirects
 
     std::string_view header(std::string_view name) const { return header_value(headers, name); }
 };
@@ -58,7 +58,7 @@ struct ClientRequest {
     std::string url; // http://… or https://…, or unix:/path/to.sock:/target
     std::vector<Header> headers;
     std::string body;
-    // Streams an upload: called until it returns an empty piece. Chunked unless body_length says how much will come.
+    // Streams an upload: called until it returns an empty piece. Chunked unless body_length is set.
     std::function<Result<std::string>()> body_source;
     std::optional<uint64_t> body_length;
     // Called when the header section is in, before any body. An error ends the request with it.
@@ -81,8 +81,8 @@ public:
     HttpClient(HttpClient&&) noexcept;
     HttpClient& operator=(HttpClient&&) noexcept;
 
-    // A Result with any status is a success here: 404 is an answer. Errors: invalid (URL, header), unavailable (no
-    // connection, TLS verification, broken answer), busy (time-out), too_large, conflict (cancelled).
+    // A Result with any status is a success here, also 404. Errors: invalid (URL, header), unavailable (no
+    // connection, TLS verification, broken response), busy (timeout), too_large, conflict (cancelled).
     Result<ClientResponse> send(const ClientRequest& request);
 
 private:

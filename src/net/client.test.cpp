@@ -24,7 +24,7 @@ ClientRequest get(std::string url) {
     return request;
 }
 
-// Accepts one connection after the other and answers each with fixed bytes, whatever was asked.
+// Accepts one connection after the other and sends fixed bytes to each.
 class CannedServer {
 public:
     explicit CannedServer(std::string answer, bool wait_for_request = true) : m_answer(std::move(answer)) {
@@ -59,7 +59,7 @@ private:
     std::thread m_thread;
 };
 
-// A CONNECT proxy for one tunnel at a time, which remembers what it was asked.
+// A CONNECT proxy for one tunnel at a time, which records its requests.
 class TunnelProxy {
 public:
     TunnelProxy() {
@@ -207,7 +207,7 @@ TEST_CASE("uploads and downloads are streamed") {
     CHECK(client.send(wrong).error().code == Code::invalid);
 }
 
-TEST_CASE("a refused upload shows the server's answer, not a broken pipe") {
+TEST_CASE("a rejected upload shows the server's response, not a broken pipe") {
     LambdaHandler handler;
     handler.on_plan = [](const RequestHead&) { return Plan{std::nullopt, Lane::ingest, 1000, false, nullptr}; };
     auto server = start_server(handler);
@@ -280,7 +280,7 @@ TEST_CASE("a request ends when it is cancelled or takes too long") {
     gate.open();
 }
 
-TEST_CASE("answers that are cut, too large, malformed or endless are errors") {
+TEST_CASE("responses that are cut, too large, malformed or endless are errors") {
     HttpClient client;
     const auto outcome = [&](const std::string& answer) {
         CannedServer server(answer);
@@ -303,7 +303,7 @@ TEST_CASE("answers that are cut, too large, malformed or endless are errors") {
     CHECK(outcome("").error().code == Code::unavailable);
 }
 
-TEST_CASE("nobody at the address, a bad URL and a bad header are errors that say so") {
+TEST_CASE("a closed port, a bad URL and a bad header are errors with the reason") {
     HttpClient client;
     std::string free_address;
     { free_address = listen_on("127.0.0.1:0").value().address; }
@@ -320,7 +320,7 @@ TEST_CASE("nobody at the address, a bad URL and a bad header are errors that say
     CHECK(client.send(request).error().code == Code::invalid);
 }
 
-TEST_CASE("redirects are followed only when asked, and credentials stay with their origin") {
+TEST_CASE("redirects are followed only on request, and credentials stay with their origin") {
     LambdaHandler target, origin;
     std::string seen;
     target.on_handle = [&](Request&& request) {
@@ -368,7 +368,7 @@ TEST_CASE("a unix socket is reached by its path, and connect_to overrides where 
     Fd listener(::socket(AF_UNIX, SOCK_STREAM, 0));
     REQUIRE(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     REQUIRE(::listen(listener.get(), 5) == 0);
-    std::thread answering([&] {
+    std::thread responder([&] {
         for (int i = 0; i < 2; ++i) {
             Fd peer(::accept(listener.get(), nullptr, nullptr));
             std::array<char, 4096> bytes;
@@ -385,7 +385,7 @@ TEST_CASE("a unix socket is reached by its path, and connect_to overrides where 
     CHECK(client.send(get("unix:" + path + ":/query?a=b")).value().body == "GET /query?a=b HTTP/1.1");
     request.connect_to = "unix:" + path;
     CHECK(client.send(request).value().body == "GET /x HTTP/1.1");
-    answering.join();
+    responder.join();
     std::filesystem::remove(path);
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 constexpr size_t small_piece = 16 << 10;      // copied behind its head and sent with it
 constexpr size_t swallow_bytes = 64 << 10;    // a refused body up to this is read, so that the connection lives on
-constexpr size_t pipelined_output = 64 << 10; // answers collected before they are sent
+constexpr size_t pipelined_output = 64 << 10; // responses collected before they are sent
 constexpr size_t pipe_buffer = 256 << 10;
 constexpr int rounds_per_turn = 16; // then others have their turn
-constexpr Duration look_for_client = std::chrono::milliseconds(250);
+constexpr Duration client_check_interval = std::chrono::milliseconds(250);
 
 // A client's own id is kept when it is short and plain.
 bool is_request_id(std::string_view text) {
@@ -63,7 +63,7 @@ void Connection::pump() {
     m_edge.notify(m_id);
 }
 
-// True when there may be more to do at once.
+// True when there may be more to do now.
 bool Connection::pump_once() {
     if (m_phase == Phase::closed) return false;
     if (m_phase == Phase::handshake) {
@@ -71,7 +71,7 @@ bool Connection::pump_once() {
         return m_phase == Phase::idle;
     }
     if (has_output() && !flush()) {
-        // One who does not read would hold what was sent before for ever.
+        // A client that does not read would keep these buffers allocated without a limit.
         if (m_outlet && m_outlet->has_overflowed()) take_outlet();
         return false;
     }
@@ -130,7 +130,7 @@ bool Connection::read_input() {
     switch (step.state) {
     case Io::done:
         m_edge.shared().tally.bytes_in += step.bytes;
-        // TLS may hold more that no event will announce; a plain socket that gave less than asked is empty.
+        // TLS may hold more that no event will announce; a plain socket that returned less than requested is empty.
         m_read_dry = !m_socket.is_tls() && step.bytes < scratch.size();
         if (m_phase != Phase::events && m_phase != Phase::lingering) consume({scratch.data(), step.bytes});
         return true;
@@ -149,7 +149,7 @@ bool Connection::read_input() {
 }
 
 void Connection::on_end_of_input() {
-    if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the client went away"));
+    if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the client disconnected"));
     close();
 }
 
@@ -235,21 +235,21 @@ void Connection::begin_request(ParsedRequest&& parsed) {
     current.id = head.id;
     current.decoder = BodyDecoder(current.parsed.framing, current.parsed.length);
     current.plan = call_plan(m_edge.shared().handler, head);
-    if (current.plan.answer) return answer_early(std::move(*current.plan.answer));
+    if (current.plan.response) return respond_early(std::move(*current.plan.response));
     if (m_edge.shared().lane(current.plan.lane).is_full()) {
         ++m_edge.shared().tally.busy;
         Response busy = error_response(unavailable("the server is busy; try again"));
-        return answer_early(current.plan.refusal ? current.plan.refusal(std::move(busy)) : std::move(busy));
+        return respond_early(current.plan.refusal ? current.plan.refusal(std::move(busy)) : std::move(busy));
     }
     begin_body();
 }
 
-// The answer is known before the body. A small body is read and dropped, so that the connection can be used again.
-void Connection::answer_early(Response response) {
+// The response is known before the body. A small body is read and dropped, so that the connection can be used again.
+void Connection::respond_early(Response response) {
     Current& current = *m_current;
     const bool small = current.parsed.framing == Framing::length && current.parsed.length <= swallow_bytes;
     if (!current.decoder.is_done() && small && !current.parsed.expects_continue) {
-        current.plan.answer = std::move(response);
+        current.plan.response = std::move(response);
         current.discard = true;
         m_phase = Phase::body;
         set_body_deadline();
@@ -293,7 +293,7 @@ size_t Connection::parse_body(std::string_view bytes) {
     } else if (current.received > (current.discard ? swallow_bytes : current.body_limit)) {
         break_body(413, too_large("the body is larger than " + std::to_string(current.body_limit) + " bytes"));
     } else if (!current.pipe && !current.discard && !current.memory.grow(grown, m_edge.limits().body_memory)) {
-        break_body(503, unavailable("too many large requests at once; try again"));
+        break_body(503, unavailable("too many large requests at the same time; try again"));
     } else {
         if (current.pipe && grown > 0) {
             current.pipe->push(std::move(current.body));
@@ -307,7 +307,7 @@ size_t Connection::parse_body(std::string_view bytes) {
     return used;
 }
 
-// The rest of the body is not wanted. A handler that is already reading hears of it and answers itself.
+// The rest of the body is not needed. A handler that is already reading gets the error and responds.
 void Connection::break_body(int status, Error error) {
     if (m_current->pipe) {
         m_current->pipe->fail(std::move(error));
@@ -319,7 +319,7 @@ void Connection::break_body(int status, Error error) {
 
 void Connection::finish_body() {
     Current& current = *m_current;
-    if (current.discard) return respond({std::move(*current.plan.answer), nullptr, nullptr, false});
+    if (current.discard) return respond({std::move(*current.plan.response), nullptr, nullptr, false});
     if (!current.pipe) return submit();
     current.pipe->finish();
     m_phase = Phase::waiting;
@@ -333,7 +333,7 @@ void Connection::submit() {
     request.body = std::move(current.body);
     current.body = {};
     if (current.pipe) request.body_stream = make_reader(current.pipe);
-    if (current.plan.lane == Lane::query) request.gone = current.gone = std::make_shared<Cancel>();
+    if (current.plan.lane == Lane::query) request.gone = current.cancel = std::make_shared<Cancel>();
     auto task = make_request_task(m_edge, m_id, std::move(request), std::move(current.memory));
     if (!m_edge.shared().lane(current.plan.lane).submit(task))
         return refuse(503, "unavailable", "the server is busy; try again");
@@ -345,7 +345,7 @@ void Connection::submit() {
 
 // The edge's own word.
 void Connection::refuse(int status, std::string_view code, std::string_view message) {
-    if (!m_current) { // the head itself was bad: there is no telling where the next request starts
+    if (!m_current) { // the head itself was malformed: the start of the next request is unknown
         m_current = std::make_unique<Current>();
         m_current->id = "req_" + make_ulid(m_edge.shared().clock.now());
         m_current->keep_alive = false;
@@ -360,10 +360,10 @@ void Connection::refuse(int status, std::string_view code, std::string_view mess
 void Connection::on_deadline() {
     const Phase phase = m_phase;
     const bool awaits_lane = phase == Phase::waiting || (phase == Phase::streaming && !has_output());
-    if (awaits_lane && m_current->gone) {
+    if (awaits_lane && m_current->cancel) {
         if (!m_socket.has_peer_closed()) return await_lane();
-        ++m_edge.shared().tally.given_up;
-        m_current->gone->cancel();
+        ++m_edge.shared().tally.abandoned;
+        m_current->cancel->cancel();
         return set_deadline({});
     }
     if (has_output() || phase == Phase::handshake || phase == Phase::idle || phase == Phase::lingering) return close();
@@ -375,17 +375,17 @@ void Connection::on_deadline() {
 
 void Connection::drain() {
     m_read_dry = false;
-    pump(); // what has arrived is answered
+    pump(); // requests that have arrived get their response
     if (m_phase == Phase::handshake || (m_phase == Phase::idle && !has_output() && m_input.empty())) return close();
     if (m_phase == Phase::events && !m_current->ends_itself) m_outlet->finish();
 }
 
-void Connection::answer(Answer&& answer) {
+void Connection::on_response(PreparedResponse&& prepared) {
     if (m_phase == Phase::closed || !m_current) {
-        if (answer.outlet) answer.outlet->close();
+        if (prepared.outlet) prepared.outlet->close();
         return;
     }
-    respond(std::move(answer));
+    respond(std::move(prepared));
     pump();
 }
 
@@ -464,13 +464,13 @@ void Connection::set_body_deadline() {
     set_deadline(std::max<Duration>(left, std::chrono::milliseconds(1)));
 }
 
-// A lane's thread works on the answer, however long that takes. A question is given up when its client does so.
+// A lane's thread works on the response, without a time limit. A query is cancelled when its client disconnects.
 void Connection::await_lane() {
-    set_deadline(m_current->gone ? look_for_client : Duration{});
+    set_deadline(m_current->cancel ? client_check_interval : Duration{});
 }
 
-// Half closes and lets the client finish talking: closing at once would reset the connection under its bytes, and the
-// client might lose our answer.
+// Half closes and reads until the client closes: closing immediately would reset the connection under its bytes, and
+// the client might lose our response.
 void Connection::linger() {
     m_socket.set_reset_on_close(false); // all is sent: the end of the connection may now be the end of the response
     m_socket.shut_down_writing();
@@ -485,7 +485,7 @@ void Connection::close() {
     drop_outlet();
     if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
     if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the connection ended"));
-    if (m_current && m_current->gone) m_current->gone->cancel();
+    if (m_current && m_current->cancel) m_current->cancel->cancel();
     m_phase = Phase::closed;
     m_watch.reset();
     m_socket.close();

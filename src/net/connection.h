@@ -1,5 +1,5 @@
-// One client connection as a state machine on its edge's thread: TLS handshake, heads, bodies, answers, streams,
-// time-outs. Knows no Asio: the edge tells it when its socket is ready and when its deadline has passed.
+// One client connection as a state machine on its edge's thread: TLS handshake, heads, bodies, responses, streams,
+// timeouts. Does not use Asio: the edge calls it when its socket is ready and when its deadline has passed.
 #pragma once
 
 #include "base/time.h"
@@ -30,10 +30,10 @@ public:
     void start();
     void on_ready(Ready ready);
     void on_deadline();
-    // The edge goes down: finish what has arrived, then close.
+    // The edge stops: finish what has arrived, then close.
     void drain();
     // From a lane, by way of the edge.
-    void answer(Answer&& answer);
+    void on_response(PreparedResponse&& prepared);
     void close();
     // A pipe has room, an outlet has something.
     void on_notify();
@@ -42,7 +42,7 @@ public:
     const std::string& peer() const { return m_peer; }
     bool is_events() const { return m_phase == Phase::events; }
 
-    int64_t scheduled_tick = 0; // the edge's: where the timer wheel will look at this connection next; 0: nowhere
+    int64_t scheduled_tick = 0; // the edge's: the tick in which the timer wheel checks this connection next; 0: none
 
 private:
     enum class Phase {
@@ -53,10 +53,10 @@ private:
         waiting,   // a lane has the request, whole
         streaming, // sending a response of unknown length
         events,    // the same, and open ended
-        lingering, // answered and half closed; lets the client finish talking
+        lingering, // response sent, half closed; reads until the client closes
         closed,
     };
-    // The request under way, from its head to the end of its answer.
+    // The request under way, from its head to the end of its response.
     struct Current {
         ParsedRequest parsed;
         Plan plan;
@@ -64,17 +64,17 @@ private:
         std::string body;
         MemoryShare memory;
         std::shared_ptr<BodyPipe> pipe;
-        std::shared_ptr<Cancel> gone; // of a question: nobody waits for its answer any more
+        std::shared_ptr<Cancel> cancel; // of a query: cancelled when its client disconnects
         std::string id;
         size_t body_limit = 0;
         uint64_t received = 0;
         Duration waited{}; // for bytes of the body, so far
         Duration waiting_since{};
-        bool discard = false; // the answer is known; the body is read only to keep the connection
+        bool discard = false; // the response is known; the body is read only to keep the connection
         bool is_head = false;
         bool http_1_0 = false;
         bool keep_alive = true;
-        bool chunked = false;     // framing of a streamed answer; else it ends with the connection
+        bool chunked = false;     // framing of a streamed response; else it ends with the connection
         bool ends_itself = false; // an event stream that drain waits for
     };
 
@@ -91,7 +91,7 @@ private:
 
     // A request.
     void begin_request(ParsedRequest&& parsed);
-    void answer_early(Response response);
+    void respond_early(Response response);
     void begin_body();
     size_t parse_body(std::string_view bytes);
     bool admit_body(size_t bytes);
@@ -100,9 +100,9 @@ private:
     void submit();
     void refuse(int status, std::string_view code, std::string_view message);
 
-    // Its answer.
-    void respond(Answer&& answer);
-    void start_stream(Answer&& answer, bool keep);
+    // Its response.
+    void respond(PreparedResponse&& prepared);
+    void start_stream(PreparedResponse&& prepared, bool keep);
     std::string make_head(const Response& response, std::string_view framing, bool keep, size_t room);
     void take_outlet();
     void append_chunk(std::string_view bytes);

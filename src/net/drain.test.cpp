@@ -11,7 +11,7 @@ using namespace hone;
 using namespace hone::net;
 using namespace hone::net::testing;
 
-TEST_CASE("drain answers what has arrived, ends idle connections and event streams, and refuses new ones") {
+TEST_CASE("drain serves requests that have arrived, ends idle connections and event streams, and refuses new ones") {
     LambdaHandler handler;
     Gate gate, running, following;
     std::shared_ptr<EventStream> events;
@@ -54,7 +54,7 @@ TEST_CASE("drain answers what has arrived, ends idle connections and event strea
     CHECK(server->counts().connections_open == 0);
 }
 
-TEST_CASE("drain under load loses no request that a handler has seen, and tears no answer") {
+TEST_CASE("drain under load loses no request that a handler has seen, and cuts no response") {
     LambdaHandler handler;
     std::atomic<int> handled = 0;
     handler.on_handle = [&](Request&&) {
@@ -73,7 +73,7 @@ TEST_CASE("drain under load loses no request that a handler has seen, and tears 
             for (;;) {
                 if (!client.send("GET / HTTP/1.1\r\nHost: t\r\n\r\n")) return;
                 RawResponse response = client.read_response();
-                if (response.status == 0) return; // a clean end before any byte of an answer
+                if (response.status == 0) return; // a clean end before any byte of a response
                 response.body.size() == 5000 ? ++answered : ++torn;
                 if (response.headers["connection"] == "close") return;
             }
@@ -88,7 +88,7 @@ TEST_CASE("drain under load loses no request that a handler has seen, and tears 
 namespace {
 
 // The other side of ten thousand connections, as a process of its own: one process may not hold both ends.
-// Says how many it holds, then waits to be told to end.
+// Prints how many it holds, then waits for the end.
 [[noreturn]] void hold_connections(uint16_t port, int count, int report, int command) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -125,7 +125,7 @@ TEST_CASE("ten thousand idle connections cost little and do not hinder others") 
     LambdaHandler handler;
     handler.on_plan = [](const RequestHead&) {
         Plan plan;
-        plan.answer = text_response(200, "alive");
+        plan.response = text_response(200, "alive");
         return plan;
     };
     auto server = start_server(handler);

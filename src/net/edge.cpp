@@ -55,14 +55,15 @@ void Edge::with(uint64_t id, const Work& work) {
     m_retired.clear();
 }
 
-void Edge::answer(uint64_t id, Answer answer) {
-    post([this, id, held = std::make_shared<Answer>(std::move(answer))] { // shared only because functions are copied
+void Edge::post_response(uint64_t id, PreparedResponse prepared) {
+    post([this, id,
+          held = std::make_shared<PreparedResponse>(std::move(prepared))] { // shared only because functions are copied
         const auto found = m_connections.find(id);
         if (found == m_connections.end()) {
             if (held->outlet) held->outlet->close();
             return;
         }
-        found->second->answer(std::move(*held));
+        found->second->on_response(std::move(*held));
         m_retired.clear();
     });
 }
@@ -86,7 +87,7 @@ void Edge::retire(uint64_t id) {
     const auto found = m_connections.find(id);
     CHECK_OR_ABORT(found != m_connections.end());
     --m_shared.tally.open;
-    m_shared.census.leave(found->second->peer()); // after the count: who waits for the last one may look at it
+    m_shared.census.leave(found->second->peer()); // after the count: a thread that waits for the last one may read it
     m_retired.push_back(std::move(found->second));
     m_connections.erase(found);
 }

@@ -23,8 +23,8 @@ namespace hone::net {
 
 // Counters of one server; written by its edges and lanes.
 struct Tally {
-    std::atomic<uint64_t> accepted{0}, refused{0}, open{0}, requests{0}, bad{0}, busy{0}, given_up{0}, event_streams{0},
-        events_cut{0}, bytes_in{0}, bytes_out{0}, body_memory{0};
+    std::atomic<uint64_t> accepted{0}, refused{0}, open{0}, requests{0}, bad{0}, busy{0}, abandoned{0},
+        event_streams{0}, events_cut{0}, bytes_in{0}, bytes_out{0}, body_memory{0};
 };
 
 // How many connections there are, in all and per peer. Thread-safe.
@@ -33,7 +33,7 @@ public:
     Census(size_t limit, size_t limit_per_peer) : m_limit(limit), m_limit_per_peer(limit_per_peer) {}
     bool enter(const std::string& peer);
     void leave(const std::string& peer);
-    // True when nobody is left before the deadline.
+    // True when all are closed before the deadline.
     bool wait_until_empty(Duration patience);
 
 private:
@@ -68,7 +68,7 @@ public:
 
     // Any thread.
     void post(std::function<void()> work) { m_loop->post(std::move(work)); }
-    void answer(uint64_t id, Answer answer);
+    void post_response(uint64_t id, PreparedResponse prepared);
     void notify(uint64_t id);
 
     // The edge's thread runs this until stop().
@@ -115,7 +115,7 @@ private:
     uint64_t m_next_id = 1024;         // tokens below belong to listeners
     std::unordered_map<uint64_t, std::unique_ptr<Connection>> m_connections;
     std::vector<std::unique_ptr<Connection>> m_retired; // freed when their callback is over
-    std::map<int64_t, std::vector<uint64_t>> m_wheel;   // coarse tick → who to look at
+    std::map<int64_t, std::vector<uint64_t>> m_wheel;   // coarse tick → connections to check
     int64_t m_armed_tick = 0;
     bool m_draining = false;
     int64_t m_date_second = -1;

@@ -15,7 +15,7 @@ TEST_CASE("files embedded at build time come out of the server as they went in")
     LambdaHandler handler;
     handler.on_plan = [&](const RequestHead& head) {
         Plan plan;
-        plan.answer = site.serve(head).value_or(error_response(not_found("page")));
+        plan.response = site.serve(head).value_or(error_response(not_found("page")));
         return plan;
     };
     auto server = start_server(handler);

@@ -49,13 +49,13 @@ public:
     void run() override {
         const std::string accept_encoding(m_request.header("Accept-Encoding"));
         const std::string id = m_request.id;
-        Answer answer{call_handle(m_edge.shared().handler, std::move(m_request)), nullptr, nullptr, false};
+        PreparedResponse prepared{call_handle(m_edge.shared().handler, std::move(m_request)), nullptr, nullptr, false};
         m_request = {};
         m_memory = {};
-        if (answer.response.on_events) return start_events(std::move(answer), id);
-        if (answer.response.stream) return start_stream(std::move(answer));
-        compress_response(accept_encoding, answer.response);
-        m_edge.answer(m_connection, std::move(answer));
+        if (prepared.response.on_events) return start_events(std::move(prepared), id);
+        if (prepared.response.stream) return start_stream(std::move(prepared));
+        compress_response(accept_encoding, prepared.response);
+        m_edge.post_response(m_connection, std::move(prepared));
     }
 
 private:
@@ -63,25 +63,25 @@ private:
         return std::make_shared<Outlet>(capacity,
                                         [edge = &m_edge, connection = m_connection] { edge->notify(connection); });
     }
-    void start_events(Answer&& answer, const std::string& id) {
-        auto on_events = std::exchange(answer.response.on_events, nullptr);
+    void start_events(PreparedResponse&& prepared, const std::string& id) {
+        auto on_events = std::exchange(prepared.response.on_events, nullptr);
         auto outlet = make_outlet(m_edge.limits().event_buffer);
-        answer.outlet = outlet;
-        answer.events = true;
-        answer.events_end = answer.response.events_end;
-        m_edge.answer(m_connection, std::move(answer));
+        prepared.outlet = outlet;
+        prepared.events = true;
+        prepared.events_end = prepared.response.events_end;
+        m_edge.post_response(m_connection, std::move(prepared));
         guarded([&] { on_events(make_event_stream(outlet)); },
                 [&](std::string_view thrown) {
                     log(Level::error, "event handler threw", {{"request", id}, {"what", thrown}});
                     outlet->fail();
                 });
     }
-    void start_stream(Answer&& answer) {
+    void start_stream(PreparedResponse&& prepared) {
         auto outlet = make_outlet(stream_buffer);
-        auto producer = std::make_shared<Producer>(std::move(answer.response.stream), outlet);
-        answer.outlet = outlet;
-        answer.producer = producer;
-        m_edge.answer(m_connection, std::move(answer));
+        auto producer = std::make_shared<Producer>(std::move(prepared.response.stream), outlet);
+        prepared.outlet = outlet;
+        prepared.producer = producer;
+        m_edge.post_response(m_connection, std::move(prepared));
         producer->run();
     }
 
@@ -93,7 +93,7 @@ private:
 
 } // namespace
 
-// After pause() said yes another thread may already be running this: touch nothing.
+// After pause() returned true another thread may already be running this: touch nothing.
 void Producer::run() {
     while (m_outlet->is_open()) {
         if (m_outlet->pause()) return;
@@ -127,7 +127,7 @@ Plan call_plan(Handler& handler, const RequestHead& head) {
     return guarded([&] { return handler.plan(head); },
                    [&](std::string_view thrown) {
                        Plan plan;
-                       plan.answer = broken(head.id, thrown);
+                       plan.response = broken(head.id, thrown);
                        return plan;
                    });
 }

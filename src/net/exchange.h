@@ -1,4 +1,4 @@
-// The lane's side of a request: call the handler, compress, stream. Answers go back to the connection by way of its
+// The lane's side of a request: call the handler, compress, stream. Responses go back to the connection through its
 // edge. Tasks run on a lane's thread.
 #pragma once
 
@@ -43,8 +43,8 @@ private:
     size_t m_bytes = 0;
 };
 
-// Feeds an outlet from a BodySource, as far as the outlet takes it. Shared by the connection, which asks for more,
-// and the lane's thread that produces; never runs twice at once, because it is only asked after it paused.
+// Feeds an outlet from a BodySource, as far as the outlet takes it. Shared by the connection, which requests more,
+// and the lane's thread that produces; never runs in two threads, because more is requested only after it paused.
 class Producer {
 public:
     Producer(std::unique_ptr<BodySource> source, std::shared_ptr<Outlet> outlet)
@@ -59,7 +59,7 @@ private:
 std::unique_ptr<Task> make_produce_task(std::shared_ptr<Producer> producer);
 
 // What a lane's thread hands to the connection.
-struct Answer {
+struct PreparedResponse {
     Response response;
     std::shared_ptr<Outlet> outlet; // of a stream or of events
     std::shared_ptr<Producer> producer;
@@ -67,10 +67,10 @@ struct Answer {
     bool events_end = false; // by themselves; see Response
 };
 
-// Calls the handler with the request and answers connection `connection` of `edge`.
+// Calls the handler with the request and sends the response to connection `connection` of `edge`.
 std::unique_ptr<Task> make_request_task(Edge& edge, uint64_t connection, Request&& request, MemoryShare&& memory);
 
-// What the handler's plan or handle says, or a 500 with a log line if it throws.
+// What the handler's plan or handle returns, or a 500 with a log line if it throws.
 Plan call_plan(Handler& handler, const RequestHead& head);
 Response call_handle(Handler& handler, Request&& request);
 

@@ -1,4 +1,4 @@
-// Bytes that nobody should send: each is refused with the right status, the error envelope and a closed connection.
+// Malformed requests: each is rejected with the right status, the error envelope and a closed connection.
 #include "net/testing/raw_client.h"
 
 using namespace hone;

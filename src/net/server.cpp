@@ -87,7 +87,7 @@ public:
 
     bool drain(Duration patience) override {
         on_first_edge([this] {
-            // Who has connected before now gets an answer; the others find the door closed.
+            // Clients that have connected get a response; new connections are refused.
             for (auto& door : m_doors) accept_some(*door, 1 << 16);
             close_doors();
             for (auto& edge : m_edges) edge->post([edge = edge.get()] { edge->drain(); });
@@ -104,7 +104,7 @@ public:
         counts.requests = tally.requests;
         counts.requests_bad = tally.bad;
         counts.requests_busy = tally.busy;
-        counts.requests_given_up = tally.given_up;
+        counts.requests_abandoned = tally.abandoned;
         counts.event_streams = tally.event_streams;
         counts.events_cut = tally.events_cut;
         counts.bytes_in = tally.bytes_in;
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    // No descriptor is left. The spare one is given up for a moment, so that whoever waits is told by a close instead
+    // No descriptor is left. The spare one is released for a moment, so that the waiting client gets a close instead
     // of waiting while the listener spins.
     void turn_away(Door& door) {
         log(Level::warning, "no descriptor left for a connection", {{"open", m_shared.tally.open.load()}});

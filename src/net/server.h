@@ -23,7 +23,7 @@ inline constexpr size_t lane_count = 3;
 
 // What shall happen with a request whose header section is in.
 struct Plan {
-    std::optional<Response> answer; // set: answer at once on the edge thread (health, refusals); whole bodies only
+    std::optional<Response> response; // set: sent now, on the edge thread (health, rejections); whole bodies only
     Lane lane = Lane::control;
     std::optional<size_t> body_limit; // bytes; absent: the server's default; more is 413
     bool stream_body = false;         // start handle() before the body is in; it pulls from body_stream
@@ -34,7 +34,7 @@ struct Plan {
 class Handler {
 public:
     virtual ~Handler() = default;
-    // On an edge thread: look, decide, do not block.
+    // On an edge thread: decide, do not block.
     virtual Plan plan(const RequestHead& head) = 0;
     // On a thread of the plan's lane: may block. What it throws becomes a 500 and a log line.
     virtual Response handle(Request&& request) = 0;
@@ -47,7 +47,7 @@ struct LaneOptions {
 
 struct ListenAddress {
     std::string address; // "127.0.0.1:7070", "[::]:0", "localhost:80"; port 0 picks a free one
-    // PEM files; both set: this listener speaks TLS 1.2 or newer and nothing else.
+    // PEM files; both set: this listener accepts TLS 1.2 or newer and nothing else.
     std::string certificate_file;
     std::string key_file;
 };
@@ -57,17 +57,17 @@ struct ServerLimits {
     size_t header_count = 100;      // fields; more is 431
     size_t target_bytes = 16 << 10; // more is 414
     size_t body_bytes = 16 << 20;   // when the plan does not say; more is 413
-    // Bodies held in memory by all requests together; more is 503. Guards against many large uploads at once.
+    // Bodies held in memory by all requests together; more is 503. Guards against many large uploads at the same time.
     size_t body_memory = 512 << 20;
     size_t event_buffer = 1 << 20;           // bytes that one event stream may be behind before it is cut
-    size_t max_connections = 20000;          // more are answered 503 and closed
+    size_t max_connections = 20000;          // more get 503 and are closed
     size_t max_connections_per_peer = 0;     // per ip address; 0: no limit of its own (many sit behind one proxy)
     Duration header_timeout{10'000'000'000}; // from its first byte to the end of the header; also the TLS handshake
     Duration body_timeout{30'000'000'000};   // time spent waiting for a body, plus a second per body_rate bytes
     size_t body_rate = 1024;                 // bytes per second that even a slow client must send
     Duration write_timeout{30'000'000'000};  // without any progress
     Duration idle_timeout{75'000'000'000};   // without a byte between requests, and before the first
-    Duration linger_timeout{2'000'000'000};  // how long an early answer lets the client finish talking
+    Duration linger_timeout{2'000'000'000};  // how long to read after an early response
     Duration heartbeat{15'000'000'000};      // comment on a silent event stream
 };
 
@@ -84,12 +84,12 @@ struct ServerCounts {
     uint64_t connections_accepted = 0;
     uint64_t connections_refused = 0; // over a connection limit
     uint64_t connections_open = 0;
-    uint64_t requests = 0;          // whose header section was understood
-    uint64_t requests_bad = 0;      // answered with 4xx by the edge itself
-    uint64_t requests_busy = 0;     // answered with 503 by the edge itself
-    uint64_t requests_given_up = 0; // questions whose client went away
-    uint64_t event_streams = 0;     // open
-    uint64_t events_cut = 0;        // followers that did not keep up
+    uint64_t requests = 0;           // whose header section was understood
+    uint64_t requests_bad = 0;       // 4xx sent by the edge itself
+    uint64_t requests_busy = 0;      // 503 sent by the edge itself
+    uint64_t requests_abandoned = 0; // queries whose client disconnected
+    uint64_t event_streams = 0;      // open
+    uint64_t events_cut = 0;         // followers that did not keep up
     uint64_t bytes_in = 0;
     uint64_t bytes_out = 0;
     uint64_t body_memory = 0; // bytes of request bodies in memory
@@ -108,14 +108,14 @@ public:
     Server() = default;
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
-    // Stops at once: open connections are cut, running handlers are waited for (their streams fail, so they return).
+    // Stops now: open connections are cut, running handlers are waited for (their streams fail, so they return).
     virtual ~Server() = default;
 
     // What was bound, in the order of `listen`: "127.0.0.1:43121".
     virtual std::vector<std::string> addresses() const = 0;
     // Reads the certificate files again; new connections use them. An error leaves the old ones in use.
     virtual Result<> reload_tls() = 0;
-    // Stops accepting, answers every request that has arrived, ends idle connections and event streams. True when
+    // Stops accepting, responds to every request that has arrived, ends idle connections and event streams. True when
     // all connections were over within `patience`. Afterwards the server only waits to be destroyed.
     virtual bool drain(Duration patience) = 0;
     virtual ServerCounts counts() const = 0;

@@ -10,7 +10,7 @@ using namespace hone;
 using namespace hone::net;
 using namespace hone::net::testing;
 
-TEST_CASE("a request is answered by the handler on a lane") {
+TEST_CASE("the handler serves a request on a lane") {
     LambdaHandler handler;
     std::thread::id planned, handled;
     handler.on_plan = [&](const RequestHead& head) {
@@ -48,11 +48,11 @@ TEST_CASE("a request is answered by the handler on a lane") {
     CHECK(server->counts().requests == 1);
 }
 
-TEST_CASE("a plan can answer at once, and the connection lives on") {
+TEST_CASE("a plan can respond immediately, and the connection stays open") {
     LambdaHandler handler;
     handler.on_plan = [](const RequestHead& head) {
         Plan plan;
-        plan.answer = text_response(200, "inline " + head.path);
+        plan.response = text_response(200, "inline " + head.path);
         return plan;
     };
     auto server = start_server(handler);
@@ -74,11 +74,11 @@ TEST_CASE("a client's plain request id is kept, a strange one is not") {
         client.get("/", "X-Request-Id: " + std::string(200, 'a') + "\r\n").headers["x-request-id"].starts_with("req_"));
 }
 
-TEST_CASE("pipelined requests are answered in order") {
+TEST_CASE("pipelined requests are served in order") {
     LambdaHandler handler;
     handler.on_plan = [](const RequestHead& head) {
         Plan plan;
-        if (head.path.ends_with("3")) plan.answer = text_response(200, "GET " + head.path + " ");
+        if (head.path.ends_with("3")) plan.response = text_response(200, "GET " + head.path + " ");
         return plan;
     };
     auto server = start_server(handler);
@@ -89,12 +89,12 @@ TEST_CASE("pipelined requests are answered in order") {
     for (int i = 0; i < 50; ++i) CHECK(client.read_response().body == "GET /" + std::to_string(i) + " ");
 }
 
-TEST_CASE("thousands of pipelined requests answered inline do not pile up in memory") {
+TEST_CASE("thousands of pipelined requests with inline responses do not pile up in memory") {
     LambdaHandler handler;
     const std::string large(20'000, 'x');
     handler.on_plan = [&](const RequestHead&) {
         Plan plan;
-        plan.answer = text_response(200, large);
+        plan.response = text_response(200, large);
         return plan;
     };
     auto server = start_server(handler);
@@ -117,7 +117,7 @@ TEST_CASE("a request that arrives byte by byte is understood") {
     CHECK(client.get("/next").body == "GET /next ");
 }
 
-TEST_CASE("a client that half closes after its request still gets the answer") {
+TEST_CASE("a client that half closes after its request still gets the response") {
     LambdaHandler handler;
     auto server = start_server(handler);
     RawClient client(server->addresses()[0]);
@@ -127,7 +127,7 @@ TEST_CASE("a client that half closes after its request still gets the answer") {
     CHECK(client.is_ended());
 }
 
-TEST_CASE("a client that goes away in the middle of a request leaves nothing behind") {
+TEST_CASE("a client that disconnects in the middle of a request leaves nothing behind") {
     LambdaHandler handler;
     auto server = start_server(handler);
     for (const char* part :
@@ -174,12 +174,12 @@ TEST_CASE("HTTP/1.0 and Connection: close end the connection, keep-alive is hono
     CHECK(client.is_ended());
 }
 
-TEST_CASE("Expect: 100-continue is answered before the body, or refused without it") {
+TEST_CASE("Expect: 100-continue gets its response before the body, or is rejected without it") {
     LambdaHandler handler;
     handler.on_plan = [](const RequestHead& head) {
         Plan plan;
         plan.body_limit = 10;
-        if (head.path == "/no") plan.answer = error_response(403, "forbidden", "no");
+        if (head.path == "/no") plan.response = error_response(403, "forbidden", "no");
         return plan;
     };
     auto server = start_server(handler);
@@ -228,7 +228,7 @@ TEST_CASE("a header with a line break from a handler cannot split the response")
     CHECK_FALSE(response.headers.contains("set-cookie"));
 }
 
-TEST_CASE("a full lane answers 503 with Retry-After while other lanes work") {
+TEST_CASE("a full lane returns 503 with Retry-After while other lanes work") {
     LambdaHandler handler;
     Gate gate;
     std::atomic<int> running = 0;
@@ -330,7 +330,7 @@ TEST_CASE("a taken or senseless address is an error that names it") {
     CHECK_FALSE(Server::start(options, handler).ok());
 }
 
-TEST_CASE("connections above the limits are told and closed") {
+TEST_CASE("connections above the limits get a response and are closed") {
     LambdaHandler handler;
     ServerOptions options = test_options();
     options.limits.max_connections_per_peer = 2;
@@ -393,30 +393,30 @@ TEST_CASE("destroying a server with connections in every state is prompt and saf
     CHECK(half.is_ended());
 }
 
-TEST_CASE("a question is given up when its client goes away, not before") {
+TEST_CASE("a query is cancelled when its client disconnects, not before") {
     LambdaHandler handler;
-    std::atomic<int> asked{0}, given_up{0};
+    std::atomic<int> asked{0}, abandoned{0};
     handler.on_plan = [](const RequestHead& head) {
         Plan plan;
         plan.lane = head.path == "/write" ? Lane::control : Lane::query;
         return plan;
     };
     handler.on_handle = [&](Request&& request) {
-        if (!request.gone) return text_response(200, "not a question");
+        if (!request.gone) return text_response(200, "not a query");
         ++asked;
-        pollfd look{request.gone->descriptor(), POLLIN, 0};
+        pollfd disconnect{request.gone->descriptor(), POLLIN, 0};
         const bool stays = request.path == "/short";
-        if (::poll(&look, 1, stays ? 600 : 20'000) == 0) return text_response(200, "nobody went");
-        given_up += request.gone->is_cancelled();
+        if (::poll(&disconnect, 1, stays ? 600 : 20'000) == 0) return text_response(200, "still connected");
+        abandoned += request.gone->is_cancelled();
         return text_response(200, "late");
     };
     auto server = start_server(handler);
     const std::string address = server->addresses()[0];
     RawClient patient(address);
-    CHECK(patient.get("/write").body == "not a question");
-    CHECK(patient.get("/short").body == "nobody went");
-    CHECK(patient.get("/short").body == "nobody went");
-    CHECK(given_up == 0);
+    CHECK(patient.get("/write").body == "not a query");
+    CHECK(patient.get("/short").body == "still connected");
+    CHECK(patient.get("/short").body == "still connected");
+    CHECK(abandoned == 0);
 
     const auto leave = [&](std::string_view sent) {
         const int before = asked;
@@ -425,8 +425,8 @@ TEST_CASE("a question is given up when its client goes away, not before") {
         REQUIRE(eventually([&] { return asked > before; }));
     };
     leave("GET /long HTTP/1.1\r\nHost: test\r\n\r\n");
-    CHECK(eventually([&] { return given_up == 1; }));
-    leave("GET /long HTTP/1.1\r\nHost: test\r\n\r\nGET /next HTTP/1.1\r\n"); // with bytes that nobody reads
-    CHECK(eventually([&] { return given_up == 2; }));
-    CHECK(patient.get("/short").body == "nobody went");
+    CHECK(eventually([&] { return abandoned == 1; }));
+    leave("GET /long HTTP/1.1\r\nHost: test\r\n\r\nGET /next HTTP/1.1\r\n"); // with bytes that are not read
+    CHECK(eventually([&] { return abandoned == 2; }));
+    CHECK(patient.get("/short").body == "still connected");
 }

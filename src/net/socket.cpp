@@ -25,7 +25,7 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-Result<Addresses> look_up(const std::string& host, uint16_t port, int flags) {
+Result<Addresses> resolve(const std::string& host, uint16_t port, int flags) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
@@ -92,8 +92,8 @@ IoStep Socket::write(std::span<const std::string_view> pieces) {
 }
 
 bool Socket::has_peer_closed() const {
-    pollfd look{m_descriptor.get(), POLLRDHUP, 0};
-    return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    pollfd hangup{m_descriptor.get(), POLLRDHUP, 0};
+    return ::poll(&hangup, 1, 0) > 0 && (hangup.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 void Socket::shut_down_writing() {
@@ -116,7 +116,7 @@ void Socket::set_reset_on_close(bool reset) {
 
 Result<BoundSocket> listen_on(const std::string& address) {
     auto [host, port] = TRY(parse_host_port(address));
-    const Addresses list = TRY(look_up(host, port, AI_PASSIVE));
+    const Addresses list = TRY(resolve(host, port, AI_PASSIVE));
     const addrinfo* entry = list.get();
     Fd socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket.is_open()) return system_error("socket", errno);
@@ -140,7 +140,7 @@ Result<Accepted> accept_one(int listener) {
     if (!socket.is_open()) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             return busy("no descriptor left");
-        // Everything else concerns a connection that is gone already, or says that none waits.
+        // Everything else concerns a connection that is already closed, or means that none waits.
         return Accepted{};
     }
     const int on = 1;
@@ -149,7 +149,7 @@ Result<Accepted> accept_one(int listener) {
 }
 
 Result<std::vector<Endpoint>> resolve(const std::string& host, uint16_t port) {
-    const Addresses list = TRY(look_up(host, port, 0));
+    const Addresses list = TRY(resolve(host, port, 0));
     std::vector<Endpoint> endpoints;
     for (const addrinfo* entry = list.get(); entry && endpoints.size() < 16; entry = entry->ai_next) {
         const char* bytes = reinterpret_cast<const char*>(entry->ai_addr);

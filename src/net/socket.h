@@ -1,5 +1,5 @@
-// A connected non-blocking socket, plain or TLS, that moves what it can at once and says what it waits for. Also how
-// to listen and to dial. The edge and the client use it; one thread at a time.
+// A connected non-blocking socket, plain or TLS, that transfers what it can without blocking and reports what it waits
+// for. Also how to listen and to dial. The edge and the client use it; one thread at a time.
 #pragma once
 
 #include "base/file.h"

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t max_file = 64 << 20;
 
-// If-None-Match: a list of tags, or '*'. Weak comparison, as the RFC asks for.
+// If-None-Match: a list of tags, or '*'. Weak comparison, as the RFC requires.
 bool matches(std::string_view header, std::string_view etag) {
     for (std::string_view candidate : split(header, ',')) {
         candidate = trim(candidate);
@@ -50,7 +50,7 @@ std::optional<std::string> resolve_static_path(std::string_view path) {
     if (!segments.ok() || segments.value().empty()) return std::nullopt;
     std::string resolved;
     for (const std::string& segment : segments.value()) {
-        if (segment.starts_with('.')) return std::nullopt; // hidden files are nobody's business
+        if (segment.starts_with('.')) return std::nullopt; // hidden files are not served
         resolved += '/';
         for (const char c : segment) {
             if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
@@ -118,11 +118,11 @@ std::optional<Response> StaticFiles::serve(const RequestHead& head) const {
     if (head.method != "GET" && head.method != "HEAD") return std::nullopt;
     const std::optional<std::string> path = resolve_static_path(head.path);
     if (!path) return std::nullopt;
-    const auto look = [&](const std::string& name) {
+    const auto find = [&](const std::string& name) {
         return reads_disk() ? serve_disk(head, name) : serve_embedded(head, name);
     };
-    std::optional<Response> response = look(*path);
-    if (!response && is_route(*path)) response = look("/index.html");
+    std::optional<Response> response = find(*path);
+    if (!response && is_route(*path)) response = find("/index.html");
     return response;
 }
 

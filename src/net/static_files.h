@@ -28,7 +28,7 @@ public:
     // Reads from disk at each request: never on the edge thread.
     static StaticFiles directory(std::string path);
 
-    // The answer to GET and HEAD, absent when there is no such file. A path that is no file, and deeper than
+    // The response to GET and HEAD, absent when there is no such file. A path that is no file, and deeper than
     // the files are or without a dot, is a route of the UI and gets index.html.
     std::optional<Response> serve(const RequestHead& head) const;
     bool reads_disk() const { return !m_directory.empty(); }

@@ -117,7 +117,7 @@ bool Outlet::add_event(std::string_view event) {
         m_end = End::failed;
         m_overflowed = true;
         m_pending = {};
-        m_notified = false; // what was told before may wait for a client that does not read
+        m_notified = false; // an earlier notification may wait for a client that does not read
     } else {
         m_pending += event;
     }

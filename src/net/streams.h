@@ -13,7 +13,7 @@
 
 namespace hone::net {
 
-// Called, from any thread, when the edge should look at the connection again. Must not be called after close().
+// Called, from any thread, when the edge should check the connection again. Must not be called after close().
 using Notify = std::function<void()>;
 
 // Edge → handler.
@@ -29,7 +29,7 @@ public:
 
     // Handler: see BodyReader.
     Result<std::string> read();
-    void abandon(); // nobody will read any more
+    void abandon(); // there is no reader any more
 
 private:
     const size_t m_capacity;
@@ -72,8 +72,8 @@ public:
         bool wants_more = false; // the producer paused; submit its next step
     };
     Taken take();
-    // The connection is over: producers hear of it, nobody is notified any more. True when the producer had paused
-    // and so will not hear of it by itself.
+    // The connection is closed: producers get an error, notifications stop. True when the producer had paused
+    // and so must be woken.
     bool close();
 
 private:

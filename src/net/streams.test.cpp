@@ -127,7 +127,7 @@ TEST_CASE("a slow download holds neither memory nor a thread") {
     SUBCASE("read in the end") {
         CHECK(slow.read_response().body.size() == total);
     }
-    SUBCASE("given up") {
+    SUBCASE("abandoned") {
         slow.close();
         CHECK(eventually([&] { return destroyed.load(); }));
     }
@@ -144,7 +144,7 @@ TEST_CASE("a source that fails cuts the response so that it cannot pass for comp
     auto server = start_server(handler);
     RawClient client(server->addresses()[0]);
     client.send("GET / HTTP/1.1\r\nHost: t\r\n\r\n");
-    // The body is taken apart: a search for the last chunk would also find a request id that ends with 0.
+    // The body is parsed: a search for the last chunk would also find a request id that ends with 0.
     const RawResponse response = client.read_response();
     CHECK(response.status == 200);
     CHECK_FALSE(response.complete);
@@ -236,7 +236,7 @@ TEST_CASE("a handler that leaves a streamed body unread ends the connection, not
     RawResponse response = client.read_response();
     CHECK(response.status == 403);
     CHECK(response.headers["connection"] == "close");
-    client.send(std::string(100'000, 'x')); // still swallowed for a moment, so that the answer is not lost
+    client.send(std::string(100'000, 'x')); // still swallowed for a moment, so that the response is not lost
     client.half_close();
     CHECK(client.is_ended());
 }
@@ -349,7 +349,7 @@ TEST_CASE("a follower that leaves is noticed without anything being sent") {
     CHECK(at_once);
 }
 
-TEST_CASE("many threads may send events at once and none is torn") {
+TEST_CASE("many threads can send events at the same time and none is torn") {
     EventServer events;
     RawClient client(events.server->addresses()[0]);
     client.send(follow);

@@ -203,7 +203,7 @@ public:
         return {};
     }
 
-    // One read from the kernel for several records instead of two for each. Whoever uses it tries before it waits.
+    // One read from the kernel for several records instead of two for each. Callers try to read before they wait.
     void read_ahead() {
         constexpr size_t bytes = 64 << 10;
         SSL_CTX_set_read_ahead(m_context.get(), 1);

@@ -23,7 +23,7 @@ public:
     virtual Io handshake() = 0;
     virtual IoStep read(char* into, size_t size) = 0;
     virtual IoStep write(std::string_view bytes) = 0;
-    // Says goodbye if the socket takes it at once.
+    // Sends close_notify if the socket accepts it without blocking.
     virtual void close() = 0;
     // Why the last step failed.
     virtual std::string problem() const = 0;

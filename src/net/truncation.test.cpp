@@ -20,7 +20,7 @@ namespace {
 
 using Step = std::function<Result<std::string>()>;
 
-// "begin", and when the client has that, what the test says.
+// "begin", and when the client has that, what the test sends.
 class StagedSource final : public BodySource {
 public:
     StagedSource(Gate& seen, Step then) : m_seen(seen), m_then(std::move(then)) {}
@@ -100,7 +100,7 @@ struct Ending {
 
 } // namespace
 
-TEST_CASE("a streamed response looks complete exactly when its source said so") {
+TEST_CASE("a streamed response looks complete exactly when its source reported the end") {
     const std::array endings{
         Ending{"the source ends", [] { return std::string(); }, true},
         Ending{"the source fails", []() -> Result<std::string> { return internal("disk broke"); }, false},
@@ -218,8 +218,8 @@ TEST_CASE("a client that stops reading finds a broken response and no short one"
         }
 }
 
-TEST_CASE("a handler of events that throws cuts its stream before anybody can take it for complete") {
-    // Asked for its text while the exception is handled, it waits until the client has seen the end.
+TEST_CASE("a handler of events that throws cuts its stream before a client can take it for complete") {
+    // When its text is read while the exception is handled, it waits until the client has seen the end.
     struct Patient final : std::exception {
         explicit Patient(Gate& gate) : m_gate(gate) {}
         const char* what() const noexcept override {
@@ -282,7 +282,7 @@ TEST_CASE("a stream of events is complete when it was closed, and cut when it wa
     CHECK(dropped.was_reset());
 }
 
-TEST_CASE("drain waits for events that are the answer to one request") {
+TEST_CASE("drain waits for events that are the response to one request") {
     LambdaHandler handler;
     Gate running, gate;
     handler.on_handle = [&](Request&&) {
@@ -291,7 +291,7 @@ TEST_CASE("drain waits for events that are the answer to one request") {
         response.on_events = [&](const std::shared_ptr<EventStream>& events) {
             running.open();
             gate.wait();
-            events->send("", "", "the answer");
+            events->send("", "", "the response");
             events->close();
         };
         return response;
@@ -304,7 +304,7 @@ TEST_CASE("drain waits for events that are the answer to one request") {
     gate.open();
     const RawResponse response = client.read_response();
     CHECK(response.complete);
-    CHECK(response.body == "data: the answer\n\n");
+    CHECK(response.body == "data: the response\n\n");
     client.close();
     CHECK(server->drain(30s));
 }
@@ -344,7 +344,7 @@ namespace {
 
 enum class Goodbye { proper, none, reset }; // none: without TLS' close_notify
 
-// Answers one request with bytes that end with the connection, and ends it as told.
+// Sends bytes that end with the connection to one request, and ends it as the test requires.
 class AbruptServer {
 public:
     AbruptServer(std::shared_ptr<const TlsContext> tls, Goodbye goodbye) {

@@ -67,29 +67,29 @@ Result<> Wire::start_tls(const TlsContext& context, const std::string& host, con
 }
 
 Result<> Wire::send(std::string_view bytes, const Patience& patience) {
-    while (!bytes.empty() && !has_early_answer()) {
+    while (!bytes.empty() && !has_early_response()) {
         const IoStep step = m_socket.write(std::array{bytes});
         if (step.state == Io::done) {
             bytes.remove_prefix(step.bytes);
         } else if (step.state == Io::want_read || step.state == Io::want_write) {
-            // A server that refuses an upload answers before it has read it all.
+            // A server that rejects an upload responds before it has read it all.
             TRY(wait(POLLIN | POLLOUT, patience.idle, patience));
-            TRY(look_for_answer());
+            TRY(check_for_response());
         } else {
             const std::string problem = m_socket.problem();
-            TRY(look_for_answer());
-            if (!has_early_answer()) return unavailable("cannot send to " + m_name + ": " + problem);
+            TRY(check_for_response());
+            if (!has_early_response()) return unavailable("cannot send to " + m_name + ": " + problem);
         }
     }
     return {};
 }
 
-bool Wire::has_early_answer() const {
+bool Wire::has_early_response() const {
     return m_input.size() >= 10 && !m_input.starts_with("HTTP/1.1 1");
 }
 
-// Takes what is there without waiting. The end of the connection is for the reader of the answer to find.
-Result<> Wire::look_for_answer() {
+// Takes what is there without waiting. The end of the connection is left to the reader of the response.
+Result<> Wire::check_for_response() {
     std::array<char, 4096> bytes;
     const IoStep step = m_socket.read(bytes);
     if (step.state == Io::done) m_input.append(bytes.data(), step.bytes);

@@ -23,17 +23,17 @@ struct Patience {
 
 class Wire {
 public:
-    // The first endpoint that answers.
+    // The first endpoint that accepts.
     static Result<std::unique_ptr<Wire>> dial(const std::vector<Endpoint>& endpoints, const Patience& patience);
 
     Result<> start_tls(const TlsContext& context, const std::string& host, const Patience& patience);
-    // Stops early, without an error, when the other side starts to answer: see has_input().
+    // Stops early, without an error, when the server starts its response: see has_input().
     Result<> send(std::string_view bytes, const Patience& patience);
     // Adds what comes next to input(); false at the end of the connection.
     Result<bool> receive(const Patience& patience);
     std::string& input() { return m_input; }
-    // An answer has begun while we were still sending.
-    bool has_early_answer() const;
+    // A response has begun while we were still sending.
+    bool has_early_response() const;
     // Nothing has come and the other side has not hung up: fit for another request.
     bool is_quiet();
 
@@ -41,7 +41,7 @@ private:
     explicit Wire(Socket socket, std::string name) : m_socket(std::move(socket)), m_name(std::move(name)) {}
     Result<> wait(short events, Duration limit, const Patience& patience);
     Result<> handshake(const Patience& patience);
-    Result<> look_for_answer();
+    Result<> check_for_response();
 
     Socket m_socket;
     std::string m_name; // for messages

@@ -15,7 +15,7 @@ namespace dom = simdjson::dom;
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-bool looks_special(const Attributes& map) {
+bool is_special(const Attributes& map) {
     return map.size() == 1 && map[0].key.starts_with('$');
 }
 
@@ -185,7 +185,7 @@ void append_value_text(std::string& out, const Value& value) {
             out += ']';
         }
         void operator()(const Attributes& map) {
-            const bool wrap = looks_special(map);
+            const bool wrap = is_special(map);
             if (wrap) out += R"({"$map":)";
             append_attribute_text(out, map);
             if (wrap) out += '}';

@@ -35,13 +35,13 @@ void add_attribute(Attributes& attributes, uint32_t& dropped, KeyValue&& attribu
         return;
     }
     dropped += dropped != UINT32_MAX;
-    if (marks.dropped_keys.size() >= 16) return; // the count says how many more
+    if (marks.dropped_keys.size() >= 16) return; // the count includes the rest
     const std::string_view key = truncate_utf8(attribute.key, 64);
     marks.dropped_keys.push_back(key);
-    marks.truncated.push_back(key); // never silently: the span says that it is not whole
+    marks.truncated.push_back(key); // never silently: the span lists what was cut
 }
 
-std::string_view judge(Span& span) {
+std::string_view check_span(Span& span) {
     if (span.trace_id.size() != 16) return "trace id is not 16 bytes";
     if (all_zero(span.trace_id)) return "trace id is zero";
     if (span.span_id.size() != 8) return "span id is not 8 bytes";

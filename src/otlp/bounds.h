@@ -1,4 +1,4 @@
-// What both decoders do to every text, id and span: repair, cut, mark, judge. Internal to otlp/.
+// What both decoders do to every text, id and span: repair, cut, mark, check. Internal to otlp/.
 #pragma once
 
 #include "otlp/message.h"
@@ -21,6 +21,6 @@ std::string_view bounded_text(Batch& batch, std::string_view raw, size_t bytes, 
 void add_attribute(Attributes& attributes, uint32_t& dropped, KeyValue&& attribute, const Limits& limits, Marks& marks);
 
 // Empty when the span may be kept; else the reason for its rejection. Turns an all-zero parent into none.
-std::string_view judge(Span& span);
+std::string_view check_span(Span& span);
 
 } // namespace hone::otlp

@@ -28,7 +28,7 @@ int base64_digit(char letter) {
     return -1;
 }
 
-// Both alphabets, padding optional, as protobuf's JSON mapping asks readers to accept.
+// Both alphabets, padding optional, as protobuf's JSON mapping requires.
 std::string decode_base64(std::string_view text) {
     std::string bytes;
     bytes.reserve(text.size() * 3 / 4);
@@ -215,7 +215,7 @@ private:
         span.scope = scope;
         try {
             fill(object_of(entry), span, marks);
-            reason = judge(span);
+            reason = check_span(span);
         } catch (const JsonSpanRefused& refused) {
             reason = refused.reason;
         }

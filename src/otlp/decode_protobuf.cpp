@@ -151,7 +151,7 @@ private:
             if (bytes.size() > m_limits.span_bytes) throw SpanRefused{"span is too large"};
             pbf_reader message(bytes);
             while (message.next()) span_field(message, span, marks);
-            reason = judge(span);
+            reason = check_span(span);
         } catch (const SpanRefused& refused) {
             reason = refused.reason;
         } catch (const protozero::exception&) {

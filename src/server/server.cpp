@@ -419,7 +419,7 @@ std::string Server::metrics() const {
                 counts.requests_bad);
     out.counter("edge_busy_requests_total", "Requests refused because a queue was full.", counts.requests_busy);
     out.counter("edge_abandoned_requests_total", "Span queries cancelled because their client disconnected.",
-                counts.requests_given_up);
+                counts.requests_abandoned);
     out.gauge("event_streams_open", "Live event streams.", counts.event_streams);
     out.counter("received_bytes_total", "Bytes read from sockets.", counts.bytes_in);
     out.counter("sent_bytes_total", "Bytes written to sockets.", counts.bytes_out);

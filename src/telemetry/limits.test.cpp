@@ -24,19 +24,19 @@ std::string zstd(const std::string& bytes) {
 
 TEST_CASE("a quota takes what fits, names itself for the rest, and starts again with the day") {
     Fixture& f = fixture();
-    const IngestAnswer partial = f.send_json("five_a", request(some_spans(1, 7)));
+    const IngestResponse partial = f.send_json("five_a", request(some_spans(1, 7)));
     CHECK(partial.status == 200);
     CHECK(partial.body.find("2 spans: over the project's quota of spans per day") != std::string::npos);
-    const IngestAnswer refused = f.send_json("five_a", request(some_spans(20, 2)));
+    const IngestResponse refused = f.send_json("five_a", request(some_spans(20, 2)));
     CHECK(refused.status == 429);
     CHECK(refused.retry_after_seconds > 0);
     CHECK(refused.body.find("quota of spans per day") != std::string::npos);
     // The space has room for three more.
-    const IngestAnswer of_space = f.send_json("five_b", request(some_spans(40, 5)));
+    const IngestResponse of_space = f.send_json("five_b", request(some_spans(40, 5)));
     CHECK(of_space.body.find("2 spans: over the space's quota of spans per day") != std::string::npos);
     CHECK(f.telemetry->quotas().used_today("project_five_b").spans == 3);
     CHECK(f.telemetry->quotas().used_today("space_small").spans == 8);
-    const IngestAnswer of_bytes = f.send_json("small_one", request(some_spans(60, 20)));
+    const IngestResponse of_bytes = f.send_json("small_one", request(some_spans(60, 20)));
     CHECK(of_bytes.body.find("over the project's quota of bytes per day") != std::string::npos);
     CHECK(f.telemetry->quotas().used_today("project_small_one").bytes <= 3000);
 
@@ -108,7 +108,7 @@ TEST_CASE("bodies packed with zstd are taken, bombs and torn ones are refused") 
     CHECK(count_spans("packed") == 30);
 }
 
-TEST_CASE("sampling keeps whole traces, about as many as asked for, always the same ones") {
+TEST_CASE("sampling keeps whole traces, about as many as requested, always the same ones") {
     Fixture& f = fixture();
     std::vector<TestSpan> spans;
     for (uint64_t trace = 1; trace <= 400; ++trace)

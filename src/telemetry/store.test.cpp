@@ -106,7 +106,7 @@ TEST_CASE("the same span again changes nothing; a changed span replaces the old 
     CHECK(counts.repeated == 6);
 }
 
-TEST_CASE("rejected spans are named in the answer and counted in the ledger") {
+TEST_CASE("rejected spans are named in the response and counted in the ledger") {
     Fixture& f = fixture();
     const int64_t day = 86'400'000'000'000;
     auto answer = f.send_json(
@@ -123,7 +123,7 @@ TEST_CASE("rejected spans are named in the answer and counted in the ledger") {
     CHECK(counts.stored == 1);
 }
 
-TEST_CASE("refusals tell OTLP clients whether to try again") {
+TEST_CASE("rejections show OTLP clients whether to retry") {
     Fixture& f = fixture();
     CHECK(f.telemetry->ingest({"not protobuf", "application/x-protobuf", "", "x", "space"}).status == 400);
     CHECK(f.telemetry->ingest({"{}", "text/html", "", "x", "space"}).status == 415);
@@ -154,7 +154,7 @@ TEST_CASE("redaction runs before anything touches the disk") {
     CHECK(f.ledger("secret").redacted == 3);
 }
 
-TEST_CASE("filters, series and facets answer about the right spans") {
+TEST_CASE("filters, series and facets return the right spans") {
     Fixture& f = fixture();
     std::vector<TestSpan> spans;
     for (uint64_t i = 0; i < 200; ++i) {
@@ -315,7 +315,7 @@ TEST_CASE("pages do not shift while spans come in") {
     CHECK(f.store().list_spans(list).error().code == Code::invalid);
 }
 
-TEST_CASE("the engine may die at any time: acknowledgements go on, nothing is lost or doubled") {
+TEST_CASE("the engine may die at any time: acknowledgements continue, nothing is lost or doubled") {
     Fixture& f = fixture();
     f.store();
     std::atomic<bool> stop = false;
@@ -359,7 +359,7 @@ TEST_CASE("loading the log again after the loader's state is lost doubles nothin
     CHECK(count_spans("replay") == 100);
 }
 
-TEST_CASE("one project cannot see another's rows, whatever the query says") {
+TEST_CASE("one project cannot see another's rows, whatever the query contains") {
     Fixture& f = fixture();
     f.send_json("one", request({{1, 1}}));
     f.send_json("another", request({{1, 1}}));

@@ -64,7 +64,7 @@ struct Fixture {
 
     LedgerCounts ledger(const std::string& project) { return telemetry->ledger()["project_" + project]; }
 
-    IngestAnswer send_json(std::string_view project, const std::string& body) {
+    IngestResponse send_json(std::string_view project, const std::string& body) {
         return telemetry->ingest({body, "application/json", "", project, "space"});
     }
 };

@@ -24,7 +24,7 @@ struct TelemetryOptions {
     std::string clickhouse_user;
     std::string clickhouse_password;
     std::string clickhouse_ca_file;
-    std::string clickhouse_reader_user; // who asks SQL that people wrote; empty: it cannot be asked
+    std::string clickhouse_reader_user; // the user that runs SQL written by people; empty: such SQL is rejected
     std::string clickhouse_reader_password;
     EngineProcessOptions engine; // directory and socket are filled in
     WalOptions wal;              // directory is filled in
@@ -35,14 +35,14 @@ struct TelemetryOptions {
 
 class Telemetry {
 public:
-    // Recovers the log; the engine starts with the first span or question, so that this is quick.
+    // Recovers the log; the engine starts with the first span or query, so that this is quick.
     static Result<std::unique_ptr<Telemetry>> open(TelemetryOptions options, ProjectDirectory& projects,
                                                    const Clock& clock);
     ~Telemetry();
 
-    IngestAnswer ingest(const IngestRequest& request) { return m_ingest->answer(request); }
+    IngestResponse ingest(const IngestRequest& request) { return m_ingest->respond(request); }
     Ingest& ingester() { return *m_ingest; }
-    // Starts the engine and makes the tables if that has not happened yet; then questions may be asked.
+    // Starts the engine and makes the tables if that has not happened yet; then queries are possible.
     Result<SpanStore*> store();
     Ledger ledger() const { return m_loader->ledger(); }
     WalStats log_stats() const { return m_wal->stats(); }

@@ -1,4 +1,4 @@
-// The web UI's files, embedded at build time from web/out (or, with -DUI=OFF, one page that says so). Any thread.
+// The web UI's files, embedded at build time from web/out (or, with -DUI=OFF, one page that states this). Any thread.
 #pragma once
 
 #include "net/static_files.h"

@@ -690,7 +690,7 @@ TEST_CASE("a stream arrives piece by piece, not at its end") {
     while (received.find("0\r\n\r\n") == std::string::npos) REQUIRE(client.channel().fill(soon()).value());
 }
 
-TEST_CASE("what a sandbox is told holds placeholders, never the secret") {
+TEST_CASE("the environment of a sandbox holds placeholders, never the secret") {
     Run run;
     run.access.run_id = "run_env";
     run.access.grant.plain = {{"DD_SITE", "datadoghq.com"}};

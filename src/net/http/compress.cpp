@@ -13,7 +13,7 @@ namespace {
 constexpr size_t worthwhile = 1024;
 constexpr int gzip_level = 5;
 constexpr int brotli_quality = 4;    // about gzip's speed, smaller
-constexpr int gzip_window = 15 + 16; // the 16 asks zlib for gzip framing
+constexpr int gzip_window = 15 + 16; // the 16 selects gzip framing
 
 // "gzip;q=0.5" -> true, "gzip;q=0" -> false.
 bool is_wanted(std::string_view parameters) {

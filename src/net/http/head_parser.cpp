@@ -96,7 +96,7 @@ std::optional<HeadError> run(Collector<is_request>& collector, std::string_view 
     collector.body_limit(boost::none);
     error_code failed;
     const size_t used = collector.put(boost::asio::const_buffer(head.data(), head.size()), failed);
-    if (failed == http::error::bad_version) return HeadError{505, "only HTTP/1.1 and HTTP/1.0 are spoken here"};
+    if (failed == http::error::bad_version) return HeadError{505, "only HTTP/1.1 and HTTP/1.0 are supported"};
     if (failed) return HeadError{400, "the message header is malformed: " + failed.message()};
     if (!collector.is_header_done() || used != head.size()) return HeadError{400, "the message header is malformed"};
     if (const std::string_view problem = collector.fields.framing_problem(); !problem.empty())
@@ -188,7 +188,7 @@ std::variant<ParsedResponse, HeadError> parse_response_head(std::string_view hea
     if (auto problem = run(collector, head)) return HeadError{502, std::move(problem->message)};
     const Fields& fields = collector.fields;
     if (fields.transfer_encodings > 0 && !fields.chunked)
-        return HeadError{502, "the transfer encoding of the answer is not supported"};
+        return HeadError{502, "the transfer encoding of the response is not supported"};
     ParsedResponse parsed;
     parsed.status = collector.status;
     parsed.headers = std::move(collector.fields.headers);

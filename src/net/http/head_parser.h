@@ -22,7 +22,7 @@ struct HeadLimits {
     size_t target_bytes = 16 << 10;
 };
 
-// What is wrong with a head, and the status that says so.
+// What is wrong with a head, and the status to return.
 struct HeadError {
     int status = 400;
     std::string message;
@@ -64,7 +64,7 @@ struct ParsedResponse {
 
 // `head` is exactly what the scanner found complete.
 std::variant<ParsedRequest, HeadError> parse_request_head(std::string_view head, const HeadLimits& limits);
-// `to_head`: the answer to a HEAD request, which has no body whatever its fields say.
+// `to_head`: the response to a HEAD request, which has no body whatever its fields state.
 std::variant<ParsedResponse, HeadError> parse_response_head(std::string_view head, bool to_head);
 
 } // namespace hone::net

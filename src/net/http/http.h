@@ -32,7 +32,7 @@ struct RequestHead {
     std::string peer; // the caller's ip address as text
     bool tls = false;
     std::string id; // "req_…", or the client's own X-Request-Id when it is short and plain
-    // On the lane of questions: cancelled when the client goes away before its answer. Null on the others.
+    // On the query lane: cancelled when the client disconnects before its response. Null on the others.
     std::shared_ptr<Cancel> gone;
 
     std::string_view header(std::string_view name) const { return header_value(headers, name); }
@@ -55,8 +55,8 @@ public:
 Result<std::string> read_all(BodyReader& reader, size_t limit);
 
 struct Request : RequestHead {
-    std::string body;                        // complete, unless the plan asked for a stream
-    std::unique_ptr<BodyReader> body_stream; // set exactly when the plan asked for a stream
+    std::string body;                        // complete, unless the plan requests a stream
+    std::unique_ptr<BodyReader> body_stream; // set exactly when the plan requests a stream
 };
 
 // Produces a response body of unknown or great length. Called on a thread of the lane, one call at a time, not always
@@ -79,9 +79,9 @@ public:
     // out. Line breaks in data are kept, in event and id they are dropped.
     virtual bool send(std::string_view event, std::string_view id, std::string_view data) = 0;
     virtual bool is_open() const = 0;
-    // Bytes that wait for the client. One who has much to say and may leave some of it out asks before it sends.
+    // Bytes that wait for the client. A sender that may skip events checks this before it sends.
     virtual size_t pending() const = 0;
-    // Called once when the connection ends for any reason, on an edge thread (keep it short), or at once if it is over.
+    // Called once when the connection ends for any reason, on an edge thread (keep it short), or now if it has ended.
     virtual void on_close(std::function<void()> callback) = 0;
     // Lets what was sent before reach the client, then ends the response as complete.
     virtual void close() = 0;
@@ -99,8 +99,8 @@ struct Response {
     std::unique_ptr<BodySource> stream; // sent chunked
     // Makes this a text/event-stream; called on the lane's thread right after handle() returned.
     std::function<void(std::shared_ptr<EventStream>)> on_events;
-    // Of on_events: the events are the answer to one request and end by themselves. Drain waits for it; streams that
-    // would go on for ever it ends.
+    // Of on_events: the events are the response to one request and end by themselves. Drain waits for them; it ends
+    // streams without an end.
     bool events_end = false;
     bool close = false; // end the connection after this response
 
@@ -108,7 +108,7 @@ struct Response {
     std::string_view header(std::string_view name) const { return header_value(headers, name); }
 };
 
-// The usual ways to answer.
+// The usual responses.
 Response json_response(int status, std::string body);
 Response text_response(int status, std::string body);
 // {"error":{"code":"…","message":"…"}}
@@ -131,7 +131,7 @@ inline constexpr std::string_view ui_content_security_policy =
 
 // The value of one cookie out of a Cookie header, without its quotes; empty when absent.
 std::string find_cookie(std::string_view cookie_header, std::string_view name);
-// Letters that may stand in a header name, and text that may stand in a value.
+// Characters that a header name may contain, and text that a value may contain.
 bool is_token(std::string_view text);
 bool is_field_value(std::string_view text);
 

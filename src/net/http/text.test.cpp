@@ -60,7 +60,7 @@ TEST_CASE("paths are split into decoded segments, tricks are errors") {
     }
 }
 
-TEST_CASE("URLs are taken apart") {
+TEST_CASE("URLs are parsed") {
     const Url url = parse_url("https://user:p%40@Example.ORG:8443/a/b?c=d#e").value();
     CHECK(url.tls);
     CHECK(url.host == "example.org");

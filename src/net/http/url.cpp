@@ -36,7 +36,7 @@ bool is_host(std::string_view host) {
     });
 }
 
-// No spaces, no control characters: what may stand in a request line.
+// No spaces, no control characters: what a request line may contain.
 bool is_target(std::string_view target) {
     return std::all_of(target.begin(), target.end(), [](char c) {
         const unsigned char byte = static_cast<unsigned char>(c);
@@ -56,7 +56,7 @@ Result<Url> parse_unix_url(std::string_view rest) {
     return url;
 }
 
-// Also between encoded slashes: a decoded name must not lead anywhere, whoever makes a path of it.
+// Also between encoded slashes: a decoded name must not lead elsewhere when it becomes part of a path.
 bool has_dotted_part(std::string segment) {
     std::replace(segment.begin(), segment.end(), '\\', '/');
     const std::vector<std::string_view> parts = split(segment, '/');

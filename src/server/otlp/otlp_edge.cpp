@@ -9,7 +9,7 @@ bool is_loopback(std::string_view ip_address) {
 net::Plan OtlpEdge::plan(const net::RequestHead& head) {
     if (head.path == "/v1/traces" || head.path == "/healthz") return m_api.plan(head);
     net::Plan plan;
-    plan.answer = net::error_response(404, "not_found", "this address takes traces at /v1/traces, nothing else");
+    plan.response = net::error_response(404, "not_found", "this address takes traces at /v1/traces, nothing else");
     return plan;
 }
 

@@ -40,14 +40,14 @@ Error engine_error(const char* message) {
 }
 
 // Frees a result when it leaves the scope.
-class Answer {
+class ChdbResult {
 public:
-    Answer(const ChdbFunctions& functions, void* result) : m_functions(functions), m_result(result) {}
-    ~Answer() {
+    ChdbResult(const ChdbFunctions& functions, void* result) : m_functions(functions), m_result(result) {}
+    ~ChdbResult() {
         if (m_result) m_functions.destroy_result(m_result);
     }
-    Answer(const Answer&) = delete;
-    Answer& operator=(const Answer&) = delete;
+    ChdbResult(const ChdbResult&) = delete;
+    ChdbResult& operator=(const ChdbResult&) = delete;
     explicit operator bool() const { return m_result != nullptr; }
     void* get() const { return m_result; }
     const char* error() const { return m_functions.result_error(m_result); }
@@ -85,8 +85,8 @@ Result<std::string> find_chdb_library(const std::string& given) {
         std::error_code failed;
         const auto folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
         places.push_back((folder / "libchdb.so").string());
-        // A checkout's, from build/release. What a stranger put there is not taken: the folder above ours may be one
-        // that everybody writes to.
+        // A checkout's, from build/release. A library from another user is not loaded: the folder above ours may be
+        // writable by all users.
         const std::string built = (folder.parent_path() / "deps/package/libchdb.so").string();
         if (is_ours(built)) places.push_back(built);
     }
@@ -148,14 +148,14 @@ ChdbConnection::~ChdbConnection() {
 
 Result<std::string> ChdbConnection::query(std::string_view sql, const std::string& format) {
     void* connection = *static_cast<void**>(m_handle);
-    const Answer answer(*m_functions,
-                        m_functions->query(connection, sql.data(), sql.size(), format.data(), format.size()));
-    if (!answer) return engine_error(nullptr);
-    if (const char* error = answer.error()) return engine_error(error);
-    return std::string(answer.bytes());
+    const ChdbResult result(*m_functions,
+                            m_functions->query(connection, sql.data(), sql.size(), format.data(), format.size()));
+    if (!result) return engine_error(nullptr);
+    if (const char* error = result.error()) return engine_error(error);
+    return std::string(result.bytes());
 }
 
-bool ChdbConnection::is_one_question(std::string_view sql) {
+bool ChdbConnection::is_one_read_query(std::string_view sql) {
     struct {
         uint32_t size;
         uint32_t statements;
@@ -164,21 +164,21 @@ bool ChdbConnection::is_one_question(std::string_view sql) {
         uint32_t more[12];
     } found{};
     found.size = sizeof found;
-    constexpr uint32_t question = 0; // the others: insert, definition, everything else
+    constexpr uint32_t read_query = 0; // the others: insert, definition, everything else
     void* connection = *static_cast<void**>(m_handle);
     return m_functions->classify(connection, sql.data(), sql.size(), "", 0, &found) == 0 && found.statements == 1 &&
-           found.kind == question;
+           found.kind == read_query;
 }
 
 Result<> ChdbConnection::stream(std::string_view sql, const std::string& format,
                                 const std::function<bool(std::string_view)>& take) {
     void* connection = *static_cast<void**>(m_handle);
-    const Answer query(*m_functions,
-                       m_functions->stream_query(connection, sql.data(), sql.size(), format.data(), format.size()));
+    const ChdbResult query(*m_functions,
+                           m_functions->stream_query(connection, sql.data(), sql.size(), format.data(), format.size()));
     if (!query) return engine_error(nullptr);
     if (const char* error = query.error()) return engine_error(error);
     for (;;) {
-        const Answer piece(*m_functions, m_functions->stream_fetch(connection, query.get()));
+        const ChdbResult piece(*m_functions, m_functions->stream_fetch(connection, query.get()));
         if (!piece) return {};
         if (const char* error = piece.error()) return engine_error(error);
         if (piece.bytes().empty()) return {};
@@ -201,9 +201,9 @@ Result<> ChdbConnection::insert(const std::string& sql, const std::string& forma
         if (m_functions->insert_append(stream, piece.data(), piece.size()) != 0)
             return engine_error(m_functions->insert_error(stream));
     }
-    const Answer answer(*m_functions, m_functions->insert_done(stream));
-    if (!answer) return engine_error(m_functions->insert_error(stream));
-    if (const char* error = answer.error()) return engine_error(error);
+    const ChdbResult result(*m_functions, m_functions->insert_done(stream));
+    if (!result) return engine_error(m_functions->insert_error(stream));
+    if (const char* error = result.error()) return engine_error(error);
     return {};
 }
 

@@ -14,7 +14,7 @@ namespace hone::telemetry {
 
 struct ChdbFunctions; // the library's symbols
 
-// What ClickHouse said: "Code: 159. DB::Exception: Timeout exceeded…".
+// ClickHouse's error: "Code: 159. DB::Exception: Timeout exceeded…".
 struct EngineFailure {
     int code = 0;
     std::string message;
@@ -36,7 +36,7 @@ public:
     // The whole result. The Error's trail is the engine's own message (parse_engine_failure reads it).
     Result<std::string> query(std::string_view sql, const std::string& format);
     // One statement that only reads: no list of statements, no INTO OUTFILE, no SET.
-    bool is_one_question(std::string_view sql);
+    bool is_one_read_query(std::string_view sql);
     // Piece by piece; for formats whose rows stand alone. `take` ends the query by returning false.
     Result<> stream(std::string_view sql, const std::string& format, const std::function<bool(std::string_view)>& take);
     // Rows in `format` from `next`, which returns an empty piece at the end. Never through query(): that loses rows.

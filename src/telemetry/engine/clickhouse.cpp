@@ -148,10 +148,10 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         arguments += "&" + name + "=" + percent_encode(value);
         has_limit = has_limit || name == "max_execution_time";
     }
-    // The engine gives up first and says so; when it does not, it hangs.
+    // The engine's own timeout comes first and is reported; if none comes, the engine hangs.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(query.deadline).count();
     if (!has_limit) arguments += "&max_execution_time=" + std::to_string(std::max<int64_t>(1, seconds));
-    // A server that streams its response has said 200 long before it fails; one that waits says what went wrong.
+    // A server that streams its response has sent 200 long before it fails; one that buffers reports the error.
     if (!m_options.engine) arguments += "&wait_end_of_query=1";
     request.url = (m_options.engine ? "unix:" + m_options.engine->socket() + ":" : m_options.url) + "/?" + arguments;
     if (m_options.engine)
@@ -185,7 +185,7 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     }
     auto sent = m_client.send(request);
     if (!sent.ok() && sent.error().code == Code::busy)
-        return unavailable("the span engine does not answer: " + sent.error().message);
+        return unavailable("the span engine does not respond: " + sent.error().message);
     if (!sent.ok()) return std::move(sent).error();
     net::ClientResponse response = std::move(sent).value();
     if (response.status == 200) return response;

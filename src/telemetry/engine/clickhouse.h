@@ -22,7 +22,7 @@ struct ClickHouseOptions {
     std::string password;
     EngineProcess* engine = nullptr; // the embedded one
     std::string ca_file{};           // PEM; who vouches for the URL's certificate; empty: the system's store
-    std::string reader_user{};       // for a URL: who asks what people wrote; empty: nobody may
+    std::string reader_user{};       // for a URL: the user that runs SQL written by people; empty: such SQL is rejected
     std::string reader_password{};
 };
 
@@ -48,7 +48,7 @@ public:
     std::vector<std::pair<std::string, std::string>> settings;
     std::string project = "*";     // rows of other projects are invisible to it; "*": our own, all rows
     std::string database = "hone"; // where it stands; "": nowhere
-    bool as_reader = false;        // asked by the user that may read the views of project databases and nothing else
+    bool as_reader = false;        // run by the user that may read the views of project databases and nothing else
     Duration deadline{10'000'000'000};
     size_t most_bytes = 256 << 20; // of the result
     net::Cancel* cancel = nullptr;

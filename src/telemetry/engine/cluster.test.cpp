@@ -1,5 +1,5 @@
 // A ClickHouse elsewhere: the same client over https with a user and a password. There is no ClickHouse server here,
-// so our own engine stands behind a small gate that speaks TLS and asks for them.
+// so our own engine is behind a small gate that uses TLS and requires them.
 #include "net/server.h"
 #include "net/testing/certificates.h"
 #include "telemetry/guard/sql_guard.h"
@@ -131,17 +131,17 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
         if (user == std::string_view("asker"))
             CHECK(answer.value() == "\"n\"\n30\n");
         else if (!gate.takes_policies)
-            CHECK(answer.error().message.find("SQL cannot be asked: row policies cannot be made: ") == 0);
+            CHECK(answer.error().message.find("SQL is not available: row policies cannot be made: ") == 0);
         else
-            CHECK(answer.error().message == "SQL cannot be asked: the engine would not keep projects apart: its reader "
+            CHECK(answer.error().message == "SQL is not available: the engine does not isolate projects: its reader "
                                             "may read hone.spans");
     }
 
-    // A certificate that nobody vouches for, and a wrong password.
+    // An untrusted certificate, and a wrong password.
     TemporaryDirectory other;
-    auto stranger = Telemetry::open(options_for(other.path(), url, ""), f.projects, f.clock);
-    REQUIRE(stranger.ok());
-    CHECK(stranger.value()->store().error().code == Code::unavailable);
+    auto untrusted = Telemetry::open(options_for(other.path(), url, ""), f.projects, f.clock);
+    REQUIRE(untrusted.ok());
+    CHECK(untrusted.value()->store().error().code == Code::unavailable);
     TelemetryOptions wrong = options_for(other / "2", url, authority.ca_file());
     wrong.clickhouse_password = "guess";
     auto guessing = Telemetry::open(wrong, f.projects, f.clock);

@@ -86,7 +86,7 @@ private:
         bool killed = false;
     };
 
-    Result<> answer(EngineConnection& connection, const EngineRequest& request, int socket);
+    Result<> respond(EngineConnection& connection, const EngineRequest& request, int socket);
     Result<> execute(EngineConnection& connection, const EngineRequest& request, int socket);
     Result<> run(EngineConnection& connection, const EngineRequest& request, int socket, ChdbConnection& engine,
                  const std::string& sql);
@@ -109,22 +109,22 @@ void Engine::serve(Fd socket) {
         auto request = connection.read_head();
         if (!request.ok()) {
             if (request.error().code != Code::not_found)
-                (void)connection.answer(400, "Connection: close\r\n", request.error().message).ok();
+                (void)connection.respond(400, "Connection: close\r\n", request.error().message).ok();
             return;
         }
-        if (!answer(connection, request.value(), socket.get()).ok() || !request.value().keep_alive) return;
+        if (!respond(connection, request.value(), socket.get()).ok() || !request.value().keep_alive) return;
     }
 }
 
-Result<> Engine::answer(EngineConnection& connection, const EngineRequest& request, int socket) {
-    if (request.path == "/ping") return connection.answer(200, "", "Ok.\n");
+Result<> Engine::respond(EngineConnection& connection, const EngineRequest& request, int socket) {
+    if (request.path == "/ping") return connection.respond(200, "", "Ok.\n");
     auto done = execute(connection, request, socket);
     if (done.ok()) return {};
     if (done.error().trail.empty()) return done; // the connection itself is broken
     const EngineFailure failure = parse_engine_failure(done.error().trail);
     while (!TRY(connection.read_body(request)).empty()) continue; // the rest of an insert that failed
     const std::string header = "X-ClickHouse-Exception-Code: " + std::to_string(failure.code) + "\r\n";
-    return connection.answer(500, header, failure.message);
+    return connection.respond(500, header, failure.message);
 }
 
 bool is_reader(const EngineRequest& request) {
@@ -142,12 +142,13 @@ Error refused_request(int code, const std::string& why) {
     return internal("the request is refused", "Code: " + std::to_string(code) + ". DB::Exception: " + why);
 }
 
-// Who asks, and where the connection stands. A request that does not say who it is gets nothing.
+// The user, and the database of the connection. A request without a user is rejected.
 Result<> enter(ChdbConnection& engine, const EngineRequest& request) {
     const std::string_view database = database_of(request);
     const bool is_plain = database.size() <= 128 && database.find_first_not_of(database_letters) == database.npos;
     if (!is_plain) return refused_request(81, "no such database");
-    if (!is_reader(request) && request.user != owner_user) return refused_request(516, "who asks?");
+    if (!is_reader(request) && request.user != owner_user)
+        return refused_request(516, "the request names no known user");
     if (is_reader(request) && !database.starts_with("hone_project_"))
         return refused_request(81, "a reader needs a database");
     if (!database.empty()) TRY(engine.query("USE `" + std::string(database) + "`", "TSV"));
@@ -206,13 +207,14 @@ Result<> Engine::execute(EngineConnection& connection, const EngineRequest& requ
             sql += piece;
             if (sql.size() > 16 << 20) return internal("the query is too large", "Code: 62. the query is too large");
         }
-    if (request.user != owner_user && !is_reader(request)) return refused_request(516, "who asks?");
+    if (request.user != owner_user && !is_reader(request))
+        return refused_request(516, "the request names no known user");
     const std::string names = reusable_names(request);
     ChdbConnection engine = TRY(take_idle(request, names));
     TRY(apply(engine, request));
-    if (is_reader(request) && !engine.is_one_question(sql))
-        return refused_request(164, "a reader may ask one question");
-    TRY(run(connection, request, socket, engine, sql)); // one that failed still holds half an answer: it is dropped
+    if (is_reader(request) && !engine.is_one_read_query(sql))
+        return refused_request(164, "a reader can run one SELECT only");
+    TRY(run(connection, request, socket, engine, sql)); // a failed one may have sent half a response: it is dropped
     keep_idle(names, std::move(engine));
     return {};
 }
@@ -225,7 +227,7 @@ Result<> Engine::run(EngineConnection& connection, const EngineRequest& request,
     if (!request.query.empty() &&
         (request.chunked || request.content_length > 0)) { // an insert: the body holds the rows
         TRY(engine.insert(sql, format, [&] { return connection.read_body(request); }));
-        return connection.answer(200, "", "");
+        return connection.respond(200, "", "");
     }
     const uint64_t number = ++m_number;
     const std::string marker = "/*hone:" + std::to_string(number) + "*/ ";
@@ -240,7 +242,7 @@ Result<> Engine::run(EngineConnection& connection, const EngineRequest& request,
         done = stream(connection, engine, marker + sql);
     else {
         auto result = engine.query(marker + sql, format);
-        done = result.ok() ? connection.answer(200, "", result.value()) : Result<>(std::move(result).error());
+        done = result.ok() ? connection.respond(200, "", result.value()) : Result<>(std::move(result).error());
     }
     Lock lock(m_mutex);
     m_running.erase(number);
@@ -371,7 +373,7 @@ int engine_main(int argc, char** argv) {
     const auto done = run(argc, argv, report);
     log(Level::error, "engine cannot run", {{"why", done.error().message}});
     if (report.is_open() && !write_all(report.get(), done.error().message).ok())
-        log(Level::debug, "nobody reads why the engine ended");
+        log(Level::debug, "the reason of the engine's end could not be written");
     ::_exit(1); // never through destructors of the library: it crashes at exit with open connections
 }
 

@@ -6,7 +6,7 @@ namespace hone::telemetry {
 
 namespace {
 
-// The system tables of this version that say something about anybody. The library lets every user read the database
+// The system tables of this version that show data of other users. The library lets every user read the database
 // `system`, whatever is granted, so policies close them; `one` stays, which every SELECT without FROM reads.
 constexpr std::string_view system_tables = R"(
 aggregate_function_combinators asynchronous_inserts asynchronous_loader azure_queue_metadata_cache

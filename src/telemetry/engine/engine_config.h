@@ -1,4 +1,4 @@
-// What the engine process is told when it starts: its options, and the two files that the library reads. Here stands
+// The start parameters of the engine process: its options, and the two files that the library reads. Here is
 // who may see what inside the engine. Pure.
 #pragma once
 
@@ -23,15 +23,15 @@ struct EngineOptions {
 inline constexpr std::string_view owner_user = "hone";
 inline constexpr std::string_view reader_user = "hone_reader";
 
-// Which rows of `hone` a statement sees. Our own statements stand in the database `hone` and name the project in
-// log_comment ("*": all; not set: none). Anybody else sees the project whose database the connection stands in: no
-// SELECT can change that. The engine applies it before anything else looks at a row.
+// Which rows of `hone` a statement sees. Our own statements run in the database `hone` and name the project in
+// log_comment ("*": all; not set: none). All others see the project of the connection's current database: no
+// SELECT can change that. The engine applies it before any function reads a row.
 inline constexpr std::string_view row_policy =
     "(currentDatabase() = 'hone' AND (getSetting('log_comment') = '*' OR project = getSetting('log_comment'))) OR "
     "project = substring(currentDatabase(), 6)";
 inline constexpr std::string_view policy_tables[] = {"spans", "evals", "eval_history", "trace_times"};
 
-// The databases that a request may stand in are named with these.
+// A request may use databases with these names.
 inline constexpr std::string_view database_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 std::string users_config(const EngineOptions& options);

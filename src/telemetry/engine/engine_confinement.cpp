@@ -63,7 +63,7 @@ Result<bool> confine_files(const std::string& directory, const std::vector<std::
     return true;
 }
 
-// What computing, threads, files and answering on the socket take. Everything else is refused: new programs and
+// What computing, threads, files and responses on the socket need. Everything else is refused: new programs and
 // processes, networks, mounts and their new relatives (open_tree, move_mount, fsopen), io_uring, which would do them
 // all unseen, other processes, modules, keys, namespaces, and whatever the next kernel brings.
 constexpr int allowed[] = {
@@ -168,7 +168,7 @@ constexpr int allowed[] = {
     SCMP_SYS(io_submit),
     SCMP_SYS(io_getevents),
     SCMP_SYS(io_cancel),
-    // files, which Landlock holds to the directory
+    // files, which Landlock restricts to the directory
     SCMP_SYS(open),
     SCMP_SYS(openat),
     SCMP_SYS(creat),
@@ -258,7 +258,7 @@ Result<> confine_system_calls() {
     return {};
 }
 
-// Goes on with a warning where the owner allowed it.
+// Continues with a warning where the owner allowed it.
 Result<bool> required(Result<bool> done, std::string_view what, bool may_fail) {
     if (done.ok() && done.value()) return true;
     const std::string why = done.ok() ? "this kernel does not have it" : done.error().message;

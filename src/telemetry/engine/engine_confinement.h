@@ -1,6 +1,6 @@
 // Takes away from the engine process what it does not need: every file but its own directory (Landlock), and every
 // system call but those that computing and reading and writing files take (seccomp). Called once, before threads start.
-// Without both it is an error, unless the installation's owner said that it may be.
+// Without both it is an error, unless the installation's owner allowed it.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@ namespace hone::telemetry {
 struct ConfinementOptions {
     std::string directory;             // all of it may be read and written
     std::vector<std::string> readable; // files and directories
-    bool may_fail = false;             // the owner said so: warn, and go on with what this kernel has
+    bool may_fail = false;             // the owner allowed it: warn, and continue with what this kernel has
 };
 
 struct Confinement {

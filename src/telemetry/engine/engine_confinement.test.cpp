@@ -36,7 +36,7 @@ void take_landlock_away() {
 
 } // namespace
 
-TEST_CASE("an engine that cannot be confined does not start, unless the owner said so") {
+TEST_CASE("an engine that cannot be confined does not start, unless the owner allowed it") {
     const TemporaryDirectory directory;
     const ConfinementOptions strict{directory.path(), {}, false};
     CHECK(in_child([&] { return confine_engine(strict).ok() ? 0 : 1; }) == 0);

@@ -24,7 +24,7 @@ std::vector<std::string> find_program() {
     if (const char* named = std::getenv("HONE_ENGINE_PROGRAM"))
         return {std::filesystem::absolute(named, failed).string()};
     const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-    // Nowhere else: a folder above ours may be one that everybody writes to.
+    // Nowhere else: a folder above ours may be writable by all users.
     if (const std::string program = (self.parent_path() / "hone-engine").string(); file_exists(program))
         return {program};
     if (self.filename() == "hone") return {self.string(), "engine"};
@@ -44,7 +44,7 @@ Fd open_folder_of(const std::string& socket) {
     return Fd(::open(socket.substr(0, slash + 1).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// What the engine said on its standard output before it ended.
+// What the engine wrote to its standard output before it ended.
 std::string read_report(int report) {
     char text[1000];
     const ssize_t count = ::read(report, text, sizeof text);
@@ -165,7 +165,7 @@ Result<> EngineProcess::wait_until_ready(int report) {
             const std::string said = read_report(report);
             return not_started(said.empty() ? end_of_process(status) : said);
         }
-        ::poll(nullptr, 0, 20); // it has no other way to tell: its socket appears when it can be asked
+        ::poll(nullptr, 0, 20); // its socket appears when it accepts requests; there is no other notification
     }
     reap(true);
     return not_started(
@@ -175,7 +175,7 @@ Result<> EngineProcess::wait_until_ready(int report) {
 
 void EngineProcess::reap(bool kill) {
     if (m_pid == 0) return;
-    m_lifeline.reset(); // asks it to end
+    m_lifeline.reset(); // ends it
     if (kill) ::kill(m_pid, SIGKILL);
     ::waitpid(m_pid, nullptr, 0);
     m_pid = 0;

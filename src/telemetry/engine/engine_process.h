@@ -1,5 +1,5 @@
 // Starts, watches and ends the engine process. It is started by the first use, restarted when it dies or hangs, and
-// ended when nothing used it for a while. Thread-safe; one per server.
+// stopped when idle. Thread-safe; one per server.
 #pragma once
 
 #include "base/duty.h"
@@ -26,7 +26,7 @@ struct EngineProcessOptions {
     Duration idle_stop{600'000'000'000}; // zero: never
     Duration start_timeout{30'000'000'000};
     Duration ping_interval{5'000'000'000};
-    Duration hang_timeout{20'000'000'000}; // without an answer to a ping
+    Duration hang_timeout{20'000'000'000}; // without a response to a ping
 };
 
 class EngineProcess {
@@ -47,7 +47,7 @@ public:
     private:
         EngineProcess* m_process;
     };
-    // Starts it if need be and waits until it answers. unavailable: it does not start; tried again after a pause.
+    // Starts it if need be and waits until it responds. unavailable: it does not start; retried after a pause.
     Result<Use> use();
 
     // Its address for this process; short, whatever the directory is called.

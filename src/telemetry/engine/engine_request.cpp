@@ -12,7 +12,7 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr size_t head_limit = 1 << 20; // queries may stand in the URL
+constexpr size_t head_limit = 1 << 20; // the URL may contain a query
 constexpr size_t piece_bytes = 1 << 20;
 
 bool is_name(std::string_view text) {
@@ -66,10 +66,10 @@ Result<EngineRequest> parse_engine_request(std::string_view head) {
     const auto words = split(head.substr(0, line_end), ' ');
     if (words.size() != 3 || !words[2].starts_with("HTTP/1.")) return invalid("not an HTTP request");
     request.method = words[0];
-    const size_t question = std::min(words[1].find('?'), words[1].size());
-    request.path = words[1].substr(0, question);
-    if (question < words[1].size())
-        for (const std::string_view pair : split(words[1].substr(question + 1), '&'))
+    const size_t query_start = std::min(words[1].find('?'), words[1].size());
+    request.path = words[1].substr(0, query_start);
+    if (query_start < words[1].size())
+        for (const std::string_view pair : split(words[1].substr(query_start + 1), '&'))
             if (!pair.empty()) TRY(read_argument(pair, request));
     for (size_t at = line_end; at + 2 < head.size();) {
         const size_t end = std::min(head.find("\r\n", at + 2), head.size());
@@ -161,7 +161,7 @@ Result<> EngineConnection::send(std::string_view bytes) {
     return {};
 }
 
-Result<> EngineConnection::answer(int status, std::string_view headers, std::string_view body) {
+Result<> EngineConnection::respond(int status, std::string_view headers, std::string_view body) {
     const std::string head = "HTTP/1.1 " + std::to_string(status) + (status == 200 ? " OK\r\n" : " Error\r\n") +
                              std::string(headers) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
     TRY(send(head));

@@ -28,7 +28,7 @@ struct EngineRequest {
 // The request line and header fields, up to and without the empty line.
 Result<EngineRequest> parse_engine_request(std::string_view head);
 
-// Reads requests and bodies from a connected socket, and writes answers.
+// Reads requests and bodies from a connected socket, and writes responses.
 class EngineConnection {
 public:
     explicit EngineConnection(int socket) : m_socket(socket) {}
@@ -37,7 +37,7 @@ public:
     Result<EngineRequest> read_head();
     // The next piece of the body; empty at its end.
     Result<std::string> read_body(const EngineRequest& request);
-    Result<> answer(int status, std::string_view headers, std::string_view body);
+    Result<> respond(int status, std::string_view headers, std::string_view body);
     Result<> begin_chunks();
     Result<> chunk(std::string_view bytes);
     Result<> end_chunks();

@@ -15,7 +15,7 @@ Result<> execute(ClickHouse& engine, const std::vector<std::string>& statements,
         query.deadline = std::chrono::seconds(30);
         auto made = engine.query(query);
         if (!made.ok() && made.error().code != Code::unavailable && made.error().code != Code::busy)
-            return unavailable("SQL cannot be asked: " + std::string(what) +
+            return unavailable("SQL is not available: " + std::string(what) +
                                " cannot be made: " + made.error().message);
         if (!made.ok()) return std::move(made).error();
     }
@@ -84,10 +84,10 @@ Result<> ProjectViews::verify(const std::string& project, const std::string& dat
         return m_engine.query(query);
     };
     const auto unsafe = [](std::string_view why) {
-        return unavailable("SQL cannot be asked: the engine would not keep projects apart: " + std::string(why));
+        return unavailable("SQL is not available: the engine does not isolate projects: " + std::string(why));
     };
     const std::string here = TRY(ask("SELECT currentDatabase()"));
-    if (trim(here) != database) return unsafe("a question does not stand in its project's database");
+    if (trim(here) != database) return unsafe("a query does not run in its project's database");
     for (const char* table : {"hone.spans", "hone.evals", "hone.trace_times", "hone.traces"}) {
         const auto rows = ask(("SELECT count() FROM " + std::string(table)).c_str());
         if (rows.ok() || rows.error().code != Code::forbidden)
@@ -95,12 +95,12 @@ Result<> ProjectViews::verify(const std::string& project, const std::string& dat
     }
     ClickHouseQuery beside("SELECT count() FROM hone.spans WHERE project != {project:String} FORMAT TSVRaw");
     beside.bind("project", project);
-    beside.database = database; // asked by ourselves, but not from our own database
+    beside.database = database; // as our own user, but not in our own database
     const std::string rows = TRY(m_engine.query(beside));
     if (trim(rows) != "0") return unsafe("its row policies do not hold");
     const auto others = ask("SELECT count() FROM system.processes");
     if (others.ok() ? trim(others.value()) != "0" : others.error().code != Code::forbidden)
-        return unsafe("its reader may see what others ask");
+        return unsafe("its reader can see queries of other users");
     return {};
 }
 

@@ -1,5 +1,5 @@
 // What SQL that people wrote can see: a database for each project, `hone_project_…`, with a view for each table. A view
-// shows its own project's rows, and only to a connection that stands in its own database; the user who asks may read
+// shows its own project's rows, and only to a connection whose current database it is; the user of the query may read
 // views and not the tables behind them. Made on first use, again after each start, so that views follow the tables.
 // Thread-safe.
 #pragma once
@@ -27,7 +27,7 @@ class ProjectViews {
 public:
     explicit ProjectViews(ClickHouse& engine) : m_engine(engine) {}
 
-    // The database to ask in. unavailable: the engine would not keep projects apart, and says why.
+    // The database to use. unavailable: the engine does not isolate projects, with the reason.
     Result<std::string> open(const std::string& project);
 
 private:

@@ -27,7 +27,7 @@ min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defau
            std::string(merge_old_days);
 }
 
-// Where a trace lies in time, so that reading one touches a few granules. Minimum and maximum: harmless to write twice.
+// The time range of a trace, so that reading one touches a few granules. Minimum and maximum: harmless to write twice.
 constexpr std::string_view create_trace_times = R"(CREATE TABLE IF NOT EXISTS hone.trace_times (
 project LowCardinality(String), trace_id FixedString(32),
 first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))

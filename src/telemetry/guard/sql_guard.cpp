@@ -14,7 +14,7 @@ namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// A refusal in people's terms: where in their own text, when that can be said.
+// A refusal with the position in the user's own text, when it is known.
 Error refusal_error(const Refusal& refusal, std::string_view sql) {
     const std::string text = lowercase_ascii(sql), part = lowercase_ascii(refusal.part);
     const size_t at = part.empty() ? std::string::npos : text.find(part);
@@ -22,7 +22,7 @@ Error refusal_error(const Refusal& refusal, std::string_view sql) {
     return invalid(place + refusal.why);
 }
 
-// The engine's words about a query, without its words about how we asked.
+// The engine's message about a query, without its text about our own statement.
 Error in_peoples_terms(Error error, const std::string& database) {
     std::string& message = error.message;
     for (const std::string_view end :
@@ -33,16 +33,16 @@ Error in_peoples_terms(Error error, const std::string& database) {
     return error;
 }
 
-// Asked as the reader, in the project's database, with what is left of the time.
-ClickHouseQuery reader_question(const SqlRequest& request, const std::string& database, std::string sql,
-                                SteadyTime until) {
+// Runs as the reader, in the project's database, with the remaining time.
+ClickHouseQuery reader_query(const SqlRequest& request, const std::string& database, std::string sql,
+                             SteadyTime until) {
     ClickHouseQuery query(std::move(sql));
     query.as_reader = true;
     query.database = database;
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - std::chrono::steady_clock::now() +
                                                                        std::chrono::milliseconds(999));
     const auto seconds = std::max<int64_t>(1, left.count());
-    query.deadline = std::chrono::seconds(seconds + 2); // the engine's own limit speaks first
+    query.deadline = std::chrono::seconds(seconds + 2); // the engine's own limit applies first
     query.most_bytes = request.most_bytes + (1 << 20);
     query.cancel = request.cancel.get();
     query.set("max_execution_time", std::to_string(seconds));
@@ -72,7 +72,7 @@ struct Rendered {
     std::string limited; // the same inside the statement that is to run; empty: it cannot stand there
 };
 
-// The engine's parser reads the text as a value: one statement, or an error that says where.
+// The engine's parser reads the text as a value: one statement, or an error with its position.
 Result<Rendered> render(ClickHouse& engine, ClickHouseQuery query, const std::string& sql, size_t rows) {
     query.sql = "SELECT formatQuerySingleLine({sql:String}) AS rendered, ifNull(formatQuerySingleLineOrNull(concat("
                 "'SELECT * FROM (', rendered, ') LIMIT ', {rows:String})), '') FORMAT RowBinary";
@@ -92,29 +92,29 @@ std::vector<std::string> sql_tables() {
     return {tables.begin(), tables.end()};
 }
 
-Result<JudgedSql> SqlGuard::judge(const SqlRequest& request) {
+Result<CheckedSql> SqlGuard::check(const SqlRequest& request) {
     if (request.sql.size() > 64 << 10) return too_large("the query is longer than 64 KB");
     if (!is_valid_utf8(request.sql) || request.sql.find('\0') != std::string::npos)
         return invalid("the query is not text");
     if (request.project.empty() || request.project == "*") return internal("a query needs a project");
     const SteadyTime until = std::chrono::steady_clock::now() + request.deadline;
     const std::string database = TRY(m_views.open(request.project));
-    const auto ask = [&](std::string sql) { return reader_question(request, database, std::move(sql), until); };
+    const auto as_reader = [&](std::string sql) { return reader_query(request, database, std::move(sql), until); };
     const auto rendering = [&](const std::string& sql) -> Result<Rendered> {
-        auto rendered = render(m_engine, ask(""), sql, request.most_rows);
+        auto rendered = render(m_engine, as_reader(""), sql, request.most_rows);
         if (!rendered.ok()) return in_peoples_terms(std::move(rendered).error(), database);
-        if (const auto refusal = judge_sql_text(rendered.value().sql)) return refusal_error(*refusal, request.sql);
+        if (const auto refusal = check_sql_text(rendered.value().sql)) return refusal_error(*refusal, request.sql);
         return rendered;
     };
     Rendered rendered = TRY(rendering(request.sql));
     if (const std::string plain = over_views(rendered.sql); plain != rendered.sql) rendered = TRY(rendering(plain));
-    // What is judged has to be what the engine reads when it runs.
+    // The checked text has to be what the engine reads when it runs.
     if (rendered.limited != limited(rendered.sql, request.most_rows))
         return invalid("the engine reads this query in two ways; write it in simpler words");
 
     const auto tree = [&](const char* kind) -> Result<std::string> {
         ClickHouseQuery query =
-            ask("EXPLAIN QUERY TREE " + std::string(kind) + " " + rendered.limited + " FORMAT TSVRaw");
+            as_reader("EXPLAIN QUERY TREE " + std::string(kind) + " " + rendered.limited + " FORMAT TSVRaw");
         query.set("enable_scalar_subquery_optimization", "0"); // else the tree hides subqueries that give an array
         query.set(lazy_setting, "0");
         query.most_bytes = 64 << 20; // values of scalar subqueries are in it
@@ -123,10 +123,10 @@ Result<JudgedSql> SqlGuard::judge(const SqlRequest& request) {
         return shown;
     };
     const std::string written = TRY(tree("run_passes = 0"));
-    if (const auto refusal = judge_written_tree(written)) return refusal_error(*refusal, request.sql);
+    if (const auto refusal = check_written_tree(written)) return refusal_error(*refusal, request.sql);
     const std::string resolved = TRY(tree("passes = 1"));
-    if (const auto refusal = judge_resolved_tree(resolved, database)) return refusal_error(*refusal, request.sql);
-    return JudgedSql{std::move(rendered.limited), database};
+    if (const auto refusal = check_resolved_tree(resolved, database)) return refusal_error(*refusal, request.sql);
+    return CheckedSql{std::move(rendered.limited), database};
 }
 
 Result<std::string> SqlGuard::run(const SqlRequest& request) {
@@ -135,16 +135,16 @@ Result<std::string> SqlGuard::run(const SqlRequest& request) {
     if (!formats.contains(request.format))
         return invalid("unknown format; use JSON, JSONEachRow, CSVWithNames, Arrow or Parquet");
     const SteadyTime until = std::chrono::steady_clock::now() + request.deadline;
-    JudgedSql judged = TRY(judge(request));
-    ClickHouseQuery query = reader_question(request, judged.database, std::move(judged.text), until);
+    CheckedSql checked = TRY(check(request));
+    ClickHouseQuery query = reader_query(request, checked.database, std::move(checked.text), until);
     query.set("default_format", request.format);
-    auto answer = m_engine.query(query);
-    if (!answer.ok() && is_lazy_fault(answer.error())) {
+    auto result = m_engine.query(query);
+    if (!result.ok() && is_lazy_fault(result.error())) {
         query.set(lazy_setting, "0");
-        answer = m_engine.query(query);
+        result = m_engine.query(query);
     }
-    if (!answer.ok()) return in_peoples_terms(std::move(answer).error(), judged.database);
-    return answer;
+    if (!result.ok()) return in_peoples_terms(std::move(result).error(), checked.database);
+    return result;
 }
 
 } // namespace hone::telemetry

@@ -1,6 +1,6 @@
-// Lets people and workers ask in SQL, reading only, inside one project (ADR 0028). Fences that each hold by themselves:
-// this guard, which runs the engine's own rendering of a query after judging its words and its tree; the engine's
-// access control, which shows the asking user nothing but the views of the project whose database the connection stands
+// Lets people and workers ask in SQL, reading only, inside one project (ADR 0015). Fences that each hold by themselves:
+// this guard, which runs the engine's own rendering of a query after checking its words and its tree; the engine's
+// access control, which shows the reader only the views of the project whose database is current
 // in; and the engine process, which can reach nothing but its directory.
 #pragma once
 
@@ -25,8 +25,8 @@ struct SqlRequest {
     std::shared_ptr<net::Cancel> cancel{};
 };
 
-// A query that was judged, as the engine renders it, and where it may run.
-struct JudgedSql {
+// A query that was checked, as the engine renders it, and where it may run.
+struct CheckedSql {
     std::string text;
     std::string database;
 };
@@ -36,10 +36,10 @@ class SqlGuard {
 public:
     explicit SqlGuard(ClickHouse& engine) : m_engine(engine), m_views(engine) {}
 
-    // The result in the format asked for. invalid and forbidden say what is wrong with the query.
+    // The result in the requested format. invalid and forbidden state what is wrong with the query.
     Result<std::string> run(const SqlRequest& request);
-    // Only judges: nothing of the query has been run when this refuses.
-    Result<JudgedSql> judge(const SqlRequest& request);
+    // Only checks: nothing of the query has been run when this refuses.
+    Result<CheckedSql> check(const SqlRequest& request);
 
 private:
     ClickHouse& m_engine;

@@ -1,5 +1,5 @@
-// SQL that people wrote: the guard's judges, the engine's own access control without the guard, and both together.
-// tests/e2e/sql.py has the long list of attacks, random statements and the questions that must keep working.
+// SQL that people wrote: the guard's checks, the engine's own access control without the guard, and both together.
+// tests/e2e/sql.py has the long list of attacks, random statements and the queries that must keep working.
 #include "telemetry/guard/sql_guard.h"
 
 #include "telemetry/guard/sql_text.h"
@@ -13,7 +13,7 @@ namespace hone::telemetry::testing {
 
 namespace {
 
-Result<std::string> ask_sql(const std::string& project, const std::string& sql, Duration deadline = 20s,
+Result<std::string> run_sql(const std::string& project, const std::string& sql, Duration deadline = 20s,
                             size_t most_rows = 10'000) {
     SqlRequest request;
     request.most_rows = most_rows;
@@ -24,14 +24,14 @@ Result<std::string> ask_sql(const std::string& project, const std::string& sql, 
     return SqlGuard(fixture().telemetry->engine()).run(request);
 }
 
-// The answer, or why there is none.
-std::string sql_answer(const std::string& project, const std::string& sql) {
-    auto answer = ask_sql(project, sql);
+// The result, or the error.
+std::string sql_result(const std::string& project, const std::string& sql) {
+    auto answer = run_sql(project, sql);
     return answer.ok() ? answer.value() : "error: " + answer.error().message;
 }
 
 // Past the guard: as the engine's reader, in a project's database.
-Result<std::string> ask_engine(const std::string& project, const std::string& sql) {
+Result<std::string> run_in_engine(const std::string& project, const std::string& sql) {
     ClickHouseQuery query(sql);
     query.as_reader = true;
     query.database = "hone_project_" + project;
@@ -46,8 +46,8 @@ void fill_projects() {
     f.send_json("hides", request({{1, 1, 0, base_ns, 5, "canary", text_attribute("input.value", "canary"), 0}}));
     f.wait();
     f.store();
-    REQUIRE(ask_sql("asks", "SELECT 1").ok());
-    REQUIRE(ask_sql("hides", "SELECT 1").ok());
+    REQUIRE(run_sql("asks", "SELECT 1").ok());
+    REQUIRE(run_sql("hides", "SELECT 1").ok());
 }
 
 std::string reason_of(const std::optional<Refusal>& refusal) {
@@ -116,7 +116,7 @@ TEST_CASE("a rendered query is read strictly: what is not known is refused") {
           "SELECT sum(x) AS TOTAL ORDER BY TOTAL ASC", "WITH (x -> (x / 2)) AS half SELECT half(4)",
           "SELECT COLUMNS('a') APPLY sum FROM spans", "SELECT arrayMap((K, V) -> (K, V), [1], [2])"}) {
         CAPTURE(sql);
-        CHECK(reason_of(judge_sql_text(sql)) == "");
+        CHECK(reason_of(check_sql_text(sql)) == "");
     }
     for (const char* sql : {"",
                             "()",
@@ -155,10 +155,10 @@ TEST_CASE("a rendered query is read strictly: what is not known is refused") {
                             "SELECT arrayReduce('x)', [1])",
                             "SELECT CAST(x, 'Array(AggregateFunction(uniq, String))')"}) {
         CAPTURE(sql);
-        CHECK(reason_of(judge_sql_text(sql)) != "");
+        CHECK(reason_of(check_sql_text(sql)) != "");
     }
-    CHECK(reason_of(judge_sql_text("SELECT 1 SETTINGS a = 1")) == "SETTINGS is not available");
-    CHECK(judge_sql_text("SELECT 1 SETTINGS a = 1")->part == "SETTINGS");
+    CHECK(reason_of(check_sql_text("SELECT 1 SETTINGS a = 1")) == "SETTINGS is not available");
+    CHECK(check_sql_text("SELECT 1 SETTINGS a = 1")->part == "SETTINGS");
 }
 
 TEST_CASE("a query over hone.spans or with PREWHERE becomes the same over the project's views") {
@@ -173,22 +173,22 @@ TEST_CASE("a query over hone.spans or with PREWHERE becomes the same over the pr
           "(SELECT 1 FROM spans WHERE ( a OR b ) AND ( c OR d))");
 }
 
-TEST_CASE("a tree is judged by allow lists, and names that imitate it do not help") {
+TEST_CASE("a tree is checked by allow lists, and names that imitate it do not help") {
     const std::string database = "hone_project_a-b";
-    CHECK(reason_of(judge_written_tree(tree_of("IDENTIFIER id: 3, identifier: spans"))) == "");
-    CHECK(reason_of(judge_written_tree(tree_of("IDENTIFIER id: 3, identifier: trace_times"))) ==
+    CHECK(reason_of(check_written_tree(tree_of("IDENTIFIER id: 3, identifier: spans"))) == "");
+    CHECK(reason_of(check_written_tree(tree_of("IDENTIFIER id: 3, identifier: trace_times"))) ==
           "there is no table \"trace_times\"; there are spans, evals, traces and chat_sessions");
-    CHECK(reason_of(judge_written_tree(tree_of("IDENTIFIER id: 3, alias: x, identifier: spans, identifier: secret"))) !=
+    CHECK(reason_of(check_written_tree(tree_of("IDENTIFIER id: 3, alias: x, identifier: spans, identifier: secret"))) !=
           "");
-    CHECK(reason_of(judge_written_tree(tree_of("TABLE_FUNCTION id: 3, table_function_name: numbers"))) ==
+    CHECK(reason_of(check_written_tree(tree_of("TABLE_FUNCTION id: 3, table_function_name: numbers"))) ==
           "the table function \"numbers\" is not available");
-    CHECK(reason_of(judge_written_tree(tree_of("IDENTIFIER id: 3, identifier: spans\n  SETTINGS a=1"))) ==
+    CHECK(reason_of(check_written_tree(tree_of("IDENTIFIER id: 3, identifier: spans\n  SETTINGS a=1"))) ==
           "SETTINGS is not available");
-    CHECK(reason_of(judge_written_tree(tree_of("TABLE id: 3, table_name: hone_project_a-b.spans"))) != "");
-    CHECK(reason_of(judge_written_tree("QUERY id: 0\n  PROJECTION COLUMNS\n    TABLE id: 1, table_name: x")) != "");
-    CHECK(reason_of(judge_written_tree("")) != "");
+    CHECK(reason_of(check_written_tree(tree_of("TABLE id: 3, table_name: hone_project_a-b.spans"))) != "");
+    CHECK(reason_of(check_written_tree("QUERY id: 0\n  PROJECTION COLUMNS\n    TABLE id: 1, table_name: x")) != "");
+    CHECK(reason_of(check_written_tree("")) != "");
     const auto resolved = [&](const std::string& node) {
-        return reason_of(judge_resolved_tree(tree_of(node), database));
+        return reason_of(check_resolved_tree(tree_of(node), database));
     };
     CHECK(resolved("TABLE id: 3, alias: __table1, table_name: `hone_project_a-b`.spans") == "");
     CHECK(resolved("TABLE id: 3, alias: __table1, table_name: hone_project_a-b.spans, final: 1") == "");
@@ -204,41 +204,41 @@ TEST_CASE("a tree is judged by allow lists, and names that imitate it do not hel
         CAPTURE(node);
         CHECK(resolved(node) != "");
     }
-    CHECK(reason_of(judge_resolved_tree(tree_of("TABLE id: 3, table_name: .spans"), "")) != "");
+    CHECK(reason_of(check_resolved_tree(tree_of("TABLE id: 3, table_name: .spans"), "")) != "");
 }
 
-TEST_CASE("people may ask in SQL about their own project only") {
+TEST_CASE("people can query only their own project in SQL") {
     Fixture& f = fixture();
     f.send_json("sql", request({{1, 1, 0, base_ns, 5, "root", text_attribute("session.id", "s"), 0},
                                 {1, 2, 1, base_ns + 1, 5, "child", "", 2}}));
     f.send_json("sql-other", request({{1, 1, 0, base_ns, 5, "root", "", 0}}));
     f.wait();
     f.store();
-    CHECK(sql_answer("sql", "SELECT count() AS n FROM spans") == "\"n\"\n2\n");
-    CHECK(sql_answer("sql", "SELECT root_name, spans, errors FROM traces") ==
+    CHECK(sql_result("sql", "SELECT count() AS n FROM spans") == "\"n\"\n2\n");
+    CHECK(sql_result("sql", "SELECT root_name, spans, errors FROM traces") ==
           "\"root_name\",\"spans\",\"errors\"\n\"root\",2,1\n");
-    CHECK(sql_answer("sql", "SELECT chat_session, traces FROM chat_sessions") ==
+    CHECK(sql_result("sql", "SELECT chat_session, traces FROM chat_sessions") ==
           "\"chat_session\",\"traces\"\n\"s\",1\n");
-    CHECK(sql_answer("sql", "WITH x AS (SELECT name FROM hone.spans WHERE status = 'error') SELECT name FROM x") ==
+    CHECK(sql_result("sql", "WITH x AS (SELECT name FROM hone.spans WHERE status = 'error') SELECT name FROM x") ==
           "\"name\"\n\"child\"\n");
-    CHECK(sql_answer("sql", "WITH x AS (SELECT 'child') SELECT count() AS n FROM spans WHERE name IN x; -- a CTE\n") ==
+    CHECK(sql_result("sql", "WITH x AS (SELECT 'child') SELECT count() AS n FROM spans WHERE name IN x; -- a CTE\n") ==
           "\"n\"\n1\n");
-    CHECK(sql_answer("sql", "SELECT count() AS n FROM spans WHERE name IN ('child', 'x') AND name IN (SELECT name FROM "
+    CHECK(sql_result("sql", "SELECT count() AS n FROM spans WHERE name IN ('child', 'x') AND name IN (SELECT name FROM "
                             "spans)") == "\"n\"\n1\n");
-    CHECK(ask_sql("sql",
+    CHECK(run_sql("sql",
                   "SELECT countIf(status = 'error') AS e, quantile(0.5)(duration_ns) AS q, avgOrNull(duration_ns) "
                   "AS a FROM spans")
               .ok());
 }
 
-TEST_CASE("an answer in SQL is cut at its limit, whatever was read for it; one of too many bytes is refused") {
+TEST_CASE("a result of SQL is cut at its limit, whatever was read for it; one of too many bytes is rejected") {
     fixture().store();
-    CHECK(ask_sql("sql", "SELECT arrayJoin(range(100000)) AS a", 20s, 3).value() == "\"a\"\n0\n1\n2\n");
-    CHECK(sql_answer("sql", "SELECT count() AS n FROM (SELECT arrayJoin(range(100000)) AS a)") == "\"n\"\n100000\n");
-    const auto heavy = ask_sql("sql", "SELECT repeat('x', 10000) AS x FROM (SELECT arrayJoin(range(10000)) AS a)");
+    CHECK(run_sql("sql", "SELECT arrayJoin(range(100000)) AS a", 20s, 3).value() == "\"a\"\n0\n1\n2\n");
+    CHECK(sql_result("sql", "SELECT count() AS n FROM (SELECT arrayJoin(range(100000)) AS a)") == "\"n\"\n100000\n");
+    const auto heavy = run_sql("sql", "SELECT repeat('x', 10000) AS x FROM (SELECT arrayJoin(range(10000)) AS a)");
     REQUIRE(!heavy.ok());
     CHECK(heavy.error().code == Code::too_large);
-    CHECK(sql_answer("sql", "SELECT 1 AS n") == "\"n\"\n1\n"); // the engine is well
+    CHECK(sql_result("sql", "SELECT 1 AS n") == "\"n\"\n1\n"); // the engine is well
 }
 
 TEST_CASE("SQL that reaches for more is refused before any of it runs") {
@@ -249,20 +249,20 @@ TEST_CASE("SQL that reaches for more is refused before any of it runs") {
         SqlRequest request;
         request.project = "project_asks";
         request.sql = sql;
-        const auto judged = guard.judge(request);
-        REQUIRE(!judged.ok());
-        CHECK(judged.error().code == Code::invalid);
-        CHECK(judged.error().message.find("canary") == std::string::npos);
-        CHECK(judged.error().message.find("hone_project_asks") == std::string::npos);
+        const auto checked = guard.check(request);
+        REQUIRE(!checked.ok());
+        CHECK(checked.error().code == Code::invalid);
+        CHECK(checked.error().message.find("canary") == std::string::npos);
+        CHECK(checked.error().message.find("hone_project_asks") == std::string::npos);
     }
-    CHECK(sql_answer("asks", "SELECT count() FROM span") ==
+    CHECK(sql_result("asks", "SELECT count() FROM span") ==
           "error: character 21: there is no table \"span\"; there are spans, evals, traces and chat_sessions");
-    CHECK(sql_answer("asks", "SELECT 1,\n file('x')") == "error: character 12: the function \"file\" is not available");
-    CHECK(sql_answer("asks", "SELECT 1 settings max_threads = 1") == "error: character 10: SETTINGS is not available");
-    CHECK(sql_answer("asks", "SELECT 1 FROM spans WHERE").find("error: Syntax error: failed at position 26") == 0);
-    CHECK(sql_answer("asks", "SELECT 1; SELECT 2").find("Multi-statements are not allowed") != std::string::npos);
-    CHECK(sql_answer("asks", "SELECT '" + std::string(70'000, 'x') + "'") == "error: the query is longer than 64 KB");
-    CHECK(sql_answer("asks", std::string("SELECT 1\0", 9)) == "error: the query is not text");
+    CHECK(sql_result("asks", "SELECT 1,\n file('x')") == "error: character 12: the function \"file\" is not available");
+    CHECK(sql_result("asks", "SELECT 1 settings max_threads = 1") == "error: character 10: SETTINGS is not available");
+    CHECK(sql_result("asks", "SELECT 1 FROM spans WHERE").find("error: Syntax error: failed at position 26") == 0);
+    CHECK(sql_result("asks", "SELECT 1; SELECT 2").find("Multi-statements are not allowed") != std::string::npos);
+    CHECK(sql_result("asks", "SELECT '" + std::string(70'000, 'x') + "'") == "error: the query is longer than 64 KB");
+    CHECK(sql_result("asks", std::string("SELECT 1\0", 9)) == "error: the query is not text");
 }
 
 TEST_CASE("without the guard the engine still shows a reader nothing but its own project's views") {
@@ -270,27 +270,27 @@ TEST_CASE("without the guard the engine still shows a reader nothing but its own
     for (const char* sql : sql_attacks) {
         if (std::string_view(sql).find("file(") != std::string_view::npos) continue; // the guard's own lists, twice
         CAPTURE(sql);
-        const auto answer = ask_engine("asks", sql);
+        const auto answer = run_in_engine("asks", sql);
         CHECK((answer.ok() ? answer.value() : answer.error().message).find("canary") == std::string::npos);
     }
-    CHECK(ask_engine("asks", "SELECT any(input) FROM spans").value() == "my own words\n");
-    CHECK(ask_engine("asks", "SELECT count() FROM hone_project_hides.spans").value() == "0\n");
-    CHECK(ask_engine("asks", "SELECT count() FROM hone_project_hides.traces").value() == "0\n");
-    CHECK(ask_engine("asks", "SELECT count() FROM system.processes").value() == "0\n");
-    CHECK(ask_engine("asks", "SELECT count() FROM system.errors").value() == "0\n");
-    CHECK(ask_engine("asks", "SELECT count() FROM system.databases").value() == "0\n");
+    CHECK(run_in_engine("asks", "SELECT any(input) FROM spans").value() == "my own words\n");
+    CHECK(run_in_engine("asks", "SELECT count() FROM hone_project_hides.spans").value() == "0\n");
+    CHECK(run_in_engine("asks", "SELECT count() FROM hone_project_hides.traces").value() == "0\n");
+    CHECK(run_in_engine("asks", "SELECT count() FROM system.processes").value() == "0\n");
+    CHECK(run_in_engine("asks", "SELECT count() FROM system.errors").value() == "0\n");
+    CHECK(run_in_engine("asks", "SELECT count() FROM system.databases").value() == "0\n");
     for (const char* sql :
          {"SELECT count() FROM hone.spans", "SELECT * FROM mergeTreeTextIndex(hone, spans, input_index)",
           "SELECT * FROM mergeTreeIndex(hone, spans)", "SELECT 1; SELECT 2", "SET ROLE ALL", "SET readonly = 0",
           "USE hone", "SELECT 1 INTO OUTFILE 'stolen'", "KILL QUERY WHERE 1", "DROP DATABASE hone",
           "INSERT INTO hone_project_asks.spans SELECT * FROM spans", "CREATE TABLE x (a Int8) ENGINE = Memory"}) {
         CAPTURE(sql);
-        const auto answer = ask_engine("asks", sql);
+        const auto answer = run_in_engine("asks", sql);
         REQUIRE(!answer.ok());
         CHECK(answer.error().code == Code::forbidden);
     }
     ClickHouseQuery astray("SELECT 1");
-    astray.as_reader = true; // and stands in the database of all
+    astray.as_reader = true; // and its database is the one of all projects
     CHECK(!fixture().telemetry->engine().query(astray).ok());
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("the views of a project go with it") {
     f.send_json("leaving", request({{1, 1, 0, base_ns, 5, "root", "", 0}}));
     f.wait();
     f.store();
-    CHECK(sql_answer("leaving", "SELECT count() AS n FROM spans") == "\"n\"\n1\n");
+    CHECK(sql_result("leaving", "SELECT count() AS n FROM spans") == "\"n\"\n1\n");
     const auto databases = [&] {
         ClickHouseQuery query("SELECT count() FROM system.databases WHERE name = 'hone_project_leaving' FORMAT TSVRaw");
         return f.telemetry->engine().query(query).value();

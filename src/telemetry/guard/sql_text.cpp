@@ -192,7 +192,7 @@ bool is_engines_database(std::string_view name) {
 }
 
 // What stands before a bracket, or after APPLY, is called: a function, a lambda that the query named, or a keyword.
-std::optional<Refusal> judge_call(const std::vector<SqlToken>& tokens, size_t i, const SqlWords& lambdas) {
+std::optional<Refusal> check_call(const std::vector<SqlToken>& tokens, size_t i, const SqlWords& lambdas) {
     const SqlToken& token = tokens[i];
     const bool is_applied =
         i > 0 && (tokens[i - 1].is("APPLY") || (i > 1 && tokens[i - 1].is("(") && tokens[i - 2].is("APPLY")));
@@ -203,8 +203,8 @@ std::optional<Refusal> judge_call(const std::vector<SqlToken>& tokens, size_t i,
 }
 
 // Texts that the engine takes for more: the aggregate that arrayReduce calls, and types that read states of aggregates
-// from bytes which nobody checked.
-std::optional<Refusal> judge_text(const std::vector<SqlToken>& tokens, size_t i) {
+// from bytes that no check has seen.
+std::optional<Refusal> check_text(const std::vector<SqlToken>& tokens, size_t i) {
     const auto is_sign = [&](size_t at, std::string_view sign) { return at < tokens.size() && tokens[at].is(sign); };
     if (equals_ignoring_case(tokens[i].text, "arrayReduce") && is_sign(i + 1, "(")) {
         const bool is_plain = is_sign(i + 3, ",") && tokens[i + 2].kind == SqlToken::Kind::text;
@@ -220,7 +220,7 @@ std::optional<Refusal> judge_text(const std::vector<SqlToken>& tokens, size_t i)
     return {};
 }
 
-std::optional<Refusal> judge_word(const std::vector<SqlToken>& tokens, size_t i, const SqlWords& given) {
+std::optional<Refusal> check_word(const std::vector<SqlToken>& tokens, size_t i, const SqlWords& given) {
     const std::string word(tokens[i].text);
     const bool is_call = i + 1 < tokens.size() && tokens[i + 1].is("(");
     if (!is_capitals(word) || keywords().contains(word) || is_call) return {};
@@ -243,7 +243,7 @@ size_t end_of_condition(const std::vector<SqlToken>& tokens, size_t begin, int d
 
 } // namespace
 
-std::optional<Refusal> judge_sql_text(std::string_view rendered) {
+std::optional<Refusal> check_sql_text(std::string_view rendered) {
     SqlTokens read = SqlLexer(rendered).read();
     if (read.refusal) return std::move(read.refusal);
     const std::vector<SqlToken>& tokens = read.all;
@@ -254,12 +254,12 @@ std::optional<Refusal> judge_sql_text(std::string_view rendered) {
     const SqlWords given = names_given(tokens), lambdas = lambdas_named(tokens);
     for (size_t i = 0; i < tokens.size(); ++i) {
         const SqlToken& token = tokens[i];
-        if (auto refusal = judge_text(tokens, i)) return refusal;
+        if (auto refusal = check_text(tokens, i)) return refusal;
         if (token.kind == SqlToken::Kind::word)
-            if (auto refusal = judge_word(tokens, i, given)) return refusal;
+            if (auto refusal = check_word(tokens, i, given)) return refusal;
         const bool is_name = token.kind == SqlToken::Kind::word || token.kind == SqlToken::Kind::name;
         if (is_name)
-            if (auto refusal = judge_call(tokens, i, lambdas)) return refusal;
+            if (auto refusal = check_call(tokens, i, lambdas)) return refusal;
         if (is_name && is_engines_database(token.text) && i + 1 < tokens.size() && tokens[i + 1].is("."))
             return Refusal{std::string(token.text), "there is no database \"" + std::string(token.text) + "\""};
     }

@@ -15,10 +15,10 @@ struct Refusal {
 };
 
 // Knows the rendering's own words and signs only: no comments, parameters, settings, formats, files.
-std::optional<Refusal> judge_sql_text(std::string_view rendered);
+std::optional<Refusal> check_sql_text(std::string_view rendered);
 
 // The same query over the project's views, which have no database in front and no PREWHERE. The result has to be
-// rendered and judged again.
+// rendered and checked again.
 std::string over_views(std::string_view rendered);
 
 } // namespace hone::telemetry

@@ -46,7 +46,7 @@ TreeLine tree_line(std::string_view line) {
     return read;
 }
 
-// The value of `, key: value`. SqlNames that people gave stand in the same line unquoted: when one of them looks like
+// The value of `, key: value`. SqlNames that people gave are in the same line unquoted: when one of them looks like
 // this key, none is taken.
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
     const std::string wanted = ", " + std::string(key) + ": ";
@@ -93,17 +93,17 @@ bool is_known_heading(std::string_view text) {
            text.starts_with("REPLACEMENTS ") || text.starts_with("REPLACEMENT NAME ");
 }
 
-class TreeJudge {
+class TreeChecker {
 public:
     // An empty database: the tree is as written.
-    TreeJudge(std::string_view tree, std::string_view database) : m_database(database) {
+    TreeChecker(std::string_view tree, std::string_view database) : m_database(database) {
         for (const std::string_view line : split(tree, '\n'))
             if (!trim(line).empty()) m_lines.push_back(tree_line(line));
         for (const TreeLine& line : m_lines)
             if (const auto name = value_of(line.text, "cte_name"); name && !line.kind.empty()) m_names.emplace(*name);
     }
 
-    std::optional<Refusal> judge() {
+    std::optional<Refusal> check() {
         if (m_lines.empty()) return Refusal{"", "the engine shows nothing of this query"};
         for (size_t i = 0; i < m_lines.size(); ++i) {
             const TreeLine& line = m_lines[i];
@@ -111,7 +111,7 @@ public:
                 while (i + 1 < m_lines.size() && m_lines[i + 1].indent > line.indent) ++i; // names and types as text
                 continue;
             }
-            if (auto refusal = line.kind.empty() ? judge_heading(line) : judge_node(i)) return refusal;
+            if (auto refusal = line.kind.empty() ? check_heading(line) : check_node(i)) return refusal;
         }
         return {};
     }
@@ -119,22 +119,22 @@ public:
 private:
     bool is_resolved() const { return !m_database.empty(); }
 
-    std::optional<Refusal> judge_heading(const TreeLine& line) const {
+    std::optional<Refusal> check_heading(const TreeLine& line) const {
         if (is_known_heading(line.text)) return {};
         const std::string_view word = line.text.substr(0, line.text.find(' '));
         return Refusal{std::string(word), std::string(word) + " is not available"};
     }
 
-    std::optional<Refusal> judge_node(size_t i) const {
+    std::optional<Refusal> check_node(size_t i) const {
         const TreeLine& line = m_lines[i];
         for (const std::string_view plain :
              {"QUERY", "UNION", "LIST", "LAMBDA", "CONSTANT", "JOIN", "CROSS JOIN", "ARRAY_JOIN", "SORT", "INTERPOLATE",
               "WINDOW", "MATCHER", "EXCEPT COLUMN TRANSFORMER", "REPLACE COLUMN TRANSFORMER"})
             if (line.kind == plain) return {};
-        if (line.kind == "FUNCTION") return judge_function(i);
-        if (line.kind == "COLUMN" && is_resolved()) return judge_column(line);
-        if (line.kind == "TABLE" && is_resolved()) return judge_table(line);
-        if (line.kind == "IDENTIFIER") return is_resolved() ? std::nullopt : judge_identifier(i);
+        if (line.kind == "FUNCTION") return check_function(i);
+        if (line.kind == "COLUMN" && is_resolved()) return check_column(line);
+        if (line.kind == "TABLE" && is_resolved()) return check_table(line);
+        if (line.kind == "IDENTIFIER") return is_resolved() ? std::nullopt : check_identifier(i);
         if (line.kind == "TABLE_FUNCTION") {
             const std::string name(value_of(line.text, "table_function_name").value_or(""));
             return Refusal{name, "the table function \"" + name + "\" is not available"};
@@ -146,12 +146,12 @@ private:
         return Refusal{"", "this is not available: " + std::string(line.kind)};
     }
 
-    std::optional<Refusal> judge_function(size_t i) const {
+    std::optional<Refusal> check_function(size_t i) const {
         const auto name = value_of(m_lines[i].text, "function_name");
         if (!name) return Refusal{"", "a name in this query reads like the engine's own words"};
         if (!is_known_function(*name) && !(is_resolved() ? is_engines_function(*name) : is_lambda(*name)))
             return Refusal{std::string(*name), "the function \"" + std::string(*name) + "\" is not available"};
-        return is_resolved() ? std::nullopt : judge_right_of_in(i, *name);
+        return is_resolved() ? std::nullopt : check_right_of_in(i, *name);
     }
 
     // WITH x -> x + 1 AS next SELECT next(2)
@@ -162,14 +162,14 @@ private:
     }
 
     // What the engine adds to every table of its own accord.
-    static std::optional<Refusal> judge_column(const TreeLine& line) {
+    static std::optional<Refusal> check_column(const TreeLine& line) {
         for (const std::string_view own : {"_table", "_database"})
             if (value_of(line.text, "column_name") == own)
                 return Refusal{std::string(own), "there is no column \"" + std::string(own) + "\""};
         return {};
     }
 
-    std::optional<Refusal> judge_table(const TreeLine& line) const {
+    std::optional<Refusal> check_table(const TreeLine& line) const {
         const auto named = value_of(line.text, "table_name");
         std::string name(named.value_or(""));
         std::erase(name, '`');
@@ -181,7 +181,7 @@ private:
     }
 
     // In the place of a table, or right of IN, a name is a table's.
-    std::optional<Refusal> judge_identifier(size_t i) const {
+    std::optional<Refusal> check_identifier(size_t i) const {
         const auto name = value_of(m_lines[i].text, "identifier");
         if (!name) return Refusal{"", "a name in this query reads like the engine's own words"};
         if (m_lines[i].text.find(", sample_size: ") != std::string_view::npos)
@@ -192,7 +192,7 @@ private:
         return no_table(*name);
     }
 
-    std::optional<Refusal> judge_right_of_in(size_t function, std::string_view function_name) const {
+    std::optional<Refusal> check_right_of_in(size_t function, std::string_view function_name) const {
         const std::string plain = lowercase_ascii(function_name);
         if (plain != "in" && plain != "notin" && plain != "globalin" && plain != "globalnotin") return {};
         const size_t inside = m_lines[function].indent + 6; // below ARGUMENTS and LIST
@@ -231,13 +231,13 @@ private:
 
 } // namespace
 
-std::optional<Refusal> judge_written_tree(std::string_view tree) {
-    return TreeJudge(tree, {}).judge();
+std::optional<Refusal> check_written_tree(std::string_view tree) {
+    return TreeChecker(tree, {}).check();
 }
 
-std::optional<Refusal> judge_resolved_tree(std::string_view tree, std::string_view database) {
+std::optional<Refusal> check_resolved_tree(std::string_view tree, std::string_view database) {
     if (database.empty()) return Refusal{"", "a query needs a database"};
-    return TreeJudge(tree, database).judge();
+    return TreeChecker(tree, database).check();
 }
 
 } // namespace hone::telemetry

@@ -40,7 +40,7 @@ std::string Backlog::problem() const {
 }
 
 std::string backlog_advice() {
-    return "They are safe in the log of the data directory and are stored as soon as that works again. Look at the "
+    return "They are safe in the log of the data directory and are stored as soon as that works again. Check the "
            "server's log, at the free disk space and at the owner of the data directory. New spans are accepted until "
            "the log has reached span_log_limit.";
 }

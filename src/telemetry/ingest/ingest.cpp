@@ -17,7 +17,7 @@ namespace hone::telemetry {
 namespace {
 
 constexpr int64_t day_ns = 86'400'000'000'000;
-constexpr size_t most_refusals = 1000; // that are told one by one
+constexpr size_t most_refusals = 1000; // that are listed one by one
 
 Result<std::string> unzstd(std::string_view bytes, size_t limit) {
     const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
@@ -195,7 +195,7 @@ private:
 
 Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::string_view project,
                               ProjectDirectory* projects) {
-    // Two requests never share a moment, so that a row tells which request it came with.
+    // Two requests never share a timestamp, so that a row identifies its request.
     const int64_t now = to_ns(m_clock.now());
     int64_t last = m_last_received.load(), received = 0;
     do received = std::max(now, last + 1);
@@ -235,30 +235,30 @@ Result<Accepted> Ingest::take(const IngestRequest& request) {
     return take(*batch, request.space, request.project, request.projects);
 }
 
-IngestAnswer Ingest::answer(const IngestRequest& request) {
+IngestResponse Ingest::respond(const IngestRequest& request) {
     const bool json = is_json(request.content_type);
     const auto encoding = json ? otlp::Encoding::json : otlp::Encoding::protobuf;
-    IngestAnswer answer;
-    answer.content_type = json ? "application/json" : "application/x-protobuf";
+    IngestResponse response;
+    response.content_type = json ? "application/json" : "application/x-protobuf";
     if (!json && !is_protobuf(request.content_type)) {
-        answer.status = 415;
-        answer.body = otlp::encode_status(encoding, 3, "use application/x-protobuf or application/json");
-        return answer;
+        response.status = 415;
+        response.body = otlp::encode_status(encoding, 3, "use application/x-protobuf or application/json");
+        return response;
     }
     auto taken = take(request);
     if (taken.ok() && taken.value().accepted == 0 && taken.value().over_quota > 0 &&
         taken.value().over_quota == taken.value().rejected) {
-        // Nothing was taken, and nothing will be before the day is over: the sender shall keep it, or give it up.
-        answer.status = 429;
+        // Nothing was taken, and nothing will be before the day is over: the sender must keep it or drop it.
+        response.status = 429;
         const int64_t left = day_ns - to_ns(m_clock.now()) % day_ns;
-        answer.retry_after_seconds = static_cast<int>(std::min<int64_t>(3600, left / 1'000'000'000 + 1));
-        answer.body =
+        response.retry_after_seconds = static_cast<int>(std::min<int64_t>(3600, left / 1'000'000'000 + 1));
+        response.body =
             otlp::encode_status(encoding, static_cast<int>(GrpcCode::resource_exhausted), taken.value().message);
-        return answer;
+        return response;
     }
     if (taken.ok()) {
-        answer.body = otlp::encode_response(encoding, taken.value().rejected, taken.value().message);
-        return answer;
+        response.body = otlp::encode_response(encoding, taken.value().rejected, taken.value().message);
+        return response;
     }
     const Error& error = taken.error();
     // OTLP clients retry 429, 502, 503 and 504 only, and drop the spans after any other status: what is not the
@@ -268,10 +268,10 @@ IngestAnswer Ingest::answer(const IngestRequest& request) {
                                   error.code == Code::not_found || error.code == Code::busy;
     const Code code = is_request_fault ? error.code : Code::unavailable;
     constexpr int soon = 2; // an SDK stops after ten seconds: time for four more attempts
-    answer.status = http_status(code);
-    if (code == Code::busy || code == Code::unavailable) answer.retry_after_seconds = soon;
-    answer.body = otlp::encode_status(encoding, static_cast<int>(grpc_code(code)), error.message);
-    return answer;
+    response.status = http_status(code);
+    if (code == Code::busy || code == Code::unavailable) response.retry_after_seconds = soon;
+    response.body = otlp::encode_status(encoding, static_cast<int>(grpc_code(code)), error.message);
+    return response;
 }
 
 } // namespace hone::telemetry

@@ -18,10 +18,10 @@
 
 namespace hone::telemetry {
 
-// What ingest must know of a project.
+// What ingest needs about a project.
 struct ProjectRef {
     std::string id;
-    int64_t retention_days = 30;              // 0: kept for ever
+    int64_t retention_days = 30;              // 0: kept without a limit
     std::shared_ptr<const Redactor> redactor; // null: nothing to redact
     double sample = 1.0;                      // share of traces that is kept
     Quota quota;
@@ -30,7 +30,7 @@ struct ProjectRef {
 };
 
 // Finds a project of a space by name and creates it on first use; access/ stands behind it. Thread-safe, and fast:
-// it is asked for every request.
+// called for every request.
 class ProjectDirectory {
 public:
     virtual ~ProjectDirectory() = default;
@@ -59,8 +59,8 @@ struct Accepted {
     std::vector<Refusal> refusals; // the first thousand
 };
 
-// The answer to an OTLP/HTTP request.
-struct IngestAnswer {
+// The response to an OTLP/HTTP request.
+struct IngestResponse {
     int status = 200;
     std::string content_type;
     std::string body;
@@ -79,7 +79,7 @@ public:
           m_prices(std::move(prices)),
           m_limits(limits) {}
 
-    IngestAnswer answer(const IngestRequest& request);
+    IngestResponse respond(const IngestRequest& request);
     Result<Accepted> take(const IngestRequest& request);
     // For batches that come from elsewhere: imports, our own runs.
     Result<Accepted> take(otlp::Batch& batch, std::string_view space, std::string_view project,

@@ -60,7 +60,7 @@ bool KnownSpans::is_certainly_new(std::string_view identity, int64_t start_ns) c
 }
 
 void KnownSpans::add(std::string_view identity, int64_t start_ns) {
-    if (!has_begun() || start_ns <= m_unknown_until_ns) return; // would not be asked
+    if (!has_begun() || start_ns <= m_unknown_until_ns) return; // would not be queried
     std::vector<Filter>& filters = m_buckets[start_ns / m_window_ns];
     if (filters.empty() || filters.back().count >= filter_spans) {
         filters.emplace_back();

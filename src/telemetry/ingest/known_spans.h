@@ -1,5 +1,5 @@
 // Which spans this process has put into the engine lately, so that most blocks need not ask the engine which of theirs
-// it has: that question reads every row of the minutes around them. May say "perhaps" of a span that is new, never
+// it has: that query reads every row of the minutes around them. May return "perhaps" for a span that is new, never
 // "new" of one that was put in. About 10 bits a span; the oldest are forgotten first. One thread, the loader's.
 #pragma once
 
@@ -16,7 +16,7 @@ public:
     // `window_ns`: how far a span's start may move when it is sent again.
     explicit KnownSpans(int64_t window_ns) : m_window_ns(window_ns) {}
 
-    // What lies in the engine from before starts at or before this; until it is said, nothing is certainly new.
+    // Older spans in the engine start at or before this; until it is set, no span is certainly new.
     void begin(int64_t newest_start_ns) { m_unknown_until_ns = newest_start_ns; }
     bool has_begun() const { return m_unknown_until_ns != std::numeric_limits<int64_t>::max(); }
 
@@ -29,7 +29,7 @@ public:
     static constexpr size_t most_filters = 48; // of a megabyte each
 
 private:
-    // A Bloom filter of a megabyte; one in a hundred answers is a wrong "perhaps" when it is full.
+    // A Bloom filter of a megabyte; one in a hundred results is a wrong "perhaps" when it is full.
     struct Filter {
         std::vector<uint64_t> words = std::vector<uint64_t>(filter_words);
         size_t count = 0;

@@ -32,7 +32,7 @@ std::string quote_token(std::string_view text) {
 }
 
 // When a frame of an earlier server was acknowledged, by the steady clock of this one. Its rows have the wall clock's
-// time; one that was set back meanwhile does not make them wait longer than for ever.
+// time; a clock that was set back does not make them wait without end.
 Duration acknowledged_since(const IngestFrame& frame, const Clock& clock) {
     SpanRowHead head;
     if (frame.rows.empty() || !read_span_row_head(frame.rows.front(), head)) return clock.steady();
@@ -106,7 +106,7 @@ void Loader::run(std::stop_token stop) {
 void Loader::rest() {
     {
         const std::scoped_lock step(m_step_mutex);
-        m_known.forget(); // the next block asks the engine what it holds
+        m_known.forget(); // the next block queries the engine for what it holds
     }
     ::malloc_trim(0);
 }
@@ -133,7 +133,7 @@ Result<bool> Loader::load_block() {
         TRY(begin_known());
         TRY(compare_with_engine(block));
         TRY(delete_replaced(block));
-        // Before they go in: an insert whose answer is lost may have happened, and must be asked for the next time.
+        // Before they go in: an insert whose response is lost may have happened, and must be queried the next time.
         for (const Row& row : block.rows)
             if (!row.is_left_out) m_known.add(identity(row.head), row.head.start_ns);
         TRY(insert(block));
@@ -178,7 +178,7 @@ void Loader::leave_out_repetitions(Block& block) {
     }
 }
 
-// Once: what the engine holds from before. A start in the future counts too, so it is not the clock that tells.
+// Once: what the engine holds from before. A start in the future counts too, so the clock cannot be used.
 Result<> Loader::begin_known() {
     if (!m_options.is_only_writer || m_known.has_begun()) return {};
     const std::string bytes =

@@ -1,6 +1,7 @@
 // Moves frames from the write-ahead log into the engine, in blocks, with exactly-once effect: before a block goes in,
-// the engine is asked which of its spans it has. Equal ones are left out, changed ones replace the old row. So a retry
-// of a client and a replay after a crash are the same case. One thread; counts and the backlog may be read from any.
+// the engine is queried for those of its spans that it has. Equal ones are left out, changed ones replace the old row.
+// So a retry of a client and a replay after a crash are the same case. One thread; counts and the backlog may be read
+// from any.
 #pragma once
 
 #include "base/mutex.h"
@@ -26,13 +27,13 @@ namespace hone::telemetry {
 struct LoaderOptions {
     std::string state_file;
     std::function<Result<>()> prepare;                        // before the first block: makes the tables
-    std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be asked for now; must not block
+    std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be queried now; must not block
     size_t block_bytes = 64 << 20;
     Duration gather{200'000'000};         // after the first frame, so that blocks are worth their cost; not when behind
     Duration rest_after{600'000'000'000}; // without a frame: memory is given back
     Duration insert_deadline{60'000'000'000};
     Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
-    bool is_only_writer = true;                 // of the engine: then what we put in need not be asked for
+    bool is_only_writer = true;                 // of the engine: then our own rows need no query
     Duration wait_limit{60'000'000'000};        // spans that wait longer are late
 };
 
@@ -50,7 +51,7 @@ public:
     // Gives back the memory that loading took. Called by the thread when it is idle, and by tests.
     void rest();
 
-    // While it lives no block goes into the engine; acknowledging goes on. For backups.
+    // While it lives no block goes into the engine; acknowledging continues. For backups.
     std::unique_lock<std::mutex> hold() { return std::unique_lock(m_step_mutex); }
     // The content of the state file; call it while holding.
     std::string encoded_state() const { return encode_state(m_state); }

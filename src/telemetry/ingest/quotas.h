@@ -1,6 +1,6 @@
 // How much a project and a space may send in a day (UTC). Counts what is acknowledged; over a limit a span is refused
-// with a reason that names the quota. Counts outlive a restart (a crash may forget the last second). Thread-safe; asked
-// for every span, so it is quick.
+// with a reason that names the quota. Counts outlive a restart (a crash may forget the last second). Thread-safe;
+// called for every span, so it is quick.
 #pragma once
 
 #include "base/mutex.h"
@@ -54,7 +54,7 @@ private:
     Duration m_last_saved GUARDED_BY(m_mutex){};
 };
 
-// "over the project's quota of spans per day": the reason in the ledger, from what Quotas::take says.
+// "over the project's quota of spans per day": the reason in the ledger, from the result of Quotas::take.
 std::string quota_reason(std::string_view whose, std::string_view what);
 bool is_quota_reason(std::string_view reason);
 

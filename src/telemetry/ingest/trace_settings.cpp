@@ -44,7 +44,7 @@ Result<> TraceSettings::set_project(const std::string& project, const ProjectTra
         if (settings.redaction->keys.value.size() > most_rules ||
             settings.redaction->patterns.value.size() > most_rules)
             return invalid("redaction takes at most 100 keys and 100 patterns");
-        TRY(Redactor::make(rules_of(*settings.redaction))); // says which pattern is wrong
+        TRY(Redactor::make(rules_of(*settings.redaction))); // the error names the wrong pattern
     }
     TRY(m_database.execute("INSERT INTO project_trace_settings (project_id, settings, updated_at) VALUES (?,?,?) ON "
                            "CONFLICT (project_id) DO UPDATE SET settings = excluded.settings, updated_at = "

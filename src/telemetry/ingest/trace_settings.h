@@ -1,5 +1,5 @@
 // How projects and spaces take and keep traces, where it differs from the server's defaults: quotas, retention by
-// bytes, sampling, redaction. Kept in the database as JSON; who may read and change them is the API's question.
+// bytes, sampling, redaction. Kept in the database as JSON; permissions are checked by the API.
 // Thread-safe.
 #pragma once
 

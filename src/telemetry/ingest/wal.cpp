@@ -125,7 +125,7 @@ Result<> Wal::recover_segment(const std::string& path, bool last, uint64_t from)
     }
     SegmentScan& scan = scanned.value();
     m_next = std::max(m_next, scan.next_sequence);
-    if (scan.damaged_bytes > 0) { // kept beside for whoever wants to look into it
+    if (scan.damaged_bytes > 0) { // kept in a separate file for analysis
         std::error_code ignored;
         std::filesystem::copy_file(path, path + ".damaged", ignored);
         m_stats.damaged_bytes += scan.damaged_bytes;
@@ -193,7 +193,8 @@ void Wal::commit_loop(std::stop_token stop) {
             Lock lock(m_mutex);
             while (m_waiting.empty() && !stop.stop_requested()) m_work.wait(m_mutex);
             if (m_waiting.empty()) return;
-            // The first after a pause goes at once; under load commits are an interval apart, so that many share one.
+            // The first after a pause is committed immediately; under load commits are an interval apart, so that many
+            // share one.
             const auto due = last_commit == std::chrono::steady_clock::time_point::min()
                                  ? last_commit
                                  : last_commit + m_options.commit_interval;
@@ -230,7 +231,7 @@ Result<> Wal::write_group(const std::vector<Waiting*>& group) {
     {
         Lock lock(m_mutex);
         next = m_next;
-        // Only whole segments are released: a cap that one segment fills would stay reached for ever.
+        // Only whole segments are released: a cap that one segment fills would stay reached.
         roll = !m_file.is_open() || m_file_broken || m_segments.empty() ||
                m_segments.back().bytes >= std::min(m_options.segment_bytes, m_options.cap_bytes / 4);
     }

@@ -23,9 +23,9 @@ namespace hone::telemetry {
 struct WalOptions {
     std::string directory;
     size_t segment_bytes = 64 << 20;
-    size_t cap_bytes = size_t{4} << 30; // on disk; over it append answers busy
-    size_t pending_bytes = 64 << 20;    // waiting for the disk; over it append answers busy
-    size_t commit_bytes = 4 << 20;      // commit at once when so much waits
+    size_t cap_bytes = size_t{4} << 30; // on disk; over it append returns busy
+    size_t pending_bytes = 64 << 20;    // waiting for the disk; over it append returns busy
+    size_t commit_bytes = 4 << 20;      // commit immediately when this much waits
     Duration commit_interval{50'000'000};
     std::function<int(int)> sync; // for tests that let it fail; fdatasync unless set
 };
@@ -54,7 +54,7 @@ public:
     };
     // Durable frames from `from` on, in order, until `most_bytes` are read (at least one frame, if there is one).
     Result<std::vector<Frame>> read(uint64_t from, size_t most_bytes);
-    // Until a frame `from` or later is durable, the time is over or stop is asked; true when there is one.
+    // Until a frame `from` or later is durable, the time is over or stop is requested; true when there is one.
     bool wait(uint64_t from, Duration most, std::stop_token stop);
     // Deletes segments that hold only frames below `upto`.
     Result<> release(uint64_t upto);

@@ -200,7 +200,7 @@ TEST_CASE("a frame that changes on disk while we run is an error, not data") {
     CHECK(frames.error().code == Code::corrupt);
 }
 
-TEST_CASE("a failing sync acknowledges nothing, and the log goes on when the disk is well again") {
+TEST_CASE("a failing sync acknowledges nothing, and the log continues when the disk works again") {
     TemporaryDirectory directory;
     WalOptions options = options_in(directory);
     std::atomic<bool> fail = false;

@@ -16,7 +16,7 @@ constexpr size_t most_groups = 200; // that a series gives
 
 using Values = std::map<std::string, std::vector<double>>; // by group
 
-Result<Values> ask(SpanStore& store, const CompareWindows& request, const Window& window, bool grouped) {
+Result<Values> read_values(SpanStore& store, const CompareWindows& request, const Window& window, bool grouped) {
     Series series;
     series.scope = request.scope;
     series.scope.from_ns = window.from_ns;
@@ -56,16 +56,16 @@ Result<Comparison> compare(SpanStore& store, const CompareWindows& request) {
     if (request.baseline.from_ns >= request.baseline.to_ns || request.current.from_ns >= request.current.to_ns)
         return invalid("a window must begin before it ends");
     Comparison comparison;
-    Values before = TRY(ask(store, request, request.baseline, false));
-    Values after = TRY(ask(store, request, request.current, false));
+    Values before = TRY(read_values(store, request, request.baseline, false));
+    Values after = TRY(read_values(store, request, request.current, false));
     comparison.all = {"", take_side(before, ""), take_side(after, "")};
     if (request.group_by.empty()) return comparison;
-    before = TRY(ask(store, request, request.baseline, true));
-    after = TRY(ask(store, request, request.current, true));
+    before = TRY(read_values(store, request, request.baseline, true));
+    after = TRY(read_values(store, request, request.current, true));
     std::set<std::string> groups;
     for (const auto& [group, values] : before) groups.insert(group);
     for (const auto& [group, values] : after) groups.insert(group);
-    // A window with too many groups tells nothing about those it left out.
+    // A window with too many groups has no data about those it left out.
     const auto is_known = [](const Values& values, const std::string& group) {
         return values.contains(group) || values.size() < most_groups;
     };

@@ -143,7 +143,7 @@ Result<> Evals::write(const std::vector<Eval>& evals) {
 }
 
 Result<std::vector<Eval>> Evals::upsert(std::vector<Eval> evals) {
-    if (evals.size() > 100'000) return too_large("at most 100,000 evals at once");
+    if (evals.size() > 100'000) return too_large("at most 100,000 evals in one request");
     if (evals.empty()) return evals;
     const int64_t now = to_ns(m_clock.now());
     for (Eval& eval : evals) {

@@ -84,7 +84,7 @@ class Evals {
 public:
     Evals(ClickHouse& engine, const Clock& clock) : m_engine(engine), m_clock(clock) {}
 
-    // Fills in id and times. At most 100,000 at once.
+    // Fills in id and times. At most 100,000 in one call.
     Result<std::vector<Eval>> upsert(std::vector<Eval> evals);
     Result<EvalPage> list(const ListEvals& request);
     // Every version of the evals of one target, oldest first.

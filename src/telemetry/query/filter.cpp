@@ -20,7 +20,7 @@ constexpr FilterField fields[] = {
     {"status_message", "text", "Message of the status."},
     {"service", "text", "service.name of the resource."},
     {"version", "text", "service.version of the resource."},
-    {"model", "text", "The model that answered."},
+    {"model", "text", "The model that generated the response."},
     {"provider", "text", "Who serves the model."},
     {"latency", "duration", "Duration: 250ms, 2s, 1m."},
     {"start", "time", "Start: \"2026-11-15T09:00:00Z\"."},

@@ -124,7 +124,7 @@ private:
         }
     }
 
-    // Whole words through the text index; '*' at an end of the text asks for a slow search inside words.
+    // Whole words through the text index; '*' at an end of the text selects a slow search inside words.
     std::string words(const std::string& name, const FilterNode& node) {
         if (node.comparison == FilterOperator::one_of || node.comparison == FilterOperator::equal ||
             node.comparison == FilterOperator::not_equal)
@@ -163,7 +163,7 @@ private:
         return condition + ")";
     }
 
-    // Short values lie in the index; long ones only in the JSON text.
+    // Short values are in the index; long ones only in the JSON text.
     std::string map_entry(const std::string& index, const std::string& json, const FilterNode& node) {
         const std::string key = bind(node.operand.name);
         if (node.comparison == FilterOperator::exists)
@@ -182,7 +182,7 @@ private:
         return text(value, node);
     }
 
-    std::string eval(const std::string& target, const std::string& column, const std::string& judged,
+    std::string eval(const std::string& target, const std::string& column, const std::string& evaluated,
                      const FilterNode& node) {
         std::string condition =
             "project = {project:String} AND target = '" + target + "' AND name = " + bind(node.operand.name);
@@ -190,7 +190,7 @@ private:
             condition +=
                 " AND (" +
                 (node.operand.aspect == "score" ? numeric("score", true, node) : text(node.operand.aspect, node)) + ")";
-        return column + " IN (SELECT " + judged + " FROM hone.evals FINAL WHERE " + condition + ")";
+        return column + " IN (SELECT " + evaluated + " FROM hone.evals FINAL WHERE " + condition + ")";
     }
 
     ClickHouseQuery& m_query;

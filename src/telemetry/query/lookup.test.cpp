@@ -214,7 +214,7 @@ TEST_CASE("what is deleted takes its evals and their history along, and nothing 
     CHECK(left(EvalTarget::trace) == 3);
     CHECK(good(retention.delete_spans("project_cascade", {hex_number(3, 16)})) == 1);
     CHECK(left(EvalTarget::span) == 2);
-    // The filter asks for the evals that go with the span.
+    // The filter selects by evals that are deleted with the span.
     CHECK(good(retention.delete_matching("project_cascade", R"(name = "bad" and eval["correct"].label = "no")", 0,
                                          INT64_MAX)) == 1);
     CHECK(left(EvalTarget::span) == 1);

@@ -28,7 +28,7 @@ constexpr std::string_view kept_by_evals =
     " AND (project, trace_id) NOT IN (SELECT project, trace_id FROM hone.spans WHERE (project, span_id) IN "
     "(SELECT project, toFixedString(target_id, 16) FROM hone.evals FINAL WHERE target = 'span'))";
 
-// "(… OR …)" of the projects whose cut lies in or after the day; empty when none does.
+// "(… OR …)" of the projects whose cut is in or after the day; empty when none does.
 std::string expired_on(int64_t day, const std::set<std::string>& projects, const std::map<std::string, int64_t>& cuts,
                        ClickHouseQuery& rows) {
     std::string condition;
@@ -79,7 +79,7 @@ Result<> Retention::delete_evals(ClickHouseQuery query, const std::string& condi
     return {};
 }
 
-// Which spans have evals is asked before they go; the evals go last, because the condition may ask for them.
+// Which spans have evals is read before they are deleted; evals are deleted last, because the condition may use them.
 Result<int64_t> Retention::delete_with_evals(const ClickHouseQuery& query, const std::string& condition) {
     ClickHouseQuery evaluated = query;
     evaluated.deadline = retention_patience;
@@ -157,7 +157,7 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
                 kept.insert(kept.end(), own->second.begin(), own->second.end());
         if (!kept.empty()) rows.bind("kept", kept), condition += " AND trace_id NOT IN {kept:Array(String)}";
         if (policy.keep_evaluated) condition += kept_by_evals;
-        // When nothing of the day stays, the whole partition goes: at once, and the disk with it.
+        // When nothing of the day stays, the whole partition is dropped, which frees the disk immediately.
         rows.sql = "SELECT count() FROM hone.spans WHERE start_ns >= " + std::to_string(day * retention_day_ns) +
                    " AND start_ns < " + std::to_string((day + 1) * retention_day_ns) + " AND NOT (" + condition +
                    ") FORMAT RowBinary";

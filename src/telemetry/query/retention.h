@@ -1,5 +1,5 @@
-// Deletes spans: by age, by trace, by filter, whole projects; and says what each project costs. What is old goes by
-// whole days where nobody else needs the day, so that the disk is free at once. Thread-safe, blocking.
+// Deletes spans: by age, by trace, by filter, whole projects; and reports the disk use of each project. Old spans are
+// deleted by whole days where no other project needs the day, which frees the disk immediately. Thread-safe, blocking.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@
 namespace hone::telemetry {
 
 struct RetentionPolicy {
-    std::map<std::string, int64_t> days;                         // by project id; 0: for ever
+    std::map<std::string, int64_t> days;                         // by project id; 0: without a limit
     int64_t default_days = 30;                                   // of projects not named
     std::map<std::string, int64_t> bytes;                        // by project id: disk its spans may take
     bool keep_evaluated = true;                                  // traces with an eval stay

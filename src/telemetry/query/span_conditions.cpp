@@ -29,7 +29,7 @@ private:
         return "{" + name + ":" + std::string(type) + "}";
     }
 
-    // The index finds the rows quickly but holds texts only; the JSON tells the type.
+    // The index finds the rows quickly but holds texts only; the JSON has the type.
     std::string entry(const std::string& json, const std::string& index, const std::string& key,
                       const AttributeCondition& wanted) {
         const std::string exact = json_value(json, key, wanted);

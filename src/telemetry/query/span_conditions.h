@@ -18,7 +18,7 @@ struct AttributeCondition {
     std::variant<std::string, double, bool> value;
 };
 
-// All of them must hold; an empty list asks for nothing.
+// All of them must hold; an empty list adds none.
 struct SpanConditions {
     std::vector<std::string> trace_ids{};
     std::optional<std::string> parent_id{}; // empty: roots

@@ -72,7 +72,7 @@ Result<std::vector<Found>> SpanLookup::spans(const std::vector<std::string>& pro
                 projects, with_length(span_ids, 16));
 }
 
-// The place is asked for and the spans are looked at: what was deleted leaves its place behind.
+// Reads the place, then the spans: deleted spans leave their place behind.
 Result<std::vector<Found>> SpanLookup::traces(const std::vector<std::string>& projects,
                                               const std::vector<std::string>& trace_ids) {
     return find("SELECT toString(trace_id) AS id, toString(project) AS place, '' FROM hone.spans WHERE project IN "

@@ -1,5 +1,5 @@
 // Numbers over time and counts of values: the part of SpanStore that reads many spans and returns few rows.
-#include "telemetry/query/span_question.h"
+#include "telemetry/query/scoped_query.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr size_t most_points = 100'000;
 
 // How evals of a target and spans find each other: a column of hone.spans, and the target's id of its type.
 struct EvalJoin {
-    std::string_view column, judged, target;
+    std::string_view column, evaluated, target;
 };
 
 EvalJoin eval_join(EvalTarget target) {
@@ -39,9 +39,9 @@ std::string eval_expression(Metric metric, EvalTarget target) {
     if (metric == Metric::eval_rate)
         return "uniqExactIf(" + column + ", has_eval AND eval_label = {eval_label:String}) / uniqExactIf(" + column +
                ", has_eval)";
-    const std::string judged =
+    const std::string evals =
         "groupUniqArrayIf((" + column + ", assumeNotNull(eval_score)), has_eval AND isNotNull(eval_score))";
-    return "arrayAvg(judged -> judged.2, " + judged + ")";
+    return "arrayAvg(eval -> eval.2, " + evals + ")";
 }
 
 std::string metric_expression(Metric metric, EvalTarget target) {
@@ -103,8 +103,8 @@ void keep_largest(std::vector<SeriesPoint>& points, const GroupCounts& counts, s
 Result<std::vector<SeriesPoint>> SpanStore::series(const Series& request) {
     if (request.metrics.empty() || request.metrics.size() > 12) return invalid("a series needs one to twelve metrics");
     if (request.bucket.count() < 0) return invalid("a bucket is not negative");
-    Question question = TRY(ask(request.scope));
-    ClickHouseQuery& query = question.query;
+    ScopedQuery scoped = TRY(scope_query(request.scope));
+    ClickHouseQuery& query = scoped.query;
     Grouping group{"''", true};
     if (!request.group_by.empty()) {
         auto known = grouping_of(request.group_by, query);
@@ -122,7 +122,7 @@ Result<std::vector<SeriesPoint>> SpanStore::series(const Series& request) {
     if (needs_evals) {
         query.bind("eval_name", request.eval_name).bind("eval_label", request.eval_label);
         const EvalJoin join = eval_join(request.eval_target);
-        from += " LEFT JOIN (SELECT " + std::string(join.judged) +
+        from += " LEFT JOIN (SELECT " + std::string(join.evaluated) +
                 " AS eval_target, any(label) AS eval_label, any(score) AS eval_score, 1 AS has_eval FROM hone.evals "
                 "FINAL WHERE project = {project:String} AND target = '" +
                 std::string(join.target) + "' AND name = {eval_name:String} GROUP BY target_id) AS labels ON " +
@@ -133,7 +133,7 @@ Result<std::vector<SeriesPoint>> SpanStore::series(const Series& request) {
     if (request.bucket.count() > 0) query.bind("bucket", request.bucket.count());
     const auto measure = [&](const std::string& largest) -> Result<std::vector<SeriesPoint>> {
         query.sql = "SELECT toInt64(" + bucket + ") AS bucket_ns, " + group.expression + " AS group_name, count()" +
-                    metrics + " FROM " + from + " WHERE " + question.where + largest +
+                    metrics + " FROM " + from + " WHERE " + scoped.where + largest +
                     " GROUP BY bucket_ns, group_name ORDER BY bucket_ns, group_name LIMIT " +
                     std::to_string(most_points) + " FORMAT RowBinary";
         return read_points(TRY(m_engine.query(query)), request.metrics.size(), counts);
@@ -148,17 +148,17 @@ Result<std::vector<SeriesPoint>> SpanStore::series(const Series& request) {
         }
     }
     return measure(" AND " + group.expression + " IN (SELECT " + group.expression + " AS g FROM hone.spans WHERE " +
-                   question.where + " GROUP BY g ORDER BY count() DESC LIMIT " + std::to_string(most_groups) + ")");
+                   scoped.where + " GROUP BY g ORDER BY count() DESC LIMIT " + std::to_string(most_groups) + ")");
 }
 
 Result<std::vector<Facet>> SpanStore::facet(const Scope& scope, const std::string& field, size_t limit) {
-    Question question = TRY(ask(scope));
-    const auto group = grouping_of(field, question.query);
+    ScopedQuery scoped = TRY(scope_query(scope));
+    const auto group = grouping_of(field, scoped.query);
     if (!group) return invalid("there is no facet \"" + field + "\"");
-    question.query.sql = "SELECT " + group->expression + " AS value, count() FROM hone.spans WHERE " + question.where +
-                         " GROUP BY value ORDER BY count() DESC, value LIMIT " +
-                         std::to_string(std::clamp<size_t>(limit, 1, 1000)) + " FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(question.query));
+    scoped.query.sql = "SELECT " + group->expression + " AS value, count() FROM hone.spans WHERE " + scoped.where +
+                       " GROUP BY value ORDER BY count() DESC, value LIMIT " +
+                       std::to_string(std::clamp<size_t>(limit, 1, 1000)) + " FORMAT RowBinary";
+    const std::string bytes = TRY(m_engine.query(scoped.query));
     std::vector<Facet> facets;
     for (BinaryReader reader(bytes); !reader.at_end();) {
         std::string value(reader.text());
@@ -168,12 +168,12 @@ Result<std::vector<Facet>> SpanStore::facet(const Scope& scope, const std::strin
 }
 
 Result<std::vector<AttributeKey>> SpanStore::attribute_keys(const Scope& scope, size_t limit) {
-    Question question = TRY(ask(scope));
-    question.query.sql =
+    ScopedQuery scoped = TRY(scope_query(scope));
+    scoped.query.sql =
         "SELECT toString(key) AS name, count() FROM hone.spans ARRAY JOIN mapKeys(attribute_index) AS key WHERE " +
-        question.where + " GROUP BY name ORDER BY count() DESC, name LIMIT " +
+        scoped.where + " GROUP BY name ORDER BY count() DESC, name LIMIT " +
         std::to_string(std::clamp<size_t>(limit, 1, 10'000)) + " FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(question.query));
+    const std::string bytes = TRY(m_engine.query(scoped.query));
     std::vector<AttributeKey> keys;
     for (BinaryReader reader(bytes); !reader.at_end();) {
         std::string key(reader.text());

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "telemetry/query/page_cursor.h"
-#include "telemetry/query/span_question.h"
+#include "telemetry/query/scoped_query.h"
 #include "telemetry/span/binary_columns.h"
 
 #include <algorithm>
@@ -95,30 +95,30 @@ size_t page_limit(size_t limit) {
     return std::clamp<size_t>(limit, 1, 1000);
 }
 
-// One row more than a page: it tells whether there is a next one.
+// One row more than a page: it shows whether there is a next one.
 Result<ClickHouseQuery> list_query(const ListSpans& request, std::string_view columns, size_t rows) {
-    Question question = TRY(ask(request.scope));
-    ClickHouseQuery& query = question.query;
+    ScopedQuery scoped = TRY(scope_query(request.scope));
+    ClickHouseQuery& query = scoped.query;
     if (request.trace_id) {
         if (!is_hex(*request.trace_id, 32)) return invalid("a trace id is 32 hexadecimal digits");
         query.bind("trace", *request.trace_id);
-        question.where += " AND trace_id = {trace:String}";
+        scoped.where += " AND trace_id = {trace:String}";
     }
     if (!request.span_ids.empty()) {
         query.bind("span_ids", request.span_ids);
-        question.where += " AND span_id IN {span_ids:Array(String)}";
+        scoped.where += " AND span_id IN {span_ids:Array(String)}";
     }
-    question.where += compile_conditions(request.conditions, query);
+    scoped.where += compile_conditions(request.conditions, query);
     if (!request.cursor.empty()) {
         const Cursor cursor = TRY(decode_cursor(request.cursor));
         query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
         const std::string sign = request.oldest_first ? ">" : "<";
         // The first condition is for the primary key.
-        question.where += " AND start_ns " + sign + "= {cursor_ns:Int64} AND (start_ns " + sign +
-                          " {cursor_ns:Int64} OR concat(span_id, trace_id) " + sign + " {cursor_id:String})";
+        scoped.where += " AND start_ns " + sign + "= {cursor_ns:Int64} AND (start_ns " + sign +
+                        " {cursor_ns:Int64} OR concat(span_id, trace_id) " + sign + " {cursor_id:String})";
     }
     const std::string order = request.oldest_first ? "ASC" : "DESC";
-    query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + question.where + " ORDER BY start_ns " +
+    query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + scoped.where + " ORDER BY start_ns " +
                 order + ", concat(span_id, trace_id) " + order + " LIMIT " + std::to_string(rows) + " FORMAT RowBinary";
     return std::move(query);
 }
@@ -127,7 +127,7 @@ struct Window {
     int64_t from, to;
 };
 
-// The newest rows are asked for six hours, two days and two weeks back, until there are enough: days that are not
+// The newest rows are queried for six hours, two days and two weeks back, until there are enough: days that are not
 // needed are not opened. Rows of one window are all newer than those of the next, so that windows follow each other
 // like pages.
 std::vector<Window> windows_of(const ListSpans& request) {
@@ -165,7 +165,7 @@ Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::
                     std::vector<SessionRow>& sessions) {
     if (session_of.empty()) return {};
     std::string traces;
-    for (const auto& [trace, session] : session_of) // hexadecimal digits, of the engine's own answer
+    for (const auto& [trace, session] : session_of) // hexadecimal digits, from the engine's own result
         if (is_hex(trace, 32)) traces += (traces.empty() ? "('" : ",'") + trace + "'";
     const std::string times =
         " FROM hone.trace_times WHERE project = {project:String} AND trace_id IN " + traces + "))";
@@ -198,9 +198,9 @@ Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::
 } // namespace
 
 Result<ClickHouseQuery> SpanStore::select(const Scope& scope, std::string_view columns) {
-    Question question = TRY(ask(scope));
-    question.query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + question.where;
-    return std::move(question.query);
+    ScopedQuery scoped = TRY(scope_query(scope));
+    scoped.query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + scoped.where;
+    return std::move(scoped.query);
 }
 
 Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
@@ -243,7 +243,7 @@ Result<TraceSkeleton> SpanStore::trace_skeleton(const std::string& project, cons
                           " ORDER BY start_ns, span_id LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary");
     query.project = project;
     query.bind("project", project).bind("trace", trace_id);
-    query.set("enable_analyzer", "0"); // the other planner takes 2 ms longer for so plain a question
+    query.set("enable_analyzer", "0"); // the other planner takes 2 ms longer for such a simple query
     const std::string bytes = TRY(m_engine.query(query));
     TraceSkeleton skeleton;
     for (BinaryReader reader(bytes); !reader.at_end();) skeleton.spans.push_back(read_row(reader));
@@ -269,12 +269,12 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
 }
 
 Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
-    Question question = TRY(ask(request.scope));
-    ClickHouseQuery& query = question.query;
+    ScopedQuery scoped = TRY(scope_query(request.scope));
+    ClickHouseQuery& query = scoped.query;
     const size_t limit = std::clamp<size_t>(request.limit, 1, 1000);
     if (request.chat_session) {
         query.bind("session", *request.chat_session);
-        question.where += " AND chat_session = {session:String}";
+        scoped.where += " AND chat_session = {session:String}";
     }
     std::string having;
     if (!request.cursor.empty()) {
@@ -290,7 +290,7 @@ Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
                 ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= {from:Int64} "
                 "AND start_ns < {to:Int64} AND "
                 "trace_id IN (SELECT trace_id FROM (SELECT trace_id, min(start_ns) AS first FROM hone.spans WHERE " +
-                question.where + " GROUP BY trace_id" + having + " ORDER BY first DESC, trace_id DESC LIMIT " +
+                scoped.where + " GROUP BY trace_id" + having + " ORDER BY first DESC, trace_id DESC LIMIT " +
                 std::to_string(limit + 1) +
                 ")) GROUP BY trace_id ORDER BY min(start_ns) DESC, trace_id DESC FORMAT RowBinary";
     const std::string bytes = TRY(m_engine.query(query));
@@ -318,8 +318,8 @@ Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
 
 // Many senders name the session on the root span alone: what counts are all spans of the session's traces.
 Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, const std::string& cursor_text) {
-    Question question = TRY(ask(scope));
-    ClickHouseQuery& query = question.query;
+    ScopedQuery scoped = TRY(scope_query(scope));
+    ClickHouseQuery& query = scoped.query;
     limit = std::clamp<size_t>(limit, 1, 1000);
     std::string having;
     if (!cursor_text.empty()) {
@@ -329,7 +329,7 @@ Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, c
             " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < {cursor_id:String}))";
     }
     query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), min(start_ns) AS first, groupUniqArray(" +
-                std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + question.where +
+                std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + scoped.where +
                 " AND chat_session != '' GROUP BY chat_session" + having +
                 " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
     const std::string bytes = TRY(m_engine.query(query));

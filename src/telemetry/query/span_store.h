@@ -1,4 +1,4 @@
-// Questions about spans: typed requests with a time bound, row and byte caps, a deadline and cancellation. A list or
+// Queries of spans: typed requests with a time bound, row and byte caps, a deadline and cancellation. A list or
 // a tree never reads payloads. Used by api/, monitors and detectors; thread-safe, blocking.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace hone::telemetry {
 
-// What every question says.
+// What every query has.
 struct Scope {
     std::string project;
     int64_t from_ns = 0;       // inclusive
     int64_t to_ns = INT64_MAX; // exclusive
     std::string filter;        // filter.h
     Duration deadline{10'000'000'000};
-    std::shared_ptr<net::Cancel> cancel{}; // shared: a stream outlives the request that asked for it
+    std::shared_ptr<net::Cancel> cancel{}; // shared: a stream outlives its request
     // When they were received, for those who follow.
     int64_t received_from_ns = 0;       // inclusive
     int64_t received_to_ns = INT64_MAX; // exclusive

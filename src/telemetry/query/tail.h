@@ -1,6 +1,6 @@
-// Spans as they become visible, for those who watch. After each block the loader says what it stored; one thread asks
+// Spans as they become visible, for watchers. After each block the loader reports what it stored; one thread queries
 // the engine for the part that a watcher's filter lets through and hands it on. A watcher gets at most `most_in_batch`
-// spans of a block, the newest; the rest is counted. Nothing happens while nobody watches.
+// spans of a block, the newest; the rest is counted. Nothing happens without a watcher.
 // watch, unwatch and loaded may be called from any thread and do not block; watchers are called on the tail's thread.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace hone::telemetry {
 struct TailBatch {
     std::vector<SpanRow> spans; // by start
     int64_t dropped = 0;        // matching ones that are left out
-    int64_t position_ns = 0;    // to go on from here: Watch::after_ns
+    int64_t position_ns = 0;    // to continue from here: Watch::after_ns
 };
 
 struct Watch {

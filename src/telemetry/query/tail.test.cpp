@@ -1,4 +1,4 @@
-// Spans reach their watchers once they can be asked for, on the real engine.
+// Spans reach their watchers once they can be queried, on the real engine.
 #include "telemetry/store_fixture.h"
 
 #include <doctest/doctest.h>
@@ -80,7 +80,7 @@ using TailNames = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("a watcher sees the spans of its project that fit its filter, each once, when they can be asked for") {
+TEST_CASE("a watcher sees the spans of its project that fit its filter, each once, when they can be queried") {
     fixture().store(); // the engine is up
     Seen all("tail"), failed("tail", "status = error"), other("quiet");
     send_span("tail", {{71, 1, 0, base_ns, 5, "one", "", 0}, {71, 2, 1, base_ns + 1, 5, "two", "", 2}});

@@ -105,7 +105,7 @@ Result<> TraceList::fill(const std::string& project, std::vector<SessionTotals>&
             session.traces.push_back(row);
         }
     }
-    if (traces > most_traces_of_sessions) return too_large("these sessions have too many traces; ask for fewer");
+    if (traces > most_traces_of_sessions) return too_large("these chat sessions have too many traces; request fewer");
     return {};
 }
 

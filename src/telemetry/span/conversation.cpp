@@ -191,7 +191,7 @@ void add_events(const otlp::Span& span, Conversation& result) {
     }
 }
 
-Message vercel_answer(const KnownAttributes& known) {
+Message vercel_response(const KnownAttributes& known) {
     Message message{"assistant", std::string(known.text({Key::ai_response_text, Key::ai_response_object})), {}, {}};
     message.tool_calls = read_tool_calls(known.text({Key::ai_response_tools}));
     return message;
@@ -215,7 +215,7 @@ Conversation derive_conversation(const otlp::Span& span) {
                                        Key::langfuse_input, Key::traceloop_input, Key::input_value},
                                       "user");
     if (result.output.empty() && (known.get(Key::ai_response_text) || known.get(Key::ai_response_tools)))
-        result.output.push_back(vercel_answer(known));
+        result.output.push_back(vercel_response(known));
     if (result.output.empty())
         result.output = first_readable(known,
                                        {Key::output_messages, Key::gen_ai_completion, Key::langfuse_output,

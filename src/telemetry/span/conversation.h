@@ -17,23 +17,23 @@ struct ToolCall {
     std::string arguments; // JSON text as the model wrote it
 
     static constexpr std::tuple fields{
-        Field{"id", &ToolCall::id, "The call's id, which the tool's answer repeats."},
+        Field{"id", &ToolCall::id, "The call's id, which the tool's result repeats."},
         Field{"name", &ToolCall::name, "The tool."},
         Field{"arguments", &ToolCall::arguments, "JSON text as the model wrote it."},
     };
 };
 
 struct Message {
-    std::string role; // system, user, assistant, tool, or what the instrumentation says
+    std::string role; // system, user, assistant, tool, or the instrumentation's own word
     std::string content;
     std::string tool_call_id;
     std::vector<ToolCall> tool_calls;
 
     static constexpr std::tuple fields{
-        Field{"role", &Message::role, "system, user, assistant, tool, or what the instrumentation says."},
+        Field{"role", &Message::role, "system, user, assistant, tool, or the instrumentation's own word."},
         Field{"content", &Message::content, "Text; parts are joined by line ends, media stand as [image]."},
-        Field{"tool_call_id", &Message::tool_call_id, "The call that a tool's message answers."},
-        Field{"tool_calls", &Message::tool_calls, "Calls the assistant asks for."},
+        Field{"tool_call_id", &Message::tool_call_id, "The call that a tool's message responds to."},
+        Field{"tool_calls", &Message::tool_calls, "Tool calls that the assistant requests."},
     };
 };
 
@@ -72,7 +72,7 @@ struct Conversation {
 
     static constexpr std::tuple fields{
         Field{"input", &Conversation::input, "Messages sent to the model."},
-        Field{"output", &Conversation::output, "Messages the model answered."},
+        Field{"output", &Conversation::output, "Messages that the model returned."},
         Field{"documents", &Conversation::documents, "Documents retrieved or reranked."},
         Field{"tools", &Conversation::tools, "JSON schemas of the tools offered."},
         Field{"prompt_template", &Conversation::prompt_template, "Template of the prompt, if recorded."},

@@ -10,7 +10,7 @@ namespace hone::telemetry {
 
 Span normalise(otlp::Batch& batch, const otlp::Span& raw, const Prices& prices);
 
-// The project a span belongs to when no header says so: openinference.project.name of its resource, else
+// The project a span belongs to when no header names one: openinference.project.name of its resource, else
 // service.name, else "default".
 std::string_view project_name(const otlp::Resource& resource);
 

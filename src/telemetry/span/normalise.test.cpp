@@ -184,7 +184,7 @@ TEST_CASE("prices: own lines win, versions match, other models do not") {
         CHECK_MESSAGE(!prices.add(bad).ok(), bad);
 }
 
-TEST_CASE("prices: each time has its own, and the price that was used can be written down") {
+TEST_CASE("prices: each time has its own, and the price that was used is recorded") {
     const auto at = [](const char* day) { return parse_time(std::string(day) + "T12:00:00Z").value(); };
     Prices prices = Prices::built_in();
     CHECK(prices.find("gpt-5", at("2026-01-01"))->line() == "gpt-5 1.25 10 0.125 1.25 since 2025-12-01");

@@ -265,7 +265,7 @@ constexpr std::tuple content_columns{
     ContentColumn{{"service", low, zstd, "service.name."}, [](RowWriter& row) { put_text(row.out, row.span.service); }},
     ContentColumn{{"version", low, zstd, "service.version."},
                   [](RowWriter& row) { put_text(row.out, row.span.version); }},
-    ContentColumn{{"model", low, zstd, "The model that answered."},
+    ContentColumn{{"model", low, zstd, "The model that generated the response."},
                   [](RowWriter& row) { put_text(row.out, row.span.model); }},
     ContentColumn{{"provider", low, zstd, "Who serves the model."},
                   [](RowWriter& row) { put_text(row.out, row.span.provider); }},

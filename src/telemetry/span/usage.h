@@ -7,7 +7,7 @@
 
 namespace hone::telemetry {
 
-// What a span says. Most conventions count cached tokens inside `input` and reasoning inside `output`; some do not.
+// The counts of a span. Most conventions count cached tokens inside `input` and reasoning inside `output`; some do not.
 struct ReportedUsage {
     std::optional<int64_t> input;
     std::optional<int64_t> output;

@@ -295,7 +295,7 @@ Result<> ElementSplitter::add_lines() {
 }
 
 // A document is a list of elements, an object whose member "data" is one, or an element itself. False: the bytes do
-// not tell yet.
+// do not decide it yet.
 Result<bool> ElementSplitter::begin_document(size_t& at) {
     const std::string_view rest = std::string_view(m_buffer).substr(at);
     const auto skip = [&](size_t from) {

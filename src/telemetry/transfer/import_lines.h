@@ -1,4 +1,4 @@
-// The formats of an import, cut into elements and read: lines, JSON values that follow each other or stand in a list,
+// The formats of an import, cut into elements and read: lines, JSON values that follow each other or are in a list,
 // OTLP messages. Each element becomes OTLP protobuf, so that one decoder applies the limits. Bounded; fuzzed.
 #pragma once
 
@@ -30,7 +30,7 @@ Result<ImportElement> read_phoenix_span(std::string_view json);
 
 // Takes one element with its number; an error ends the import.
 using TakeElement = std::function<Result<>(std::string_view element, int64_t number)>;
-// Says that an element cannot be read.
+// Reports that an element cannot be read.
 using RefuseElement = std::function<void(int64_t number, std::string reason)>;
 
 // Cuts a stream of bytes into elements.

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t largest_file = int64_t{16} << 30;
 constexpr Duration import_deadline = std::chrono::hours(2);
 
-// A directory that goes away with everything in it.
+// A directory that is removed with everything in it.
 class ScratchDirectory {
 public:
     static Result<ScratchDirectory> make(const std::string& beside) {

@@ -10,7 +10,7 @@ struct ParquetRows {
     bool is_phoenix = false; // a data frame of Phoenix; else our own export
 };
 
-// `begin` hears what the file is, then `take` gets pieces of JSON lines.
+// `begin` receives the kind of the file, then `take` gets pieces of JSON lines.
 Result<> read_parquet(const std::string& directory, const EngineProcessOptions& engine, const PieceSource& next,
                       const std::function<Result<>(const ParquetRows&)>& begin,
                       const std::function<Result<>(std::string_view)>& take);

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t most_rows = 1000;
 constexpr Duration file_deadline = std::chrono::minutes(30);
 
-// Columns of the Parquet file. Attributes stand in full; where a map only looks like a mark for a column (nearly
+// Columns of the Parquet file. Attributes are written in full; where a map only looks like a mark for a column (nearly
 // never), the marks stay, and the import resolves them.
 constexpr std::string_view parquet_columns =
     "toString(trace_id) AS trace_id, toString(span_id) AS span_id, parent_id, toString(name) AS name, "
@@ -91,7 +91,7 @@ private:
     bool m_is_over = false;
 };
 
-// A file that goes away when it is read or given up.
+// A file that is removed when it is read or discarded.
 class FileSource final : public net::BodySource {
 public:
     FileSource(std::string path, Fd file) : m_path(std::move(path)), m_file(std::move(file)) {}
@@ -130,12 +130,12 @@ Result<std::unique_ptr<net::BodySource>> open_parquet(Telemetry& telemetry, Span
     query.set("output_format_parquet_row_group_size_bytes", std::to_string(32 << 20));
     query.set("output_format_parquet_string_as_string", "1");
     const EngineProcess* engine = telemetry.engine_process();
-    if (engine == nullptr) { // a cluster answers with the file itself
+    if (engine == nullptr) { // a cluster returns the file itself
         query.sql += " FORMAT Parquet";
         query.most_bytes = size_t{1} << 30;
         return std::unique_ptr<net::BodySource>(std::make_unique<TextSource>(TRY(telemetry.engine().query(query))));
     }
-    // The embedded engine would hold the whole answer in memory; a file it writes row group by row group.
+    // The embedded engine would hold the whole result in memory; a file it writes row group by row group.
     // It is named as the engine sees it from its directory, whose own name may have what SQL gives a meaning.
     const std::string below = "/exports/" + make_ulid(SystemClock().now()) + ".parquet";
     const std::string path = engine->directory() + below;
@@ -228,7 +228,7 @@ void append_span_line(std::string& out, const SpanPayload& span) {
 
 Result<std::unique_ptr<net::BodySource>> open_export(Telemetry& telemetry, ExportFormat format, const Scope& scope) {
     SpanStore& store = *TRY(telemetry.store());
-    TRY(store.select(scope, "1")); // a wrong filter is said now
+    TRY(store.select(scope, "1")); // a wrong filter is an error now
     if (format == ExportFormat::parquet) return open_parquet(telemetry, store, scope);
     return std::unique_ptr<net::BodySource>(std::make_unique<PageSource>(store, format, scope));
 }

@@ -26,7 +26,7 @@ struct ImportProblem {
 };
 
 struct ImportReport {
-    int64_t accepted = 0; // on disk; those that were there already are told apart later, in the ledger
+    int64_t accepted = 0; // on disk; duplicates are counted later, in the ledger
     int64_t rejected = 0;
     std::vector<ImportProblem> problems; // the first ones
     bool has_more_problems = false;
@@ -44,7 +44,7 @@ struct ImportRequest {
 // `next` gives the file's bytes; an empty piece is the end.
 using PieceSource = std::function<Result<std::string>()>;
 
-// An error in the middle leaves what came before it accepted; its message says how much that is.
+// An error in the middle leaves what came before it accepted; its message has the count.
 Result<ImportReport> import_spans(Telemetry& telemetry, const ImportRequest& request, const PieceSource& next);
 
 } // namespace hone::telemetry

@@ -39,10 +39,10 @@ private:
     std::vector<File> m_files;
 };
 
-// Whether a file of this name may stand in a backup.
+// Whether a backup may contain a file of this name.
 bool is_snapshot_file_name(std::string_view name);
 
-// Attaches the parts that lie in `engine_directory`/restore; harmless to call again, also after a crash.
+// Attaches the parts in `engine_directory`/restore; harmless to call again, also after a crash.
 Result<> attach_restored_parts(ClickHouse& engine, const std::string& engine_directory);
 
 } // namespace hone::telemetry

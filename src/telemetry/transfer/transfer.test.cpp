@@ -125,7 +125,7 @@ TEST_CASE("what is exported in any format and imported into another project is e
     }
 }
 
-TEST_CASE("an export holds what its filter and its times ask for, and says at once when they are wrong") {
+TEST_CASE("an export contains what its filter and its times select, and an error comes first when they are wrong") {
     send_varied("exported");
     const std::string lines = export_all(ExportFormat::jsonl, scope_of("exported", "name = \"step 3\""));
     CHECK(std::count(lines.begin(), lines.end(), '\n') == 1);

@@ -203,7 +203,7 @@ TEST_CASE("evals of traces and chat sessions are filtered by, and count once eac
     CHECK(evals.list(of_trace).value().evals.empty());
 }
 
-TEST_CASE("a hundred thousand evals go in at once") {
+TEST_CASE("a hundred thousand evals are written in one call") {
     Fixture& f = fixture();
     f.store();
     Evals evals(f.telemetry->engine(), f.clock);

@@ -1,4 +1,4 @@
-// What all questions about spans share: the scope as conditions with bound values, and what they can be grouped by.
+// What all queries of spans share: the scope as conditions with bound values, and what they can be grouped by.
 // For span_store.cpp and span_series.cpp.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace hone::telemetry {
 constexpr std::string_view all_tokens =
     "(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens)";
 
-// A question with project, time and filter bound; the caller adds what it selects.
-struct Question {
+// A query with project, time and filter bound; the caller adds what it selects.
+struct ScopedQuery {
     ClickHouseQuery query{""};
     std::string where;
 };
-Result<Question> ask(const Scope& scope);
+Result<ScopedQuery> scope_query(const Scope& scope);
 
 struct Grouping {
     std::string expression;

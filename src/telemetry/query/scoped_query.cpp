@@ -1,4 +1,4 @@
-#include "telemetry/query/span_question.h"
+#include "telemetry/query/scoped_query.h"
 
 #include "telemetry/query/filter.h"
 
@@ -6,23 +6,23 @@
 
 namespace hone::telemetry {
 
-Result<Question> ask(const Scope& scope) {
+Result<ScopedQuery> scope_query(const Scope& scope) {
     const FilterNode filter = TRY(parse_filter(scope.filter));
-    Question question;
-    question.query.bind("project", scope.project).bind("from", scope.from_ns).bind("to", scope.to_ns);
-    question.query.project = scope.project;
-    question.query.deadline = scope.deadline;
-    question.query.cancel = scope.cancel.get();
+    ScopedQuery scoped;
+    scoped.query.bind("project", scope.project).bind("from", scope.from_ns).bind("to", scope.to_ns);
+    scoped.query.project = scope.project;
+    scoped.query.deadline = scope.deadline;
+    scoped.query.cancel = scope.cancel.get();
     const auto seconds = std::max<int64_t>(1, std::chrono::duration_cast<std::chrono::seconds>(scope.deadline).count());
-    question.query.set("max_execution_time", std::to_string(seconds));
-    question.where = "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
+    scoped.query.set("max_execution_time", std::to_string(seconds));
+    scoped.where = "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64}";
     if (!filter.children.empty() || filter.kind == FilterNode::Kind::comparison)
-        question.where += " AND " + compile_filter(filter, question.query);
+        scoped.where += " AND " + compile_filter(filter, scoped.query);
     if (scope.received_from_ns > 0 || scope.received_to_ns < INT64_MAX) {
-        question.query.bind("received_from", scope.received_from_ns).bind("received_to", scope.received_to_ns);
-        question.where += " AND received_ns >= {received_from:Int64} AND received_ns < {received_to:Int64}";
+        scoped.query.bind("received_from", scope.received_from_ns).bind("received_to", scope.received_to_ns);
+        scoped.where += " AND received_ns >= {received_from:Int64} AND received_ns < {received_to:Int64}";
     }
-    return question;
+    return scoped;
 }
 
 std::optional<Grouping> grouping_of(const std::string& field, ClickHouseQuery& query) {

@@ -1,4 +1,4 @@
-// The half of Connection that writes answers: heads, whole bodies, streams and events.
+// The part of Connection that writes responses: heads, whole bodies, streams and events.
 #include "net/connection.h"
 #include "net/edge.h"
 
@@ -39,12 +39,12 @@ void append_header(std::string& out, std::string_view name, std::string_view val
 
 } // namespace
 
-void Connection::respond(Answer&& answer) {
+void Connection::respond(PreparedResponse&& prepared) {
     Current& current = *m_current;
     const bool keep =
-        current.keep_alive && !answer.response.close && current.decoder.is_done() && !m_edge.is_draining();
-    if (answer.outlet) return start_stream(std::move(answer), keep);
-    Response& response = answer.response;
+        current.keep_alive && !prepared.response.close && current.decoder.is_done() && !m_edge.is_draining();
+    if (prepared.outlet) return start_stream(std::move(prepared), keep);
+    Response& response = prepared.response;
     const std::string_view borrowed = response.borrowed_body;
     std::string body = std::move(response.body);
     const bool bare = current.is_head || has_no_body(response.status);
@@ -91,26 +91,26 @@ std::string Connection::make_head(const Response& response, std::string_view fra
     return head;
 }
 
-void Connection::start_stream(Answer&& answer, bool keep) {
+void Connection::start_stream(PreparedResponse&& prepared, bool keep) {
     Current& current = *m_current;
-    Response& response = answer.response;
+    Response& response = prepared.response;
     current.chunked = !current.http_1_0;
     current.keep_alive = keep && current.chunked;
-    if (answer.events) {
+    if (prepared.events) {
         response.content_type = "text/event-stream";
         if (response.header("Cache-Control").empty()) response.set_header("Cache-Control", "no-cache, no-transform");
         response.set_header("X-Accel-Buffering", "no"); // proxies that hold back would make live silent
     }
-    current.ends_itself = answer.events_end;
-    // Only the end of the connection will tell where such a response ends, so until all of it is sent there must be
-    // none that looks proper. See linger().
+    current.ends_itself = prepared.events_end;
+    // Such a response ends with the connection, so until all of it is sent a close must be a reset,
+    // not an orderly end. See linger().
     if (!current.chunked) m_socket.set_reset_on_close(true);
     enqueue(make_head(response, current.chunked ? "Transfer-Encoding: chunked\r\n" : "", current.keep_alive, 0));
-    m_outlet = std::move(answer.outlet);
-    m_producer = std::move(answer.producer);
+    m_outlet = std::move(prepared.outlet);
+    m_producer = std::move(prepared.producer);
     if (current.is_head) return finish_exchange(current.keep_alive);
-    m_phase = answer.events ? Phase::events : Phase::streaming;
-    if (answer.events) {
+    m_phase = prepared.events ? Phase::events : Phase::streaming;
+    if (prepared.events) {
         ++m_edge.shared().tally.event_streams;
         set_deadline(m_edge.limits().heartbeat);
         if (m_edge.is_draining() && !current.ends_itself) m_outlet->finish();
@@ -132,7 +132,7 @@ void Connection::append_chunk(std::string_view bytes) {
 }
 
 // The one place that marks a streamed response as complete: by its last chunk, or by letting the connection end
-// properly. Reached only when the producer said that it is.
+// properly. Reached only when the producer reported its end.
 void Connection::complete_stream() {
     if (m_current->chunked) enqueue("0\r\n\r\n");
     finish_exchange(m_current->keep_alive && !m_edge.is_draining());
@@ -160,7 +160,7 @@ void Connection::drop_outlet() {
     m_producer.reset();
 }
 
-// The answer is complete, at least in m_output; on to the next request.
+// The response is complete, at least in m_output; continue with the next request.
 void Connection::finish_exchange(bool keep) {
     drop_outlet();
     if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
