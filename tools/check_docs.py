@@ -251,7 +251,8 @@ def check_adrs() -> None:
 
 
 def check_rooms() -> None:
-    """Each room of src/layers.txt is described in the README of its folder; the files that its row names are in it."""
+    """Each room of src/layers.txt is described in the README of its folder; in a table of rooms and files, the files
+    of its row are in it."""
     for line in (src / "layers.txt").read_text().splitlines():
         if not (match := re.match(r"(\w+)/([\w/]+) ->", line)):
             continue
@@ -259,12 +260,11 @@ def check_rooms() -> None:
         readme = folder / "README.md"
         if not readme.exists():
             continue
-        where = readme.relative_to(root)
-        row = re.search(rf"^\| `{room}/` \| ([^|]*)\|", readme.read_text(), re.M)
-        if not row:
-            problems.append(f"{where} has no row for the room `{room}/`")
-            continue
-        for name in re.findall(r"`([\w*]+)(?:\.h)?`", row.group(1)):
+        where, text = readme.relative_to(root), readme.read_text()
+        if f"`{room}/`" not in text:
+            problems.append(f"{where} does not describe the room `{room}/`")
+        row = re.search(rf"^\| `{room}/` \| ([^|]*)\|", text, re.M) if "| room | files |" in text else None
+        for name in re.findall(r"`([\w*]+)(?:\.h)?`", row.group(1)) if row else []:
             if not list((folder / room).glob(f"{name}.*")):
                 problems.append(f"{where}: the room `{room}/` has no file {name}")
 
