@@ -269,6 +269,32 @@ def check_rooms() -> None:
                 problems.append(f"{where}: the room `{room}/` has no file {name}")
 
 
+def check_changelog() -> None:
+    """Components in alphabetical order, each with Added, Changed, Fixed, Security in this order."""
+    order = ["Added", "Changed", "Fixed", "Security"]
+    components: list[str] = []
+    groups: list[str] = []
+    for number, line in enumerate((root / "CHANGELOG.md").read_text().splitlines(), start=1):
+        if line.startswith("## "):
+            components = []
+        elif line.startswith("### "):
+            name = line[4:]
+            if components and name < components[-1]:
+                problems.append(f"CHANGELOG.md:{number}: {name} must come before {components[-1]}")
+            for part in name.split(", "):
+                if not (src / part).is_dir() and not (root / part).is_dir():
+                    problems.append(f"CHANGELOG.md:{number}: {part} is not a folder of src/ or of the repository")
+            components.append(name)
+            groups = []
+        elif re.fullmatch(r"[A-Z][a-z]+", line):
+            if line not in order or (groups and order.index(line) <= order.index(groups[-1])):
+                problems.append(f"CHANGELOG.md:{number}: the groups of a component are {', '.join(order)}, in this order")
+            else:
+                groups.append(line)
+        elif line.startswith("- ") and (not components or not groups):
+            problems.append(f"CHANGELOG.md:{number}: a change belongs to a component and a group")
+
+
 if binaries:
     check_printed(binaries[0])
 elif not write:
@@ -281,5 +307,6 @@ for document in sorted(prose):
         check_interface(document)
 check_adrs()
 check_rooms()
+check_changelog()
 print("\n".join(problems) or "documents match the tree")
 sys.exit(1 if problems else 0)
