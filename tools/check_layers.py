@@ -133,7 +133,11 @@ def table_uses(text: str) -> list[tuple[str, bool]]:
 
 known_tables = set()
 for file in sorted(src.glob("sql/migrations/*.sql")):
-    known_tables |= set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", file.read_text()))
+    migration = file.read_text()
+    known_tables |= set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", migration))
+    known_tables -= set(re.findall(r"DROP TABLE (?:IF EXISTS )?(\w+)", migration))
+    for old, new in re.findall(r"ALTER TABLE (\w+) RENAME TO (\w+)", migration):
+        known_tables = known_tables - {old} | {new}
 for table in sorted(known_tables - owner_of.keys()):
     problems.append(f"src/layers.txt names no owner of the table {table}")
 for table in sorted(owner_of):

@@ -79,6 +79,9 @@ expect("a reader does not write", {"signal/a.cpp": 'auto a = q("INSERT INTO hone
 expect("a reader does not delete", {"signal/a.cpp": 'auto a = q("DELETE FROM hone.spans");'}, "uses the table hone.spans")
 expect("others do not read", {"access/a.cpp": 'auto a = q("SELECT 1 FROM hone.spans");'}, "uses the table hone.spans")
 expect("a table without owner", {"sql/migrations/0002_new.sql": "CREATE TABLE pets (id TEXT);"}, "names no owner of the table pets")
+expect("a table that a migration drops", {"sql/migrations/0002_new.sql": "DROP TABLE issues;"}, "names the table issues, which no migration creates")
+expect("a table that a migration renames", {"sql/migrations/0002_new.sql": "ALTER TABLE issues RENAME TO problems;"},
+       "names no owner of the table problems", "names the table issues")
 expect("a table that is gone", {}, "names the table pets, which no migration creates", extra_layers="tables run pets\n")
 expect("two owners", {}, "the table users has two owners", extra_layers="tables access users\n")
 expect("an include upwards", {"access/a.cpp": '#include "run/runs.h"'}, "access may not use run")

@@ -77,7 +77,7 @@ struct Trigger {
 };
 
 enum class Overlap {
-    skip,     // while a run of this automation is active, due moments are skipped
+    skip,     // while a run of this automation is active, scheduled times are skipped
     queue,    // they wait for the run before them
     parallel, // they start immediately
 };

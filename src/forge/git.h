@@ -1,6 +1,6 @@
 // Git on untrusted objects: every job runs in a sandbox of its own, without network (or with one forge as its
-// only neighbour), on read-only mounts, with a configuration that is ours alone and with limits. What a job is meant to
-// leave it writes below /workspace/out; from there regular files, nothing else, are copied out. Thread-safe.
+// only neighbour), on read-only mounts, with a configuration that is ours alone and with limits. The results of a job
+// are below /workspace/out; from there regular files, nothing else, are copied out. Thread-safe.
 #pragma once
 
 #include "access/access.h"

@@ -74,7 +74,7 @@ public:
     void set_listener(PushListener* listener) { m_listener = listener; }
 
     // Lets the run clone the repository at `ref` (branch, tag or commit; empty: the repository's own choice). The same
-    // answer when the run has it already.
+    // result when the run has it already.
     Result<RunRepo> open(const std::string& run, const Repo& repo, const std::string& ref);
     Result<RunRepo> find(const std::string& run, const std::string& name) const;
     Result<RunRepo> find(const std::string& run, const RepoId& repo) const;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "forge/git.h"
 #include "sandbox/provider/spec.h"
+#include "sql/columns.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,33 +14,34 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::string_view select_repo =
-    "SELECT id, space_id, name, url, default_ref, skill_id, path_scope, allow_private, state, head_ref, refs, bytes, "
-    "fetched_at, error, notes, created_by, created_at FROM repos";
+constexpr std::tuple repo_columns{
+    sql::Column{"id", &Repo::id},
+    sql::Column{"space_id", &Repo::space_id},
+    sql::Column{"name", &Repo::name},
+    sql::Column{"url", &Repo::url},
+    sql::Column{"default_ref", &Repo::default_ref},
+    sql::Column{"skill_id", &Repo::skill_id},
+    sql::Column{"path_scope", &Repo::path_scope},
+    sql::Column{"allow_private", &Repo::allow_private},
+    sql::Column{"state", &Repo::state, MirrorState::failed},
+    sql::Column{"head_ref", &Repo::head_ref},
+    sql::Column{"refs", &Repo::refs},
+    sql::Column{"bytes", &Repo::bytes},
+    sql::Column{"fetched_at", &Repo::fetched_at},
+    sql::Column{"error", &Repo::error},
+    sql::Column{"notes", sql::Converted{[](Repo& repo, const sql::Row& row, size_t at) {
+                    for (const std::string_view line : split(row.text(at), '\n'))
+                        if (!line.empty()) repo.notes.emplace_back(line);
+                }}},
+    sql::Column{"created_by", &Repo::created_by},
+    sql::Column{"created_at", &Repo::created_at},
+};
+const std::string select_repo = "SELECT " + sql::names(repo_columns) + " FROM repos";
 constexpr size_t longest_url = 500;
 constexpr size_t longest_error = 2000;
 
 Repo repo_of(const sql::Row& row) {
-    Repo repo;
-    repo.id = row.id<RepoTag>(0);
-    repo.space_id = row.id<access::SpaceTag>(1);
-    repo.name = row.text(2);
-    repo.url = row.text(3);
-    repo.default_ref = row.text(4);
-    repo.skill_id = row.optional_text(5);
-    repo.path_scope = row.text(6);
-    repo.allow_private = row.flag(7);
-    repo.state = parse_enum<MirrorState>(row.text(8)).value_or(MirrorState::failed);
-    repo.head_ref = row.text(9);
-    repo.refs = row.integer(10);
-    repo.bytes = row.integer(11);
-    repo.fetched_at = row.optional_time(12);
-    repo.error = row.text(13);
-    for (const std::string_view line : split(row.text(14), '\n'))
-        if (!line.empty()) repo.notes.emplace_back(line);
-    repo.created_by = row.text(15);
-    repo.created_at = row.time(16);
-    return repo;
+    return sql::read<Repo>(repo_columns, row);
 }
 
 Result<std::string> checked_repo_name(std::string_view name) {
@@ -129,9 +131,8 @@ Result<std::string> checked_path_scope(std::string_view path) {
 
 Result<Page<Repo>> Repos::list(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
     TRY(caller.require(Permission::repo_read, space));
-    const auto rows =
-        TRY(m_database.query(std::string(select_repo) + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?", space,
-                             TRY(page.after()), page.limit + 1));
+    const auto rows = TRY(m_database.query(select_repo + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?", space,
+                                           TRY(page.after()), page.limit + 1));
     std::vector<Repo> repos;
     for (const auto& row : rows) repos.push_back(repo_of(row));
     return access::make_page(std::move(repos), page, [](const Repo& repo) { return repo.id.text(); });
@@ -139,7 +140,7 @@ Result<Page<Repo>> Repos::list(const Caller& caller, const SpaceId& space, const
 
 Result<Repo> Repos::find(const Caller& caller, const RepoId& id, Permission permission) const {
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    const auto rows = TRY(m_database.query(std::string(select_repo) + " WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_repo + " WHERE id = ?", id));
     if (rows.empty()) return not_found("repository " + id.text());
     Repo repo = repo_of(rows.front());
     if (caller.kind == access::CallerKind::system) return repo;
@@ -151,8 +152,8 @@ Result<Repo> Repos::find(const Caller& caller, const RepoId& id, Permission perm
 Result<Repo> Repos::find(const Caller& caller, const SpaceId& space, std::string_view id_or_name,
                          Permission permission) const {
     if (caller.kind != access::CallerKind::system) TRY(caller.require(permission, space));
-    const auto rows = TRY(m_database.query(std::string(select_repo) + " WHERE space_id = ? AND (id = ? OR name = ?)",
-                                           space, id_or_name, id_or_name));
+    const auto rows = TRY(
+        m_database.query(select_repo + " WHERE space_id = ? AND (id = ? OR name = ?)", space, id_or_name, id_or_name));
     if (rows.empty()) return not_found("repository " + std::string(truncate_utf8(id_or_name, 100)));
     return repo_of(rows.front());
 }

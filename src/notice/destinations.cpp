@@ -3,6 +3,7 @@
 #include "access/names.h"
 #include "crypto/crypto.h"
 #include "net/http/url.h"
+#include "sql/columns.h"
 
 namespace hone::notice {
 
@@ -11,11 +12,6 @@ namespace {
 constexpr size_t longest_url = 2000;
 constexpr size_t most_addresses = 20;
 constexpr size_t most_projects = 100;
-
-constexpr std::string_view select_destination =
-    "SELECT id, space_id, name, type, shown_target, kinds, projects, template, enabled, created_by_name, created_at, "
-    "updated_at, last_sent_at, last_failed_at, last_problem, (SELECT COUNT(*) FROM deliveries WHERE "
-    "deliveries.destination_id = destinations.id AND deliveries.state = 'pending') FROM destinations";
 
 // ",a,b," → a, b
 std::vector<std::string> words_of(std::string_view text) {
@@ -31,25 +27,37 @@ std::string kinds_text(const std::vector<Kind>& kinds) {
     return out;
 }
 
+constexpr std::tuple destination_columns{
+    sql::Column{"id", &Destination::id},
+    sql::Column{"space_id", &Destination::space_id},
+    sql::Column{"name", &Destination::name},
+    sql::Column{"type", &Destination::type, DestinationType::webhook},
+    sql::Column{"shown_target", &Destination::target},
+    sql::Column{"kinds", sql::Converted{[](Destination& made, const sql::Row& row, size_t at) {
+                    for (const std::string& word : words_of(row.text(at)))
+                        if (const auto kind = parse_enum<Kind>(word)) made.kinds.push_back(*kind);
+                }}},
+    sql::Column{"projects", sql::Converted{[](Destination& made, const sql::Row& row, size_t at) {
+                    for (const std::string& word : words_of(row.text(at))) made.projects.emplace_back(word);
+                }}},
+    sql::Column{"template", &Destination::message_template},
+    sql::Column{"enabled", &Destination::enabled},
+    sql::Column{"created_by_name", &Destination::created_by},
+    sql::Column{"created_at", &Destination::created_at},
+    sql::Column{"updated_at", &Destination::updated_at},
+    sql::Column{"last_sent_at", &Destination::last_sent_at},
+    sql::Column{"last_failed_at", &Destination::last_failed_at},
+    sql::Column{"last_problem", &Destination::last_problem},
+};
+// After the columns: how many deliveries are pending.
+const std::string select_destination =
+    "SELECT " + sql::names(destination_columns) +
+    ", (SELECT COUNT(*) FROM deliveries WHERE deliveries.destination_id = destinations.id AND deliveries.state = "
+    "'pending') FROM destinations";
+
 Destination destination_of(const sql::Row& row) {
-    Destination made;
-    made.id = row.id<DestinationTag>(0);
-    made.space_id = row.id<access::SpaceTag>(1);
-    made.name = row.text(2);
-    made.type = parse_enum<DestinationType>(row.text(3)).value_or(DestinationType::webhook);
-    made.target = row.text(4);
-    for (const std::string& word : words_of(row.text(5)))
-        if (const auto kind = parse_enum<Kind>(word)) made.kinds.push_back(*kind);
-    for (const std::string& word : words_of(row.text(6))) made.projects.emplace_back(word);
-    made.message_template = row.text(7);
-    made.enabled = row.flag(8);
-    made.created_by = row.text(9);
-    made.created_at = row.time(10);
-    made.updated_at = row.time(11);
-    made.last_sent_at = row.optional_time(12);
-    made.last_failed_at = row.optional_time(13);
-    made.last_problem = row.text(14);
-    made.pending = row.integer(15);
+    Destination made = sql::read<Destination>(destination_columns, row);
+    made.pending = row.integer(sql::width(destination_columns));
     return made;
 }
 
@@ -94,9 +102,8 @@ Result<std::string> shown_target(DestinationType type, const std::optional<std::
 Result<access::Page<Destination>> Destinations::list(const access::Caller& caller, const access::SpaceId& space,
                                                      const access::PageRequest& page) const {
     TRY(caller.require(access::Permission::monitor_read, space));
-    const auto rows =
-        TRY(m_database.query(std::string(select_destination) + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?",
-                             space, TRY(page.after()), page.limit + 1));
+    const auto rows = TRY(m_database.query(select_destination + " WHERE space_id = ? AND id > ? ORDER BY id LIMIT ?",
+                                           space, TRY(page.after()), page.limit + 1));
     std::vector<Destination> all;
     for (const auto& row : rows) all.push_back(destination_of(row));
     return access::make_page(std::move(all), page, [](const Destination& each) { return each.id.text(); });
@@ -104,7 +111,7 @@ Result<access::Page<Destination>> Destinations::list(const access::Caller& calle
 
 Result<Destination> Destinations::find(const access::Caller& caller, const DestinationId& id,
                                        access::Permission permission) const {
-    const auto rows = TRY(m_database.query(std::string(select_destination) + " WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_destination + " WHERE id = ?", id));
     if (rows.empty()) return not_found("destination " + id.text());
     Destination found = destination_of(rows.front());
     if (auto allowed = caller.require(permission, found.space_id); !allowed.ok()) {

@@ -1,5 +1,6 @@
 #include "review/artifacts.h"
 #include "access/testing.h"
+#include "review/testing.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -22,13 +23,7 @@ struct Desk {
           artifacts(given.database, given.clock, given.access, folder, caps) {
         std::filesystem::create_directories(folder);
         project = world.add_project(world.admin, world.space, "shop");
-        must(world.database.execute(
-            "INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, "
-            "started_by, started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, "
-            "cache_write_tokens, output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, "
-            "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', '', '', '{}', 'running', '', '', '', "
-            "'{}', 0, 0, 0, 0, 0, 0, 0, 0, '', '', '', 0, '', 1, 1)",
-            world.space, project.id));
+        testing::add_run(world, project.id);
     }
     ~Desk() { std::filesystem::remove_all(folder); }
     NewArtifact file(const std::string& name, const std::string& content) const {

@@ -2,6 +2,7 @@
 #include "forge/testing.h"
 #include "review/delivery.h"
 #include "review/reviews.h"
+#include "review/testing.h"
 #include "review/verifier.h"
 
 #include <doctest/doctest.h>
@@ -40,13 +41,7 @@ struct BranchDesk {
           reviews(given.database, given.clock, given.access, artifacts, branches, runs),
           pull_requests(given.database, given.clock, given.access) {
         const auto project = world.add_project(world.admin, world.space, "shop");
-        must(world.database.execute(
-            "INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, "
-            "started_by, started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, "
-            "cache_write_tokens, output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, "
-            "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', '', '', '{}', 'running', '', '', '', "
-            "'{}', 0, 0, 0, 0, 0, 0, 0, 0, '', '', '', 0, '', 1, 1)",
-            world.space, project.id));
+        testing::add_run(world, project.id);
         runs.known.space = world.space;
         runs.known.project = project.id;
         runs.known.starter = world.admin.principal();

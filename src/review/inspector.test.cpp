@@ -4,6 +4,7 @@
 #include "forge/testing.h"
 #include "review/delivery.h"
 #include "review/reviews.h"
+#include "review/testing.h"
 #include "review/verifier.h"
 
 #include <doctest/doctest.h>
@@ -61,13 +62,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
     World world(fresh.database());
     const auto project = world.add_project(world.admin, world.space, "shop");
-    must(world.database.execute(
-        "INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, "
-        "started_by, started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, "
-        "cache_write_tokens, output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, "
-        "wish, created_at, queued_at) VALUES ('run_1', ?, ?, 'session', '', '', '', '{}', 'running', '', '', '', "
-        "'{}', 0, 0, 0, 0, 0, 0, 0, 0, '', '', '', 0, '', 1, 1)",
-        world.space, project.id));
+    testing::add_run(world, project.id);
     InspectedRun runs;
     runs.known.space = world.space;
     runs.known.project = project.id;

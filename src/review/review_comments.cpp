@@ -1,6 +1,7 @@
 // Comments and viewed marks of Reviews.
 #include "base/text.h"
 #include "review/reviews.h"
+#include "sql/columns.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -11,29 +12,30 @@ using access::Caller, access::Page, access::PageRequest, access::Permission;
 
 namespace {
 
-constexpr std::string_view comment_columns =
-    "id, artifact_id, reply_to, revision, path, side, line, body, author_name, resolved_by, resolved_at, told_at, "
-    "created_at, edited_at, author";
+constexpr std::tuple comment_columns{
+    sql::Column{"id", &Comment::id},
+    sql::Column{"artifact_id", &Comment::artifact_id},
+    sql::Column{"reply_to", &Comment::reply_to},
+    sql::Column{"revision", &Comment::revision},
+    sql::Column{"path", &Comment::path},
+    sql::Column{"side", &Comment::side, Side::after},
+    sql::Column{"line", &Comment::line},
+    sql::Column{"body", &Comment::body},
+    sql::Column{"author_name", &Comment::author},
+    sql::Column{"resolved_by", &Comment::resolved_by},
+    sql::Column{"resolved_at", &Comment::resolved_at},
+    sql::Column{"told_at", &Comment::told_at},
+    sql::Column{"created_at", &Comment::created_at},
+    sql::Column{"edited_at", &Comment::edited_at},
+};
+// After the columns: the author's principal.
+const std::string select_comment = "SELECT " + sql::names(comment_columns) + ", author FROM review_comments";
 constexpr size_t longest_comment = 10'000;
 constexpr int64_t most_comments = 2'000;
 
 Comment comment_of(const sql::Row& row, const Caller& caller) {
-    Comment made;
-    made.id = row.id<CommentTag>(0);
-    made.artifact_id = row.id<ArtifactTag>(1);
-    made.reply_to = row.optional_id<CommentTag>(2);
-    made.revision = row.integer(3);
-    made.path = row.text(4);
-    made.side = parse_enum<Side>(row.text(5)).value_or(Side::after);
-    made.line = row.optional_integer(6);
-    made.body = row.text(7);
-    made.author = row.text(8);
-    made.resolved_by = row.optional_text(9);
-    made.resolved_at = row.optional_time(10);
-    made.told_at = row.optional_time(11);
-    made.created_at = row.time(12);
-    made.edited_at = row.optional_time(13);
-    made.mine = row.text(14) == caller.principal();
+    Comment made = sql::read<Comment>(comment_columns, row);
+    made.mine = row.text(sql::width(comment_columns)) == caller.principal();
     return made;
 }
 
@@ -63,10 +65,8 @@ const FileDiff* find_file(const Diff& diff, const std::string& path) {
 Result<Page<Comment>> Reviews::comments(const Caller& caller, const ArtifactId& id, const PageRequest& page) const {
     TRY(m_artifacts.find(caller, id));
     const std::string after = TRY(page.after());
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(comment_columns) +
-                                 " FROM review_comments WHERE artifact_id = ? AND id > ? ORDER BY id LIMIT ?",
-                             id, after, page.limit + 1));
+    const auto rows = TRY(m_database.query(select_comment + " WHERE artifact_id = ? AND id > ? ORDER BY id LIMIT ?", id,
+                                           after, page.limit + 1));
     std::vector<Comment> found;
     for (const auto& row : rows) found.push_back(comment_of(row, caller));
     return access::make_page(std::move(found), page, [](const Comment& comment) { return comment.id.text(); });
@@ -118,17 +118,14 @@ Result<Comment> Reviews::comment(const Caller& caller, const ArtifactId& id, con
         return m_access.audit.record(transaction, caller,
                                      {"review_comment", artifact.space_id, id.text(), {{"comment", made.id.text()}}});
     }));
-    const auto rows =
-        TRY(m_database.query("SELECT " + std::string(comment_columns) + " FROM review_comments WHERE id = ?", made.id));
+    const auto rows = TRY(m_database.query(select_comment + " WHERE id = ?", made.id));
     return comment_of(rows.front(), caller);
 }
 
 Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& id, const CommentId& comment,
                                         const std::optional<std::string>& body, std::optional<bool> resolved) {
     TRY(m_artifacts.find(caller, id, Permission::artifact_review));
-    const auto rows = TRY(m_database.query("SELECT " + std::string(comment_columns) +
-                                               " FROM review_comments WHERE artifact_id = ? AND id = ?",
-                                           id, comment));
+    const auto rows = TRY(m_database.query(select_comment + " WHERE artifact_id = ? AND id = ?", id, comment));
     if (rows.empty()) return not_found("comment " + comment.text());
     const Comment before = comment_of(rows.front(), caller);
     if (!body && !resolved) return invalid("nothing to change: give body or resolved");
@@ -144,16 +141,14 @@ Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& 
         TRY(m_database.execute("UPDATE review_comments SET resolved_by = ?, resolved_at = ? WHERE id = ?", who, when,
                                before.reply_to.value_or(comment)));
     }
-    const auto after =
-        TRY(m_database.query("SELECT " + std::string(comment_columns) + " FROM review_comments WHERE id = ?", comment));
+    const auto after = TRY(m_database.query(select_comment + " WHERE id = ?", comment));
     return comment_of(after.front(), caller);
 }
 
 // Open threads that were not sent to the session; oldest first.
 Result<std::vector<Comment>> Reviews::untold(const ArtifactId& id) const {
-    const auto rows = TRY(m_database.query("SELECT " + std::string(comment_columns) +
-                                               " FROM review_comments WHERE artifact_id = ? AND told_at IS NULL AND "
-                                               "resolved_at IS NULL ORDER BY id LIMIT 500",
+    const auto rows = TRY(m_database.query(select_comment + " WHERE artifact_id = ? AND told_at IS NULL AND "
+                                                            "resolved_at IS NULL ORDER BY id LIMIT 500",
                                            id));
     std::vector<Comment> found;
     for (const auto& row : rows) found.push_back(comment_of(row, Caller::system()));

@@ -1,6 +1,6 @@
-// What people say about artifacts: comments on lines, threads, viewed marks, decisions; and the inbox of what waits
-// for somebody. A branch is approved when as many people as its preset requires have approved the same revision; what
-// an approval sets in motion (a pull request) is recorded in the same transaction. Thread-safe.
+// What people say about artifacts: comments on lines, threads, viewed marks, decisions; and the inbox of artifacts
+// that wait for a review. A branch is approved when as many people as its preset requires have approved the same
+// revision; what an approval sets in motion (a pull request) is recorded in the same transaction. Thread-safe.
 #pragma once
 
 #include "review/branches.h"
