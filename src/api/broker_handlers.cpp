@@ -1,5 +1,6 @@
 #include "api/broker_handlers.h"
 
+#include "api/forge_handlers.h"
 #include "api/run_handlers.h"
 #include "api/skill_handlers.h"
 
@@ -14,10 +15,12 @@ Result<One<broker::Explanation>> explain_request(const Call& call, const Explain
     auto mode = broker::EgressMode::allowlist;
     std::vector<std::string> skills;
     std::vector<broker::PolicyRule> rules;
+    std::vector<std::string> repositories;
     if (query.preset) {
         const auto preset = TRY(TRY(runs_of(call))->presets.find(call.caller, space, *query.preset));
         mode = *preset.settings.sandbox.value.network;
         skills = *preset.settings.skills;
+        for (const auto& repo : *preset.settings.repos) repositories.push_back(repo.url);
         for (const std::string& host : *preset.settings.sandbox.value.allow_hosts) {
             auto rule = TRY(run::parse_allowed_host(host));
             rules.push_back({std::move(rule), false, "preset"});
@@ -31,9 +34,18 @@ Result<One<broker::Explanation>> explain_request(const Call& call, const Explain
     }
     std::sort(skills.begin(), skills.end());
     skills.erase(std::unique(skills.begin(), skills.end()), skills.end());
+    std::vector<std::string> guarded = repositories;
+    if (call.services.forge != nullptr)
+        for (auto& url : TRY(call.services.forge->repos.guarded_urls(space))) guarded.push_back(std::move(url));
+    skill::GrantUse use;
+    if (query.preset)
+        use.repositories = std::move(repositories);
+    else
+        use.repositories.reset(); // whichever a run would name
     skill::Grant grant;
-    if (!skills.empty()) grant = TRY(TRY(skills_of(call))->resolve(call.caller, space, skills));
-    const auto policy = TRY(broker::Policy::compile(query.mode.value_or(mode), std::move(grant), std::move(rules)));
+    if (!skills.empty()) grant = TRY(TRY(skills_of(call))->resolve(call.caller, space, skills, use));
+    const auto policy = TRY(broker::Policy::compile(query.mode.value_or(mode), std::move(grant), std::move(rules),
+                                                    broker::forge_hosts(guarded)));
     return One<broker::Explanation>{TRY(broker::explain(*policy, query.method.value_or("GET"), *query.url))};
 }
 

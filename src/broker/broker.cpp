@@ -46,7 +46,7 @@ struct Broker::State {
     };
 
     State(BrokerOptions settings, const Dialer& dial, const Clock& time, GatewayHandler* handler)
-        : options(settings),
+        : options(std::move(settings)),
           dialer(dial),
           clock(time),
           gateway(handler) {}
@@ -162,7 +162,7 @@ Broker::Broker(std::unique_ptr<State> state) : m_state(std::move(state)) {}
 
 Result<std::unique_ptr<Broker>> Broker::start(BrokerOptions options, const Dialer& dialer, const Clock& clock,
                                               GatewayHandler* gateway) {
-    auto state = std::make_unique<State>(options, dialer, clock, gateway);
+    auto state = std::make_unique<State>(std::move(options), dialer, clock, gateway);
     state->epoll = Fd(::epoll_create1(EPOLL_CLOEXEC));
     if (!state->epoll.is_open()) return system_error("epoll_create1", errno);
     TRY(state->watch(0, state->stop.descriptor()));
@@ -185,8 +185,10 @@ Broker::~Broker() {
 }
 
 Result<std::shared_ptr<AttachedRun>> Broker::attach(RunAccess access, Listeners listeners) {
-    if (!access.decisions) return invalid("a run needs somebody who writes the broker's decisions down");
-    auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules));
+    if (!access.decisions) return invalid("a run needs a recorder of the broker's decisions");
+    auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules, access.forges));
+    for (const PrivateHost& host : m_state->options.private_hosts)
+        if (host.is_open_to(access.grant)) access.private_hosts.push_back(host.place);
     if (!access.seed) access.seed = std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32));
     auto authority = TRY(Authority::create(access.run_id, *access.seed, m_state->clock.now()));
     const std::shared_ptr<AttachedRun> session(
@@ -211,7 +213,7 @@ Result<std::shared_ptr<AttachedRun>> Broker::attach(RunAccess access, Listeners 
 
 Result<> Broker::update(const RunAccess& access) {
     // Compiled first: a bad policy changes nothing.
-    const auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules));
+    const auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules, access.forges));
     std::shared_ptr<AttachedRun> session;
     {
         const Lock lock(m_state->mutex);

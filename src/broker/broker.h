@@ -4,6 +4,7 @@
 #pragma once
 
 #include "broker/egress/attached_run.h"
+#include "broker/egress/private_host.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,7 @@ struct Listeners {
 
 struct BrokerOptions {
     int64_t connections = 2000; // of all runs at once
+    std::vector<PrivateHost> private_hosts{};
 };
 
 class Broker {

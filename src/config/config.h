@@ -39,6 +39,9 @@ struct Config {
     int64_t run_max_minutes = 1440;
     int64_t run_default_tokens = 5'000'000;
     std::string egress_ca_file;
+    std::string egress_private_hosts;
+    std::string egress_proxy;
+    std::string egress_no_proxy;
     Bytes git_mirror_bytes{int64_t{2} << 30};
     Bytes git_push_bytes{int64_t{100} << 20};
     int64_t git_push_objects = 200'000;

@@ -148,6 +148,17 @@ constexpr Setting list[] = {
         1LL << 50),
     text<&Config::egress_ca_file>(
         "egress_ca_file", "PEM certificates that are trusted, beside the system's, by what workers reach.", "FILE"),
+    text<&Config::egress_private_hosts>("egress_private_hosts",
+                                        "Hosts on private addresses that workers may reach when their rules allow it, "
+                                        "separated by commas: HOST:PORT, or "
+                                        "HOST:PORT=SKILL_ID for runs with that skill only. Empty: none.",
+                                        "LIST"),
+    secret(text<&Config::egress_proxy>(
+        "egress_proxy",
+        "HTTP proxy that the broker's connections go through (http://user:password@host:port). Empty: none.", "URL")),
+    text<&Config::egress_no_proxy>(
+        "egress_no_proxy",
+        "Hosts that are reached without egress_proxy, with all names below them, separated by commas.", "LIST"),
     bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest copy of a repository that is kept for workers.",
                                      1 << 20, 1LL << 40),
     bytes<&Config::git_push_bytes>("git_push_bytes", "Largest push of a worker.", 1 << 16, 1LL << 33),

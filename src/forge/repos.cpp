@@ -262,6 +262,14 @@ Result<> Repos::remove(const Caller& caller, const RepoId& id) {
     });
 }
 
+Result<std::vector<std::string>> Repos::guarded_urls(const SpaceId& space) const {
+    const auto rows =
+        TRY(m_database.query("SELECT DISTINCT url FROM repos WHERE space_id = ? OR fetched_at IS NOT NULL", space));
+    std::vector<std::string> urls;
+    for (const auto& row : rows) urls.push_back(row.text(0));
+    return urls;
+}
+
 Result<> Repos::fetched(const RepoId& id, const Fetched& fetched) {
     std::string notes;
     for (const std::string& note : fetched.notes) notes += note + "\n";

@@ -153,6 +153,10 @@ public:
     Result<Repo> find_or_create(const access::SpaceId& space, std::string_view url, std::optional<std::string> skill_id,
                                 const std::string& who);
 
+    // Addresses of repositories whose forges workers of this space must not write to: those of the space, and those of
+    // other spaces that were fetched at least once.
+    Result<std::vector<std::string>> guarded_urls(const access::SpaceId& space) const;
+
     Result<> fetched(const RepoId& id, const Fetched& fetched);
     Result<> fetch_failed(const RepoId& id, const std::string& why);
 

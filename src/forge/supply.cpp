@@ -10,7 +10,7 @@ std::optional<std::string> Supply::skill_for(const Wanted& wanted) const {
     if (!place.ok()) return std::nullopt;
     for (const std::string& skill : wanted.skills) {
         const std::vector<std::string> one{skill};
-        const auto grant = m_skills.resolve(access::Caller::system(), wanted.space, one);
+        const auto grant = m_skills.resolve(access::Caller::system(), wanted.space, one, skill::for_delivery());
         if (grant.ok() && choose_credential(grant.value(), place.value(), ForgeUse::git) != nullptr) return skill;
     }
     return std::nullopt;

@@ -97,7 +97,13 @@ Result<Preset> Presets::find(const Caller& caller, const SpaceId& space, std::st
             " WHERE space_id = ? AND (id = ? OR name = ?) ORDER BY CASE WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
         space, id_or_name, id_or_name, id_or_name));
     if (rows.empty()) return not_found("preset " + std::string(truncate_utf8(id_or_name, 100)));
-    return preset_of(rows.front());
+    Preset preset = TRY(preset_of(rows.front()));
+    preset.warnings = m_check.warnings(space, preset.settings);
+    return preset;
+}
+
+std::vector<std::string> SettingsCheck::warnings(const SpaceId&, const Settings&) const {
+    return {};
 }
 
 Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const std::string& name,
@@ -113,6 +119,7 @@ Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const
     preset.space_id = space;
     preset.version = 1;
     preset.settings = settings;
+    preset.warnings = m_check.warnings(space, settings);
     preset.created_at = preset.updated_at = now;
     return m_database.write([&](sql::Transaction& transaction) -> Result<Preset> {
         const auto made = TRY(transaction.run("INSERT INTO presets (" + sql::names(preset_columns) + ") VALUES (" +
@@ -142,6 +149,7 @@ Result<Preset> Presets::update(const Caller& caller, const SpaceId& space, std::
         TRY(m_check.check(caller, space, *settings));
         changed = differences(preset.settings, *settings);
         preset.settings = *settings;
+        preset.warnings = m_check.warnings(space, *settings);
     }
     const int64_t old_version = preset.version;
     if (!changed.empty()) preset.version += 1;

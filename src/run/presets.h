@@ -16,6 +16,7 @@ struct Preset {
     std::string description;
     int64_t version = 0;
     Settings settings;
+    std::vector<std::string> warnings;
     Time created_at{};
     Time updated_at{};
     static constexpr std::tuple fields{
@@ -25,6 +26,8 @@ struct Preset {
         Field{"description", &Preset::description, "What it is for."},
         Field{"version", &Preset::version, "Grows with every change of the settings."},
         Field{"settings", &Preset::settings, "What a worker is made of."},
+        Field{"warnings", &Preset::warnings,
+              "What its workers could do without review, and rules that have no effect. Empty in lists."},
         Field{"created_at", &Preset::created_at, "When it was made."},
         Field{"updated_at", &Preset::updated_at, "When it was changed last."},
     };
@@ -54,6 +57,8 @@ public:
     virtual Result<> check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) = 0;
     // The budget of a run whose settings have this one: with the defaults of the space and of the installation.
     virtual Result<Budget> budget_of(const access::SpaceId&, const Budget& budget) { return budget; }
+    // What a person should know before these settings are used.
+    virtual std::vector<std::string> warnings(const access::SpaceId& space, const Settings& settings) const;
 };
 
 class Presets {

@@ -18,6 +18,7 @@ public:
           m_provider(provider) {}
     Result<> check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) override;
     Result<Budget> budget_of(const access::SpaceId& space, const Budget& budget) override;
+    std::vector<std::string> warnings(const access::SpaceId& space, const Settings& settings) const override;
 
 private:
     Result<> check_tier(sandbox::Tier tier) const;

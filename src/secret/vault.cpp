@@ -22,7 +22,7 @@ SecretInfo info_of(const sql::Row& row) {
 
 Vault::~Vault() {
     if (auto flushed = flush_used(); !flushed.ok())
-        log(Level::warning, "use of secrets not written down", {{"why", flushed.error().message}});
+        log(Level::warning, "use of secrets not recorded", {{"why", flushed.error().message}});
 }
 
 Result<bool> Vault::has_data_keys(sql::Database& database) {

@@ -46,8 +46,8 @@ struct Rotation {
     static constexpr std::tuple fields{
         Field{"what", &Rotation::what, "master or data."},
         Field{"master_key", &Rotation::master_key, "Id of the master key that is used now."},
-        Field{"data_keys", &Rotation::data_keys, "Data keys that were wrapped anew (master) or made (data)."},
-        Field{"secrets", &Rotation::secrets, "Secrets that were encrypted anew."},
+        Field{"data_keys", &Rotation::data_keys, "Data keys that were wrapped again (master) or created (data)."},
+        Field{"secrets", &Rotation::secrets, "Secrets that were encrypted again."},
     };
 };
 
@@ -58,7 +58,7 @@ struct EncryptionState {
     int64_t secrets = 0;
     std::optional<Time> oldest_data_key_at;
     static constexpr std::tuple fields{
-        Field{"master_key", &EncryptionState::master_key, "Id of the master key; says nothing about the key itself."},
+        Field{"master_key", &EncryptionState::master_key, "Id of the master key; it does not reveal the key."},
         Field{"source", &EncryptionState::source, "Where it comes from: file, environment or command."},
         Field{"data_keys", &EncryptionState::data_keys, "One per space that has secrets, and one of the installation."},
         Field{"secrets", &EncryptionState::secrets, "Secrets of the whole installation."},

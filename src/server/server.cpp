@@ -167,6 +167,9 @@ Result<> Server::open_workers() {
     parts.provider = m_sandboxes.get();
     parts.data_directory = m_config.data_dir;
     parts.extra_ca_file = m_config.egress_ca_file;
+    parts.private_hosts = m_config.egress_private_hosts;
+    parts.upstream_proxy = m_config.egress_proxy;
+    parts.without_proxy = m_config.egress_no_proxy;
     if (!m_config.prices_file.empty()) parts.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     parts.places = {m_config.run_places, m_config.run_places_per_space};
     parts.ceilings = {m_config.run_max_memory.count, static_cast<double>(m_config.run_max_cpus),

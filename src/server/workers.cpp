@@ -29,7 +29,8 @@ Workers::Workers(const WorkerParts& parts)
       m_check(parts.skills, m_policies, parts.provider),
       m_services(parts.database, parts.clock, parts.access, m_check, parts.data_directory, parts.ceilings),
       m_run_store(parts.database, parts.clock, m_services.transcript),
-      m_skills(parts.database, parts.skills, parts.vault),
+      m_skills(parts.database, parts.skills, parts.vault,
+               parts.repositories != nullptr ? &parts.repositories->services().repos : nullptr),
       m_spans(parts.telemetry.ingester()),
       m_skill_use(m_services.presets) {}
 
@@ -61,8 +62,11 @@ Result<> Workers::start_broker(const std::string& address) {
                                                   &m_model_spans, m_upstream.get());
     broker::DialerOptions options;
     options.extra_ca_file = m_parts.extra_ca_file;
+    options.proxy = TRY(broker::parse_upstream_proxy(m_parts.upstream_proxy, m_parts.without_proxy));
     m_dialer = TRY(broker::Dialer::create(options));
-    m_broker = TRY(broker::Broker::start({}, *m_dialer, m_parts.clock, m_gateway.get()));
+    broker::BrokerOptions broker_options;
+    broker_options.private_hosts = TRY(broker::parse_private_hosts(m_parts.private_hosts));
+    m_broker = TRY(broker::Broker::start(std::move(broker_options), *m_dialer, m_parts.clock, m_gateway.get()));
     if (m_parts.repositories == nullptr) return {};
     m_gateway->set_git(m_parts.repositories->gateway_git());
     m_parts.repositories->connect(*m_broker);

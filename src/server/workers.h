@@ -26,6 +26,9 @@ struct WorkerParts {
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate
     std::string data_directory = {};
     std::string extra_ca_file = {};
+    std::string private_hosts = {};  // broker/egress/private_host.h
+    std::string upstream_proxy = {}; // broker/wire/dial.h
+    std::string without_proxy = {};
     std::string price_lines = {}; // telemetry/span/prices.h; beside the built-in ones
     run::Places places = {};
     run::Ceilings ceilings = {};

@@ -153,6 +153,20 @@ Result<> check_declared(const Setup& setup) {
     return {};
 }
 
+// "own-model 0.5 1.5 0.05": a name and two to four amounts.
+bool is_price(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (const auto word : split(line, ' '))
+        if (!word.empty()) words.push_back(word);
+    if (words.size() < 3 || words.size() > 5 || !is_printable_ascii(words[0]) || words[0].starts_with('#'))
+        return false;
+    return std::all_of(words.begin() + 1, words.end(), [](std::string_view amount) {
+        const auto points = std::count(amount.begin(), amount.end(), '.');
+        return amount.size() <= 12 && points <= 1 && is_digit(amount.front()) &&
+               std::all_of(amount.begin(), amount.end(), [](char c) { return is_digit(c) || c == '.'; });
+    });
+}
+
 Result<> check_model(const Setup& setup) {
     const auto endpoint = TRY(model_endpoint_of(setup));
     const auto url = net::parse_url(endpoint.base_url);
@@ -162,6 +176,18 @@ Result<> check_model(const Setup& setup) {
     if (!url.value().tls && !endpoint.allow_private)
         return invalid("BASE_URL must begin with https://; ALLOW_PRIVATE permits an endpoint without TLS");
     if (endpoint.models.size() > 100) return too_large("MODELS: at most 100");
+    for (const auto line : split(endpoint.prices, '\n'))
+        if (!line.empty() && !is_price(line))
+            return invalid("PRICES: \"" + std::string(truncate_utf8(line, 100)) +
+                           "\" is not a model and its prices like own-model 0.5 1.5 (US dollars per million tokens)");
+    if (endpoint.features.size() > 100) return too_large("ALLOW_FEATURES: at most 100");
+    const auto known = model_features();
+    for (const auto& name : endpoint.features) {
+        const bool is_known =
+            std::any_of(known.begin(), known.end(), [&](const ModelFeature& each) { return each.name == name; });
+        if (!is_known && (!name.starts_with("beta:") || !is_token(std::string_view(name).substr(5))))
+            return invalid("ALLOW_FEATURES: there is no feature \"" + std::string(truncate_utf8(name, 60)) + "\"");
+    }
     return {};
 }
 
@@ -225,6 +251,8 @@ Result<> check(SkillType type, const Setup& setup) {
         const auto found = find(name);
         if (found == variables.end() || !found->secret)
             return invalid("exposure: there is no secret " + std::string(truncate_utf8(name, 100)));
+        if (found->audience == Audience::delivery && exposure == Exposure::env)
+            return invalid(name + " never enters a sandbox: Hone alone uses it");
         if (type == SkillType::model && exposure == Exposure::env)
             return invalid("the key of a model never enters the sandbox: the model gateway adds it");
     }
@@ -232,9 +260,11 @@ Result<> check(SkillType type, const Setup& setup) {
     if (setup.git) TRY(check_git(*setup.git));
     if (type == SkillType::model) return check_model(setup);
     // Hosts that values lead to obey the same rules as declared ones.
-    const auto bindings = TRY(bindings_of(type, setup));
-    for (const auto& binding : bindings)
-        for (const auto& rule : binding.hosts) TRY(check_host(Host::of(rule), !binding.variable.empty()));
+    for (const Audience audience : {Audience::worker, Audience::delivery}) {
+        const auto bindings = TRY(bindings_of(type, setup, {audience, std::vector<std::string>{}}));
+        for (const auto& binding : bindings)
+            for (const auto& rule : binding.hosts) TRY(check_host(Host::of(rule), !binding.variable.empty()));
+    }
     return {};
 }
 

@@ -16,7 +16,7 @@ struct HostRule {
     std::uint16_t port = 443;
     bool tls = true;
     std::vector<std::string> methods; // "GET"; empty: all
-    std::string path_prefix = "/";    // whole segments: "/v1" covers "/v1" and "/v1/x", not "/v10"
+    std::string path_prefix = "/"; // whole segments: "/v1" covers "/v1" and "/v1/x", not "/v10"; "*" is any one segment
     bool websocket = false;
     friend bool operator==(const HostRule&, const HostRule&) = default;
 };
@@ -28,7 +28,7 @@ struct Credential {
     std::string secret_name;     // for the audit log
     bool brokered = true;        // false: the value itself is put into the environment
     std::vector<HostRule> hosts; // where the placeholder may be replaced
-    std::string header;          // "authorization"; empty: any header that holds the placeholder
+    std::string header;          // "authorization"; empty: any header that is made for credentials
     std::string format;          // "Bearer {}", "token {}", "Basic x-access-token:{}" (base64 applied), "{}"
 };
 
@@ -38,8 +38,10 @@ struct ModelEndpoint {
     std::string base_url;
     std::string secret_id, secret_name; // both empty: an endpoint that asks for no key
     std::string header, format;
-    std::vector<std::string> models; // empty: any
-    bool allow_private = false;      // may be on a private address (a model server of one's own)
+    std::vector<std::string> models;   // empty: any
+    std::string prices;                // lines of telemetry/span/prices.h for models of this endpoint; empty: none
+    bool allow_private = false;        // may be on a private address (a model server of one's own)
+    std::vector<std::string> features; // names of types.h, model_features, and "beta:NAME": what requests may use
 };
 
 // Everything one run gets from its skills.

@@ -24,7 +24,7 @@ bool is_for_environment(SkillType type) {
 Result<std::vector<Skills::Stored>> Skills::usable(const Caller& caller, const SpaceId& space,
                                                    std::span<const std::string> skill_ids) const {
     TRY(caller.require(Permission::skill_read, space));
-    if (skill_ids.size() > 50) return too_large("at most 50 skills at once");
+    if (skill_ids.size() > 50) return too_large("at most 50 skills for one run");
     std::vector<Stored> found;
     for (const auto& text : skill_ids) {
         const auto id = TRY(parse_id<SkillTag>(text));
@@ -37,7 +37,8 @@ Result<std::vector<Skills::Stored>> Skills::usable(const Caller& caller, const S
     return found;
 }
 
-Result<> Skills::resolve_one(const Stored& stored, std::map<std::string, std::string>& owners, Grant& grant) const {
+Result<> Skills::resolve_one(const Stored& stored, const GrantUse& use, std::map<std::string, std::string>& owners,
+                             Grant& grant) const {
     const auto infos = TRY(secret_infos(stored.id));
     const auto variables = variables_of(stored.type, stored.setup);
     for (const auto& variable : variables) {
@@ -47,7 +48,7 @@ Result<> Skills::resolve_one(const Stored& stored, std::map<std::string, std::st
                             (variable.secret ? "secret set " + stored.name + " " + variable.name
                                              : "skill set " + stored.name + " --var " + variable.name + "=VALUE") +
                             ")");
-        if (!has_value || !is_for_environment(stored.type)) continue;
+        if (!has_value || !is_for_environment(stored.type) || variable.audience == Audience::delivery) continue;
         if (const auto [owner, added] = owners.emplace(variable.name, stored.name); !added)
             return conflict("skills " + owner->second + " and " + stored.name + " both set " + variable.name +
                             ": use one of them");
@@ -66,16 +67,19 @@ Result<> Skills::resolve_one(const Stored& stored, std::map<std::string, std::st
         grant.models.push_back(std::move(endpoint));
         return {};
     }
-    const auto bindings = TRY(bindings_of(stored.type, stored.setup));
+    const auto bindings = TRY(bindings_of(stored.type, stored.setup, use));
     for (const auto& binding : bindings)
         if (binding.variable.empty())
             for (const auto& host : binding.hosts) grant.allow.push_back(host);
     for (const auto& variable : variables) {
-        const auto info = infos.find(variable.name);
+        auto info = infos.find(variable.name);
+        // Without a token of its own delivery uses the one that workers read with.
+        if (use.audience == Audience::delivery && variable.name == "GH_DELIVERY_TOKEN" && info == infos.end())
+            info = infos.find("GH_TOKEN");
         if (!variable.secret || info == infos.end()) continue;
+        if (use.audience == Audience::worker && variable.audience == Audience::delivery) continue;
         Credential credential{
-            variable.name, info->second.id.text(), variable.name, variable.exposure == Exposure::brokered, {}, "",
-            "{}"};
+            variable.name, info->second.id.text(), info->first, variable.exposure == Exposure::brokered, {}, "", "{}"};
         bool any = false;
         for (const auto& binding : bindings) {
             if (binding.variable != variable.name || binding.hosts.empty()) continue;
@@ -96,11 +100,11 @@ Result<> Skills::resolve_one(const Stored& stored, std::map<std::string, std::st
     return {};
 }
 
-Result<Grant> Skills::resolve(const Caller& caller, const SpaceId& space,
-                              std::span<const std::string> skill_ids) const {
+Result<Grant> Skills::resolve(const Caller& caller, const SpaceId& space, std::span<const std::string> skill_ids,
+                              const GrantUse& use) const {
     Grant grant;
     std::map<std::string, std::string> owners;
-    for (const auto& stored : TRY(usable(caller, space, skill_ids))) TRY(resolve_one(stored, owners, grant));
+    for (const auto& stored : TRY(usable(caller, space, skill_ids))) TRY(resolve_one(stored, use, owners, grant));
     return grant;
 }
 
@@ -139,9 +143,9 @@ Result<std::vector<Reach>> Skills::reach(const Caller& caller, const SpaceId& sp
                 "The model gateway calls " + endpoint.base_url + " (" + endpoint.protocol + ").");
             continue;
         }
-        const auto bindings = TRY(bindings_of(stored.type, stored.setup));
+        const auto bindings = TRY(bindings_of(stored.type, stored.setup, {Audience::worker, std::nullopt}));
         for (const auto& variable : variables_of(stored.type, stored.setup)) {
-            if (!variable.secret) continue;
+            if (!variable.secret || variable.audience == Audience::delivery) continue;
             const bool set = infos.contains(variable.name);
             const bool in_clear = variable.exposure == Exposure::env;
             if (in_clear)
@@ -149,7 +153,7 @@ Result<std::vector<Reach>> Skills::reach(const Caller& caller, const SpaceId& sp
                     "The worker sees the secret itself and could send it to any host it reaches.");
             if (stored.type == SkillType::hone)
                 add("gateway", {}, variable.name, set ? variable.name : "", "authorization", "Bearer {}",
-                    "Hone's own API, through the gateway.");
+                    "Hone's own API, through the gateway: reading only, in runs that the key's owner starts.");
             for (const auto& binding : bindings)
                 if (binding.variable == variable.name)
                     for (const auto& host : binding.hosts)

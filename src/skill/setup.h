@@ -31,7 +31,8 @@ struct Host {
         Field{"port", &Host::port, "443 if not given."},
         Field{"tls", &Host::tls, "true if not given; a secret never goes to a host without TLS."},
         Field{"methods", &Host::methods, "Such as GET; all if empty."},
-        Field{"path_prefix", &Host::path_prefix, "Whole path segments: /v1 covers /v1/x, not /v10."},
+        Field{"path_prefix", &Host::path_prefix,
+              "Whole path segments: /v1 covers /v1/x, not /v10; * stands for any one segment."},
         Field{"websocket", &Host::websocket, "Allows the upgrade to a WebSocket."},
     };
     HostRule rule() const;
@@ -53,7 +54,10 @@ struct Declared {
         Field{"required", &Declared::required, ""},
         Field{"default_value", &Declared::default_value, "Of a plain variable."},
         Field{"help", &Declared::help, ""},
-        Field{"header", &Declared::header, "Header that carries the secret; empty: any that holds the placeholder."},
+        Field{"header", &Declared::header,
+              "Header that carries the secret; empty: authorization, or another header made for credentials that holds "
+              "the "
+              "placeholder."},
         Field{"format", &Declared::format, "Value of the header, {} for the secret: Bearer {}."},
         Field{"hosts", &Declared::hosts, "Where the secret may go."},
     };
@@ -73,7 +77,7 @@ struct GitSource {
         Field{"ref", &GitSource::ref, "Branch, tag or commit; empty: the default branch."},
         Field{"path", &GitSource::path, "Folder in the repository that holds SKILL.md; empty: the top."},
         Field{"commit", &GitSource::commit,
-              "Commit that the folder was fetched from; empty: not fetched yet. Told by the server, never taken."},
+              "Commit that the folder was fetched from; empty: not fetched yet. Set by the server only."},
     };
 };
 
@@ -85,8 +89,8 @@ struct FolderInfo {
     int64_t bytes = 0;
     static constexpr std::tuple fields{
         Field{"hash", &FolderInfo::hash, "BLAKE2b of names and contents."},
-        Field{"name", &FolderInfo::name, "As SKILL.md says."},
-        Field{"description", &FolderInfo::description, "As SKILL.md says."},
+        Field{"name", &FolderInfo::name, "From SKILL.md."},
+        Field{"description", &FolderInfo::description, "From SKILL.md."},
         Field{"files", &FolderInfo::files, ""},
         Field{"bytes", &FolderInfo::bytes, ""},
     };
@@ -101,7 +105,7 @@ struct Setup {
     std::optional<FolderInfo> folder;
     static constexpr std::tuple fields{
         Field{"variables", &Setup::variables, "Values of plain variables."},
-        Field{"exposure", &Setup::exposure, "Of each secret; brokered where nothing is said."},
+        Field{"exposure", &Setup::exposure, "Of each secret; brokered if not given."},
         Field{"declared", &Setup::declared, "Variables of a custom skill."},
         Field{"allow", &Setup::allow, "Hosts of a custom skill that need no secret."},
         Field{"git", &Setup::git, "Repository that holds the skill's folder."},
@@ -121,6 +125,7 @@ struct Variable {
     Exposure exposure = Exposure::brokered;
     std::string value; // of a plain one: what was set, else the default
     bool is_set = false;
+    Audience audience = Audience::worker;
 };
 std::vector<Variable> variables_of(SkillType type, const Setup& setup);
 
@@ -131,12 +136,24 @@ struct Binding {
     std::string format;
     std::vector<HostRule> hosts;
 };
-Result<std::vector<Binding>> bindings_of(SkillType type, const Setup& setup);
+// For whom bindings are made.
+struct GrantUse {
+    Audience audience = Audience::worker;
+    // Addresses of the run's repositories: bindings to a forge are narrowed to them. Nothing: not known, as when a
+    // skill is shown; every repository then stands as "*/*".
+    std::optional<std::vector<std::string>> repositories = std::vector<std::string>{};
+};
+inline GrantUse for_delivery() {
+    return {Audience::delivery, std::nullopt};
+}
+Result<std::vector<Binding>> bindings_of(SkillType type, const Setup& setup, const GrantUse& use);
 // Of a model skill, without the secret's id.
 Result<ModelEndpoint> model_endpoint_of(const Setup& setup);
 
 // Names, values, hosts and formats; errors name what to change.
 Result<> check(SkillType type, const Setup& setup);
+// What a person should know about a sound setup: each sentence names something that workers can do without review.
+std::vector<std::string> warnings_of(SkillType type, const Setup& setup);
 
 // Where this secret may end up, one text per way ("env" included). A change that adds one needs the secret again:
 // otherwise whoever may edit a skill could send a stored secret to a host of their own.

@@ -148,7 +148,10 @@ Result<Skill> Skills::view_of(const Caller& caller, const Stored& stored) const 
     view.created_by = stored.created_by;
     view.created_at = stored.created_at;
     view.updated_at = stored.updated_at;
-    const auto bindings = TRY(bindings_of(stored.type, stored.setup));
+    view.warnings = warnings_of(stored.type, stored.setup);
+    auto bindings = TRY(bindings_of(stored.type, stored.setup, {Audience::worker, std::nullopt}));
+    for (auto& binding : TRY(bindings_of(stored.type, stored.setup, {Audience::delivery, std::nullopt})))
+        if (binding.variable == "GH_DELIVERY_TOKEN") bindings.push_back(std::move(binding));
     const auto infos = TRY(secret_infos(stored.id));
     for (const auto& binding : bindings)
         if (binding.variable.empty())
@@ -388,7 +391,7 @@ Result<Skill> Skills::save(const Caller& caller, const Stored& before, Stored af
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const Stored now = TRY(load(transaction, before.id));
         if (now.version != before.version)
-            return conflict("somebody else changed the skill just now; look and try again");
+            return conflict("the skill was changed by another request; reload it and try again");
         const std::vector<std::string> stored = TRY(m_vault.names_of(transaction, before.id.text()));
         TRY(require_known_again(after.type, before.setup, after.setup, stored, secrets));
         // A secret whose variable is no longer declared goes with it.
@@ -455,7 +458,7 @@ Result<Skill> Skills::update(const Caller& caller, const SkillId& id, const Skil
         };
         std::erase_if(after.setup.variables, [&](const auto& entry) { return !declared(entry.first, false); });
         std::erase_if(after.setup.exposure, [&](const auto& entry) { return !declared(entry.first, true); });
-        note("variables declared anew");
+        note("variables declared again");
     }
     if (change.allow) {
         after.setup.allow = *change.allow;

@@ -128,8 +128,9 @@ public:
     Result<HygieneCounts> hygiene() const;
 
     // What a run in `space` gets from these skills. Errors when one is incomplete or two set the same variable.
+    // `use` says for whom: without it for a worker whose run names no repository.
     Result<Grant> resolve(const access::Caller& caller, const access::SpaceId& space,
-                          std::span<const std::string> skill_ids) const;
+                          std::span<const std::string> skill_ids, const GrantUse& use = {}) const;
     // The same in the one space that the skills belong to; else in the caller's only space.
     Result<Grant> resolve(const access::Caller& caller, std::span<const std::string> skill_ids) const;
     // The files of the skills' folders, for the sandbox. Only versions that resolve named.
@@ -176,7 +177,8 @@ private:
     Result<std::string> store_secrets(sql::Transaction& transaction, const access::Caller& caller, const Stored& stored,
                                       const Secrets& secrets) const;
     Result<> store_files(const std::string& folder_hash, const std::vector<FolderFile>& files);
-    Result<> resolve_one(const Stored& stored, std::map<std::string, std::string>& owners, Grant& grant) const;
+    Result<> resolve_one(const Stored& stored, const GrantUse& use, std::map<std::string, std::string>& owners,
+                         Grant& grant) const;
     Result<std::vector<Stored>> usable(const access::Caller& caller, const access::SpaceId& space,
                                        std::span<const std::string> skill_ids) const;
 

@@ -265,6 +265,96 @@ TEST_CASE("a skill of the installation works where it is shared and nowhere else
     });
 }
 
+TEST_CASE("a github skill lets workers read the run's repositories, and delivery write") {
+    for_each_shop([](Shop& shop) {
+        const auto& admin = shop.world.admin;
+        const auto create = [&](std::map<std::string, std::string> variables, Secrets secrets) {
+            static int number = 0;
+            NewSkill wanted{"forge " + std::to_string(++number), SkillType::github};
+            wanted.setup.variables = std::move(variables);
+            return shop.skills.create(admin, shop.world.space, wanted, secrets);
+        };
+        const auto rules = [&](const Skill& skill, const GrantUse& use) {
+            const std::vector<std::string> ids{skill.id.text()};
+            std::set<std::string> found;
+            for (const auto& credential : must(shop.skills.resolve(admin, shop.world.space, ids, use)).credentials)
+                for (const auto& rule : credential.hosts) {
+                    std::string methods;
+                    for (const auto& method : rule.methods) methods += method + " ";
+                    found.insert(credential.secret_name + " " + methods + rule.host + rule.path_prefix);
+                }
+            return found;
+        };
+        const auto use = [](std::vector<std::string> urls) { return GrantUse{Audience::worker, std::move(urls)}; };
+        const std::vector<std::string> urls{"https://git.test:3000/team/shop.git", "https://github.com/team/other",
+                                            "https://git.test/team/port", "file:///data/repos/x.git"};
+        const Skill gitea = must(create({{"GITHUB_URL", "https://git.test:3000/"}}, Shop::one("GH_TOKEN", "t")));
+        CHECK(rules(gitea, use(urls)) == std::set<std::string>{"GH_TOKEN GET HEAD git.test/api/v1/repos/team/shop",
+                                                               "GH_TOKEN GET HEAD git.test/api/v3/repos/team/shop",
+                                                               "GH_TOKEN GET HEAD git.test/team/shop/info/refs",
+                                                               "GH_TOKEN GET HEAD git.test/team/shop.git/info/refs",
+                                                               "GH_TOKEN POST git.test/team/shop/git-upload-pack",
+                                                               "GH_TOKEN POST git.test/team/shop.git/git-upload-pack"});
+        CHECK(rules(gitea, {}).empty()); // a run without repositories
+        const GrantUse delivery{Audience::delivery, {}};
+        CHECK(rules(gitea, delivery) == std::set<std::string>{"GH_TOKEN git.test/", "GH_TOKEN git.test/api"});
+        CHECK(gitea.warnings.empty());
+
+        // A token of its own for delivery is in no worker's grant, and takes over from the other.
+        Secrets both = Shop::one("GH_TOKEN", "reads");
+        both.emplace("GH_DELIVERY_TOKEN", crypto::SecretBytes("writes"));
+        const Skill split = must(create({}, std::move(both)));
+        for (const auto& rule : rules(split, use(urls))) CHECK(rule.starts_with("GH_TOKEN "));
+        CHECK(rules(split, delivery) == std::set<std::string>{"GH_DELIVERY_TOKEN api.github.com/",
+                                                              "GH_DELIVERY_TOKEN github.com/",
+                                                              "GH_DELIVERY_TOKEN uploads.github.com/"});
+        const std::vector<std::string> ids{split.id.text()};
+        for (const auto& credential : must(shop.skills.resolve(admin, shop.world.space, ids, use(urls))).credentials)
+            CHECK(credential.variable == "GH_TOKEN");
+        SkillChange in_clear;
+        in_clear.exposure["GH_DELIVERY_TOKEN"] = Exposure::env;
+        CHECK(outcome(shop.skills.update(admin, split.id, in_clear, Shop::one("GH_DELIVERY_TOKEN", "w"))) == "invalid");
+
+        // More is opted in to by method and path, with a warning; a stored token is asked for again.
+        SkillChange writes;
+        writes.variables["GITHUB_WRITES"] = "POST /repos/team/shop/issues";
+        CHECK(outcome(shop.skills.update(admin, split.id, writes, {})) == "conflict");
+        const Skill opened = must(shop.skills.update(admin, split.id, writes, Shop::one("GH_TOKEN", "t")));
+        REQUIRE(opened.warnings.size() == 1);
+        CHECK(opened.warnings[0].find("POST /repos/team/shop/issues") != std::string::npos);
+        CHECK(rules(opened, {}) == std::set<std::string>{"GH_TOKEN POST api.github.com/repos/team/shop/issues"});
+        const Skill wide = must(create({{"GITHUB_REPOSITORIES", "team/docs, *"}}, Shop::one("GH_TOKEN", "t")));
+        CHECK(wide.warnings.size() == 1);
+        CHECK(rules(wide, {}).contains("GH_TOKEN GET HEAD api.github.com/repos/team/docs"));
+        CHECK(rules(wide, {}).contains("GH_TOKEN GET HEAD api.github.com/repos/*/*"));
+        for (const char* wrong : {"/repos/x", "GET /repos/x", "POST", "POST repos", "POST /x/../y", "POST /a?b",
+                                  "POST /team/shop.git/git-receive-pack", "TRACE /x"}) {
+            INFO(wrong);
+            CHECK(outcome(create({{"GITHUB_WRITES", wrong}}, {})) == "invalid");
+        }
+        for (const char* wrong : {"team", "/team/x", "a/../b", "team/x?y"}) {
+            INFO(wrong);
+            CHECK(outcome(create({{"GITHUB_REPOSITORIES", wrong}}, {})) == "invalid");
+        }
+    });
+}
+
+TEST_CASE("a model skill names the features that it allows, with a warning each") {
+    for_each_shop([](Shop& shop) {
+        NewSkill wanted{"claude", SkillType::model};
+        wanted.setup.variables = {{"ALLOW_FEATURES", "url_sources, beta:next-thing-2027-01-01"}};
+        const Skill made =
+            must(shop.skills.create(shop.world.admin, shop.world.space, wanted, Shop::one("API_KEY", "k")));
+        CHECK(made.warnings.size() == 2);
+        const std::vector<std::string> ids{made.id.text()};
+        CHECK(must(shop.skills.resolve(shop.world.admin, shop.world.space, ids)).models[0].features ==
+              std::vector<std::string>{"url_sources", "beta:next-thing-2027-01-01"});
+        wanted.name = "other";
+        wanted.setup.variables["ALLOW_FEATURES"] = "everything";
+        CHECK(outcome(shop.skills.create(shop.world.admin, shop.world.space, wanted, {})) == "invalid");
+    });
+}
+
 TEST_CASE("a run gets placeholders for secrets, values of variables, hosts and versions") {
     for_each_shop([](Shop& shop) {
         const Skill forge = shop.github();
@@ -275,7 +365,8 @@ TEST_CASE("a run gets placeholders for secrets, values of variables, hosts and v
         wanted.setup.exposure["DD_APP_KEY"] = Exposure::env;
         const Skill datadog = must(shop.skills.create(shop.world.admin, shop.world.space, wanted, secrets));
         const std::vector<std::string> ids{forge.id.text(), datadog.id.text()};
-        const Grant grant = must(shop.skills.resolve(shop.world.admin, shop.world.space, ids));
+        const GrantUse use{Audience::worker, std::vector<std::string>{"https://github.com/team/shop.git"}};
+        const Grant grant = must(shop.skills.resolve(shop.world.admin, shop.world.space, ids, use));
         CHECK(grant.skill_versions == std::vector<std::string>{forge.id.text() + "@1", datadog.id.text() + "@1"});
         CHECK(std::find(grant.plain.begin(), grant.plain.end(),
                         std::pair<std::string, std::string>("DD_SITE", "datadoghq.eu")) != grant.plain.end());

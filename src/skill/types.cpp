@@ -23,8 +23,8 @@ constexpr VariableType github_variables[] = {
      true,
      true,
      "",
-     "A fine-grained token with access to the repositories that workers may read. It needs no write permission: "
-     "branches are pushed by Hone after review.",
+     "A fine-grained token that can read the repositories of the runs. Workers use it for reading only; without "
+     "GH_DELIVERY_TOKEN Hone also pushes reviewed branches and opens pull requests with it.",
      {},
      github_token_names},
     {"GITHUB_URL",
@@ -34,22 +34,59 @@ constexpr VariableType github_variables[] = {
      "Address of the forge: github.com, a GitHub Enterprise Server, Gitea or Forgejo.",
      {},
      github_url_names},
+    {"GH_DELIVERY_TOKEN",
+     true,
+     false,
+     "",
+     "A token that Hone alone uses: to fetch repositories, push reviewed branches and open pull requests. No sandbox "
+     "can "
+     "use it, not even through the broker.",
+     {},
+     {},
+     Audience::delivery},
+    {"GITHUB_REPOSITORIES", false, false, "",
+     "Repositories that workers can read besides those of their run, separated by commas: team/shop, team/*, or * for "
+     "every repository that the token can read."},
+    {"GITHUB_WRITES", false, false, "",
+     "Requests beyond reading that workers can send to the API, separated by commas: POST /repos/team/shop/issues. "
+     "What "
+     "they write there is not reviewed."},
 };
+constexpr std::string_view on_github = "GITHUB_URL=https://github.com";
+constexpr std::string_view elsewhere = "GITHUB_URL!=https://github.com";
+constexpr std::string_view basic_token = "Basic x-access-token:{}";
+constexpr std::string_view reading = "GET HEAD";
+// Workers read: GET, HEAD, and the POST with which git fetches. GraphQL is one address for reading and writing of
+// everything, so it is not here. Delivery has the whole forge.
 constexpr BindingType github_bindings[] = {
-    {"GH_TOKEN", "https://api.github.com/", "authorization", "Bearer {}", "", "GITHUB_URL=https://github.com"},
-    {"GH_TOKEN", "https://uploads.github.com/", "authorization", "Bearer {}", "", "GITHUB_URL=https://github.com"},
-    {"GH_TOKEN", "https://github.com/", "authorization", "Basic x-access-token:{}", "",
-     "GITHUB_URL=https://github.com"},
-    {"", "https://codeload.github.com/", "", "", "GET HEAD", "GITHUB_URL=https://github.com"},
-    {"", "https://raw.githubusercontent.com/", "", "", "GET HEAD", "GITHUB_URL=https://github.com"},
-    {"", "https://objects.githubusercontent.com/", "", "", "GET HEAD", "GITHUB_URL=https://github.com"},
-    {"GH_TOKEN", "{GITHUB_URL}/api", "authorization", "token {}", "", "GITHUB_URL!=https://github.com"},
-    {"GH_TOKEN", "{GITHUB_URL}/", "authorization", "Basic x-access-token:{}", "", "GITHUB_URL!=https://github.com"},
+    {"GH_TOKEN", "https://api.github.com/repos/{REPOSITORY}", "authorization", "Bearer {}", reading, on_github},
+    {"GH_TOKEN", "https://github.com/{REPOSITORY}", "authorization", basic_token, reading, on_github},
+    {"GH_TOKEN", "https://github.com/{REPOSITORY}.git", "authorization", basic_token, reading, on_github},
+    {"GH_TOKEN", "https://github.com/{REPOSITORY}/git-upload-pack", "authorization", basic_token, "POST", on_github},
+    {"GH_TOKEN", "https://github.com/{REPOSITORY}.git/git-upload-pack", "authorization", basic_token, "POST",
+     on_github},
+    {"", "https://codeload.github.com/", "", "", reading, on_github},
+    {"", "https://raw.githubusercontent.com/", "", "", reading, on_github},
+    {"", "https://objects.githubusercontent.com/", "", "", reading, on_github},
+    {"GH_TOKEN", "{GITHUB_URL}/api/v1/repos/{REPOSITORY}", "authorization", "token {}", reading, elsewhere},
+    {"GH_TOKEN", "{GITHUB_URL}/api/v3/repos/{REPOSITORY}", "authorization", "token {}", reading, elsewhere},
+    {"GH_TOKEN", "{GITHUB_URL}/{REPOSITORY}/info/refs", "authorization", basic_token, reading, elsewhere},
+    {"GH_TOKEN", "{GITHUB_URL}/{REPOSITORY}.git/info/refs", "authorization", basic_token, reading, elsewhere},
+    {"GH_TOKEN", "{GITHUB_URL}/{REPOSITORY}/git-upload-pack", "authorization", basic_token, "POST", elsewhere},
+    {"GH_TOKEN", "{GITHUB_URL}/{REPOSITORY}.git/git-upload-pack", "authorization", basic_token, "POST", elsewhere},
+    {"GH_DELIVERY_TOKEN", "https://api.github.com/", "authorization", "Bearer {}", "", on_github, Audience::delivery},
+    {"GH_DELIVERY_TOKEN", "https://uploads.github.com/", "authorization", "Bearer {}", "", on_github,
+     Audience::delivery},
+    {"GH_DELIVERY_TOKEN", "https://github.com/", "authorization", basic_token, "", on_github, Audience::delivery},
+    {"GH_DELIVERY_TOKEN", "{GITHUB_URL}/api", "authorization", "token {}", "", elsewhere, Audience::delivery},
+    {"GH_DELIVERY_TOKEN", "{GITHUB_URL}/", "authorization", basic_token, "", elsewhere, Audience::delivery},
 };
 
 constexpr VariableType hone_variables[] = {
     {"HONE_API_KEY", true, true, "",
-     "An API key of this installation. The run may then do what this key may do, beside reading its own project."},
+     "A personal API key of the person who starts the runs. Requests to the gateway that carry its placeholder read "
+     "what "
+     "the key can read; they never write. Runs of other people cannot use it."},
 };
 
 constexpr VariableType datadog_variables[] = {
@@ -92,7 +129,7 @@ constexpr BindingType dynatrace_bindings[] = {
 };
 
 constexpr VariableType model_variables[] = {
-    {"PROTOCOL", false, true, "anthropic", "What the endpoint speaks: anthropic, openai or gemini.", model_protocols},
+    {"PROTOCOL", false, true, "anthropic", "Protocol of the endpoint: anthropic, openai or gemini.", model_protocols},
     {"BASE_URL",
      false,
      false,
@@ -104,15 +141,45 @@ constexpr VariableType model_variables[] = {
     {"MODELS", false, false, "", "Models that may be used, separated by commas. Empty: any."},
     {"ALLOW_PRIVATE", false, false, "false",
      "true: the endpoint may be on a private address or without TLS. Only installation owners may set it.", booleans},
+    {"PRICES", false, false, "",
+     "Prices of this endpoint's models in US dollars per million tokens, separated by commas: MODEL INPUT OUTPUT "
+     "[CACHE_READ [CACHE_WRITE]]. They win over the installation's price table; 0 0 for a model that costs nothing."},
+    {"ALLOW_FEATURES", false, false, "",
+     "What requests may use beyond text, images and the worker's own tools, separated by commas: url_sources, "
+     "web_search, web_fetch, mcp_servers, computer_use, code_execution, files, stored_state, background, "
+     "image_generation, "
+     "priority, or beta:NAME for a beta header."},
+};
+
+constexpr ModelFeature features[] = {
+    {"url_sources",
+     "The provider fetches images and documents from addresses that the worker chooses: data can leave in "
+     "the address, whatever the network mode is."},
+    {"web_search", "The provider searches the web with words that the worker chooses."},
+    {"web_fetch", "The provider fetches addresses that the worker chooses: data can leave in the address, whatever the "
+                  "network mode is."},
+    {"mcp_servers",
+     "The provider connects to MCP servers that the worker chooses and sends them what the model decides."},
+    {"computer_use", "The model is offered the provider's computer tools."},
+    {"code_execution", "The provider runs code of the worker in its own containers."},
+    {"files",
+     "Requests can name files and prompts that are stored with the provider, also those of others with the same "
+     "key."},
+    {"stored_state", "Requests can name, and leave, conversations that are stored with the provider."},
+    {"background", "Requests can continue after the run has ended; their cost is not counted."},
+    {"image_generation", "The model can make images; their cost is not in the price table."},
+    {"priority", "Requests can use a faster tier that costs more than the price table."},
 };
 
 constexpr TypeRow table[] = {
     {SkillType::github, "GitHub", "Read repositories, issues and pull requests on GitHub, GHES, Gitea or Forgejo.",
-     "The token reaches the forge's own hosts only, and never enters the sandbox.", github_variables, github_bindings},
+     "Workers read the repositories of their run. The token never enters the sandbox; writing is done by Hone after "
+     "review.",
+     github_variables, github_bindings},
     {SkillType::hone,
      "Hone",
-     "Let a run do in Hone what an API key may do.",
-     "Without this skill a run reads the traces and evals of its own project and nothing else.",
+     "Let a run read in Hone what an API key of its starter can read.",
+     "Without this skill a run reads the traces and evals of its own project, saves its own outputs, and nothing else.",
      hone_variables,
      {}},
     {SkillType::datadog, "Datadog", "Query metrics, logs and monitors beside the traces.",
@@ -121,7 +188,7 @@ constexpr TypeRow table[] = {
      "The token goes to the environment's own host only.", dynatrace_variables, dynatrace_bindings},
     {SkillType::model,
      "Model",
-     "A model provider, or an endpoint of your own that speaks like one.",
+     "A model provider, or your own endpoint with the same protocol.",
      "Workers call Hone's model gateway, which adds the key, counts tokens and holds budgets.",
      model_variables,
      {}},
@@ -148,6 +215,10 @@ std::span<const TypeRow> type_table() {
 
 const TypeRow& type_row(SkillType type) {
     return table[static_cast<size_t>(type)];
+}
+
+std::span<const ModelFeature> model_features() {
+    return features;
 }
 
 const ModelProtocol* find_model_protocol(std::string_view name) {

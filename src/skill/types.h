@@ -16,6 +16,10 @@ constexpr auto enum_names(SkillType) {
                       EnumName{SkillType::model, "model"},     EnumName{SkillType::custom, "custom"}};
 }
 
+// Who uses a variable or a binding: workers in their sandboxes, or Hone itself when it fetches repositories and
+// delivers reviewed branches. What is for delivery never enters a sandbox, not even as a placeholder.
+enum class Audience { worker, delivery };
+
 struct VariableType {
     std::string_view name;
     bool secret = false;
@@ -24,16 +28,20 @@ struct VariableType {
     std::string_view help = "";
     std::span<const std::string_view> choices{};
     std::span<const std::string_view> aliases{}; // other names that a pasted .env may use
+    Audience audience = Audience::worker;
 };
 
 // Where a secret variable may go; with an empty variable: a host that is reachable without one.
 struct BindingType {
     std::string_view variable;
-    std::string_view url;         // "https://api.{DD_SITE}/v1": variables are filled in, the path is the prefix
-    std::string_view header = ""; // empty: any header that holds the placeholder
+    // "https://api.{DD_SITE}/v1": variables are filled in, the path is the prefix. {REPOSITORY} stands for each
+    // repository that the run may read: one rule per repository, none without.
+    std::string_view url;
+    std::string_view header = ""; // empty: any header that is made for credentials
     std::string_view format = "{}";
     std::string_view methods = ""; // "GET HEAD"; empty: all
     std::string_view when = "";    // "NAME=value" or "NAME!=value"
+    Audience audience = Audience::worker;
 };
 
 struct TypeRow {
@@ -58,5 +66,13 @@ struct ModelProtocol {
     std::string_view format;
 };
 const ModelProtocol* find_model_protocol(std::string_view name);
+
+// What a model request may do beyond text, images and tools that the worker runs itself. Each lets the provider reach
+// something on the worker's behalf, keep something, or cost more; a model skill opts in by name (ALLOW_FEATURES).
+struct ModelFeature {
+    std::string_view name; // url_sources
+    std::string_view warning;
+};
+std::span<const ModelFeature> model_features();
 
 } // namespace hone::skill

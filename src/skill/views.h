@@ -27,7 +27,8 @@ struct Way {
     std::string format;
     std::vector<Host> hosts;
     static constexpr std::tuple fields{
-        Field{"header", &Way::header, "Header that carries it; empty: any that holds the placeholder."},
+        Field{"header", &Way::header,
+              "Header that carries it; empty: a header made for credentials that holds the placeholder."},
         Field{"format", &Way::format, "Value of the header, {} for the secret."},
         Field{"hosts", &Way::hosts, ""},
     };
@@ -98,6 +99,7 @@ struct Skill {
     int64_t version = 0;
     std::vector<VariableView> variables;
     std::vector<std::string> missing;
+    std::vector<std::string> warnings;
     std::vector<Host> allow;
     std::optional<GitSource> git;
     std::optional<FolderInfo> folder;
@@ -116,6 +118,7 @@ struct Skill {
         Field{"version", &Skill::version, "Counts every change."},
         Field{"variables", &Skill::variables, ""},
         Field{"missing", &Skill::missing, "Required variables without a value; a run cannot use the skill yet."},
+        Field{"warnings", &Skill::warnings, "What workers can do with this skill without review."},
         Field{"allow", &Skill::allow, "Hosts that can be reached without a secret."},
         Field{"git", &Skill::git, ""},
         Field{"folder", &Skill::folder, ""},
@@ -217,7 +220,7 @@ struct EnvMatch {
     bool replaces = false;
     int64_t line = 0;
     static constexpr std::tuple fields{
-        Field{"name", &EnvMatch::name, "As it stands in the text."},
+        Field{"name", &EnvMatch::name, "As in the text."},
         Field{"variable", &EnvMatch::variable, "Variable of the skill that it would set."},
         Field{"secret", &EnvMatch::secret, "It would be kept as a secret."},
         Field{"replaces", &EnvMatch::replaces, "It has a value already."},

@@ -42,3 +42,39 @@ def test_a_worker_sends_its_placeholder_to_a_host_that_it_is_not_bound_to(binary
     assert [line for line in lines if line.isdigit()] == ["403"] * 3, lines
     assert sum("placeholder of PAGER_KEY" in line for line in lines) == 3, lines
     assert_unseen(token, "\n".join(lines))
+
+
+def hone_skill(shop, name, key):
+    return shop.client.must("POST", "/v1/skills", {
+        "name": name, "type": "hone", "secrets": {"HONE_API_KEY": key}}).data["id"]
+
+
+def test_a_worker_uses_the_key_of_a_hone_skill_for_more_than_its_starter_could_read(binary, stack):
+    """Gain: a key of a person in the hands of a prompt injection: approve its own review, read as another account."""
+    shop = Shop(binary, stack)
+    own = shop.client.must("POST", "/v1/keys", {"name": "own"}).data["key"]
+    service = shop.client.must("POST", "/v1/keys", {"name": "robot", "kind": "service", "role": "admin"}).data["key"]
+    script = """
+        try() { what=$1; shift; printf '%s: ' "$what"; curl -s -o /tmp/out -w '%{http_code}' "$@"; echo; cat /tmp/out >> /tmp/seen; }
+        api=http://127.0.0.1:3129/api/v1
+        try run-key $api/skills
+        try read -H "Authorization: Bearer $HONE_API_KEY" $api/skills
+        try write -X POST -H "Authorization: Bearer $HONE_API_KEY" -H 'content-type: application/json' -d '{"name":"pwned"}' $api/projects
+        try delete -X DELETE -H "Authorization: Bearer $HONE_API_KEY" $api/projects/shop
+        try override -X POST -H 'X-HTTP-Method-Override: GET' -H "Authorization: Bearer $HONE_API_KEY" -d '{}' $api/projects
+        cat /tmp/seen
+    """
+    # The control: the starter's own personal key reads what the run key does not.
+    _, lines = worker(shop, script, skills=[hone_skill(shop, "mine", own)])
+    results = dict(line.split(": ", 1) for line in lines[:5])
+    assert results["read"] == "200" and results["run-key"] in ("403", "404"), lines
+    assert results["write"] == results["delete"] == results["override"] == "403", lines
+    assert_unseen(own, "\n".join(lines))
+    # A key of nobody in particular is wider than the starter could be: it is not used.
+    _, lines = worker(shop, script, skills=[hone_skill(shop, "robot", service)])
+    results = dict(line.split(": ", 1) for line in lines[:5])
+    assert results["read"] == "403", lines
+    assert any("not a personal key of the person who started this run" in line for line in lines), lines
+    # What the victim lost: nothing.
+    assert [project["name"] for project in shop.client.must("GET", "/v1/projects").data].count("shop") == 1
+    assert "pwned" not in shop.client.must("GET", "/v1/projects").text

@@ -399,7 +399,7 @@ export interface Declared {
   /** Of a plain variable. */
   default_value: string;
   help: string;
-  /** Header that carries the secret; empty: any that holds the placeholder. */
+  /** Header that carries the secret; empty: authorization, or another header made for credentials that holds the placeholder. */
   header: string;
   /** Value of the header, {} for the secret: Bearer {}. */
   format: string;
@@ -578,7 +578,7 @@ export interface EgressRow {
 }
 
 export interface EncryptionState {
-  /** Id of the master key; says nothing about the key itself. */
+  /** Id of the master key; it does not reveal the key. */
   master_key: string;
   /** Where it comes from: file, environment or command. */
   source: string;
@@ -591,7 +591,7 @@ export interface EncryptionState {
 }
 
 export interface EnvMatch {
-  /** As it stands in the text. */
+  /** As in the text. */
   name: string;
   /** Variable of the skill that it would set. */
   variable: string;
@@ -823,9 +823,9 @@ export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_te
 export interface FolderInfo {
   /** BLAKE2b of names and contents. */
   hash: string;
-  /** As SKILL.md says. */
+  /** From SKILL.md. */
   name: string;
-  /** As SKILL.md says. */
+  /** From SKILL.md. */
   description: string;
   files: number;
   bytes: number;
@@ -845,7 +845,7 @@ export interface GitSource {
   ref: string;
   /** Folder in the repository that holds SKILL.md; empty: the top. */
   path: string;
-  /** Commit that the folder was fetched from; empty: not fetched yet. Told by the server, never taken. */
+  /** Commit that the folder was fetched from; empty: not fetched yet. Set by the server only. */
   commit: string;
 }
 
@@ -883,7 +883,7 @@ export interface Host {
   tls: boolean;
   /** Such as GET; all if empty. */
   methods: string[];
-  /** Whole path segments: /v1 covers /v1/x, not /v10. */
+  /** Whole path segments: /v1 covers /v1/x, not /v10; * stands for any one segment. */
   path_prefix: string;
   /** Allows the upgrade to a WebSocket. */
   websocket: boolean;
@@ -1375,6 +1375,8 @@ export interface Preset {
   /** Grows with every change of the settings. */
   version: number;
   settings: Settings;
+  /** What its workers could do without review, and rules that have no effect. Empty in lists. */
+  warnings: string[];
   /** When it was made. */
   created_at: string;
   /** When it was changed last. */
@@ -1795,9 +1797,9 @@ export interface Rotation {
   what: string;
   /** Id of the master key that is used now. */
   master_key: string;
-  /** Data keys that were wrapped anew (master) or made (data). */
+  /** Data keys that were wrapped again (master) or created (data). */
   data_keys: number;
-  /** Secrets that were encrypted anew. */
+  /** Secrets that were encrypted again. */
   secrets: number;
 }
 
@@ -2125,7 +2127,7 @@ export interface Settings {
 export interface Setup {
   /** Values of plain variables. */
   variables: Record<string, string>;
-  /** Of each secret; brokered where nothing is said. */
+  /** Of each secret; brokered if not given. */
   exposure: Record<string, Exposure>;
   /** Variables of a custom skill. */
   declared: Declared[];
@@ -2215,6 +2217,8 @@ export interface Skill {
   variables: VariableView[];
   /** Required variables without a value; a run cannot use the skill yet. */
   missing: string[];
+  /** What workers can do with this skill without review. */
+  warnings: string[];
   /** Hosts that can be reached without a secret. */
   allow: Host[];
   git: GitSource | null;
@@ -2306,7 +2310,7 @@ export interface Space {
 export interface SpaceBudget {
   /** Tokens of all model calls per day (UTC); null: no limit. */
   tokens_per_day: number | null;
-  /** Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Calls to models without a price cost nothing here. */
+  /** Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Models without a price are rejected under a cost limit. */
   cost_micro_usd_per_day: number | null;
   /** At this share workers are notified to finish, 1 to 100. */
   soft_percent: number;
@@ -2731,7 +2735,7 @@ export interface VolumePoint {
 }
 
 export interface Way {
-  /** Header that carries it; empty: any that holds the placeholder. */
+  /** Header that carries it; empty: a header made for credentials that holds the placeholder. */
   header: string;
   /** Value of the header, {} for the secret. */
   format: string;

@@ -63,7 +63,7 @@ test("secrets and network access show the exposure", async ({ page, admin }) => 
   await page.goto("/s/default/skills?tab=secrets");
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("brokered");
   await page.goto("/s/default/skills?tab=reach");
-  await expect(page.getByRole("row").filter({ hasText: "uploads.github.com" }).first()).toContainText("GH_TOKEN");
+  await expect(page.getByRole("row").filter({ hasText: "api.github.com" }).first()).toContainText("GH_TOKEN");
 });
 
 test("deleting a skill requires its name", async ({ page, admin }) => {

@@ -3,6 +3,7 @@
 #include "broker/egress/placeholder.h"
 #include "broker/wire/authority.h"
 
+#include <algorithm>
 #include <sys/socket.h>
 
 namespace hone::broker {
@@ -50,6 +51,7 @@ AttachedRun::AttachedRun(const RunAccess& access, std::shared_ptr<const Policy> 
       m_space_id(access.space_id),
       m_project_id(access.project_id),
       m_reach(access.reach),
+      m_private_hosts(access.private_hosts),
       m_dialer(dialer),
       m_clock(clock),
       m_authority(std::move(authority)),
@@ -61,6 +63,11 @@ AttachedRun::AttachedRun(const RunAccess& access, std::shared_ptr<const Policy> 
       m_caps(access.caps) {}
 
 AttachedRun::~AttachedRun() = default;
+
+Reach AttachedRun::reach_of(const HostPort& target) const {
+    const bool by_leave = std::find(m_private_hosts.begin(), m_private_hosts.end(), target) != m_private_hosts.end();
+    return by_leave ? Reach::also_private : m_reach;
+}
 
 std::shared_ptr<const Policy> AttachedRun::policy() const {
     const Lock lock(m_mutex);
@@ -78,7 +85,7 @@ Result<crypto::SecretBytes> AttachedRun::open_secret(const std::string& secret_i
 }
 
 Result<> AttachedRun::decided(Decision& decision) const {
-    if (!m_decisions) return internal("nobody writes the broker's decisions down");
+    if (!m_decisions) return internal("the run has no recorder of the broker's decisions");
     return m_decisions->decided(decision);
 }
 

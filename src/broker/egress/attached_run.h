@@ -76,7 +76,10 @@ struct RunAccess {
     EgressMode mode = EgressMode::allowlist;
     skill::Grant grant;
     std::vector<PolicyRule> rules;    // of preset and space policy
-    Reach reach = Reach::public_only; // how far the proxy dials; workers never get more
+    std::vector<ForgeHost> forges{};  // that this run must not write to
+    Reach reach = Reach::public_only; // how far the proxy dials; workers get more only for `private_hosts`
+    // Hosts that may be on a private address, by leave of an installation owner. Filled in by Broker::attach.
+    std::vector<HostPort> private_hosts{};
     Caps caps;
     std::shared_ptr<Decisions> decisions; // shared: connections that are being cut may still report their end
     std::shared_ptr<SecretOpener> secrets;
@@ -140,7 +143,8 @@ public:
     std::shared_ptr<const Policy> policy() const; // as of now
     Caps caps() const;
     const Dialer& dialer() const { return m_dialer; }
-    Reach reach() const { return m_reach; }
+    // How far a connection to this place may go.
+    Reach reach_of(const HostPort& target) const;
     const Clock& clock() const { return m_clock; }
     Cancel& cancel() { return m_cancel; }
 
@@ -162,6 +166,7 @@ private:
 
     const std::string m_run_id, m_space_id, m_project_id;
     const Reach m_reach;
+    const std::vector<HostPort> m_private_hosts;
     const Dialer& m_dialer;
     const Clock& m_clock;
     Cancel m_cancel;

@@ -71,7 +71,7 @@ private:
         TRY(wait_any(polled, m_session.cancel(), Deadline::after(m_caps.idle_timeout)));
         // Nobody is left to answer; without this a silent upstream would hold the thread until it speaks.
         if (polled[0].events == 0 && (polled[0].revents & (POLLHUP | POLLERR)) != 0)
-            return unavailable("the client went away");
+            return unavailable("the client closed the connection");
         return {};
     }
 
@@ -84,7 +84,7 @@ private:
             return true;
         }
         if (step.state == net::Io::want_read || step.state == net::Io::want_write) return false;
-        return unavailable("the client went away");
+        return unavailable("the client closed the connection");
     }
 
     // An upstream that stops listening may still have an answer: 413 and then the end.
@@ -144,12 +144,12 @@ private:
     }
 
     Result<> end_response(bool proper) {
-        if (!m_head_done) return unavailable("the server ended the connection without an answer");
+        if (!m_head_done) return unavailable("the server closed the connection without a response");
         const bool cut = m_session.cancel().fired() || (m_options.was_cut && m_options.was_cut());
         if (!proper || cut || !m_response_body.finish_at_end()) {
             flush_held(false);
             drain_down();
-            return unavailable("the server broke off its answer");
+            return unavailable("the server interrupted its response");
         }
         flush_held(true);
         m_response_done = true;
@@ -168,10 +168,10 @@ private:
         const auto outcome = m_scanner.scan(m_head, {});
         if (outcome == net::HeadScanner::Outcome::more) return {};
         if (outcome == net::HeadScanner::Outcome::bad)
-            return unavailable("the server's answer is malformed: " + m_scanner.error().message);
+            return unavailable("the server's response is malformed: " + m_scanner.error().message);
         const size_t size = m_scanner.size();
         auto parsed = parse_response_head(std::string_view(m_head).substr(0, size), m_request.method);
-        if (!parsed.ok()) return unavailable("the server's answer is malformed: " + parsed.error().message);
+        if (!parsed.ok()) return unavailable("the server's response is malformed: " + parsed.error().message);
         m_response = std::move(parsed).value();
         const std::string rest = m_head.substr(size);
         m_head.clear();
@@ -210,7 +210,7 @@ private:
         } else if (head.status >= 200) {
             if (m_options.on_response) TRY(m_options.on_response(head));
             if (head.framing == Framing::length && head.length > static_cast<uint64_t>(m_caps.response_bytes))
-                return too_large("the answer is larger than the run may receive");
+                return too_large("the response is larger than the run may receive");
             if (head.framing == Framing::chunked && m_request.http_1_0) head.framing = Framing::until_close;
             m_down_framing = head.framing;
             const bool stays = m_request.keep_alive && head.framing != Framing::until_close;
@@ -232,12 +232,12 @@ private:
         m_response_body.feed(bytes, content);
         if (m_response_body.is_failed()) {
             drain_down();
-            return unavailable("the framing of the answer's body is malformed");
+            return unavailable("the framing of the response's body is malformed");
         }
         m_response_done = m_response_body.is_done();
         m_result.received += static_cast<int64_t>(content.size());
         if (m_result.received > m_caps.response_bytes)
-            return too_large("the answer is larger than the run may receive");
+            return too_large("the response is larger than the run may receive");
         if (m_redacted) {
             m_redacted->feed(content);
             if (m_response_done) m_redacted->finish(content);

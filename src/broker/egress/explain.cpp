@@ -64,7 +64,7 @@ Result<Explanation> explain(const Policy& policy, std::string_view method, std::
     if (const auto range = refused_address(host); range && told.allowed) {
         told.allowed = false;
         told.rule = "address";
-        told.reason = host.host + " (" + std::string(*range) + "): such addresses are never dialled";
+        told.reason = host.host + " (" + std::string(*range) + "): such addresses are always blocked";
         return told;
     }
     if (verdict.allowed)

@@ -98,6 +98,12 @@ bool is_bound(const skill::Credential& credential, const HostPort& host) {
            });
 }
 
+// The declared header; without one, those that are made for credentials. Other headers are logged, cached and echoed.
+bool may_carry(const skill::Credential& credential, std::string_view name) {
+    if (!credential.header.empty()) return equals_ignoring_case(credential.header, name);
+    return is_credential_header(name) && !equals_ignoring_case(name, "cookie");
+}
+
 bool names_header(const Policy& policy, std::string_view name) {
     return std::any_of(policy.grant().credentials.begin(), policy.grant().credentials.end(),
                        [&](const auto& credential) { return equals_ignoring_case(credential.header, name); });
@@ -152,7 +158,8 @@ Result<Placeholders::Secret> Placeholders::open(const std::string& secret_id) {
     }
     crypto::SecretBytes opened = TRY(m_open(secret_id));
     const std::string_view value = opened.reveal();
-    if (value.empty() || !net::is_field_value(value)) return invalid("the secret cannot stand in a header");
+    if (value.empty() || !net::is_field_value(value))
+        return invalid("the secret has characters that a header cannot contain");
     const Lock lock(m_mutex);
     Opened& kept = m_secrets[secret_id];
     kept.at = now;
@@ -237,7 +244,7 @@ Result<std::vector<std::string>> Placeholders::apply(const Policy& policy, const
         bool substituted = false;
         for (const size_t index : verdict.credentials) {
             const skill::Credential& credential = policy.grant().credentials[index];
-            if (!credential.header.empty() && !equals_ignoring_case(credential.header, header.name)) continue;
+            if (!may_carry(credential, header.name)) continue;
             if (!TRY(substitute(credential, header))) continue;
             substituted = true;
             used.push_back(index);

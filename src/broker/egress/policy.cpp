@@ -85,6 +85,53 @@ std::string show(const PolicyRule& rule) {
     return rule.source + ": " + (rule.deny ? "deny " : "") + show(rule.host);
 }
 
+// "team", "shop" and so on; "/" has none.
+std::vector<std::string_view> segments_of(std::string_view path) {
+    std::vector<std::string_view> segments;
+    for (const std::string_view segment : split(path, '/'))
+        if (!segment.empty()) segments.push_back(segment);
+    return segments;
+}
+
+bool is_number(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Whether a request only reads from a forge. Everything that is not known to read is a write.
+bool is_forge_read(const ForgeHost& forge, const Target& target) {
+    if (target.websocket || is_ambiguous_path(target.path)) return false;
+    const auto segments = segments_of(target.path);
+    const std::string_view last = segments.empty() ? std::string_view() : segments.back();
+    if (target.method == "GET" || target.method == "HEAD") {
+        if (last == "graphql") return false; // some take mutations in the query
+        const bool advertises = last == "refs" && segments.size() > 1 && segments[segments.size() - 2] == "info";
+        return !advertises || target.query.empty() || target.query == "service=git-upload-pack";
+    }
+    if (target.method == "OPTIONS") return true;
+    if (target.method != "POST" || last != "git-upload-pack") return false;
+    // The fetch of exactly a repository: a file of this name can be created below other paths.
+    if (segments.size() == 3) return segments.front() != "api" && segments.front() != "repos";
+    const std::string_view repository = std::string_view(target.path).substr(0, target.path.size() - last.size() - 1);
+    const auto same = [&](std::string_view known) {
+        if (known.ends_with(".git")) known.remove_suffix(4);
+        return repository == known || (repository.starts_with(known) && repository.substr(known.size()) == ".git");
+    };
+    return std::any_of(forge.repositories.begin(), forge.repositories.end(), same);
+}
+
+// The writes that a rule can open on a forge: they change no code, no review and no setting.
+bool may_be_opened(const Target& target) {
+    if (target.method != "POST" || target.websocket || is_ambiguous_path(target.path) ||
+        target.path.find('%') != target.path.npos)
+        return false;
+    auto segments = segments_of(target.path);
+    if (segments.size() > 2 && segments[0] == "api" && (segments[1] == "v1" || segments[1] == "v3"))
+        segments.erase(segments.begin(), segments.begin() + 2);
+    if (segments.size() < 4 || segments[0] != "repos" || segments[3] != "issues") return false;
+    if (segments.size() == 4) return true;
+    return segments.size() == 6 && is_number(segments[4]) && (segments[5] == "comments" || segments[5] == "labels");
+}
+
 Result<> check_pattern(std::string_view pattern) {
     const bool wildcard = pattern.starts_with("*.");
     const std::string_view name = wildcard ? pattern.substr(2) : pattern;
@@ -119,8 +166,40 @@ bool host_matches(std::string_view pattern, std::string_view host) {
 }
 
 bool path_matches(std::string_view prefix, std::string_view path) {
-    if (prefix.ends_with('/')) return path.starts_with(prefix) || path == prefix.substr(0, prefix.size() - 1);
-    return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
+    const bool ends_with_slash = prefix.ends_with('/');
+    if (ends_with_slash) prefix.remove_suffix(1);
+    if (prefix.find('*') == prefix.npos)
+        return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
+    const auto wanted = split(prefix, '/');
+    const auto segments = split(path, '/');
+    if (segments.size() < wanted.size()) return false;
+    for (size_t i = 0; i < wanted.size(); ++i)
+        if (wanted[i] == "*" ? segments[i].empty() : wanted[i] != segments[i]) return false;
+    return true;
+}
+
+std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls) {
+    std::vector<ForgeHost> forges;
+    const auto at = [&](const std::string& host) -> ForgeHost& {
+        for (ForgeHost& forge : forges)
+            if (forge.host == host) return forge;
+        return forges.emplace_back(ForgeHost{host, {}});
+    };
+    for (const std::string& address : repository_urls) {
+        constexpr std::string_view scheme = "https://";
+        if (!address.starts_with(scheme)) continue; // a repository on this server
+        const std::string_view rest = std::string_view(address).substr(scheme.size());
+        const size_t slash = std::min(rest.find('/'), rest.size());
+        const auto place = parse_host_port(rest.substr(0, slash), 443);
+        if (!place.ok()) continue;
+        const std::string host = place.value().host;
+        at(host).repositories.emplace_back(rest.substr(slash));
+        const bool has_api_names = host == "github.com" || host == "bitbucket.org" || host_matches("*.ghe.com", host);
+        if (!has_api_names) continue;
+        at("api." + host);
+        at("uploads." + host);
+    }
+    return forges;
 }
 
 bool is_ambiguous_path(std::string_view path) {
@@ -137,13 +216,20 @@ bool is_ambiguous_path(std::string_view path) {
     return false;
 }
 
-Policy::Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules)
+Policy::Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules, std::vector<ForgeHost> forges)
     : m_mode(mode),
       m_grant(std::move(grant)),
-      m_rules(std::move(rules)) {}
+      m_rules(std::move(rules)),
+      m_forges(std::move(forges)) {}
+
+const ForgeHost* Policy::find_forge(std::string_view host) const {
+    for (const ForgeHost& forge : m_forges)
+        if (forge.host == host) return &forge;
+    return nullptr;
+}
 
 Result<std::shared_ptr<const Policy>> Policy::compile(EgressMode mode, skill::Grant grant,
-                                                      std::vector<PolicyRule> rules) {
+                                                      std::vector<PolicyRule> rules, std::vector<ForgeHost> forges) {
     for (const auto& rule : grant.allow) rules.push_back({rule, false, "skill"});
     for (const auto& credential : grant.credentials)
         for (const auto& host : credential.hosts) {
@@ -153,14 +239,14 @@ Result<std::shared_ptr<const Policy>> Policy::compile(EgressMode mode, skill::Gr
             rules.push_back({host, false, "skill with " + credential.secret_name});
         }
     for (const auto& rule : rules) TRY(check_rule(rule.host));
-    return std::shared_ptr<const Policy>(new Policy(mode, std::move(grant), std::move(rules)));
+    return std::shared_ptr<const Policy>(new Policy(mode, std::move(grant), std::move(rules), std::move(forges)));
 }
 
 Verdict Policy::judge_connect(const HostPort& target) const {
     Verdict verdict;
     if (m_mode == EgressMode::none) {
         verdict.rule = "mode none";
-        verdict.reason = "this run has no network; only the gateway answers";
+        verdict.reason = "this run has no network; only the gateway is reachable";
         return verdict;
     }
     const PolicyRule* allowing = nullptr;
@@ -182,7 +268,7 @@ Verdict Policy::judge_connect(const HostPort& target) const {
     for (const auto& credential : m_grant.credentials)
         for (const auto& host : credential.hosts) verdict.brokered |= credential.brokered && covers_place(host, target);
     verdict.allowed = allowing != nullptr || m_mode == EgressMode::open;
-    verdict.terminate |= verdict.brokered || (m_mode != EgressMode::open && !unrestricted);
+    verdict.terminate |= verdict.brokered || (m_mode != EgressMode::open && !unrestricted) || find_forge(target.host);
     verdict.rule = allowing ? show(*allowing) : m_mode == EgressMode::open ? "mode open" : "no rule";
     verdict.reason = verdict.allowed ? (allowing ? "a rule allows this host" : "this run may reach every public host")
                                      : unknown_host;
@@ -204,6 +290,15 @@ Verdict Policy::judge(const Target& target) const {
             verdict.reason = "a rule denies this request";
             return verdict;
         }
+    const ForgeHost* const forge = find_forge(target.host.host);
+    const bool writes_to_forge = forge != nullptr && !is_forge_read(*forge, target);
+    if (writes_to_forge && !may_be_opened(target)) {
+        verdict.rule = "forge " + forge->host;
+        verdict.reason =
+            "repositories of this forge are registered in Hone: workers only read there, and Hone delivers "
+            "their branches after review";
+        return verdict;
+    }
     for (size_t i = 0; i < m_grant.credentials.size(); ++i) {
         const auto& credential = m_grant.credentials[i];
         if (credential.brokered && std::any_of(credential.hosts.begin(), credential.hosts.end(),
@@ -221,7 +316,7 @@ Verdict Policy::judge(const Target& target) const {
         }
         if (!near && covers_place(rule.host, target.host)) near = &rule;
     }
-    if (m_mode == EgressMode::open) {
+    if (m_mode == EgressMode::open && !writes_to_forge) {
         verdict.allowed = true;
         verdict.rule = "mode open";
         verdict.reason = "this run may reach every public host";

@@ -30,6 +30,15 @@ struct PolicyRule {
     std::string source; // "preset", "space policy": for explanations
 };
 
+// A host that holds repositories which are registered in Hone. Workers read there; writing is Hone's, after review. No
+// skill, preset or mode opens more than issues, their comments and labels.
+struct ForgeHost {
+    std::string host;
+    std::vector<std::string> repositories; // paths: "/team/shop.git"
+};
+// The hosts of these repositories' addresses, with the hosts of their APIs where those have a name of their own.
+std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls);
+
 // A request, as the policy sees it.
 struct Target {
     std::string method;
@@ -37,6 +46,7 @@ struct Target {
     bool tls = true;
     std::string path = "/"; // without query
     bool websocket = false;
+    std::string query = {}; // without the question mark
 };
 
 struct Verdict {
@@ -51,8 +61,8 @@ struct Verdict {
 class Policy {
 public:
     // Refuses rules that make no sense (bad host patterns, relative prefixes, a wildcard over a whole top level).
-    static Result<std::shared_ptr<const Policy>> compile(EgressMode mode, skill::Grant grant,
-                                                         std::vector<PolicyRule> rules);
+    static Result<std::shared_ptr<const Policy>>
+    compile(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules, std::vector<ForgeHost> forges = {});
 
     // Whether a tunnel to this place may be opened at all.
     Verdict judge_connect(const HostPort& target) const;
@@ -63,16 +73,18 @@ public:
     const std::vector<PolicyRule>& rules() const { return m_rules; }
 
 private:
-    Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules);
+    Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules, std::vector<ForgeHost> forges);
+    const ForgeHost* find_forge(std::string_view host) const;
 
     EgressMode m_mode;
     skill::Grant m_grant;
     std::vector<PolicyRule> m_rules; // the preset's and the space's, then those of the grant
+    std::vector<ForgeHost> m_forges;
 };
 
 // True when the host is the pattern, or below it when the pattern is "*.example.com".
 bool host_matches(std::string_view pattern, std::string_view host);
-// Whole segments: "/v1" covers "/v1" and "/v1/x", not "/v10".
+// Whole segments: "/v1" covers "/v1" and "/v1/x", not "/v10". A segment "*" of the prefix covers any one segment.
 bool path_matches(std::string_view prefix, std::string_view path);
 // "." or ".." as a segment, in any number of percent encodings, with slashes of either kind: a path that a server may
 // read as another one.

@@ -89,6 +89,95 @@ TEST_CASE("a denial wins, however the path is spelled") {
     }
 }
 
+TEST_CASE("a star of a path covers exactly one segment") {
+    CHECK(path_matches("/repos/*/*", "/repos/team/shop"));
+    CHECK(path_matches("/repos/*/*", "/repos/team/shop/issues"));
+    CHECK(path_matches("/*/*/git-upload-pack", "/team/shop.git/git-upload-pack"));
+    CHECK_FALSE(path_matches("/*/*/git-upload-pack", "/team/shop.git/git-receive-pack"));
+    CHECK_FALSE(path_matches("/*/*/git-upload-pack", "/a/b/c/git-upload-pack"));
+    CHECK_FALSE(path_matches("/repos/*/*", "/repos/team"));
+    CHECK_FALSE(path_matches("/repos/*/*", "/repos//shop"));
+    CHECK_FALSE(path_matches("/repos/*/*", "/user/team/shop"));
+}
+
+TEST_CASE("a forge with a registered repository is read and never written to, whatever rules and mode say") {
+    const auto forges = forge_hosts(
+        {"https://github.com/team/shop.git", "https://git.test:3000/group/sub/shop", "file:///data/repos/local.git"});
+    CHECK(forges.size() == 4);
+    std::vector<PolicyRule> rules;
+    for (const char* host : {"github.com", "api.github.com", "uploads.github.com", "git.test"})
+        rules.push_back({{host, 0, true, {}, "/", true}, false, "preset"});
+    skill::Grant grant;
+    grant.credentials.push_back(
+        {"GH_TOKEN",
+         "sec_1",
+         "token",
+         true,
+         {{"github.com", 443, true, {}, "/", false}, {"api.github.com", 443, true, {}, "/", false}},
+         "authorization",
+         "Bearer {}"});
+    for (const EgressMode mode : {EgressMode::allowlist, EgressMode::open}) {
+        const auto made = Policy::compile(mode, grant, rules, forges);
+        REQUIRE(made.ok());
+        const Policy& policy = *made.value();
+        const auto allowed = [&](std::string method, std::string_view host, std::string path, std::string query = "",
+                                 bool websocket = false) {
+            return policy.judge({std::move(method), place(host), true, std::move(path), websocket, std::move(query)})
+                .allowed;
+        };
+        CHECK(policy.judge_connect(place("github.com")).terminate);
+        CHECK(policy.judge_connect(place("git.test:3000")).terminate);
+        // Reading.
+        CHECK(allowed("GET", "api.github.com", "/repos/team/shop/pulls"));
+        CHECK(allowed("HEAD", "api.github.com", "/repos/team/shop"));
+        CHECK(allowed("GET", "github.com", "/team/shop.git/info/refs", "service=git-upload-pack"));
+        CHECK(allowed("POST", "github.com", "/team/shop.git/git-upload-pack"));
+        CHECK(allowed("POST", "git.test:3000", "/group/sub/shop.git/git-upload-pack"));
+        // Writing.
+        struct Write {
+            const char *method, *host, *path, *query;
+        };
+        for (const Write& write : {
+                 Write{"GET", "github.com", "/team/shop.git/info/refs", "service=git-receive-pack"},
+                 Write{"POST", "github.com", "/team/shop.git/git-receive-pack", ""},
+                 Write{"POST", "github.com", "/team/shop.git/git-upload-pack/../git-receive-pack", ""},
+                 Write{"POST", "github.com", "/team/shop.git/info/lfs/objects/batch", ""},
+                 Write{"PUT", "api.github.com", "/repos/team/shop/pulls/1/merge", ""},
+                 Write{"PUT", "api.github.com", "/repos/team/shop/contents/x", ""},
+                 Write{"POST", "api.github.com", "/repos/team/shop/pulls", ""},
+                 Write{"POST", "api.github.com", "/repos/team/shop/pulls/1/reviews", ""},
+                 Write{"POST", "api.github.com", "/repos/team/shop/hooks", ""},
+                 Write{"POST", "api.github.com", "/repos/team/shop/keys", ""},
+                 Write{"POST", "api.github.com", "/repos/team/shop/git/refs", ""},
+                 Write{"PATCH", "api.github.com", "/repos/team/shop/issues/1", ""},
+                 Write{"DELETE", "api.github.com", "/repos/team/shop", ""},
+                 Write{"POST", "api.github.com", "/graphql", ""},
+                 Write{"GET", "api.github.com", "/graphql", "query=mutation"},
+                 Write{"POST", "uploads.github.com", "/repos/team/shop/releases/1/assets", ""},
+                 Write{"POST", "git.test:3000", "/api/v1/repos/team/pub/contents/pwn.txt", ""},
+                 Write{"POST", "git.test:3000", "/api/v1/repos/team/pub/contents/git-upload-pack", ""},
+                 Write{"POST", "git.test:3000", "/api/v1/git-upload-pack", ""},
+                 Write{"POST", "git.test:3000", "/api/v1/repos/team/pub/pulls/1/merge", ""},
+                 Write{"POST", "git.test:3000", "/api/v1/repos/team/pub/issues/../pulls", ""},
+                 Write{"POST", "git.test:3000", "/api/v1/repos/team/pub/issues%2f..%2fpulls", ""},
+                 Write{"POST", "git.test:8443", "/team/pub.git/git-receive-pack", ""},
+             }) {
+            INFO(write.method, " ", write.host, write.path);
+            CHECK_FALSE(allowed(write.method, write.host, write.path, write.query));
+        }
+        CHECK_FALSE(allowed("GET", "github.com", "/live", "", true));
+        CHECK_FALSE(
+            policy.judge({"POST", place("git.test:80"), false, "/team/pub.git/git-receive-pack", false}).allowed);
+        // Issues, comments and labels are open to rules that allow them.
+        CHECK(allowed("POST", "api.github.com", "/repos/team/shop/issues"));
+        CHECK(allowed("POST", "git.test:3000", "/api/v1/repos/team/pub/issues/4/comments"));
+    }
+    const auto open = Policy::compile(EgressMode::open, {}, {}, forges).value();
+    CHECK(open->judge(request("GET", "api.github.com", "/repos/team/shop")).allowed);
+    CHECK_FALSE(open->judge(request("POST", "api.github.com", "/repos/team/shop/issues")).allowed);
+    CHECK(open->judge(request("POST", "api.elsewhere.test", "/x")).allowed);
+}
+
 TEST_CASE("a credential belongs to its host, port, method and path only") {
     skill::Grant grant;
     grant.credentials.push_back({"TOKEN",

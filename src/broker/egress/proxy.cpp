@@ -99,9 +99,10 @@ private:
     Result<> check_hello(const HostPort& target) {
         const ClientHello hello = TRY(peek_client_hello(m_client, Deadline::after(hello_timeout)));
         if (hello.hides_its_name && m_session.policy()->mode() != EgressMode::open)
-            return forbidden("the TLS client hides the name it asks for");
+            return forbidden("the TLS client encrypts the name of the server");
         if (target.is_address ? hello.server_name.empty() : hello.server_name == target.host) return {};
-        return forbidden("the TLS client asks for \"" + hello.server_name + "\", the tunnel is for " + target.host);
+        return forbidden("the TLS client names the server \"" + hello.server_name + "\", the tunnel is for " +
+                         target.host);
     }
 
     bool tunnel(const Decision& made) {
@@ -112,7 +113,7 @@ private:
             outcome.took = m_session.clock().steady() - start;
             m_session.finished(made, outcome);
         };
-        auto dialed = m_session.dialer().dial(made.target, m_session.reach(), m_session.cancel());
+        auto dialed = m_session.dialer().dial(made.target, m_session.reach_of(made.target), m_session.cancel());
         if (!dialed.ok()) {
             finish(dialed.error());
             return refuse(dialed.error());
@@ -122,7 +123,7 @@ private:
         const LiveSockets::Entry entry(m_session.live_sockets(), upstream.descriptor(), made.target);
         TunnelBytes bytes;
         const auto run = [&]() -> Result<> {
-            if (!confirm_tunnel()) return unavailable("the client went away");
+            if (!confirm_tunnel()) return unavailable("the client closed the connection");
             TRY(check_hello(made.target));
             return run_tunnel(m_session, m_client, upstream, bytes);
         };
@@ -186,8 +187,11 @@ private:
     bool pass(RequestHead request, const HostPort& target, bool tls) {
         const std::shared_ptr<const Policy> policy = m_session.policy();
         const bool websocket = request.upgrade == "websocket" && request.method == "GET";
+        const std::string_view path = request.path_without_query();
+        const std::string_view query =
+            std::string_view(request.path).substr(std::min(request.path.size(), path.size() + 1));
         const Verdict verdict =
-            policy->judge({request.method, target, tls, std::string(request.path_without_query()), websocket});
+            policy->judge({request.method, target, tls, std::string(path), websocket, std::string(query)});
         Decision made = decision(request, target, tls, verdict);
         ExchangeOptions options;
         if (verdict.allowed) {
@@ -215,6 +219,9 @@ private:
             request.length > static_cast<uint64_t>(m_session.caps().request_bytes))
             return too_large("the request is larger than the run may send");
         remove_hop_headers(request.headers);
+        // The method that was allowed is the method that counts.
+        for (const char* name : {"x-http-method-override", "x-http-method", "x-method-override"})
+            remove_header(request.headers, name);
         if (request.framing == Framing::none && request.declared_length.value_or(0) == 0 && request.method == "GET")
             request.declared_length.reset();
         set_header(request.headers, "Host", target.header(tls ? 443 : 80));
@@ -227,10 +234,14 @@ private:
             for (const char* name : {"range", "if-range", "sec-websocket-extensions"})
                 remove_header(request.headers, name);
             options.on_response = [](ResponseHead& head) -> Result<> {
+                // A cookie is a credential: what the secret opened would stay open for the worker.
+                remove_header(head.headers, "set-cookie");
+                remove_header(head.headers, "set-cookie2");
                 const std::string_view encoding = header_value(head.headers, "content-encoding");
                 if (encoding.empty() || equals_ignoring_case(encoding, "identity") || head.framing == Framing::none)
                     return {};
-                return unavailable("the server compressed its answer unasked; it cannot be searched for secrets");
+                return unavailable("the server compressed its response although the request forbids it; it cannot be "
+                                   "searched for secrets");
             };
         } else {
             TRY(m_session.placeholders().refuse_strays(request));
@@ -251,8 +262,9 @@ private:
         }
         hang_up();
         m_reused = false;
-        Dialed dialed = made.tls ? TRY(m_session.dialer().dial_tls(made.target, m_session.reach(), m_session.cancel()))
-                                 : TRY(m_session.dialer().dial(made.target, m_session.reach(), m_session.cancel()));
+        const Reach reach = m_session.reach_of(made.target);
+        Dialed dialed = made.tls ? TRY(m_session.dialer().dial_tls(made.target, reach, m_session.cancel()))
+                                 : TRY(m_session.dialer().dial(made.target, reach, m_session.cancel()));
         m_upstream.emplace(std::move(dialed.channel));
         m_upstream_entry = LiveSockets::Entry(m_session.live_sockets(), m_upstream->descriptor(), made.target);
         m_upstream_target = made.target;
@@ -291,7 +303,7 @@ private:
     }
 
     static constexpr std::string_view noted_failed =
-        "the decision about this request could not be written down, so it does not happen";
+        "the decision about this request could not be recorded, so it is not sent";
 
     AttachedRun& m_session;
     Channel& m_client;

@@ -409,6 +409,148 @@ TEST_CASE("WebSockets pass both ways where a rule allows them, and nowhere else"
     CHECK(client.read_exactly(6) == "<pong>");
 }
 
+TEST_CASE("a cookie of a brokered host does not reach the worker, and the method cannot be overridden") {
+    World world;
+    std::string seen;
+    Mutex mutex;
+    Origin server(
+        [&](Channel& channel) {
+            const auto head = read_request(channel, soon());
+            if (!head.ok() || !head.value()) return;
+            {
+                const Lock lock(mutex);
+                for (const Header& header : head.value()->headers) seen += lowercase_ascii(header.name) + "\n";
+            }
+            static_cast<void>(channel.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: session=canary\r\n"
+                                            "set-cookie: other=canary\r\nX-Kept: yes\r\nConnection: close\r\n\r\nok",
+                                            soon()));
+        },
+        &world.certificate);
+    world.access.grant.credentials.push_back(token_for({{"api.test", 443, true, {"GET"}, "/", false}}));
+    world.resolver->lead("api.test", {server.address()});
+    world.attach();
+    TunnelClient client(world.proxy);
+    REQUIRE(client.connect("api.test:443") == 200);
+    REQUIRE(client.secure("api.test", world.ca_file).ok());
+    const auto answer = client.get("api.test", "/", "X-HTTP-Method-Override: DELETE\r\n");
+    CHECK(answer.status == 200);
+    CHECK(header_value(answer.head.headers, "set-cookie").empty());
+    CHECK(header_value(answer.head.headers, "x-kept") == "yes");
+    const Lock lock(mutex);
+    CHECK(seen.find("authorization\n") != std::string::npos);
+    CHECK(seen.find("override") == std::string::npos);
+}
+
+TEST_CASE("a private host is dialled by leave only: its port, and for runs with the skill") {
+    const auto attempt = [](const std::string& leave, const std::string& skills) {
+        World world(false);
+        Origin server(echo);
+        const std::string port = server.address().substr(server.address().rfind(':') + 1);
+        auto hosts = parse_private_hosts(leave.empty() ? "" : "mirror.test:" + port + leave);
+        REQUIRE(hosts.ok());
+        BrokerOptions options;
+        options.private_hosts = std::move(hosts).value();
+        world.broker.reset();
+        world.broker = Broker::start(std::move(options), *world.dialer, world.clock, nullptr).value();
+        world.allow("mirror.test", static_cast<uint16_t>(std::stoi(port)), false);
+        world.access.grant.skill_versions = {skills};
+        world.resolver->lead("mirror.test", {server.address()});
+        world.attach();
+        RawClient client(world.proxy);
+        client.send("GET http://mirror.test:" + port + "/ HTTP/1.1\r\nHost: mirror.test:" + port + "\r\n\r\n");
+        return client.read_response().status;
+    };
+    CHECK(attempt("", "skl_1@1") == 403);
+    CHECK(attempt("", "") == 403);
+    CHECK(attempt("=skl_1", "skl_1@3") == 200);
+    CHECK(attempt("=skl_1", "skl_10@1") == 403);
+    CHECK(attempt("=skl_1", "") == 403);
+    CHECK(attempt(",other.test:1", "") == 200);
+    CHECK_FALSE(parse_private_hosts("mirror.test").ok());
+    CHECK_FALSE(parse_private_hosts("mirror.test:443=forge").ok());
+    CHECK(parse_private_hosts(" a.test:1 , 10.0.0.5:8080=skl_x ").value().size() == 2);
+}
+
+TEST_CASE("with an upstream proxy the broker connects through it, and addresses are checked all the same") {
+    Mutex mutex;
+    std::string seen, server_address;
+    const Cancel never;
+    // A small proxy: CONNECT with a password, then bytes both ways.
+    Origin upstream([&](Channel& channel) {
+        const auto head = read_request(channel, soon());
+        if (!head.ok() || !head.value()) return;
+        const std::string password(header_value(head.value()->headers, "proxy-authorization"));
+        {
+            const Lock lock(mutex);
+            seen += head.value()->method + " " + head.value()->target->text() + "\n";
+        }
+        if (password != "Basic " + to_base64("user:pa:ss")) {
+            static_cast<void>(channel.write("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", soon()));
+            return;
+        }
+        const auto [host, port] = net::parse_host_port(server_address).value();
+        Channel other(net::Socket(net::start_connect(net::resolve(host, port).value().front()).value()), never);
+        if (!other.wait(POLLOUT, soon()).ok()) return;
+        static_cast<void>(channel.write("HTTP/1.1 200 Connection established\r\n\r\n", soon()));
+        std::array<char, 4096> bytes;
+        for (;;) {
+            std::array<pollfd, 2> polled{pollfd{channel.descriptor(), POLLIN, 0},
+                                         pollfd{other.descriptor(), POLLIN, 0}};
+            if (!wait_any(polled, never, soon()).ok()) return;
+            for (const auto& [from, to, index] :
+                 {std::tuple{&channel, &other, size_t{0}}, std::tuple{&other, &channel, size_t{1}}}) {
+                if (polled[index].revents == 0) continue;
+                const auto step = from->try_read(bytes);
+                if (step.state != net::Io::done) return;
+                if (!to->write(std::string_view(bytes.data(), step.bytes), soon()).ok()) return;
+            }
+        }
+    });
+    const auto options = [&](const std::string& user) {
+        const std::string port = upstream.address().substr(upstream.address().rfind(':') + 1);
+        auto proxy = parse_upstream_proxy("http://" + user + "@proxy.test:" + port + "/", ".direct.test, 10.1.1.1");
+        REQUIRE(proxy.ok());
+        DialerOptions made;
+        made.proxy = std::move(proxy).value();
+        return made;
+    };
+    const auto start = [&](World& world) {
+        for (const char* host : {"plain.test", "inner.test", "wild.test", "169.254.169.254"}) world.allow(host);
+        world.resolver->lead("proxy.test", {upstream.address()});
+        world.resolver->lead("inner.test", {"10.0.0.1:443"});
+        world.attach();
+    };
+    {
+        World world(true, options("user:pa%3Ass"));
+        Origin server(echo, &world.certificate);
+        server_address = server.address();
+        world.resolver->lead("wild.test", {server.address()});
+        start(world);
+        TunnelClient client(world.proxy);
+        REQUIRE(client.connect("plain.test:443") == 200); // a name that only the proxy can resolve
+        REQUIRE(client.secure("plain.test", world.authority.ca_file()).ok());
+        CHECK(client.get("plain.test", "/hello").body.starts_with("GET /hello\n"));
+        CHECK(TunnelClient(world.proxy).connect("inner.test:443") == 403);
+        CHECK(TunnelClient(world.proxy).connect("169.254.169.254:443") == 403);
+        const Lock lock(mutex);
+        CHECK(seen == "CONNECT plain.test:443\n");
+    }
+    World refused(true, options("user:wrong"));
+    start(refused);
+    CHECK(TunnelClient(refused.proxy).connect("plain.test:443") == 502);
+    CHECK(refused.decisions->text().find("407") != std::string::npos);
+    CHECK(refused.decisions->text().find("wrong") == std::string::npos);
+    const auto proxy = options("user:pass").proxy;
+    REQUIRE(proxy);
+    CHECK_FALSE(proxy->covers({"direct.test", 443, false}));
+    CHECK_FALSE(proxy->covers({"a.direct.test", 443, false}));
+    CHECK_FALSE(proxy->covers({"10.1.1.1", 443, true}));
+    CHECK(proxy->covers({"notdirect.test", 443, false}));
+    CHECK_FALSE(parse_upstream_proxy("https://proxy.test:3128", "").ok());
+    CHECK_FALSE(parse_upstream_proxy("http://proxy.test", "").ok());
+    CHECK_FALSE(parse_upstream_proxy("", "").value());
+}
+
 TEST_CASE("T32: a redirect is passed on, and the next request is judged for itself") {
     Run run;
     Origin redirector(

@@ -44,6 +44,8 @@ struct GatewayRun {
     SpanPlace place;
     Capture capture = Capture::full;
     crypto::SecretBytes run_key; // empty: /api and the like are refused
+    // Whether the key of a hone skill may be used by this run: it must not be wider than who started it. Null: never.
+    std::function<Result<>(std::string_view key)> check_key;
     // Called once, on a connection's thread, when a call was refused because a budget is used up. Must not block.
     std::function<void(BudgetScope scope, const std::string& message)> budget_stopped;
 };

@@ -1,4 +1,5 @@
 #include "broker/gateway/gateway.h"
+#include "broker/broker.h"
 #include "crypto/crypto.h"
 #include "net/client.h"
 #include "net/testing/raw_client.h"
@@ -337,7 +338,7 @@ TEST_CASE("the provider gets the real key, and nothing the worker brought to be 
                      {"authorization", "Bearer mine"},
                      {"cookie", "a=b"},
                      {"accept-encoding", "gzip"},
-                     {"anthropic-beta", "thing-1"}});
+                     {"anthropic-beta", "effort-2025-11-24"}});
     const auto last = model.get("/_last");
     CHECK(last.at("path").as_string() == "/play/text/v1/messages?beta=true");
     std::string names;
@@ -348,7 +349,7 @@ TEST_CASE("the provider gets the real key, and nothing the worker brought to be 
     const std::string text = json::print(last);
     CHECK(text.find(secret_value) != std::string::npos);
     CHECK(text.find("placeholder") == std::string::npos);
-    CHECK(text.find("thing-1") != std::string::npos);
+    CHECK(text.find("effort-2025-11-24") != std::string::npos);
     CHECK(text.find("gzip") == std::string::npos);
     REQUIRE(stage.decisions->all.size() == 1);
     CHECK(stage.decisions->all[0].secret_names == std::vector<std::string>{"MODEL_KEY"});
@@ -499,6 +500,71 @@ TEST_CASE("a budget first asks to finish, then stops, in the provider's words an
     SUBCASE("counting tokens stays free") {
         CHECK(stage.must_post("/anthropic/v1/messages/count_tokens", shots[0].body).status == 200);
     }
+}
+
+TEST_CASE("what a provider would fetch or keep for the worker never leaves, and the refusal says how to allow it") {
+    ScriptedModel model;
+    Stage stage(model.url + "/play/text");
+    const auto refused = stage.must_post(
+        "/anthropic/v1/messages",
+        R"({"model":"claude-sonnet-4","max_tokens":5,"messages":[{"role":"user","content":[{"type":"image","source":)"
+        R"({"type":"url","url":"https://evil.test/?q=canary"}}]}]})");
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("ALLOW_FEATURES=url_sources") != std::string::npos);
+    CHECK(stage
+              .must_post("/anthropic/v1/messages/count_tokens",
+                         R"({"model":"claude-sonnet-4","mcp_servers":[{"url":"https://evil.test"}],"messages":[]})")
+              .status == 400);
+    CHECK(
+        stage.must_post("/anthropic/v1/messages", shots[0].body, {{"anthropic-beta", "files-api-2025-04-14"}}).status ==
+        400);
+    CHECK(model.get("/_count").at("requests").as_int64() == 0);
+    // What does not say whether it is stored says no.
+    CHECK(stage.must_post("/openai/v1/responses", R"({"model":"gpt-5","input":"hi"})").status == 200);
+    CHECK(json::print(model.get("/_last")).find("\"store\":false") != std::string::npos);
+}
+
+TEST_CASE("a model without a price is refused under a cost limit, and passes without one") {
+    ScriptedModel model;
+    const char* const body = R"({"model":"own-model","max_tokens":5,"messages":[{"role":"user","content":"hi"}]})";
+    Stage limited(model.url + "/play/exact", {.tokens = {}, .cost_nano_usd = 1'000'000'000});
+    const auto refused = limited.must_post("/anthropic/v1/messages", body);
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("has no price") != std::string::npos);
+    CHECK(refused.body.find("PRICES=own-model") != std::string::npos);
+    CHECK(limited.stopped.empty()); // the run goes on: another model may have one
+    CHECK(model.get("/_count").at("requests").as_int64() == 0);
+    CHECK(limited.must_post("/anthropic/v1/messages", shots[0].body).status == 200);
+    Stage unlimited(model.url + "/play/exact", {.tokens = 1'000'000, .cost_nano_usd = {}});
+    CHECK(unlimited.must_post("/anthropic/v1/messages", body).status == 200);
+}
+
+TEST_CASE("calls in parallel exceed a budget by at most one call") {
+    ScriptedModel model;
+    // Each call uses 1700 tokens; what it declares is never below that.
+    const std::string body = R"({"model":"claude-sonnet-4","max_tokens":2000,"messages":[{"role":"user","content":")" +
+                             std::string(1000, 'x') + R"("}]})";
+    Stage stage(model.url + "/play/exact", {.tokens = 10'000, .cost_nano_usd = {}});
+    constexpr int threads = 12;
+    std::atomic<int> passed{0}, refused{0};
+    std::vector<std::thread> workers;
+    for (int i = 0; i < threads; ++i)
+        workers.emplace_back([&] {
+            net::HttpClient client;
+            net::ClientRequest request;
+            request.method = "POST";
+            request.url = stage.url + "/anthropic/v1/messages";
+            request.headers = {{"content-type", "application/json"}};
+            request.body = body;
+            const auto answer = client.send(request);
+            if (!answer.ok()) return;
+            ++(answer.value().status == 200 ? passed : refused);
+        });
+    for (std::thread& worker : workers) worker.join();
+    CHECK(passed + refused == threads);
+    CHECK(passed == 6); // 6 * 1700 = 10200
+    CHECK(stage.recorded().total() < 10'000 + 1700);
+    CHECK(model.get("/_count").at("requests").as_int64() == passed);
 }
 
 TEST_CASE("a chat stream is counted although the client did not ask, and the client sees no difference") {

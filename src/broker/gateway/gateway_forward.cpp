@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "broker/egress/placeholder.h"
 #include "broker/gateway/gateway_pipe.h"
 #include "broker/gateway/gateway_state.h"
 
@@ -28,6 +29,7 @@ constexpr std::string_view stripped[] = {"authorization",    "cookie",    "x-api
                                          "x-forwarded-host", "x-real-ip", "content-length",  "expect"};
 
 const std::string idle_key = "server";
+constexpr std::string_view key_variable = "HONE_API_KEY";
 
 } // namespace
 
@@ -51,13 +53,44 @@ Result<> ForwardExchange::send_head(const RequestHead& head) {
     set_header(sent.headers, "host", m_gateway.m_upstream->host());
     const std::string target = std::string(forward.target) + head.path.substr(forward.prefix.size());
     std::string text = write_request_head(sent, target);
-    const std::string_view key = m_run.run.run_key.reveal();
+    const std::string_view key = m_skill_key ? m_skill_key->value.reveal() : m_run.run.run_key.reveal();
     text.reserve(text.size() + key.size() + 32);
     text.resize(text.size() - 2); // before the empty line
     text.append("authorization: Bearer ").append(key).append("\r\n\r\n");
     const auto written = m_other->write(text, Deadline::after(m_gateway.m_options.idle_timeout));
     crypto::wipe(text);
     return written;
+}
+
+// With the hone skill a worker reads what the key can read, by sending its placeholder. Everything else goes with the
+// run's own key, whatever the request carries.
+Result<> ForwardExchange::take_skill_key(const RequestHead& head) {
+    const std::string_view sent = header_value(head.headers, "authorization");
+    const auto policy = m_session.policy();
+    for (const skill::Credential& credential : policy->grant().credentials) {
+        if (credential.variable != key_variable || !credential.brokered || sent.empty()) continue;
+        const std::string placeholder = TRY(m_session.placeholders().of(credential));
+        if (sent.find(placeholder) == sent.npos) continue;
+        if (head.method != "GET" && head.method != "HEAD")
+            return forbidden("the key of the hone skill only reads: " + head.method + " is not passed on with it");
+        auto opened = TRY(m_run.credential(m_session, credential.secret_id, m_gateway.m_options.secret_lifetime));
+        if (!m_run.run.check_key) return forbidden("this run cannot use a key of a hone skill");
+        TRY(m_run.run.check_key(opened->value.reveal()));
+        Decision decision;
+        decision.time = m_gateway.m_clock.now();
+        decision.run_id = m_session.run_id();
+        decision.allowed = true;
+        decision.method = head.method;
+        decision.target = {"hone", 0, false};
+        decision.path = std::string(head.path_without_query());
+        decision.rule = "hone skill";
+        decision.reason = "the key of the run's hone skill reads";
+        decision.secret_names = {credential.secret_name};
+        TRY(m_session.decided(decision));
+        m_skill_key = std::move(opened);
+        return {};
+    }
+    return {};
 }
 
 // Passes the request's body on as it comes.
@@ -111,6 +144,9 @@ bool ForwardExchange::answer(RequestHead& head) {
         return refuse(405, "not_allowed", "not a method of the gateway");
     if (is_ambiguous_path(head.path_without_query())) return refuse(400, "invalid", "the path is ambiguous");
 
+    if (const auto taken = take_skill_key(head); !taken.ok())
+        return refuse(taken.error().code == Code::unauthorized ? 403 : status_of(taken.error()),
+                      code_name(taken.error().code), taken.error().message);
     auto reached = reach(head);
     if (!reached.ok()) {
         const Error& error = reached.error();

@@ -13,25 +13,34 @@ namespace hone::broker {
 
 namespace {
 
-// For reservations only: what a call will probably use.
+// For what a provider has charged without saying so.
 constexpr int64_t request_bytes_per_token = 4;
-constexpr int64_t probable_output = 4096;
 
-// What a worker might bring along to be someone else, or to be let through somewhere.
-constexpr std::string_view stripped_headers[] = {"authorization",
-                                                 "x-api-key",
-                                                 "x-goog-api-key",
-                                                 "api-key",
-                                                 "cookie",
-                                                 "expect",
-                                                 "forwarded",
-                                                 "via",
-                                                 "x-forwarded-for",
-                                                 "x-real-ip",
-                                                 "content-length",
-                                                 "accept-encoding",
-                                                 "x-forwarded-proto",
-                                                 "x-forwarded-host"};
+// For reservations, which must not be below what a call can use. A token is at least one byte of text; images and pages
+// of documents have tokens that their bytes do not show.
+constexpr int64_t hidden_tokens = 1'000; // of the provider's own instructions for tools
+constexpr int64_t tokens_of_image = 5'000;
+constexpr int64_t tokens_of_document = 300'000;
+constexpr int64_t largest_input = 2'000'000;
+constexpr int64_t largest_output = 128'000;
+
+// What a model writes at most when the request does not say; the first name that fits.
+struct OutputLimit {
+    std::string_view prefix;
+    int64_t tokens;
+};
+constexpr OutputLimit output_limits[] = {
+    {"claude-3-haiku", 4'096},  {"claude-3-opus", 4'096}, {"claude-3-5", 8'192},  {"claude-opus-4-1", 32'000},
+    {"claude-haiku-4", 64'000}, {"gpt-3.5", 4'096},       {"gpt-4o", 16'384},     {"gpt-4.1", 32'768},
+    {"gpt-4", 8'192},           {"o1", 100'000},          {"o3", 100'000},        {"o4", 100'000},
+    {"gemini-1.5", 8'192},      {"gemini-2.0", 8'192},    {"gemini-2.5", 65'536}, {"gemini-3", 65'536},
+};
+
+int64_t most_output_of(std::string_view model) {
+    for (const OutputLimit& limit : output_limits)
+        if (model.starts_with(limit.prefix)) return limit.tokens;
+    return largest_output;
+}
 
 std::string notice_text(const Admission& admission) {
     const std::string whose = admission.scope == BudgetScope::run          ? "This run"
@@ -73,12 +82,45 @@ bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool 
     return is_sent && !close;
 }
 
-Spending ModelExchange::estimate(const ModelRequest& request, size_t body_bytes) const {
+// The most that the call can use.
+CallEstimate ModelExchange::estimate(const ModelRequest& request, size_t body_bytes) const {
     telemetry::Tokens tokens;
-    tokens.input = static_cast<int64_t>(body_bytes) / request_bytes_per_token;
-    tokens.output = std::min(request.max_output_tokens.value_or(probable_output), probable_output);
-    const telemetry::Price* price = m_gateway.m_prices.find(m_call.requested_model, m_call.started);
-    return {tokens.total(), price ? telemetry::cost_nano_usd(*price, tokens) : 0};
+    tokens.input = std::min(static_cast<int64_t>(body_bytes) + hidden_tokens + m_content.images * tokens_of_image +
+                                m_content.documents * tokens_of_document,
+                            largest_input);
+    tokens.output = request.max_output_tokens.value_or(most_output_of(m_call.requested_model)) * request.completions;
+    const telemetry::Price* price = price_of(m_call.requested_model);
+    if (price == nullptr) return {tokens.total(), 0, false};
+    telemetry::Price dearest = *price;
+    // What is written into a cache costs more than input: up to twice as much for the longest lifetime.
+    dearest.input = std::max(price->cache_write, m_route.api == ModelApi::messages ? price->input * 2 : price->input);
+    return {tokens.total(), telemetry::cost_nano_usd(dearest, tokens), true};
+}
+
+Result<> ModelExchange::check(const RequestHead& head, std::string_view body, const skill::ModelEndpoint& endpoint) {
+    m_content = TRY(check_model_request(m_route.api, body, endpoint.features));
+    m_headers = TRY(model_headers(head.headers, endpoint.features));
+    if (!endpoint.prices.empty()) TRY(m_own_prices.add(endpoint.prices));
+    return {};
+}
+
+const telemetry::Price* ModelExchange::price_of(std::string_view model) const {
+    const telemetry::Price* own = m_own_prices.find(model, m_call.started);
+    return own != nullptr ? own : m_gateway.m_prices.find(model, m_call.started);
+}
+
+// A cost limit cannot hold for a model whose calls cost nobody knows what.
+bool ModelExchange::refuse_unpriced(BudgetScope scope) {
+    const std::string whose = scope == BudgetScope::run          ? "the run"
+                              : scope == BudgetScope::automation ? "the automation"
+                                                                 : "the space";
+    return refuse(ModelRefusal::not_configured,
+                  "Could not call the model " + m_call.requested_model + ": it has no price, and " + whose +
+                      " has a cost limit. Set a price in the model skill (hone skill set " + m_skill_id +
+                      " --var 'PRICES=" + m_call.requested_model +
+                      " INPUT OUTPUT', US dollars per million tokens, 0 0 if it is free) or in the installation's "
+                      "prices_file, or remove the cost limit",
+                  false);
 }
 
 // No model skill of the run fits the request.
@@ -133,6 +175,9 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     const skill::ModelEndpoint* endpoint = choose_endpoint(policy->grant().models, m_route.api, m_call.requested_model);
     if (endpoint == nullptr) return refuse_unoffered(policy->grant());
     m_skill_id = endpoint->skill_id;
+    // 400, because no harness tries it again.
+    if (const auto checked = check(head, body.value(), *endpoint); !checked.ok())
+        return refuse(ModelRefusal::invalid, checked.error().message, false);
 
     Result<Admission> reserved = Admission{};
     if (!m_route.counts_only)
@@ -144,6 +189,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
         return refuse(ModelRefusal::busy, reserved.error().message, false);
     }
     Admission& admission = reserved.value();
+    if (admission.level == BudgetLevel::unpriced) return refuse_unpriced(admission.scope);
     if (admission.level == BudgetLevel::hard) {
         m_run.stop_for_budget(admission.scope, admission.message);
         return refuse(ModelRefusal::budget, "Hone stopped this run: " + admission.message + " (stopped: budget)",
@@ -151,7 +197,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     }
     m_reservation = std::move(admission.reservation);
     m_capture = std::min(m_run.run.capture, admission.capture);
-    m_sent = prepare(request.value(), std::move(body).value(), admission);
+    m_sent = prepare(request.value(), std::move(body).value(), admission, *endpoint);
     auto reached = reach(head, *endpoint, m_sent);
     if (reached.ok()) return pass_answer(reached.value()) && m_client_keeps;
 
@@ -162,7 +208,12 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
 
 // The body as it is sent: with a request for token counts where they do not come by themselves, and with a notice when
 // the budget is nearly used up.
-std::string ModelExchange::prepare(const ModelRequest& request, std::string body, const Admission& admission) {
+std::string ModelExchange::prepare(const ModelRequest& request, std::string body, const Admission& admission,
+                                   const skill::ModelEndpoint& endpoint) {
+    // Who does not say keeps the response at the provider.
+    const bool may_store =
+        std::find(endpoint.features.begin(), endpoint.features.end(), "stored_state") != endpoint.features.end();
+    if (m_route.api == ModelApi::responses && !m_content.says_store && !may_store) body = with_no_storage(body);
     if (m_route.api == ModelApi::chat && request.stream && !request.asks_for_usage) {
         body = with_usage_in_stream(body);
         m_drops_usage = true;
@@ -177,9 +228,7 @@ Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const s
                                                 size_t length) {
     RequestHead sent;
     sent.method = head.method;
-    sent.headers = head.headers;
-    remove_hop_headers(sent.headers);
-    for (const std::string_view name : stripped_headers) remove_header(sent.headers, name);
+    sent.headers = m_headers;
     if (!endpoint.header.empty()) remove_header(sent.headers, endpoint.header);
     set_header(sent.headers, "host", m_address.host.header(m_address.tls ? 443 : 80));
     set_header(sent.headers, "accept-encoding", "identity"); // else there is nothing to meter
@@ -192,7 +241,7 @@ Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const s
     if (endpoint.header.empty() || hole == std::string::npos) return invalid("the model skill names no header");
     const std::string_view value = m_credential->value.reveal();
     if (std::any_of(value.begin(), value.end(), [](char c) { return c < ' ' || c == 0x7f; }))
-        return forbidden("the secret " + endpoint.secret_name + " cannot stand in a header");
+        return forbidden("the secret " + endpoint.secret_name + " has characters that a header cannot contain");
     text.reserve(text.size() + endpoint.header.size() + endpoint.format.size() + value.size() + 8 + length);
     text.resize(text.size() - 2); // before the empty line
     text.append(endpoint.header).append(": ").append(endpoint.format, 0, hole).append(value);
@@ -300,7 +349,7 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
     const GatewayOptions& options = m_gateway.m_options;
     m_call.status = answer.status;
     if (is_success(answer.status) && !is_plain(net::header_value(answer.headers, "content-encoding"))) {
-        const std::string why = "the answer is compressed although that was not asked for";
+        const std::string why = "the response is compressed although the request forbids it";
         m_call.error = why;
         settle();
         return refuse(ModelRefusal::unreachable, why, false);
@@ -317,7 +366,7 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
         end = pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout,
                         [&](std::string& piece, bool last) { return take_piece(piece, last); });
     if (end != PipeEnd::whole) {
-        m_call.error = end == PipeEnd::cut           ? "the answer broke off"
+        m_call.error = end == PipeEnd::cut           ? "the response was interrupted"
                        : end == PipeEnd::client_gone ? "the client has gone"
                                                      : "the run has used up its bytes";
         if (m_meter && !m_is_settled) m_meter->finish(false);
@@ -342,7 +391,7 @@ bool ModelExchange::refuse_for_credential(const ResponseHead& answer) {
     return refuse(ModelRefusal::not_configured,
                   m_credential ? m_address.host.host + " does not take the credential of the model skill " +
                                      m_skill_id + " (401" + why + "). Set one that works: " + advice
-                               : m_address.host.host + " asks for a key, and the model skill " + m_skill_id +
+                               : m_address.host.host + " needs a key, and the model skill " + m_skill_id +
                                      " has none (401" + why + "). Set it: " + advice,
                   false);
 }
@@ -358,8 +407,8 @@ int64_t ModelExchange::estimated_tokens() const {
 
 void ModelExchange::set_cost(UsageRow& row) const {
     const telemetry::Price* price = nullptr;
-    if (!m_call.usage.model.empty()) price = m_gateway.m_prices.find(m_call.usage.model, m_call.started);
-    if (price == nullptr) price = m_gateway.m_prices.find(m_call.requested_model, m_call.started);
+    if (!m_call.usage.model.empty()) price = price_of(m_call.usage.model);
+    if (price == nullptr) price = price_of(m_call.requested_model);
     if (price == nullptr) return;
     telemetry::Tokens tokens = row.tokens;
     tokens.output += m_call.usage.estimated_output;

@@ -138,10 +138,10 @@ Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::st
                 TRY(wait_for_other(other, client, Deadline::after(first_byte)));
         }
         auto head = TRY(read_response(other, method, Deadline::after(idle)));
-        if (!head) return unavailable("the connection was closed before an answer");
+        if (!head) return unavailable("the connection was closed before a response");
         if (head->status >= 200 || head->status == 101) return std::move(*head);
     }
-    return unavailable("too many interim answers");
+    return unavailable("too many interim responses");
 }
 
 std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit) {

@@ -4,6 +4,7 @@
 
 #include "broker/egress/redactor.h"
 #include "broker/gateway/gateway.h"
+#include "broker/gateway/model_guard.h"
 #include "broker/gateway/model_protocol.h"
 #include "broker/gateway/model_request.h"
 #include "broker/spending/usage_filter.h"
@@ -75,8 +76,13 @@ private:
     bool refuse(ModelRefusal refusal, std::string_view message, bool close);
     bool refuse_unoffered(const skill::Grant& grant);
     bool refuse_unreached(const Error& error);
-    std::string prepare(const ModelRequest& request, std::string body, const Admission& admission);
+    std::string prepare(const ModelRequest& request, std::string body, const Admission& admission,
+                        const skill::ModelEndpoint& endpoint);
     Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
+    // Whether everything the request holds and says is allowed.
+    Result<> check(const RequestHead& head, std::string_view body, const skill::ModelEndpoint& endpoint);
+    bool refuse_unpriced(BudgetScope scope);
+    const telemetry::Price* price_of(std::string_view model) const;
     Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);
     ResponseHead client_head(const ResponseHead& answer) const;
     bool take_piece(std::string& piece, bool last);
@@ -86,7 +92,7 @@ private:
     int64_t estimated_tokens() const;
     void set_cost(UsageRow& row) const;
     void settle();
-    Spending estimate(const ModelRequest& request, size_t body_bytes) const;
+    CallEstimate estimate(const ModelRequest& request, size_t body_bytes) const;
 
     Gateway& m_gateway;
     AttachedRun& m_session;
@@ -94,6 +100,9 @@ private:
     Channel& m_client;
     ModelRoute m_route;
     ModelAddress m_address;
+    ModelContent m_content;
+    telemetry::Prices m_own_prices;                        // of the endpoint's skill
+    std::vector<Header> m_headers;                         // of the request, as the provider gets them
     std::shared_ptr<const GatewayCredential> m_credential; // null: the endpoint wants none
     std::optional<Channel> m_other;
     std::optional<UsageMeter> m_meter;
@@ -151,6 +160,8 @@ public:
 
 private:
     bool refuse(int status, std::string_view code, std::string_view message);
+    // Takes the key of the run's hone skill when the request carries its placeholder.
+    Result<> take_skill_key(const RequestHead& head);
     Result<ResponseHead> reach(const RequestHead& head);
     Result<> send_head(const RequestHead& head);
     Result<> send_body(const RequestHead& head);
@@ -160,6 +171,7 @@ private:
     Gateway::RunState& m_run;
     Channel& m_client;
     std::optional<Channel> m_other;
+    std::shared_ptr<const GatewayCredential> m_skill_key; // null: the run's own key
 };
 
 } // namespace hone::broker

@@ -30,14 +30,14 @@ bool is_model_name(std::string_view name) {
            });
 }
 
-// The query without the keys a worker might have put there.
+// What of the query is passed on: the form of the answer and the version of the API, no keys and nothing unknown.
 std::string clean_query(std::string_view query) {
     std::string kept;
     for (const std::string_view part : split(query, '&')) {
         const auto name = percent_decode(part.substr(0, part.find('=')), true);
         if (part.empty() || !name.ok()) continue;
         const std::string lower = lowercase_ascii(name.value());
-        if (lower == "key" || lower == "api_key" || lower == "api-key" || lower == "access_token") continue;
+        if (lower != "alt" && lower != "beta" && lower != "api-version") continue;
         kept += (kept.empty() ? "?" : "&") + std::string(part);
     }
     return kept;

@@ -95,6 +95,17 @@ std::optional<Insertion> notice_in_instruction(std::string_view body, std::strin
     return append_item(body, *parts, part);
 }
 
+// Of a member that is there twice the larger one counts: a budget must hold whichever the provider takes.
+void take_limit(ModelRequest& request, std::string_view value) {
+    if (const auto limit = count_of(value))
+        request.max_output_tokens = std::max(request.max_output_tokens.value_or(0), *limit);
+}
+
+void take_completions(ModelRequest& request, std::string_view value) {
+    constexpr int64_t most = 10'000;
+    request.completions = std::max(request.completions, std::min(count_of(value).value_or(1), most));
+}
+
 } // namespace
 
 Result<ModelRequest> read_model_request(ModelApi api, std::string_view body) {
@@ -113,17 +124,27 @@ Result<ModelRequest> read_model_request(ModelApi api, std::string_view body) {
         if (key == "stream") request.stream = is_true(value);
         if (key == "stream_options") request.asks_for_usage = is_true(member(value, "include_usage"));
         if (key == "max_tokens" || key == "max_completion_tokens" || key == "max_output_tokens")
-            request.max_output_tokens = count_of(value);
-        if (key == "generationConfig") request.max_output_tokens = count_of(member(value, "maxOutputTokens"));
+            take_limit(request, value);
+        if (key == "n") take_completions(request, value);
+        if (key == "generationConfig" || key == "generation_config")
+            for_each_member(value, [&](std::string_view name, std::string_view inner) {
+                if (name == "maxOutputTokens" || name == "max_output_tokens") take_limit(request, inner);
+                if (name == "candidateCount" || name == "candidate_count") take_completions(request, inner);
+                return true;
+            });
         return true;
     });
-    if (!twice.empty()) return invalid("the request says \"" + std::string(twice) + "\" in more than one way");
+    if (!twice.empty()) return invalid("the request has \"" + std::string(twice) + "\" in more than one way");
     if (!is_object) return invalid("the request is not a JSON object");
     const size_t end = end_of_json_value(body, skip_json_space(body, 0));
     if (skip_json_space(body, end) != body.size()) return invalid("something follows the request's JSON object");
     if (api != ModelApi::gemini && request.model.empty()) return invalid("the request names no model");
     if (request.model.size() > 200 || !is_valid_utf8(request.model)) return invalid("not the name of a model");
     return request;
+}
+
+std::string with_no_storage(std::string_view body) {
+    return insert(body, first_member(body, R"("store":false)"));
 }
 
 std::string with_usage_in_stream(std::string_view body) {

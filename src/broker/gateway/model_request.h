@@ -15,13 +15,17 @@ namespace hone::broker {
 struct ModelRequest {
     std::string model; // empty for Gemini, whose path has it
     bool stream = false;
-    bool asks_for_usage = false; // chat: stream_options.include_usage
-    std::optional<int64_t> max_output_tokens;
+    bool asks_for_usage = false;              // chat: stream_options.include_usage
+    std::optional<int64_t> max_output_tokens; // the largest that it names
+    int64_t completions = 1;                  // answers that it asks for at once
 };
 
 // Refuses what two readers could take for two different requests: a second `model` or `stream` in any letter case, more
 // than one value.
 Result<ModelRequest> read_model_request(ModelApi api, std::string_view body);
+
+// The responses request with store set to false, which it does not name.
+std::string with_no_storage(std::string_view body);
 
 // The chat request with stream_options.include_usage set.
 std::string with_usage_in_stream(std::string_view body);

@@ -102,7 +102,7 @@ void add_model_call_span(otlp::Batch& batch, const ModelCall& call) {
     made.status = is_failed ? otlp::StatusCode::error : otlp::StatusCode::ok;
     if (is_failed) {
         std::string why = call.error.empty() ? call.usage.error : call.error;
-        if (why.empty()) why = "the model endpoint answered " + std::to_string(call.status);
+        if (why.empty()) why = "the model endpoint returned " + std::to_string(call.status);
         made.status_message = batch.keep(std::move(why));
     }
 

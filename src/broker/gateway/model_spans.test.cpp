@@ -101,7 +101,7 @@ TEST_CASE("a call that failed is an error span with the reason") {
     otlp::Batch batch;
     add_model_call_span(batch, call);
     CHECK(batch.spans[0].status == otlp::StatusCode::error);
-    CHECK(batch.spans[0].status_message == "the model endpoint answered 529");
+    CHECK(batch.spans[0].status_message == "the model endpoint returned 529");
     CHECK(attribute(batch.spans[0], "llm.token_count.total") == "none");
 }
 

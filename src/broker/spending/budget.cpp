@@ -188,12 +188,20 @@ std::optional<Admission> Budgets::judge(const std::vector<Line>& lines, const Sp
     return admission;
 }
 
-Result<Admission> Budgets::reserve(const BudgetAccount& account, const Spending& estimate, const Cancel& cancel,
+Result<Admission> Budgets::reserve(const BudgetAccount& account, const CallEstimate& wanted, const Cancel& cancel,
                                    Deadline deadline) {
+    const Spending estimate{wanted.tokens, wanted.cost_nano_usd};
     const std::string day = day_of(m_clock.now());
     for (;;) {
         const SpaceLimit space = TRY(space_limit(account.space_id));
         const std::vector<Line> lines = lines_of(account, day, space.limit);
+        for (const Line& line : lines)
+            if (line.limit.cost_nano_usd && !wanted.is_priced) {
+                Admission refused;
+                refused.level = BudgetLevel::unpriced;
+                refused.scope = line.scope;
+                return refused;
+            }
         for (const Line& line : lines) TRY(load(line, day));
         const Lock lock(m_mutex);
         drop_old_days(day);

@@ -1,9 +1,9 @@
-// Budgets of model calls: per run, per automation and day, per space and day. A call reserves what it will probably use
+// Budgets of model calls: per run, per automation and day, per space and day. A call reserves the most that it can use
 // before it leaves and settles with the provider's numbers when it is over. Thread-safe; `reserve` may wait.
 //
 // The promise: a call leaves only while what is settled plus what is reserved by calls in flight is below every limit.
-// So a limit is overshot by at most what the calls in flight use above their reservations, never by more than one call
-// each. With several servers on one database add what the others spend within `refresh`.
+// A reservation is never below what its call uses, so all calls together exceed a limit by less than one call, however
+// many run in parallel. With several servers on one database add what the others spend within `refresh`.
 #pragma once
 
 #include "access/access.h"
@@ -42,8 +42,16 @@ constexpr auto enum_names(BudgetScope) {
 
 enum class BudgetLevel {
     fine,
-    soft, // beyond the soft threshold: wrap up
-    hard, // used up: the call must not leave
+    soft,     // beyond the soft threshold: wrap up
+    hard,     // used up: the call must not leave
+    unpriced, // there is a cost limit and the model has no price: the call must not leave
+};
+
+// The most that a call can use.
+struct CallEstimate {
+    int64_t tokens = 0;
+    int64_t cost_nano_usd = 0;
+    bool is_priced = true; // false: the cost is not known
 };
 
 class Budgets;
@@ -73,7 +81,7 @@ struct Admission {
     BudgetScope scope = BudgetScope::run; // the one that is nearest to its end
     int64_t percent = 0;                  // of that one, used
     std::string message;                  // for people: "the run's budget of 50000 tokens is used up"
-    Reservation reservation;              // not for `hard`
+    Reservation reservation;              // not for `hard` and `unpriced`
     Capture capture = Capture::full;      // the most that the space lets the call's span keep
 };
 
@@ -87,11 +95,11 @@ struct SpaceBudget {
         Field{"tokens_per_day", &SpaceBudget::tokens_per_day,
               "Tokens of all model calls per day (UTC); null: no limit."},
         Field{"cost_micro_usd_per_day", &SpaceBudget::cost_micro_usd_per_day,
-              "Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Calls to models "
-              "without a price cost nothing here."},
+              "Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Models "
+              "without a price are rejected under a cost limit."},
         Field{"soft_percent", &SpaceBudget::soft_percent, "At this share workers are notified to finish, 1 to 100."},
         Field{"capture", &SpaceBudget::capture,
-              "The most that spans of model calls keep: full (messages, tools, answers), metadata (no text of anybody) "
+              "The most that spans of model calls keep: full (messages, tools, responses), metadata (no text) "
               "or none (no spans). A preset may keep less, never more. Absent in a change: stays."},
     };
 };
@@ -113,7 +121,7 @@ public:
 
     // Waits while only the reservations of other calls are in the way. Errors: busy = that took longer than the
     // deadline, conflict = cancelled, and those of the database.
-    Result<Admission> reserve(const BudgetAccount& account, const Spending& estimate, const Cancel& cancel,
+    Result<Admission> reserve(const BudgetAccount& account, const CallEstimate& estimate, const Cancel& cancel,
                               Deadline deadline);
     // The call is over: counts and records it. `row` gets the reservation's day.
     void settle(Reservation reservation, UsageRow row);

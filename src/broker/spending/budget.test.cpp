@@ -81,7 +81,7 @@ TEST_CASE("a run goes from fine over soft to hard, and stays there for a new ser
     });
 }
 
-TEST_CASE("money is limited like tokens, and a call without a price costs none") {
+TEST_CASE("money is limited like tokens, and a call whose price is not known does not leave") {
     for_each_world([](World& world) {
         Office office(world);
         office.account.run = {.tokens = {}, .cost_nano_usd = 2'000'000'000};
@@ -170,6 +170,53 @@ TEST_CASE("a call waits while only reservations are in the way") {
             office.cancel.fire();
             CHECK(outcome(office.reserve(1, std::chrono::seconds(20))) == "conflict");
         }
+    });
+}
+
+TEST_CASE("a cost limit of the run, the automation or the space refuses calls whose price is not known") {
+    for_each_world([](World& world) {
+        Office office(world);
+        const auto level = [&] {
+            return must(office.budgets.reserve(office.account, {10, 0, false}, office.cancel,
+                                               Deadline::after(Duration{})))
+                .level;
+        };
+        CHECK(level() == BudgetLevel::fine);
+        office.account.run.tokens = 1000;
+        CHECK(level() == BudgetLevel::fine);
+        office.account.run.cost_nano_usd = 1;
+        CHECK(level() == BudgetLevel::unpriced);
+        office.account.run = {};
+        office.account.automation_id = "atm_1";
+        office.account.automation_day.cost_nano_usd = 1;
+        CHECK(level() == BudgetLevel::unpriced);
+        office.account.automation_day = {};
+        CHECK(level() == BudgetLevel::fine);
+        SpaceBudget budget;
+        budget.cost_micro_usd_per_day = 1'000'000;
+        must(office.budgets.set_space_budget(world.admin, world.space, budget));
+        CHECK(level() == BudgetLevel::unpriced);
+    });
+}
+
+TEST_CASE("calls that use at most what they reserve exceed a limit by less than one call, however many run at once") {
+    for_each_world([](World& world) {
+        Office office(world);
+        office.account.run = {.tokens = 10'000, .cost_nano_usd = {}};
+        std::atomic<int64_t> used{0};
+        std::vector<std::thread> workers;
+        for (int i = 0; i < 8; ++i)
+            workers.emplace_back([&] {
+                for (;;) {
+                    auto admission = office.reserve(700, std::chrono::seconds(30));
+                    if (!admission.ok() || admission.value().level == BudgetLevel::hard) return;
+                    used += 700;
+                    office.budgets.settle(std::move(admission.value().reservation), office.row(700));
+                }
+            });
+        for (std::thread& worker : workers) worker.join();
+        CHECK(used >= 10'000);
+        CHECK(used < 10'000 + 700);
     });
 }
 

@@ -1,5 +1,8 @@
 #include "broker/wire/dial.h"
 
+#include "base/text.h"
+
+#include <algorithm>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -29,6 +32,54 @@ Result<Channel> connect_to(const net::Endpoint& endpoint, const Cancel& cancel, 
 
 } // namespace
 
+bool UpstreamProxy::covers(const HostPort& target) const {
+    return std::none_of(direct.begin(), direct.end(), [&](const std::string& name) {
+        return target.host == name || (!target.is_address && std::string_view(target.host).ends_with("." + name));
+    });
+}
+
+Result<std::optional<UpstreamProxy>> parse_upstream_proxy(std::string_view address, std::string_view direct) {
+    if (trim(address).empty()) return std::optional<UpstreamProxy>{};
+    constexpr std::string_view scheme = "http://";
+    const auto wrong = [](std::string_view why) {
+        return invalid("egress_proxy is not an address like http://proxy.example.com:3128: " + std::string(why));
+    };
+    std::string_view rest = trim(address);
+    if (!rest.starts_with(scheme)) return wrong("it must begin with http://");
+    rest.remove_prefix(scheme.size());
+    while (rest.ends_with('/')) rest.remove_suffix(1);
+    UpstreamProxy proxy;
+    if (const size_t at = rest.rfind('@'); at != rest.npos) {
+        auto user = percent_decode(rest.substr(0, at), false);
+        if (!user.ok() || user.value().find(':') == std::string::npos) return wrong("before @ stands user:password");
+        std::string encoded = to_base64(user.value());
+        std::string value = "Basic ";
+        value.reserve(value.size() + encoded.size());
+        value += encoded;
+        proxy.authorization = std::make_shared<const crypto::SecretBytes>(std::string_view(value));
+        crypto::wipe(user.value());
+        crypto::wipe(encoded);
+        crypto::wipe(value);
+        rest.remove_prefix(at + 1);
+    }
+    auto place = parse_host_port(rest, 0);
+    if (!place.ok()) return wrong(place.error().message);
+    proxy.place = std::move(place).value();
+    for (const std::string_view part : split(direct, ',')) {
+        std::string_view name = trim(part);
+        while (name.starts_with('.') || name.starts_with("*.")) name.remove_prefix(1);
+        if (name.empty()) continue;
+        const bool has_colons = name.find(':') != name.npos;
+        const auto host = parse_host_port(
+            has_colons && !name.starts_with('[') ? "[" + std::string(name) + "]" : std::string(name), 1);
+        if (!host.ok() || host.value().port != 1)
+            return invalid("egress_no_proxy: \"" + std::string(truncate_utf8(name, 100)) +
+                           "\" is not a host name or an address");
+        proxy.direct.push_back(host.value().host);
+    }
+    return std::optional<UpstreamProxy>(std::move(proxy));
+}
+
 std::unique_ptr<Resolver> system_resolver() {
     return std::make_unique<SystemResolver>();
 }
@@ -47,23 +98,68 @@ Result<std::unique_ptr<Dialer>> Dialer::create(DialerOptions options, std::uniqu
         new Dialer(std::move(options), std::move(resolver), std::move(check), std::move(trust)));
 }
 
-Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& cancel) const {
-    const auto endpoints = TRY(m_resolver->resolve(target.host, target.port));
-    if (cancel.fired()) return conflict("the run has ended");
-    // A name with one bad address is refused altogether: mixed answers are how rebinding begins.
+// A name with one bad address is refused altogether: mixed answers are how rebinding begins.
+Result<> Dialer::check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints,
+                                 Reach reach) const {
     for (const net::Endpoint& endpoint : endpoints)
         if (const auto why = m_check(endpoint, reach))
-            return forbidden(target.host + " is at " + endpoint.text + " (" + std::string(*why) +
-                             "): such addresses are never dialled");
-    Error last = unavailable(target.host + " has no address");
+            return forbidden(host + " is at " + endpoint.text + " (" + std::string(*why) +
+                             "): such addresses are always blocked");
+    return {};
+}
+
+Result<Channel> Dialer::connect_any(const std::string& host, const std::vector<net::Endpoint>& endpoints,
+                                    const Cancel& cancel, std::string& address) const {
+    Error last = unavailable(host + " has no address");
     const Deadline deadline = Deadline::after(m_options.connect_timeout);
     for (const net::Endpoint& endpoint : endpoints) {
         auto channel = connect_to(endpoint, cancel, deadline);
-        if (channel.ok()) return Dialed{std::move(channel).value(), endpoint.text};
+        address = endpoint.text;
+        if (channel.ok()) return channel;
         last = std::move(channel).error();
         if (cancel.fired() || deadline.passed()) break;
     }
     return last;
+}
+
+Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& cancel) const {
+    if (m_options.proxy && m_options.proxy->covers(target)) return dial_through_proxy(target, reach, cancel);
+    const auto endpoints = TRY(m_resolver->resolve(target.host, target.port));
+    if (cancel.fired()) return conflict("the run has ended");
+    TRY(check_addresses(target.host, endpoints, reach));
+    std::string address;
+    Channel channel = TRY(connect_any(target.host, endpoints, cancel, address));
+    return Dialed{std::move(channel), std::move(address)};
+}
+
+Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel) const {
+    const UpstreamProxy& proxy = *m_options.proxy;
+    // Behind a proxy this machine often cannot resolve names: then the proxy decides where they lead.
+    const auto own = m_resolver->resolve(target.host, target.port);
+    if (own.ok()) TRY(check_addresses(target.host, own.value(), reach));
+    if (!own.ok() && target.is_address) return own.error();
+    if (cancel.fired()) return conflict("the run has ended");
+    const auto endpoints = TRY(m_resolver->resolve(proxy.place.host, proxy.place.port));
+    std::string address;
+    Channel channel = TRY(connect_any("the upstream proxy " + proxy.place.host, endpoints, cancel, address));
+    const Deadline deadline = Deadline::after(m_options.handshake_timeout);
+    std::string request = "CONNECT " + target.text() + " HTTP/1.1\r\nHost: " + target.text() + "\r\n";
+    if (proxy.authorization) {
+        request.reserve(request.size() + proxy.authorization->size() + 64);
+        request.append("Proxy-Authorization: ").append(proxy.authorization->reveal()).append("\r\n");
+    }
+    request += "\r\n";
+    const auto written = channel.write(request, deadline);
+    crypto::wipe(request);
+    TRY(written);
+    const auto response = TRY(read_response(channel, "CONNECT", deadline));
+    const std::string refused = "the upstream proxy " + proxy.place.text() + " does not connect to " + target.text();
+    if (!response) return unavailable(refused + ": it closed the connection");
+    if (response->status < 200 || response->status > 299)
+        return unavailable(refused + ": it responded with " + std::to_string(response->status) +
+                           (response->status == 407 ? " (it needs other credentials in egress_proxy)" : ""));
+    if (!channel.buffer().empty()) return unavailable(refused + ": it sent bytes before the tunnel was open");
+    return Dialed{std::move(channel), target.text() + " through " + proxy.place.text()};
 }
 
 Result<> Dialer::secure(Channel& channel, const std::string& host) const {

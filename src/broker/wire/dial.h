@@ -5,6 +5,7 @@
 
 #include "broker/wire/channel.h"
 #include "broker/wire/http_head.h"
+#include "crypto/secret_bytes.h"
 #include "net/address_range.h"
 
 #include <functional>
@@ -34,8 +35,23 @@ using net::refused_range;
 using AddressCheck = std::function<std::optional<std::string_view>(const net::Endpoint&, Reach)>;
 AddressCheck default_address_check();
 
+// A proxy that all connections of the broker go through, with CONNECT. Named by an installation owner, so it may be on
+// any address. Names are resolved by the proxy; where this machine can resolve a name too, its addresses are checked
+// first, and an address in place of a name always is.
+struct UpstreamProxy {
+    HostPort place;
+    std::shared_ptr<const crypto::SecretBytes> authorization{}; // value of Proxy-Authorization; null: none
+    std::vector<std::string>
+        direct{}; // hosts that are dialled directly: "corp.example" and every name below it, addresses
+    bool covers(const HostPort& target) const;
+};
+// "http://user:password@proxy.corp.example:3128" and "corp.example,10.0.0.5": the settings egress_proxy and
+// egress_no_proxy. An empty address: no proxy.
+Result<std::optional<UpstreamProxy>> parse_upstream_proxy(std::string_view address, std::string_view direct);
+
 struct DialerOptions {
     std::string extra_ca_file; // PEM, trusted in addition to the system's store; empty: none
+    std::optional<UpstreamProxy> proxy{};
     Duration connect_timeout = std::chrono::seconds(10);
     Duration handshake_timeout = std::chrono::seconds(10);
 };
@@ -61,6 +77,10 @@ public:
 private:
     Dialer(DialerOptions options, std::unique_ptr<Resolver> resolver, AddressCheck check,
            std::shared_ptr<const net::TlsContext> trust);
+    Result<> check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints, Reach reach) const;
+    Result<Channel> connect_any(const std::string& host, const std::vector<net::Endpoint>& endpoints,
+                                const Cancel& cancel, std::string& address) const;
+    Result<Dialed> dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel) const;
 
     DialerOptions m_options;
     std::unique_ptr<Resolver> m_resolver;

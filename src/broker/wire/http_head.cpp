@@ -137,7 +137,7 @@ Result<> take_request_line(std::string_view line, RequestHead& head, const HeadL
     head.method = std::string(line.substr(0, first));
     const std::string_view version = line.substr(second + 1);
     if (!net::is_token(head.method) || head.method.size() > max_method) return invalid("the method is malformed");
-    if (version != "HTTP/1.1" && version != "HTTP/1.0") return invalid("only HTTP/1.1 and HTTP/1.0 are spoken here");
+    if (version != "HTTP/1.1" && version != "HTTP/1.0") return invalid("only HTTP/1.1 and HTTP/1.0 are supported");
     head.http_1_0 = version == "HTTP/1.0";
     return take_target(line.substr(first + 1, second - first - 1), head);
 }
@@ -217,7 +217,7 @@ Result<RequestHead> parse_request_head(std::string_view head, const HeadLimits& 
     RequestHead parsed;
     TRY(take_request_line(take_line(head), parsed, limits));
     const Facts facts = TRY(parse_headers(head, parsed.headers, limits));
-    if (facts.chunked && parsed.http_1_0) return invalid("HTTP/1.0 knows no chunks");
+    if (facts.chunked && parsed.http_1_0) return invalid("HTTP/1.0 has no chunked bodies");
     TRY(take_host(parsed));
     take_framing(facts, parsed);
     if (parsed.method == "CONNECT" && parsed.framing != Framing::none) return invalid("CONNECT has no body");

@@ -30,6 +30,22 @@ void read_rights(const std::string& rights, access::NewRunKey& key) {
         key.role = parse_enum<access::Role>(std::string_view(role->get_string()));
 }
 
+// The key of a hone skill must be one of the person who started the run: so a run never reads more than its starter.
+// Called on the gateway's threads, so it has copies of what it needs.
+std::function<Result<>(std::string_view key)> skill_key_check(const LiveRun& live) {
+    access::NewRunKey starter;
+    read_rights(live.record.rights, starter);
+    return [&keys = live.services.access.keys, user = starter.user, space = live.record.run.space_id,
+            run = live.id.text()](std::string_view key) -> Result<> {
+        const auto caller = keys.authenticate(key, "worker", run);
+        if (!caller.ok()) return forbidden("the key of the hone skill is unknown, expired or revoked");
+        if (!user || caller.value().user != *user)
+            return forbidden("the key of the hone skill is not a personal key of the person who started this run");
+        if (!caller.value().role_in(space)) return forbidden("the key of the hone skill belongs to another space");
+        return {};
+    };
+}
+
 // For the gateway: the accounts of the run's calls, and where their spans go.
 broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity) {
     const Run& run = live.record.run;
@@ -44,6 +60,7 @@ broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity) {
                    run.trace_id,        root_span_id(live.id),     live.id.text()};
     known.capture = *settings.capture;
     known.run_key = crypto::SecretBytes(*identity.key.key);
+    known.check_key = skill_key_check(live);
     known.budget_stopped = [&live](broker::BudgetScope, const std::string& message) { live.stop_for_budget(message); };
     return known;
 }
@@ -60,6 +77,7 @@ Result<broker::RunAccess> broker_access(const LiveRun& live, const RunIdentity& 
     access.grant = live.grant;
     for (const std::string& host : *wanted.allow_hosts)
         access.rules.push_back({TRY(parse_allowed_host(host)), false, "preset"});
+    access.forges = TRY(live.services.skills.forges(run.space_id, repository_urls(live.settings())));
     access.decisions = live.services.egress.of(run.space_id, live.id);
     access.secrets = live.services.skills.opener(run.space_id, live.id);
     access.seed = identity.seed;
@@ -67,6 +85,12 @@ Result<broker::RunAccess> broker_access(const LiveRun& live, const RunIdentity& 
 }
 
 } // namespace
+
+std::vector<std::string> repository_urls(const Settings& settings) {
+    std::vector<std::string> urls;
+    for (const auto& repo : *settings.repos) urls.push_back(repo.url);
+    return urls;
+}
 
 Result<> fill_file(const std::string& path, std::string_view content) {
     const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));

@@ -12,6 +12,8 @@ struct RunIdentity {
     std::shared_ptr<const crypto::SecretBytes> seed;
 };
 
+// Addresses of the run's repositories.
+std::vector<std::string> repository_urls(const Settings& settings);
 // May run beside the worker's thread while that thread changes none of `run`'s record.
 Result<RunIdentity> make_run_identity(const LiveRun& run);
 // Connects the listeners of the sandbox with the gateway and the broker, and sets the environment of its commands.

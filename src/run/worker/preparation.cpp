@@ -39,7 +39,8 @@ Result<> Preparation::resume() {
     const sandbox::SandboxView view = TRY(m_run.sandbox->view());
     m_has_timed_out = std::ranges::count(view.limits_hit, sandbox::LimitHit::timeout) > 0;
     if (view.state == sandbox::State::stopped) return not_found("sandbox");
-    m_run.grant = TRY(m_run.services.skills.grant(record.run.space_id, *m_run.settings().skills));
+    m_run.grant = TRY(
+        m_run.services.skills.grant(record.run.space_id, *m_run.settings().skills, repository_urls(m_run.settings())));
     const harness::Setup setup = TRY(make_harness_setup(m_run));
     m_run.driver = harness::make_driver(*m_run.harness);
     m_run.launch = TRY(m_run.driver->launch(setup));
@@ -47,7 +48,8 @@ Result<> Preparation::resume() {
 }
 
 Result<> Preparation::grant_skills() {
-    m_run.grant = TRY(m_run.services.skills.grant(m_run.record.run.space_id, *m_run.settings().skills));
+    m_run.grant = TRY(m_run.services.skills.grant(m_run.record.run.space_id, *m_run.settings().skills,
+                                                  repository_urls(m_run.settings())));
     // Again, because the policy may have become stricter since the settings were saved.
     const SpacePolicies* policies = m_run.services.policies;
     if (policies != nullptr) TRY(policies->check(m_run.record.run.space_id, m_run.settings(), m_run.grant));

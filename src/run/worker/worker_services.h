@@ -31,7 +31,12 @@ struct SkillFolder {
 class WorkerSkills {
 public:
     virtual ~WorkerSkills() = default;
-    virtual Result<skill::Grant> grant(const access::SpaceId& space, const std::vector<std::string>& skills) = 0;
+    // `repositories`: addresses of the run's own; what skills grant on a forge is narrowed to them.
+    virtual Result<skill::Grant> grant(const access::SpaceId& space, const std::vector<std::string>& skills,
+                                       const std::vector<std::string>& repositories) = 0;
+    // The forges that the run must not write to: those with a registered repository, and those of its own ones.
+    virtual Result<std::vector<broker::ForgeHost>> forges(const access::SpaceId& space,
+                                                          const std::vector<std::string>& repositories) = 0;
     virtual Result<std::vector<SkillFolder>> folders(const access::SpaceId& space,
                                                      const std::vector<std::string>& skills) = 0;
     virtual std::shared_ptr<broker::SecretOpener> opener(const access::SpaceId& space, const RunId& run) = 0;

@@ -44,7 +44,8 @@ SkillForgeHttp::SkillForgeHttp(const access::AuditLog& audit, const skill::Skill
 Result<> SkillForgeHttp::authorize(const forge::Remote& remote, const net::Url& url, net::ClientRequest& request) {
     if (remote.skill_id.empty()) return {};
     const std::vector<std::string> skills{remote.skill_id};
-    const skill::Grant grant = TRY(m_skills.resolve(access::Caller::system(), remote.space, skills));
+    const skill::Grant grant =
+        TRY(m_skills.resolve(access::Caller::system(), remote.space, skills, skill::for_delivery()));
     const forge::Place place{url.host, url.port, url.target.substr(0, url.target.find('?'))};
     const skill::Credential* chosen = forge::choose_credential(grant, place, forge::ForgeUse::api, request.method);
     if (chosen == nullptr) return {};

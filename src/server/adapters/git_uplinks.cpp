@@ -90,7 +90,8 @@ Result<skill::Grant> BrokeredUplinks::grant_for(const forge::Remote& remote) con
         return narrow;
     }
     const std::vector<std::string> skills{remote.skill_id};
-    const skill::Grant whole = TRY(m_skills.resolve(access::Caller::system(), remote.space, skills));
+    const skill::Grant whole =
+        TRY(m_skills.resolve(access::Caller::system(), remote.space, skills, skill::for_delivery()));
     const skill::Credential* chosen = forge::choose_credential(whole, place, forge::ForgeUse::git);
     if (chosen == nullptr) return invalid("the skill has no credential for " + place.host);
     skill::Credential used = *chosen;

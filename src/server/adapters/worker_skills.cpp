@@ -26,8 +26,17 @@ private:
 
 } // namespace
 
-Result<skill::Grant> VaultWorkerSkills::grant(const access::SpaceId& space, const std::vector<std::string>& skills) {
-    return m_skills.resolve(access::Caller::system(), space, skills);
+Result<skill::Grant> VaultWorkerSkills::grant(const access::SpaceId& space, const std::vector<std::string>& skills,
+                                              const std::vector<std::string>& repositories) {
+    return m_skills.resolve(access::Caller::system(), space, skills, {skill::Audience::worker, repositories});
+}
+
+Result<std::vector<broker::ForgeHost>> VaultWorkerSkills::forges(const access::SpaceId& space,
+                                                                 const std::vector<std::string>& repositories) {
+    std::vector<std::string> urls = repositories;
+    if (m_repos != nullptr)
+        for (auto& url : TRY(m_repos->guarded_urls(space))) urls.push_back(std::move(url));
+    return broker::forge_hosts(urls);
 }
 
 Result<std::vector<run::SkillFolder>> VaultWorkerSkills::folders(const access::SpaceId& space,

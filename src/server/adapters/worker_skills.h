@@ -2,6 +2,7 @@
 // sandbox only. Thread-safe.
 #pragma once
 
+#include "forge/repos.h"
 #include "run/worker/worker_services.h"
 #include "secret/vault.h"
 #include "skill/skills.h"
@@ -10,12 +11,18 @@ namespace hone::server {
 
 class VaultWorkerSkills final : public run::WorkerSkills {
 public:
-    VaultWorkerSkills(sql::Database& database, const skill::Skills& skills, secret::Vault& vault)
+    // `repos` may be null: no repositories are registered.
+    VaultWorkerSkills(sql::Database& database, const skill::Skills& skills, secret::Vault& vault,
+                      const forge::Repos* repos)
         : m_database(database),
           m_skills(skills),
-          m_vault(vault) {}
+          m_vault(vault),
+          m_repos(repos) {}
 
-    Result<skill::Grant> grant(const access::SpaceId& space, const std::vector<std::string>& skills) override;
+    Result<skill::Grant> grant(const access::SpaceId& space, const std::vector<std::string>& skills,
+                               const std::vector<std::string>& repositories) override;
+    Result<std::vector<broker::ForgeHost>> forges(const access::SpaceId& space,
+                                                  const std::vector<std::string>& repositories) override;
     Result<std::vector<run::SkillFolder>> folders(const access::SpaceId& space,
                                                   const std::vector<std::string>& skills) override;
     std::shared_ptr<broker::SecretOpener> opener(const access::SpaceId& space, const run::RunId& run) override;
@@ -27,6 +34,7 @@ private:
     sql::Database& m_database;
     const skill::Skills& m_skills;
     secret::Vault& m_vault;
+    const forge::Repos* const m_repos;
 };
 
 } // namespace hone::server

@@ -20,6 +20,7 @@ Columns preset_columns() {
         {.title = "harness", .field = "settings.harness"},
         {.title = "model", .field = "settings.model"},
         {.title = "skills", .field = "settings.skills", .kind = Kind::list, .only_single = true},
+        {.title = "warnings", .field = "warnings", .kind = Kind::list, .only_single = true},
         {.title = "changed", .field = "updated_at", .kind = Kind::time},
         {.title = "description", .field = "description"},
     };

@@ -59,6 +59,7 @@ Columns skill_columns() {
         {.title = "scope", .field = "scope"},
         {.title = "version", .field = "version", .kind = Kind::number},
         {.title = "missing", .field = "missing", .kind = Kind::list},
+        {.title = "warnings", .field = "warnings", .kind = Kind::list, .only_single = true},
         {.title = "description", .field = "description", .only_single = true},
         {.title = "git", .field = "git.url", .only_single = true},
         {.title = "commit", .field = "git.commit", .only_single = true},

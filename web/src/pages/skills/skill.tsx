@@ -412,6 +412,11 @@ export function SkillPage({ params }: { params: Params }) {
                 Runs cannot use this skill yet: {skill.missing.join(", ")} is missing.
               </Note>
             )}
+            {skill.warnings.map((warning) => (
+              <Note key={warning} kind="warning" icon="warning">
+                {warning}
+              </Note>
+            ))}
             <Variables skill={skill} set_open={set_open} />
             {(skill.allow.length > 0 || skill.type === "custom") && (
               <Section title="Hosts without a secret">
