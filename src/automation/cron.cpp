@@ -206,25 +206,25 @@ std::optional<int64_t> Cron::next_on_wall(int64_t from, int64_t to) const {
     return std::nullopt;
 }
 
-std::optional<Time> Cron::next(Time after, const Zone& zone) const {
+std::optional<Time> Cron::next(Time after, const calendar::TimeZone& zone) const {
     const int64_t start = floor_divide(to_ns(after), 1'000'000'000);
     const int64_t limit = start + furthest;
     const auto moment = [](int64_t second) { return std::optional(from_ns(second * 1'000'000'000)); };
-    // Stretches change every few months; the counter only guards against a table that does not move on.
+    // Periods change every few months; the counter only guards against a table that does not move on.
     int64_t at = start;
     for (int guard = 0; at < limit && guard < 200; ++guard) {
-        const Zone::Stretch here = zone.at(at);
+        const calendar::TimeZone::Period here = zone.at(at);
         const int64_t end = std::min(here.end, limit);
         int64_t from = (at == start ? start + 1 : at) + here.offset;
         // Clocks were put back at the beginning: what the first pass has shown is not shown again.
         if (!m_any_hour) {
-            const Zone::Stretch before = zone.at(here.begin - 1);
+            const calendar::TimeZone::Period before = zone.at(here.begin - 1);
             if (before.offset > here.offset) from = std::max(from, here.begin + before.offset);
         }
         if (const auto found = next_on_wall(from, end + here.offset)) return moment(*found - here.offset);
         if (here.end >= limit) return std::nullopt;
         // Clocks are put forward at the end: what they leap over happens then.
-        const Zone::Stretch after_it = zone.at(here.end);
+        const calendar::TimeZone::Period after_it = zone.at(here.end);
         if (!m_any_hour && after_it.offset > here.offset && here.end > start &&
             next_on_wall(here.end + here.offset, here.end + after_it.offset))
             return moment(here.end);
@@ -233,7 +233,7 @@ std::optional<Time> Cron::next(Time after, const Zone& zone) const {
     return std::nullopt;
 }
 
-std::vector<Time> Cron::next(Time after, const Zone& zone, size_t count) const {
+std::vector<Time> Cron::next(Time after, const calendar::TimeZone& zone, size_t count) const {
     std::vector<Time> moments;
     while (moments.size() < count) {
         const auto found = next(moments.empty() ? after : moments.back(), zone);

@@ -11,7 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (schedule.error().message.empty()) std::abort();
         return 0;
     }
-    static const Zone berlin = Zone::find("Europe/Berlin").ok() ? Zone::find("Europe/Berlin").value() : Zone();
+    static const calendar::TimeZone berlin = calendar::TimeZone::find("Europe/Berlin").ok()
+                                                 ? calendar::TimeZone::find("Europe/Berlin").value()
+                                                 : calendar::TimeZone();
     Time before = from_ns(1'790'000'000'000'000'000);
     for (const Time moment : schedule.value().next(before, berlin, 5)) {
         if (moment <= before) std::abort();

@@ -7,7 +7,7 @@
 // the time that passes: nothing is skipped, nothing is doubled.
 #pragma once
 
-#include "automation/zone.h"
+#include "calendar/time_zone.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ public:
     static Result<Cron> parse(std::string_view expression);
 
     // The first moment after `after`; none when there is none within twelve years (30 February).
-    std::optional<Time> next(Time after, const Zone& zone) const;
+    std::optional<Time> next(Time after, const calendar::TimeZone& zone) const;
     // At most `count` moments after `after`.
-    std::vector<Time> next(Time after, const Zone& zone, size_t count) const;
+    std::vector<Time> next(Time after, const calendar::TimeZone& zone, size_t count) const;
 
 private:
     bool day_matches(int year, unsigned month, unsigned day, unsigned weekday) const;

@@ -17,8 +17,8 @@ Cron cron(std::string_view text) {
     if (!parsed.ok()) FAIL(text, ": ", parsed.error().message);
     return parsed.value();
 }
-Zone zone(std::string_view name) {
-    const auto found = Zone::find(name);
+calendar::TimeZone zone(std::string_view name) {
+    const auto found = calendar::TimeZone::find(name);
     if (!found.ok()) FAIL(found.error().message);
     return found.value();
 }
@@ -78,9 +78,9 @@ TEST_CASE("cron: what is wrong is named") {
     CHECK(refused("1, * * * *").find("minute") != std::string::npos);
     CHECK(refused("@noon").find("@hourly") != std::string::npos);
     CHECK(refused(std::string(300, '*')).find("200") != std::string::npos);
-    CHECK_FALSE(Zone::find("Mars/Olympus").ok());
-    CHECK_FALSE(Zone::find("../../etc/passwd").ok());
-    CHECK_FALSE(Zone::find("/etc/passwd").ok());
+    CHECK_FALSE(calendar::TimeZone::find("Mars/Olympus").ok());
+    CHECK_FALSE(calendar::TimeZone::find("../../etc/passwd").ok());
+    CHECK_FALSE(calendar::TimeZone::find("/etc/passwd").ok());
 }
 
 TEST_CASE("cron: leap days come, and days that never come are found out") {
@@ -126,7 +126,7 @@ TEST_CASE("cron: through a year each wall-clock time fires on each of its days, 
                                       "Asia/Kathmandu"};
     std::mt19937 luck(test_seed());
     for (const std::string_view name : zones) {
-        const Zone here = zone(name);
+        const calendar::TimeZone here = zone(name);
         for (int round = 0; round < 8; ++round) {
             const unsigned hour = round == 0 ? 2 : luck() % 24, minute = luck() % 60;
             const Cron daily = cron(std::to_string(minute) + " " + std::to_string(hour) + " * * *");
@@ -139,7 +139,7 @@ TEST_CASE("cron: through a year each wall-clock time fires on each of its days, 
                 ++count;
                 // It is the time on the wall, or the moment of a jump over it.
                 const int64_t second = to_ns(*moment) / 1'000'000'000;
-                const Zone::Stretch stretch = here.at(second);
+                const calendar::TimeZone::Period stretch = here.at(second);
                 const int64_t wall = (second + stretch.offset) % 86'400;
                 const bool shown = wall == hour * 3600 + minute * 60;
                 CHECK((shown || second == stretch.begin));
@@ -166,7 +166,7 @@ TEST_CASE("cron: the next moment is the one that a search second by second finds
     const auto pick = [&](std::initializer_list<std::string_view> choices) {
         return std::string(choices.begin()[luck() % choices.size()]);
     };
-    const Zone here = zone("Europe/Berlin");
+    const calendar::TimeZone here = zone("Europe/Berlin");
     for (int round = 0; round < 60; ++round) {
         const std::string text = pick({"*", "0", "*/20", "5-10"}) + " " + pick({"*", "*/7", "30", "0,59"}) + " * " +
                                  pick({"*", "1", "*/3", "29-31"}) + " " + pick({"*", "3", "2,10"}) + " " +

@@ -183,7 +183,7 @@ bool update_watch(Watch& watch, const Trigger& trigger, const Measured& measured
 std::vector<Time> next_firings(const Trigger& trigger, Time after, size_t count) {
     if (trigger.type != TriggerType::cron) return {};
     const auto cron = Cron::parse(trigger.schedule.value_or(""));
-    const auto zone = Zone::find(trigger.time_zone.value_or(""));
+    const auto zone = calendar::TimeZone::find(trigger.time_zone.value_or(""));
     if (!cron.ok() || !zone.ok()) return {};
     return cron.value().next(after, zone.value(), count);
 }

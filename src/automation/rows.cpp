@@ -124,7 +124,7 @@ Result<std::optional<SlotId>> insert_slot(sql::Transaction& transaction, const C
 std::optional<Time> next_evaluation(const Trigger& trigger, Time after) {
     if (trigger.type == TriggerType::cron) {
         const auto cron = Cron::parse(trigger.schedule.value_or(""));
-        const auto zone = Zone::find(trigger.time_zone.value_or(""));
+        const auto zone = calendar::TimeZone::find(trigger.time_zone.value_or(""));
         if (!cron.ok() || !zone.ok()) return std::nullopt;
         return cron.value().next(after, zone.value());
     }

@@ -29,7 +29,7 @@ struct Moments {
     int64_t older = 0;
 };
 
-Moments moments_between(const Cron& cron, const Zone& zone, Time from, Time now) {
+Moments moments_between(const Cron& cron, const calendar::TimeZone& zone, Time from, Time now) {
     Moments found;
     int64_t counted = 0;
     for (auto moment = cron.next(from, zone); moment && *moment <= now; moment = cron.next(*moment, zone)) {
@@ -90,8 +90,8 @@ Result<Plan> plan_of(const sql::Row& row) {
 }
 
 // The rows that the moments become: due, or skipped with the reason.
-std::vector<NewSlot> slots_of(const Plan& plan, const Moments& moments, const Cron& cron, const Zone& zone, Time now,
-                              Duration on_time) {
+std::vector<NewSlot> slots_of(const Plan& plan, const Moments& moments, const Cron& cron,
+                              const calendar::TimeZone& zone, Time now, Duration on_time) {
     std::vector<NewSlot> slots;
     const auto& newest = moments.newest;
     // A window reaches back to the moment before; the first one ever is as long as the one after it.
@@ -190,7 +190,7 @@ Result<> Scheduler::write_due(Time now, bool metrics) {
 Result<> Scheduler::write_cron(const sql::Row& row, Time now) {
     const Plan plan = TRY(plan_of(row));
     const Cron cron = TRY(Cron::parse(plan.trigger.schedule.value_or("")));
-    const Zone zone = TRY(Zone::find(plan.trigger.time_zone.value_or("")));
+    const calendar::TimeZone zone = TRY(calendar::TimeZone::find(plan.trigger.time_zone.value_or("")));
     const Moments moments = moments_between(cron, zone, plan.written_up_to, now);
     std::vector<NewSlot> slots;
     if (moments.first) slots = slots_of(plan, moments, cron, zone, now, m_options.on_time);

@@ -46,7 +46,7 @@ Result<> check_cron(Trigger& trigger) {
     trigger.schedule = std::string(trim(*trigger.schedule));
     const Cron cron = TRY(Cron::parse(*trigger.schedule));
     if (!trigger.time_zone || trigger.time_zone->empty()) trigger.time_zone = "UTC";
-    const Zone zone = TRY(Zone::find(*trigger.time_zone));
+    const calendar::TimeZone zone = TRY(calendar::TimeZone::find(*trigger.time_zone));
     // Any moment does: a schedule that never comes never comes from anywhere.
     if (!cron.next(from_ns(1'790'000'000'000'000'000), zone))
         return invalid("trigger.schedule: no day is ever like \"" + *trigger.schedule + "\"");

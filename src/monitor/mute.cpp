@@ -1,8 +1,9 @@
 #include "monitor/mute.h"
 
+#include "calendar/time_zone.h"
+
 #include <algorithm>
 #include <array>
-#include <date/tz.h>
 
 namespace hone::monitor {
 
@@ -26,20 +27,9 @@ Result<int> minute_of_day(const std::string& text) {
 }
 
 Result<int64_t> offset_seconds(const std::string& zone, Time now) {
-    if (zone.empty() || zone == "UTC") return int64_t{0};
-    // The library opens a file of this name.
-    const bool plain = zone.size() <= 64 && zone.front() != '/' && zone.find("..") == zone.npos &&
-                       std::all_of(zone.begin(), zone.end(), [](char letter) {
-                           return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '/' ||
-                                  letter == '_' || letter == '-' || letter == '+';
-                       });
-    try {
-        if (plain)
-            return date::locate_zone(zone)->get_info(std::chrono::floor<std::chrono::seconds>(now)).offset.count();
-    } catch (const std::exception&) { // unknown, or no time zones on this machine
-    }
-    return invalid("mute_windows: time_zone \"" + std::string(truncate_utf8(zone, 64)) +
-                   "\" is unknown; write a name like Europe/Berlin, or UTC");
+    auto found = calendar::TimeZone::find(zone);
+    if (!found.ok()) return invalid("mute_windows: " + found.error().message);
+    return found.value().at(to_ns(now) / 1'000'000'000).offset;
 }
 
 bool has_day(const MuteWindow& window, int64_t day_of_week) {
