@@ -8,6 +8,12 @@ namespace hone::telemetry {
 
 namespace {
 
+// Every table: a part is on disk before its insert is acknowledged, and a merged part before its sources are removed.
+constexpr std::string_view sync_merges = "min_rows_to_fsync_after_merge = 1";
+const std::string durable = "index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, "
+                            "old_parts_lifetime = 60, " +
+                            std::string(sync_merges);
+
 // A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
     "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
@@ -22,17 +28,19 @@ INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1,
 INDEX input_index input TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(input)),
 INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(output)))
 ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60,
-min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
-           std::string(merge_old_days);
+SETTINGS min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
+           durable + ", " + std::string(merge_old_days);
 }
 
 // The time range of a trace, so that reading one touches a few granules. Minimum and maximum: harmless to write twice.
-constexpr std::string_view create_trace_times = R"(CREATE TABLE IF NOT EXISTS hone.trace_times (
+std::string create_trace_times() {
+    return R"(CREATE TABLE IF NOT EXISTS hone.trace_times (
 project LowCardinality(String), trace_id FixedString(32),
 first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))
 ENGINE = AggregatingMergeTree ORDER BY (project, trace_id)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
+SETTINGS )" +
+           durable;
+}
 
 constexpr std::string_view eval_columns = R"(
 project LowCardinality(String), target Enum8('span'=1,'trace'=2,'chat_session'=3), target_id String,
@@ -44,13 +52,15 @@ created_ns Int64, updated_ns Int64, version UInt64, is_deleted UInt8)";
 std::string create_evals() {
     return "CREATE TABLE IF NOT EXISTS hone.evals (" + std::string(eval_columns) + R"()
 ENGINE = ReplacingMergeTree(version, is_deleted) ORDER BY (project, target, name, target_id, identifier)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
+SETTINGS )" +
+           durable;
 }
 
 std::string create_eval_history() {
     return "CREATE TABLE IF NOT EXISTS hone.eval_history (" + std::string(eval_columns) + R"()
 ENGINE = MergeTree ORDER BY (project, target, name, target_id, version)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 60)";
+SETTINGS )" +
+           durable;
 }
 
 // For SQL: what people call a trace and a session.
@@ -73,17 +83,22 @@ Result<> create_schema(ClickHouse& engine) {
     const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",
                                       create_spans(),
                                       "ALTER TABLE hone.spans MODIFY SETTING " + std::string(merge_old_days),
-                                      std::string(create_trace_times),
+                                      create_trace_times(),
                                       create_evals(),
                                       create_eval_history(),
                                       std::string(create_traces),
                                       std::string(create_chat_sessions)};
-    for (const std::string& statement : statements) {
+    const auto run = [&](const std::string& statement) -> Result<> {
         ClickHouseQuery query(statement);
         if (statement.starts_with("CREATE DATABASE")) query.database.clear(); // it may not be there yet
         query.deadline = std::chrono::seconds(30);
         TRY(engine.query(query));
-    }
+        return {};
+    };
+    for (const std::string& statement : statements) TRY(run(statement));
+    // Tables of earlier versions.
+    for (const std::string_view table : {"spans", "trace_times", "evals", "eval_history"})
+        TRY(run("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges)));
     return {};
 }
 
