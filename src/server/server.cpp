@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "otlp/simdjson_library.h"
 #include "server/backup/backup.h"
 #include "sql/migrate.h"
 #include "ui/ui.h"
@@ -85,6 +86,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
                                               const std::optional<std::string>& admin_password) {
     std::unique_ptr<Server> server(new Server(std::move(loaded), clock));
     TRY(server->open_data(admin_password));
+    TRY(otlp::load_simdjson());
     TRY(server->open_spans());
     TRY(server->open_repositories());
     TRY(server->open_workers());
