@@ -54,6 +54,18 @@ char* to_chars(char* first, const char* last, double value) {
     return function(first, last, value);
 }
 
+double from_chars(const char* first) noexcept {
+    static auto* const function =
+        hone::otlp::simdjson_function<double(const char*)>("_ZN8simdjson8internal10from_charsEPKc");
+    return function(first);
+}
+
+double from_chars(const char* first, const char* end) noexcept {
+    static auto* const function =
+        hone::otlp::simdjson_function<double(const char*, const char*)>("_ZN8simdjson8internal10from_charsEPKcS2_");
+    return function(first, end);
+}
+
 extern const error_code_info error_codes[];
 const error_code_info error_codes[] = {
     {SUCCESS, "no error"},
