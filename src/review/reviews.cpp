@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "review/pull_requests.h"
+#include "sql/columns.h"
 
 #include <fmt/format.h>
 #include <map>
