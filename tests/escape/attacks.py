@@ -420,7 +420,8 @@ def t19_disk(kind):
 
 
 def t19_hide(kind):
-    """Writes twice the limit of 20 MiB to /workspace where a walk over the tree does not easily see it, then waits to be noticed."""
+    """Writes more than the limit of 20 MiB to /workspace where a walk over the tree does not easily see it, then waits to be noticed.
+    Where only the growth of the host's disk shows it, twenty times as much, so that other programs of the host do not matter."""
     os.chdir("/workspace")
     block = b"x" * (1 << 20)
 
@@ -464,7 +465,7 @@ def t19_hide(kind):
                 os.unlink(f"f{number}")
                 os.close(descriptor)
         elif kind == "in flight":
-            for number in range(4):
+            for number in range(40):
                 descriptor = os.open(f"f{number}", os.O_RDWR | os.O_CREAT)
                 write_blocks(descriptor, 10)
                 pair = socket.socketpair()
@@ -474,7 +475,7 @@ def t19_hide(kind):
                 os.close(descriptor)
         elif kind == "not dumpable":
             libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: an ordinary user's watcher cannot look into it any more
-            for number in range(4):
+            for number in range(40):
                 kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
                 os.unlink(f"f{number}")
                 write_blocks(kept[-1], 10)
@@ -488,7 +489,7 @@ def t19_hide(kind):
     except OSError as error:
         return {kind: errno.errorcode[error.errno]}
     time.sleep(20)
-    return {kind: f"GOT 40 MiB hidden ({len(kept)} kept)"}
+    return {kind: f"GOT more than 20 MiB, {len(kept)} files kept"}
 
 
 def t9_hold(*_):

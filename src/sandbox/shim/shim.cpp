@@ -101,6 +101,7 @@ Result<> Shim::start() {
     // is handed over below, and by then the limits hold.
     if (m_start.tier == Tier::ns) TRY(set_limits());
     TRY(open_listener());
+    note_free_space();
     // Without its line in the log nothing of the worker runs. Pid 1 takes the command up
     // when it is there.
     TRY(note(EventKind::start, nullptr));

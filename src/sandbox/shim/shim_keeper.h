@@ -89,6 +89,7 @@ private:
     void watch_limits();
     void measure();
     void measure_watched();
+    void note_free_space();
     std::vector<dev_t> memory_devices() const;
     void measure_tree_use();
     bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
@@ -117,8 +118,8 @@ private:
     std::vector<Fd> m_held; // locks on layers and the image: they must not go while they are mounted
     Fd m_listener;
     Duration m_next_watch{};
-    int64_t m_memory_bytes = 0;   // at the last measurement, where no cgroup counts
-    int64_t m_free_at_start = -1; // of the watched place's file system
+    int64_t m_memory_bytes = 0;  // at the last measurement, where no cgroup counts
+    int64_t m_free_at_start = 0; // of the watched place's file system
     Duration m_stopped{};
     bool m_stopping = false;
     bool m_groups_removed = false;

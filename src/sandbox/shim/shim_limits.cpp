@@ -170,6 +170,14 @@ std::vector<dev_t> Shim::memory_devices() const {
     return devices;
 }
 
+// Before the worker runs: what it writes later must not be part of what is compared with.
+void Shim::note_free_space() {
+    if (!is_watched()) return;
+    Fd capture;
+    if (!m_volume) capture = Fd(::open(m_spec.capture->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    m_free_at_start = free_bytes(m_volume ? m_volume->files.get() : capture.get());
+}
+
 // Where the kernel cannot cap a place, it is measured. What could not be measured to the end counts as over the limit:
 // otherwise a worker would only have to make measuring hard.
 void Shim::measure_watched() {
@@ -187,7 +195,6 @@ void Shim::measure_watched() {
     }
     m_view.disk_bytes = size.bytes;
     const int64_t free = free_bytes(place), reserved = reserved_bytes(place);
-    if (m_free_at_start < 0) m_free_at_start = free;
     const bool host_is_full = free < reserved && m_free_at_start >= reserved;
     // Programs like ssh-agent hide what they hold, honestly; then the host's own growth is what can be measured.
     const bool hidden_growth = may_hide_files && m_free_at_start - free - size.bytes >= limits.disk_bytes;
