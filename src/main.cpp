@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
         {"restore", "Unpack a backup into a new data directory", server::restore_main},
         {"sandbox", "Run commands in sandboxes of this machine, without a server", whole<sandbox::sandbox_cli_main>},
         {"image", "Add, list and remove root images for sandboxes", whole<sandbox::sandbox_cli_main>},
+        {"user-reset-password", "Sets a temporary password in a data directory", server::reset_password_main, true},
         {"print", "Print a document made from the program itself", server::print_main, true},
         {"engine", "Holds the spans of a server", telemetry::engine_main, true},
         {"spawner", "Creates and destroys sandboxes on request", whole<sandbox::spawner_main>, true},

@@ -9,7 +9,7 @@ Result<std::optional<FirstStart>> Access::first_start(const std::optional<std::s
     if (!any.empty()) return std::optional<FirstStart>();
     FirstStart first{"admin@localhost", admin_password.value_or(""), admin_password.value_or("").empty()};
     if (first.generated) first.password = crypto::random_token(15);
-    // Who sets it owns the machine: a short one is not refused, the greeting speaks of it.
+    // Set by the administrator of the machine: a short one is accepted, with a warning at the start.
     const auto checked = check_password(first.password);
     if (!checked.ok() && first.password.size() > 10) return invalid("HONE_ADMIN_PASSWORD: " + checked.error().message);
     const std::string hashed = TRY(users.hash(first.password));

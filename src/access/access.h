@@ -4,6 +4,7 @@
 
 #include "access/invites.h"
 #include "access/keys.h"
+#include "access/password_resets.h"
 #include "access/projects.h"
 #include "access/saved_views.h"
 
@@ -29,19 +30,21 @@ public:
           users(database, clock, audit, policy.password_cost),
           spaces(database, clock, audit),
           logins(database, clock, audit, users, policy.login),
+          password_resets(database, clock, audit, users, logins),
           invites(database, clock, audit, users, spaces, logins, policy.invite_lifetime),
           projects(database, clock, audit),
           keys(database, clock, audit),
           saved_views(database, clock, audit, projects),
           m_database(database) {}
 
-    // Makes the space `default` and the user admin@localhost when there is no user yet; nothing otherwise.
+    // Creates the space `default` and the user admin@localhost when there is no user yet; nothing otherwise.
     Result<std::optional<FirstStart>> first_start(const std::optional<std::string>& admin_password);
 
     const AuditLog audit;
     Users users;
     Spaces spaces;
     Logins logins;
+    PasswordResets password_resets;
     Invites invites;
     Projects projects;
     Keys keys;

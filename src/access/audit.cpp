@@ -177,4 +177,17 @@ Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
     return verification;
 }
 
+Result<bool> AuditLog::rights_changed_since(int64_t& seq) const {
+    const auto head = TRY(m_database.query("SELECT seq FROM audit_head"));
+    const int64_t newest = head.empty() ? 0 : head.front().integer(0);
+    const int64_t before = std::exchange(seq, newest);
+    if (before == newest) return false;
+    if (before < 0) return true;
+    const auto found = TRY(m_database.query(
+        "SELECT 1 FROM audit_entries WHERE seq > ? AND (action LIKE 'log%' OR action LIKE 'user%' OR action LIKE "
+        "'member%' OR action LIKE 'key%' OR action LIKE 'project%' OR action LIKE 'space%') LIMIT 1",
+        before));
+    return !found.empty();
+}
+
 } // namespace hone::access

@@ -31,6 +31,9 @@ public:
     Result<> record(sql::Transaction& transaction, const Caller& caller, AuditRecord record) const;
     // For things that change nothing else, such as a refused login.
     Result<> record(const Caller& caller, AuditRecord record) const;
+    // Whether the log has an entry after `seq` about logins, users, members, keys, projects or spaces, which can take
+    // rights away. Sets `seq` to the newest entry. Below 0: nothing was read before.
+    Result<bool> rights_changed_since(int64_t& seq) const;
 
     // Newest first. `space` absent: the entries of the whole installation, for those who may verify it.
     Result<Page<AuditEntry>> list(const Caller& caller, const std::optional<SpaceId>& space, const AuditFilter& filter,
@@ -38,7 +41,7 @@ public:
     // Oldest first, the entries after `seq`; for export in pieces.
     Result<std::vector<AuditEntry>> entries_after(const Caller& caller, const std::optional<SpaceId>& space,
                                                   int64_t seq, int64_t limit) const;
-    // Recomputes every hash and looks for gaps, edits and a cut end.
+    // Recomputes every hash; finds gaps, edits and a cut end.
     Result<AuditVerification> verify(const Caller& caller) const;
 
 private:

@@ -1,5 +1,5 @@
-// Who is asking. Every domain function takes a `const Caller&` first and asks it: may you do this, here?
-// Made by Logins (cookie) and Keys (API key) for each request; a plain value, any thread.
+// Who sends a request. Every domain function takes a `const Caller&` first and checks its permissions with it.
+// Created by Logins (cookie) and Keys (API key) for each request; a plain value, any thread.
 #pragma once
 
 #include "access/permission.h"
@@ -37,6 +37,9 @@ using KeyId = Id<KeyTag>;
 using InviteId = Id<InviteTag>;
 using LoginSessionId = Id<LoginSessionTag>;
 
+// Stands for the runs that Signal starts by itself in the bindings of restricted projects.
+constexpr std::string_view signal_principal = "signal";
+
 enum class CallerKind { guest, user, key, system };
 constexpr auto enum_names(CallerKind) {
     return std::array{EnumName{CallerKind::guest, "guest"}, EnumName{CallerKind::user, "user"},
@@ -51,8 +54,9 @@ struct Caller {
     bool installation_owner = false;
     std::map<SpaceId, Role> roles; // a key has exactly one
     PermissionSet scope;           // what a key is limited to; everything for users
-    std::string run;               // of a run key: the run whose worker is asking
+    std::string run;               // of a run key: the run whose worker uses it
     ProjectId bound_project;       // of a run key: the only project it sees
+    std::string acts_for; // of a run key: the service key that started the run, or `signal`; its bindings count
 
     // Of a cookie session.
     LoginSessionId login_session;
@@ -62,18 +66,18 @@ struct Caller {
     std::string request_id;
 
     bool is_guest() const { return kind == CallerKind::guest; }
-    // The user's or the key's id; bindings of restricted projects name it.
-    std::string principal() const { return user.empty() ? key.text() : user.text(); }
-    // The id that the audit log and rate limits know.
+    // The id of the user or key that bindings of restricted projects name.
+    std::string principal() const { return !user.empty() ? user.text() : acts_for.empty() ? key.text() : acts_for; }
+    // The id in the audit log and in rate limits.
     std::string actor() const { return kind == CallerKind::key ? key.text() : user.text(); }
 
     std::optional<Role> role_in(const SpaceId& space) const;
     PermissionSet permissions_in(const SpaceId& space) const;
     PermissionSet permissions_of_installation() const;
-    // Whether the permission is held in any space at all, or in the installation: a first, cheap refusal.
+    // Whether the permission is held in any space, or in the installation: a first, cheap check.
     bool may_anywhere(Permission permission) const;
 
-    // The door: not_found for a space the caller has no part in (it must not learn that it exists), forbidden for a
+    // not_found for a space the caller is not a member of (it must not learn that the space exists), forbidden for a
     // space it knows.
     Result<> require(Permission permission, const SpaceId& space) const;
     Result<> require(Permission permission) const; // of the installation

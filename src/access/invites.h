@@ -24,7 +24,7 @@ public:
     Result<Invite> create(const Caller& caller, const SpaceId& space, const std::string& email, Role role);
     Result<Invite> revoke(const Caller& caller, const SpaceId& space, const InviteId& id);
 
-    // For whoever holds the link.
+    // For the holder of the link.
     Result<InviteInfo> look(std::string_view token) const;
     Result<Login> accept(const Caller& guest, std::string_view token, const std::optional<std::string>& name,
                          const std::string& password, const std::string& user_agent);

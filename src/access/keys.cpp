@@ -172,8 +172,10 @@ Result<Key> Keys::create_for_run(const NewRunKey& wanted) {
         TRY(transaction.execute("DELETE FROM api_keys WHERE id IN (SELECT key_id FROM run_keys WHERE run_id = ?)",
                                 wanted.run));
         Key made = TRY(insert(transaction, Caller::system(), key));
-        TRY(transaction.execute("INSERT INTO run_keys (key_id, run_id, project_id) VALUES (?, ?, ?)", made.id,
-                                wanted.run, wanted.project));
+        std::string starter = wanted.key ? wanted.key->text() : "";
+        if (starter.empty() && wanted.started_by_signal) starter = signal_principal;
+        TRY(transaction.execute("INSERT INTO run_keys (key_id, run_id, project_id, starter) VALUES (?, ?, ?, ?)",
+                                made.id, wanted.run, wanted.project, starter));
         TRY(m_audit.record(transaction, Caller::system(),
                            {"run_key_create", wanted.space, wanted.run, {{"project", wanted.project.text()}}}));
         return made;
@@ -227,7 +229,7 @@ Result<Key> Keys::rotate(const Caller& caller, const KeyId& id, Duration grace) 
     const Key old = TRY(manageable(caller, id));
     if (old.state != KeyState::active)
         return conflict("the key is " + std::string(name_of(old.state)) + "; create a new one");
-    // Whoever rotates learns the new key, so it must not hold more than they do; a user's own key never does.
+    // The caller receives the new key, so it must not hold more than the caller; a user's own key never does.
     if (old.user_id && *old.user_id != caller.user)
         return forbidden("only its user can rotate a personal key; revoke it instead");
     const PermissionSet scope = TRY(scope_of(old.scopes));
@@ -259,6 +261,23 @@ Result<Key> Keys::rotate(const Caller& caller, const KeyId& id, Duration grace) 
     });
 }
 
+// The key of a run holds what its starter's key holds at this moment, not at the start. False: that key has ended.
+Result<bool> Keys::limit_to_starter(Caller& caller, const std::string& starter) const {
+    if (starter.empty()) return true;
+    if (starter == signal_principal) {
+        caller.acts_for = signal_principal;
+        return true;
+    }
+    const auto rows = TRY(m_database.query(std::string(select_key) + " WHERE id = ?", starter));
+    if (rows.empty()) return false;
+    const Key key = key_of(rows.front());
+    const auto scope = scope_of(key.scopes);
+    if (key.state != KeyState::active || !scope.ok() || !caller.roles.contains(key.space_id)) return false;
+    caller.scope = caller.scope & scope.value();
+    if (!key.user_id) caller.acts_for = starter;
+    return true;
+}
+
 Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std::string request_id) {
     const auto wrong = [] { return unauthorized("the API key is unknown, expired or revoked"); };
     if (!secret.starts_with(key_start) || secret.size() != key_start.size() + 43) return wrong();
@@ -268,7 +287,8 @@ Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std
     const Key key = key_of(rows.front());
     if (key.state != KeyState::active) return wrong();
     Caller caller;
-    const auto bound = TRY(m_database.query("SELECT run_id, project_id FROM run_keys WHERE key_id = ?", key.id));
+    const auto bound =
+        TRY(m_database.query("SELECT run_id, project_id, starter FROM run_keys WHERE key_id = ?", key.id));
     if (!bound.empty()) {
         caller.run = bound.front().text(0);
         caller.bound_project = bound.front().id<ProjectTag>(1);
@@ -298,6 +318,7 @@ Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std
         if (!key.role) return wrong();
         caller.roles.emplace(key.space_id, *key.role);
     }
+    if (!bound.empty() && !TRY(limit_to_starter(caller, bound.front().text(2)))) return wrong();
     caller.peer = std::move(peer);
     caller.request_id = std::move(request_id);
     const Time now = m_clock.now();

@@ -1,5 +1,5 @@
 // API keys: 256 random bits, kept only as a hash. A personal key acts as its user, a service key has a role of its own;
-// both work in one space and never hold more than whoever made them. Thread-safe.
+// both work in one space and never hold more than their creator. Thread-safe.
 #pragma once
 
 #include "access/spaces.h"
@@ -14,13 +14,16 @@ struct NewKey {
     std::optional<Time> expires_at{};
 };
 
-// The key of a run: reads one project, nothing else, and never more than whoever started the run.
+// The key of a run: reads one project, nothing else, and never more than what started the run. When an API key started
+// it, that key's scopes and bindings count each time the run's key is used, and the run's key ends with it.
 struct NewRunKey {
     std::string run{};
     SpaceId space{};
     ProjectId project{};
-    std::optional<UserId> user{}; // who started it; else
-    std::optional<Role> role{};   // the role of the service key that did
+    std::optional<UserId> user{};   // who started it; else
+    std::optional<Role> role{};     // the role of the service key that did
+    std::optional<KeyId> key{};     // the API key that started it, personal or service
+    bool started_by_signal = false; // neither: the server itself did
     Time expires_at{};
 };
 
@@ -38,7 +41,7 @@ public:
     Result<Key> revoke(const Caller& caller, const KeyId& id);
     // A new key with the same rights; the old one works for `grace` more and cannot be rotated again.
     Result<Key> rotate(const Caller& caller, const KeyId& id, Duration grace);
-    // Made by the server itself when a run starts; it is not listed. A run has one: an older one ends.
+    // Created by the server when a run starts; it is not listed. A run has one: an older one ends.
     Result<Key> create_for_run(const NewRunKey& wanted);
     Result<> end_for_run(const std::string& run);
     // For showing a key to itself.
@@ -52,6 +55,7 @@ private:
     Result<Key> manageable(const Caller& caller, const KeyId& id) const;
     Result<> require_not_outlived(const Caller& caller, const std::optional<Time>& expires_at) const;
     Result<Key> insert(sql::Transaction& transaction, const Caller& caller, Key key) const;
+    Result<bool> limit_to_starter(Caller& caller, const std::string& starter) const;
 
     sql::Database& m_database;
     const Clock& m_clock;

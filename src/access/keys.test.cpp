@@ -310,3 +310,80 @@ TEST_CASE("a run key of a restricted project needs the binding of its starter") 
         CHECK(outcome(world.access.projects.find(world.with_key(secret), world.space, "secret")) == "ok");
     });
 }
+
+TEST_CASE("a run key holds what its starter's key holds, and ends with it") {
+    for_each_world([](World& world) {
+        const Project project = world.add_project(world.admin, world.space, "mine");
+        const auto start = [&](const Key& starter, const std::string& run) {
+            return *must(world.access.keys.create_for_run({.run = run,
+                                                           .space = world.space,
+                                                           .project = project.id,
+                                                           .user = starter.user_id,
+                                                           .role = starter.role,
+                                                           .key = starter.id,
+                                                           .expires_at = world.clock.now() + std::chrono::hours(1)}))
+                        .key;
+        };
+        const auto reads = [&](const std::string& secret) {
+            return outcome(world.access.projects.find(world.with_key(secret), world.space, "mine"));
+        };
+        auto& keys = world.access.keys;
+        // Started by keys that cannot read the project: neither can the worker.
+        const Key personal =
+            must(keys.create(world.admin, world.space, {.name = "starter", .scopes = {"run_start", "run_read"}}));
+        const Key service =
+            must(keys.create(world.admin, world.space,
+                             {.name = "ci", .kind = KeyKind::service, .scopes = {"run_start"}, .role = Role::member}));
+        CHECK(reads(start(personal, "run_1")) == "not_found");
+        CHECK(reads(start(service, "run_2")) == "not_found");
+        const Key reader =
+            must(keys.create(world.admin, world.space, {.name = "reader", .scopes = {"run_start", "project_read"}}));
+        const std::string secret = start(reader, "run_3");
+        CHECK(reads(secret) == "ok");
+        must(keys.revoke(world.admin, reader.id));
+        CHECK(outcome(keys.authenticate(secret, "", "")) == "unauthorized");
+        const Key brief = must(keys.create(
+            world.admin, world.space, {.name = "brief", .expires_at = world.clock.now() + std::chrono::minutes(5)}));
+        const std::string brief_run = start(brief, "run_4");
+        CHECK(reads(brief_run) == "ok");
+        world.clock.advance(std::chrono::minutes(6));
+        CHECK(outcome(keys.authenticate(brief_run, "", "")) == "unauthorized");
+    });
+}
+
+TEST_CASE("runs of a bound service key and of bound Signal read a restricted project, others do not") {
+    for_each_world([](World& world) {
+        const Project closed = world.add_project(world.admin, world.space, "closed", true);
+        const Key service = must(world.access.keys.create(
+            world.admin, world.space, {.name = "ci", .kind = KeyKind::service, .role = Role::member}));
+        const auto run_of = [&](std::optional<KeyId> key, bool by_signal) {
+            const auto made =
+                must(world.access.keys.create_for_run({.run = key ? "run_1" : "run_2",
+                                                       .space = world.space,
+                                                       .project = closed.id,
+                                                       .role = Role::viewer,
+                                                       .key = key,
+                                                       .started_by_signal = by_signal,
+                                                       .expires_at = world.clock.now() + std::chrono::hours(1)}));
+            return world.with_key(*made.key);
+        };
+        const auto reads = [&](const Caller& caller) {
+            return outcome(world.access.projects.find(caller, world.space, closed.id.text()));
+        };
+        CHECK(reads(run_of(service.id, false)) == "not_found");
+        CHECK(reads(run_of({}, true)) == "not_found");
+        must(world.access.projects.bind(world.admin, closed.id, service.id.text(), Role::viewer));
+        CHECK(reads(run_of(service.id, false)) == "ok");
+        CHECK(reads(run_of({}, true)) == "not_found");
+        const Binding bound =
+            must(world.access.projects.bind(world.admin, closed.id, std::string(signal_principal), Role::viewer));
+        CHECK(bound.name == "Signal");
+        const Caller signal = run_of({}, true);
+        CHECK(reads(signal) == "ok");
+        CHECK(must(world.access.projects.list(signal, world.space, {}, {})).data.size() == 1);
+        CHECK(outcome(world.access.projects.find(signal, world.space, closed.id.text(), Permission::eval_write)) ==
+              "forbidden");
+        must(world.access.projects.unbind(world.admin, closed.id, std::string(signal_principal)));
+        CHECK(reads(signal) == "not_found");
+    });
+}

@@ -2,11 +2,15 @@
 
 #include "access/names.h"
 
+#include <arpa/inet.h>
+
 namespace hone::access {
 
 namespace {
 
 constexpr Duration forget_failures_after = std::chrono::hours(24);
+constexpr Duration forget_peers_after = std::chrono::hours(24 * 180);
+constexpr int64_t most_known_peers = 50;
 constexpr Duration seen_resolution = std::chrono::minutes(1);
 constexpr int64_t longest_lockout_factor = 24;
 // How far a clock may be set back without ending the sessions made before.
@@ -16,7 +20,7 @@ std::string hash_text(std::string_view token) {
     return to_hex(crypto::hash(token));
 }
 
-// Verified when the account does not exist, so that an answer takes as long as for one that does.
+// Verified when the account does not exist, so that the response takes as long as for one that does.
 const std::string& decoy_hash(crypto::PasswordCost cost) {
     static const std::string hashes[2] = {
         crypto::hash_password("decoy", crypto::PasswordCost::interactive).value(),
@@ -25,81 +29,140 @@ const std::string& decoy_hash(crypto::PasswordCost cost) {
     return hashes[static_cast<size_t>(cost)];
 }
 
-// What wrong passwords are counted for. `email` is empty when what was typed is no address.
-std::vector<std::string> subjects_of(const Caller& guest, const std::string& email) {
-    std::vector<std::string> subjects{"peer:" + guest.peer};
-    if (!email.empty()) subjects.push_back("email:" + email);
-    return subjects;
-}
+// One counter of wrong passwords.
+struct Counter {
+    std::string subject;
+    int64_t limit;
+    int64_t longest_factor; // of the policy's lockout
+    bool locks;             // false: it is counted for others, and does not stop this attempt
+};
 
 PermissionSet everything() {
     return permissions_of(Role::owner) | installation_permissions();
 }
 
+std::vector<Counter> counters_of(const std::string& email, const std::string& peer, bool known_peer, int64_t attempts) {
+    std::vector<Counter> counters;
+    // An address can be an office with many people behind it: it gets ten times as many tries.
+    counters.push_back({"peer:" + peer, attempts * 10, longest_lockout_factor, !known_peer});
+    if (email.empty()) return counters;
+    // A short lock only where the account's user logs in from: it may be the user who cannot remember.
+    counters.push_back({"pair:" + email + " " + peer, attempts, known_peer ? 1 : longest_lockout_factor, true});
+    // Many addresses that try one account.
+    if (!known_peer) counters.push_back({"account:" + email, attempts * 10, longest_lockout_factor, true});
+    return counters;
+}
+
 } // namespace
 
-Result<Duration> Logins::locked_for(const std::vector<std::string>& subjects) const {
+std::string peer_group(const std::string& peer) {
+    in6_addr address{};
+    if (inet_pton(AF_INET6, peer.c_str(), &address) != 1) return peer;
+    const std::string_view bytes(reinterpret_cast<const char*>(address.s6_addr), 16);
+    constexpr std::string_view mapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+    if (bytes.starts_with(mapped)) {
+        char text[INET_ADDRSTRLEN] = {};
+        inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof text);
+        return text;
+    }
+    return to_hex(bytes.substr(0, 8)) + "/64";
+}
+
+Result<Logins::Attempt> Logins::attempt_of(const Caller& guest, const std::string& email) const {
+    // What is not an address is not stored anywhere: people type their password into the wrong field.
+    const auto address = checked_email(email);
+    Attempt attempt{address.ok() ? address.value() : "", peer_group(guest.peer)};
+    const auto known = TRY(m_database.query("SELECT 1 FROM known_peers k JOIN users u ON u.id = k.user_id WHERE "
+                                            "u.email = ? AND k.peer = ?",
+                                            attempt.email, attempt.peer));
+    attempt.known_peer = !known.empty();
+    return attempt;
+}
+
+Result<Duration> Logins::locked_for(sql::Transaction& transaction, const Attempt& attempt) const {
     Duration longest(0);
-    for (const auto& subject : subjects) {
-        const auto rows = TRY(m_database.query("SELECT locked_until FROM login_failures WHERE subject = ?", subject));
+    for (const Counter& counter : counters_of(attempt.email, attempt.peer, attempt.known_peer, m_policy.attempts)) {
+        if (!counter.locks) continue;
+        const auto rows =
+            TRY(transaction.query("SELECT locked_until FROM login_failures WHERE subject = ?", counter.subject));
         if (rows.empty()) continue;
         const Duration left = rows.front().time(0) - m_clock.now();
-        // A clock that went back must not lock anybody out for long.
-        if (left <= m_policy.lockout * longest_lockout_factor) longest = std::max(longest, left);
+        // A clock that was set back must not lock an account for long.
+        if (left <= m_policy.lockout * counter.longest_factor) longest = std::max(longest, left);
     }
     return longest;
 }
 
 Result<Duration> Logins::locked_for(const Caller& guest, const std::string& email) const {
-    return locked_for(subjects_of(guest, lowercase_ascii(trim(email))));
+    const Attempt attempt = TRY(attempt_of(guest, email));
+    return m_database.read([&](sql::Transaction& transaction) { return locked_for(transaction, attempt); });
 }
 
-Result<> Logins::refuse_while_locked(const std::vector<std::string>& subjects) const {
-    const Duration left = TRY(locked_for(subjects));
-    if (left <= Duration(0)) return {};
-    return busy("too many wrong passwords; try again in " +
-                std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) + " seconds");
-}
-
-Result<> Logins::count_failure(const Caller& guest, const std::string& email,
-                               const std::vector<std::string>& subjects) {
+Result<> Logins::reserve(Attempt& attempt) const {
     const Time now = m_clock.now();
-    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        for (const auto& subject : subjects) {
+    std::map<std::string, Attempt::Lock> locks;
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        locks.clear();
+        const Duration left = TRY(locked_for(transaction, attempt));
+        if (left > Duration(0))
+            return busy("too many wrong passwords; try again in " +
+                        std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) + " seconds");
+        for (const Counter& counter : counters_of(attempt.email, attempt.peer, attempt.known_peer, m_policy.attempts)) {
             const auto rows = TRY(transaction.query("INSERT INTO login_failures (subject, failures, last_at, "
                                                     "locked_until) VALUES (?, 1, ?, 0) ON CONFLICT (subject) "
                                                     "DO UPDATE SET failures = CASE WHEN login_failures.last_at < ? "
                                                     "THEN 1 ELSE login_failures.failures + 1 END, "
-                                                    "last_at = excluded.last_at RETURNING failures",
-                                                    subject, now, now - forget_failures_after));
-            // An address may be an office with many people behind it: it gets ten times as many tries.
-            const int64_t allowed = subject.starts_with("peer:") ? m_policy.attempts * 10 : m_policy.attempts;
-            const int64_t over = rows.front().integer(0) - allowed;
+                                                    "last_at = excluded.last_at RETURNING failures, locked_until",
+                                                    counter.subject, now, now - forget_failures_after));
+            const int64_t over = rows.front().integer(0) - counter.limit;
             if (over < 0) continue;
-            const int64_t factor = std::min<int64_t>(longest_lockout_factor, int64_t{1} << std::min<int64_t>(over, 5));
-            TRY(transaction.execute("UPDATE login_failures SET locked_until = ? WHERE subject = ?",
-                                    now + m_policy.lockout * factor, subject));
+            const int64_t factor = std::min<int64_t>(counter.longest_factor, int64_t{1} << std::min<int64_t>(over, 5));
+            const Time until = now + m_policy.lockout * factor;
+            TRY(transaction.execute("UPDATE login_failures SET locked_until = ? WHERE subject = ?", until,
+                                    counter.subject));
+            locks[counter.subject] = {rows.front().time(1), until};
         }
-        return m_audit.record(transaction, guest, {"login_refused", {}, email});
+        return {};
+    }));
+    attempt.locks = std::move(locks);
+    return {};
+}
+
+Result<> Logins::take_back(const Attempt& attempt) const {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        for (const Counter& counter : counters_of(attempt.email, attempt.peer, attempt.known_peer, m_policy.attempts)) {
+            if (counter.subject.starts_with("pair:")) {
+                TRY(transaction.execute("DELETE FROM login_failures WHERE subject = ?", counter.subject));
+                continue;
+            }
+            // Only the lock that this attempt has set: the right password of one account must not unlock the address
+            // for guesses at others.
+            const auto own = attempt.locks.find(counter.subject);
+            const auto lock = own == attempt.locks.end() ? Attempt::Lock{Time{}, Time(Duration(-1))} : own->second;
+            TRY(transaction.execute("UPDATE login_failures SET failures = failures - 1, locked_until = CASE WHEN "
+                                    "locked_until = ? THEN ? ELSE locked_until END WHERE subject = ?",
+                                    lock.set, lock.before, counter.subject));
+            TRY(transaction.execute("DELETE FROM login_failures WHERE subject = ? AND failures <= 0", counter.subject));
+        }
+        return {};
     });
 }
 
 Result<UserId> Logins::prove(const Caller& guest, const std::string& email, const std::string& password) {
-    // What is no address is not kept anywhere: people type their password into the wrong field.
-    const auto address = checked_email(email);
-    const std::string lower = address.ok() ? address.value() : "";
-    if (password.size() > 1000) return unauthorized("wrong e-mail address or password");
-    const auto subjects = subjects_of(guest, lower);
-    TRY(refuse_while_locked(subjects));
-    const auto rows = TRY(m_database.query("SELECT id, password_hash, disabled FROM users WHERE email = ?", lower));
+    const auto wrong = [] { return unauthorized("wrong e-mail address or password"); };
+    if (password.size() > 1000) return wrong();
+    Attempt attempt = TRY(attempt_of(guest, email));
+    TRY(reserve(attempt));
+    const auto rows =
+        TRY(m_database.query("SELECT id, password_hash, disabled FROM users WHERE email = ?", attempt.email));
     const std::string& hashed = rows.empty() ? decoy_hash(m_users.cost()) : rows.front().text(1);
     const bool right = crypto::verify_password(hashed, password);
     if (rows.empty() || !right || rows.front().flag(2)) {
-        TRY(count_failure(guest, lower, subjects));
-        return unauthorized("wrong e-mail address or password");
+        TRY(m_audit.record(guest, {"login_refused", {}, attempt.email}));
+        return wrong();
     }
     const UserId user = rows.front().id<UserTag>(0);
-    TRY(m_database.execute("DELETE FROM login_failures WHERE subject = ?", "email:" + lower));
+    TRY(take_back(attempt));
     if (crypto::needs_rehash(hashed, m_users.cost())) {
         const std::string fresh = TRY(m_users.hash(password));
         TRY(m_database.execute("UPDATE users SET password_hash = ? WHERE id = ?", fresh, user));
@@ -111,7 +174,7 @@ Result<> Logins::change_password(const Caller& caller, const std::string& curren
     TRY(caller.require_user());
     TRY(check_password(wanted));
     if (wanted == current) return invalid("the new password must differ from the current one");
-    // A stolen cookie must not be a way to guess the password at leisure.
+    // A stolen cookie must not be a way around the throttling of guesses.
     const User user = TRY(m_users.find(caller.user));
     if (auto proven = prove(caller, user.email, current); !proven.ok())
         return proven.error().code == Code::unauthorized ? forbidden("the current password is wrong") : proven.error();
@@ -143,6 +206,12 @@ Result<Login> Logins::open_session(const Caller& guest, const UserId& user, cons
             id, user, hash_text(token), crypto::random_token(), guest.peer, agent, now, now,
             now + m_policy.session_lifetime));
         TRY(transaction.execute("UPDATE users SET last_login_at = ? WHERE id = ?", now, user));
+        TRY(transaction.execute("INSERT INTO known_peers (user_id, peer, last_login_at) VALUES (?, ?, ?) ON CONFLICT "
+                                "(user_id, peer) DO UPDATE SET last_login_at = excluded.last_login_at",
+                                user, peer_group(guest.peer), now));
+        TRY(transaction.execute("DELETE FROM known_peers WHERE user_id = ? AND peer NOT IN (SELECT peer FROM "
+                                "known_peers WHERE user_id = ? ORDER BY last_login_at DESC, peer LIMIT ?)",
+                                user, user, most_known_peers));
         const auto email = TRY(transaction.query("SELECT email FROM users WHERE id = ?", user));
         if (email.empty()) return not_found("user " + user.text());
         Caller actor = guest;
@@ -156,7 +225,7 @@ Result<Login> Logins::open_session(const Caller& guest, const UserId& user, cons
 }
 
 Result<Caller> Logins::authenticate(std::string_view token, std::string peer, std::string request_id) {
-    const auto over = [] { return unauthorized("the login is over; log in again"); };
+    const auto over = [] { return unauthorized("the login has ended; log in again"); };
     if (token.size() != 43) return over();
     const Time now = m_clock.now();
     const auto rows =
@@ -167,7 +236,7 @@ Result<Caller> Logins::authenticate(std::string_view token, std::string peer, st
     if (rows.empty()) return over();
     const auto row = rows.front();
     if (row.flag(8)) return over();
-    // Deleted at once: a clock that is set back must not revive it, nor stretch a session made under a wrong clock.
+    // Deleted immediately: a clock that is set back must not revive it, nor stretch a session made under a wrong clock.
     if (now >= row.time(3) || row.time(4) > now + harmless_step_back) {
         TRY(m_database.execute("DELETE FROM login_sessions WHERE id = ?", row.id<LoginSessionTag>(0)));
         return over();
@@ -232,6 +301,8 @@ Result<int64_t> Logins::sweep() {
     const int64_t ended = TRY(m_database.execute("DELETE FROM login_sessions WHERE expires_at <= ?", now));
     TRY(m_database.execute("DELETE FROM login_failures WHERE last_at < ? AND locked_until < ?",
                            now - forget_failures_after, now));
+    TRY(m_database.execute("DELETE FROM known_peers WHERE last_login_at < ?", now - forget_peers_after));
+    TRY(m_database.execute("DELETE FROM password_resets WHERE expires_at <= ?", now));
     return ended;
 }
 

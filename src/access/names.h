@@ -1,4 +1,4 @@
-// What names, e-mail addresses and passwords must look like; the errors tell the person what to change.
+// What names, e-mail addresses and passwords must look like; the errors name what to change.
 #pragma once
 
 #include "base/result.h"

@@ -17,7 +17,7 @@ struct PageRequest {
     int64_t limit = default_page;
     std::optional<std::string> cursor;
 
-    // The place to go on from; empty at the start.
+    // The cursor of the next page; empty at the start.
     Result<std::string> after() const {
         if (!cursor) return std::string();
         if (cursor->size() > 300) return invalid("cursor is not one that this list gave out");
@@ -34,7 +34,7 @@ struct Page {
     std::optional<std::string> next_cursor;
 };
 
-// `rows` were fetched with limit + 1: the extra one only tells that there is more. `place` gives a row's cursor text.
+// `rows` were fetched with limit + 1: the extra one shows that there is more. `place` gives a row's cursor text.
 template <class T, class Place>
 Page<T> make_page(std::vector<T> rows, const PageRequest& request, Place place) {
     Page<T> page;

@@ -33,7 +33,7 @@ constexpr PermissionRow table[] = {
     {skill_read, "See skills: variables, hosts, names of secrets; never a secret.", false, Role::viewer},
     {skill_write, "Create, change and delete skills.", false, Role::admin},
     {secret_write, "Set, replace and delete the secrets of skills.", false, Role::admin},
-    {automation_read, "See automations and what became of every due moment.", false, Role::viewer},
+    {automation_read, "See automations and their history.", false, Role::viewer},
     {automation_write, "Create, change, pause and delete automations, run them now.", false, Role::member},
     {monitor_read, "See monitors, their history and where they notify.", false, Role::viewer},
     {monitor_write, "Create, change, mute and delete monitors and destinations of notices.", false, Role::member},

@@ -1,4 +1,4 @@
-// Roles are sets of permissions; a permission is a resource and an action. One table says what each means and which
+// Roles are sets of permissions; a permission is a resource and an action. One table defines what each means and which
 // roles hold it; the API, the UI and docs/permissions.md are made from it. Pure data, any thread.
 #pragma once
 

@@ -42,7 +42,7 @@ Result<PermissionSet> Projects::permissions_in(const Caller& caller, const Proje
     if (!project.restricted || caller.kind == CallerKind::system) return in_space;
     PermissionSet allowed;
     if (in_space.has(Permission::project_bind)) allowed.add(Permission::project_bind);
-    if (in_space.empty()) return allowed; // a binding never lets a stranger into the space
+    if (in_space.empty()) return allowed; // a binding gives nothing to those outside the space
     const auto rows = TRY(m_database.query("SELECT role FROM bindings WHERE project_id = ? AND principal = ?",
                                            project.id, caller.principal()));
     if (!rows.empty())
@@ -161,7 +161,7 @@ Result<Project> Projects::find_or_create_for_traces(const Caller& caller, const 
     if (auto found = known(); found.ok() || found.error().code != Code::not_found) return found;
     auto made = insert(caller, project);
     if (made.ok() || made.error().code != Code::conflict) return made;
-    // Somebody else was quicker, or it is a restricted project that this caller does not see.
+    // Another request was faster, or it is a restricted project that this caller does not see.
     auto found = known();
     if (!found.ok() && found.error().code == Code::not_found)
         return forbidden("traces cannot be sent to a project named " + project.name + " with this key");
@@ -180,7 +180,7 @@ Result<Project> Projects::insert(const Caller& caller, const Project& project) {
                                 "created_at) VALUES (?,?,?,?,?,?,?)",
                                 made.id, made.space_id, made.name, made.description, made.restricted,
                                 made.retention_days, made.created_at));
-        // Whoever creates a restricted project can get into it.
+        // The creator of a restricted project can see it.
         if (made.restricted && caller.kind != CallerKind::system)
             TRY(transaction.execute("INSERT INTO bindings (project_id, principal, role, created_at) VALUES (?,?,?,?)",
                                     made.id, caller.principal(),
@@ -251,8 +251,8 @@ Result<std::vector<Binding>> Projects::bindings(const Caller& caller, const Proj
                              id));
     std::vector<Binding> bindings;
     for (const auto& row : rows)
-        bindings.push_back(
-            {row.text(0), row.text(1), parse_enum<Role>(row.text(2)).value_or(Role::viewer), row.time(3)});
+        bindings.push_back({row.text(0), row.text(0) == signal_principal ? "Signal" : row.text(1),
+                            parse_enum<Role>(row.text(2)).value_or(Role::viewer), row.time(3)});
     return bindings;
 }
 
@@ -264,8 +264,10 @@ Result<Binding> Projects::bind(const Caller& caller, const ProjectId& id, const 
             "SELECT u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.space_id = ? AND m.user_id = ? "
             "UNION ALL SELECT name FROM api_keys WHERE space_id = ? AND id = ? AND user_id IS NULL",
             project.space_id, principal, project.space_id, principal));
-        if (known.empty())
+        std::string name = principal == signal_principal ? "Signal" : "";
+        if (name.empty() && known.empty())
             return not_found("a member or service key " + std::string(truncate_utf8(principal, 100)) + " of the space");
+        if (name.empty()) name = known.front().text(0);
         const Time now = m_clock.now();
         TRY(transaction.execute("INSERT INTO bindings (project_id, principal, role, created_at) VALUES (?,?,?,?) "
                                 "ON CONFLICT (project_id, principal) DO UPDATE SET role = excluded.role",
@@ -275,7 +277,7 @@ Result<Binding> Projects::bind(const Caller& caller, const ProjectId& id, const 
             {"project_bind", project.space_id, id.text(), {{"principal", principal}, {"role", name_of(role)}}}));
         const auto row = TRY(
             transaction.query("SELECT created_at FROM bindings WHERE project_id = ? AND principal = ?", id, principal));
-        return Binding{principal, known.front().text(0), role, row.front().time(0)};
+        return Binding{principal, name, role, row.front().time(0)};
     });
 }
 

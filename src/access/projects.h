@@ -38,14 +38,14 @@ public:
     // The project that traces are sent to; made on first use. Needs trace_write, and nothing else to make it.
     Result<Project> find_or_create_for_traces(const Caller& caller, const SpaceId& space, const std::string& name);
     Result<Project> update(const Caller& caller, const ProjectId& id, const ProjectChange& change);
-    // Gone for everybody at once; the data follows (purge).
+    // Invisible immediately; the data is deleted later (purge).
     Result<> remove(const Caller& caller, const ProjectId& id);
 
     Result<std::vector<Binding>> bindings(const Caller& caller, const ProjectId& id) const;
     Result<Binding> bind(const Caller& caller, const ProjectId& id, const std::string& principal, Role role);
     Result<> unbind(const Caller& caller, const ProjectId& id, const std::string& principal);
 
-    // The condition that `column` names a project of which the caller may read what lies in it: for lists of things
+    // The condition that `column` names a project whose content the caller may read: for lists of things
     // that belong to projects. Always true for the system.
     struct Condition {
         std::string sql;

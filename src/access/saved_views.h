@@ -1,5 +1,5 @@
-// Views of a project's lists under a name: filter, range, columns, as the part of the page's address after the question
-// mark. Everybody who sees the project sees them; one of each page may open by itself. Thread-safe.
+// Views of a project's lists under a name: filter, range, columns, as the query string of the page's
+// URL. All who see the project see them; one of each page may open by itself. Thread-safe.
 #pragma once
 
 #include "access/projects.h"

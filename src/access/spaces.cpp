@@ -225,7 +225,7 @@ Result<Member> Spaces::set_role(const Caller& caller, const SpaceId& space, cons
 }
 
 Result<> Spaces::remove_member(const Caller& caller, const SpaceId& space, const UserId& user) {
-    // Everybody may leave; removing others needs the permission.
+    // Every member may leave; removing others needs the permission.
     if (caller.user != user || caller.kind != CallerKind::user)
         TRY(caller.require(Permission::member_manage, space));
     else

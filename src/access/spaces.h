@@ -1,4 +1,4 @@
-// Spaces and their members. Nobody can give or take more than they have themselves; a space always keeps an owner.
+// Spaces and their members. A caller can grant and remove only what it holds itself; a space always keeps an owner.
 // Thread-safe.
 #pragma once
 

@@ -87,7 +87,7 @@ struct Invite {
         Field{"created_at", &Invite::created_at, ""},
         Field{"expires_at", &Invite::expires_at, ""},
         Field{"state", &Invite::state, ""},
-        Field{"path", &Invite::path, "Path of the page that accepts it; only in the answer that creates it."},
+        Field{"path", &Invite::path, "Path of the page that accepts it; only in the response that creates it."},
     };
 };
 
@@ -132,7 +132,8 @@ struct Binding {
     Role role = Role::viewer;
     Time created_at{};
     static constexpr std::tuple fields{
-        Field{"principal", &Binding::principal, "A user id or the id of a service key."},
+        Field{"principal", &Binding::principal,
+              "Id of a user or of a service key, or `signal`: the runs that Signal starts."},
         Field{"name", &Binding::name, ""},
         Field{"role", &Binding::role, ""},
         Field{"created_at", &Binding::created_at, ""},
@@ -180,7 +181,7 @@ struct Key {
         Field{"last_used_at", &Key::last_used_at, "To within a minute."},
         Field{"revoked_at", &Key::revoked_at, ""},
         Field{"state", &Key::state, ""},
-        Field{"key", &Key::key, "The key itself; only in the answer that creates it."},
+        Field{"key", &Key::key, "The key itself; only in the response that creates it."},
     };
 };
 

@@ -19,6 +19,11 @@ const Route access_table[] = {
     route<change_password>("POST", "/v1/me/password", login, "Change my password; ends my other logins.").secret(),
     route<list_login_sessions>("GET", "/v1/me/sessions", login, "My logins."),
     route<end_login_session>("DELETE", "/v1/me/sessions/{login}", login, "End one of my logins."),
+    route<request_password_reset>("POST", "/v1/password_resets", guest, "Request a link for a new password by mail."),
+    route<get_password_reset>("GET", "/v1/password_resets/{reset}", guest, "The account of an open password link."),
+    route<complete_password_reset>("POST", "/v1/password_resets/{reset}", guest,
+                                   "Set a new password with a link; ends all other logins and logs in.")
+        .secret(),
     route<look_at_invite>("GET", "/v1/invites/{token}", guest, "What an invite's link offers."),
     route<accept_invite>("POST", "/v1/invites/{token}/accept", guest, "Become a member by an invite; logs in.")
         .secret(),
@@ -50,6 +55,10 @@ const Route access_table[] = {
                             "Tokens and cost of model calls by day, model, run, automation or project."),
     route<list_users>("GET", "/v1/users", need(user_manage), "All users."),
     route<update_user>("PATCH", "/v1/users/{user}", need(user_manage), "Rename, disable, or make installation owner."),
+
+    route<create_password_reset>("POST", "/v1/users/{user}/password_reset", need(user_manage),
+                                 "Create a link that sets a new password; it is shown once and expires in an hour.")
+        .secret(),
 
     route<list_projects>("GET", "/v1/projects", need(project_read), "Projects of a space."),
     route<create_project>("POST", "/v1/projects", need(project_create), "Create a project."),

@@ -5,6 +5,32 @@
 
 namespace hone::api {
 
+struct PasswordResetRequested {
+    bool by_mail = false;
+    static constexpr std::tuple fields{
+        Field{
+            "by_mail", &PasswordResetRequested::by_mail,
+            "If the account exists, a link is sent to it; false: this server sends no mail, an installation owner can "
+            "create a link."},
+    };
+};
+
+struct PasswordResetInfo {
+    std::string email;
+    static constexpr std::tuple fields{Field{"email", &PasswordResetInfo::email, "E-mail address of the account."}};
+};
+
+struct PasswordResetLink {
+    std::string email;
+    std::string path;
+    Time expires_at{};
+    static constexpr std::tuple fields{
+        Field{"email", &PasswordResetLink::email, "E-mail address of the account."},
+        Field{"path", &PasswordResetLink::path, "Path of the page that sets the password; only in this response."},
+        Field{"expires_at", &PasswordResetLink::expires_at, "An hour after it was created."},
+    };
+};
+
 struct Me {
     std::optional<access::User> user;
     std::optional<access::Key> key;

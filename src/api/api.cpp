@@ -110,7 +110,8 @@ Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
       m_routes(routes()),
       m_rate_limit(services.clock, options.requests_per_minute),
       m_idempotency(services.database, services.clock),
-      m_metrics(m_routes.size()) {
+      m_metrics(m_routes.size()),
+      m_live_streams(services.access.audit) {
     for (size_t i = 0; i < m_routes.size(); ++i) m_entries.push_back({i, split(m_routes[i].path.substr(1), '/')});
 }
 
@@ -288,13 +289,34 @@ net::Response Api::answer(const net::Request& request, const Match& match) {
     const std::string key(request.header("Idempotency-Key"));
     if (route.method != "POST" || route.streams_body || !request.has_header("Idempotency-Key") ||
         caller.value().is_guest())
-        return call(request, match, caller.value());
+        return watched(call(request, match, caller.value()), request, match);
     auto earlier = m_idempotency.begin(caller.value(), key, Idempotency::hash_of(request, request.body));
     if (!earlier.ok()) return refusal(earlier.error(), request);
     if (earlier.value()) return std::move(*earlier.value());
     net::Response response = call(request, match, caller.value());
     if (auto kept = m_idempotency.finish(caller.value(), key, response, route.secret_answer); !kept.ok())
         log(Level::warning, "idempotent answer not kept", {{"request", request.id}, {"why", kept.error().message}});
+    return response;
+}
+
+// The checks of the request are repeated as a whole, by its own handler: no route of events can be forgotten.
+net::Response Api::watched(net::Response response, const net::Request& request, const Match& match) {
+    if (!response.on_events || response.events_end) return response;
+    auto head = std::make_shared<net::RequestHead>(static_cast<const net::RequestHead&>(request));
+    auto is_allowed = [this, head, match] {
+        net::Request again{*head, {}, nullptr};
+        again.gone = nullptr;
+        const auto caller = authenticate(again, m_routes[match.route].need);
+        if (!caller.ok()) return caller.error().code == Code::busy;
+        if (!authorize(caller.value(), again, m_routes[match.route].need).ok()) return false;
+        const net::Response repeated = call(again, match, caller.value());
+        return repeated.status < 400 || repeated.status == 429 || repeated.status == 503;
+    };
+    response.on_events = [this, begin = std::move(response.on_events),
+                          is_allowed = std::move(is_allowed)](std::shared_ptr<net::EventStream> events) {
+        m_live_streams.add(events, is_allowed);
+        begin(std::move(events));
+    };
     return response;
 }
 

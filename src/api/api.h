@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/idempotency.h"
+#include "api/live_streams.h"
 #include "api/metrics.h"
 #include "api/rate_limit.h"
 #include "api/routes.h"
@@ -44,6 +45,8 @@ private:
     Result<access::Caller> authenticate(const net::RequestHead& head, Need need) const;
     Result<> authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const;
     std::optional<net::Response> refuse_by_rate(const access::Caller& caller);
+    // Ends an event stream when its caller loses the right to it.
+    net::Response watched(net::Response response, const net::Request& request, const Match& match);
     net::Response call(const net::Request& request, const Match& match, const access::Caller& caller);
 
     Services m_services;
@@ -54,6 +57,7 @@ private:
     RateLimit m_rate_limit;
     Idempotency m_idempotency;
     Metrics m_metrics;
+    LiveStreams m_live_streams; // last: its thread calls the others
 };
 
 } // namespace hone::api

@@ -37,9 +37,8 @@ Result<> check_labels(const std::vector<ProposedLabel>& labels) {
     return {};
 }
 
-Result<> publish_labels(const Call& call, const review::Artifact& artifact) {
-    RunServices& services = *TRY(runs_of(call));
-    const auto labels = TRY(json::read<std::vector<ProposedLabel>>(TRY(services.artifacts.content(artifact))));
+Result<> LabelPublisher::publish(const review::Artifact& artifact, const std::string& content) {
+    const auto labels = TRY(json::read<std::vector<ProposedLabel>>(content));
     std::vector<telemetry::Eval> evals;
     for (const ProposedLabel& label : labels) {
         telemetry::Eval eval;
@@ -55,9 +54,10 @@ Result<> publish_labels(const Call& call, const review::Artifact& artifact) {
         eval.explanation = label.explanation.value_or("");
         evals.push_back(std::move(eval));
     }
-    TRY(store_of(call));
-    TRY(TRY(spans_of(call))->evals.upsert(std::move(evals)));
-    return services.artifacts.applied(artifact.id);
+    if (m_spans == nullptr) return unavailable("this server has no spans");
+    TRY(m_spans->telemetry.store());
+    TRY(m_spans->evals.upsert(std::move(evals)));
+    return {};
 }
 
 Result<List<review::Artifact>> list_artifacts(const Call& call, const ListArtifacts& query) {
@@ -94,6 +94,8 @@ Result<net::Response> get_artifact_content(const Call& call) {
 Result<One<review::Artifact>> review_artifact(const Call& call, const ReviewArtifact& body) {
     review::Decide wanted;
     wanted.comment = body.comment;
+    wanted.digest = body.digest;
+    wanted.revision = body.revision;
     return One<review::Artifact>{TRY(decide_artifact(call, TRY(artifact_in_path(call)), body.decision, wanted))};
 }
 

@@ -50,6 +50,9 @@ public:
     // Lines in Prometheus' text format beside the API's own.
     virtual std::string metrics() const = 0;
     virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
+    // Whether a password link can be sent by mail, and sending one in the background.
+    virtual bool sends_mail() const { return false; }
+    virtual void send_password_reset(const access::PasswordReset&) {}
     // Something was deleted whose data lies in the background duties' hands: they shall not wait for their time.
     virtual void wake_duties() {}
 };

@@ -14,6 +14,10 @@ Result<One<Me>> update_me(const Call&, const UpdateMe&);
 Result<One<Me>> change_password(const Call&, const ChangePassword&);
 Result<List<access::LoginSession>> list_login_sessions(const Call&);
 Result<Nothing> end_login_session(const Call&);
+Result<One<PasswordResetRequested>> request_password_reset(const Call&, const RequestPasswordReset&);
+Result<One<PasswordResetInfo>> get_password_reset(const Call&);
+Result<One<Me>> complete_password_reset(const Call&, const SetNewPassword&);
+Result<One<PasswordResetLink>> create_password_reset(const Call&);
 Result<One<access::InviteInfo>> look_at_invite(const Call&);
 Result<One<Me>> accept_invite(const Call&, const AcceptInvite&);
 

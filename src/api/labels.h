@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/call.h"
-#include "review/artifacts.h"
+#include "review/label_outbox.h"
 #include "telemetry/query/evals.h"
 
 namespace hone::api {
@@ -29,7 +29,17 @@ constexpr size_t most_labels = 10'000;
 
 // Each needs a target, a name, and a label or a score.
 Result<> check_labels(const std::vector<ProposedLabel>& labels);
-// Writes the labels of an approved artifact as evals by the run; marks the artifact as applied.
-Result<> publish_labels(const Call& call, const review::Artifact& artifact);
+
+struct Spans;
+
+// Writes approved labels as evals by the run.
+class LabelPublisher final : public review::LabelSink {
+public:
+    explicit LabelPublisher(Spans* spans) : m_spans(spans) {}
+    Result<> publish(const review::Artifact& artifact, const std::string& content) override;
+
+private:
+    Spans* m_spans; // null: there is no span store, labels wait
+};
 
 } // namespace hone::api

@@ -208,7 +208,7 @@ private:
         must(branches.inspected(waiting, found));
         m_branch = waiting.artifact;
         if (what == "branch") return m_branch.text();
-        must(desk.reviews.reviews.decide(world.admin, m_branch, review::ReviewState::approved, {}));
+        must(desk.reviews.reviews.decide(world.admin, m_branch, review::ReviewState::approved, {.revision = 1}));
         return must(desk.reviews.pull_requests.of_artifact(m_branch)).value().id.text();
     }
 
@@ -223,6 +223,10 @@ private:
             const auto user = world.join(space, unique() + "@example.com", Role::viewer).user;
             must(world.access.projects.bind(world.admin, m_project, user.text(), Role::viewer));
             return user.text();
+        }
+        if (what == "reset") {
+            const auto user = world.join(space, unique() + "@example.com", Role::viewer).user;
+            return must(world.access.password_resets.create(world.admin, user)).token;
         }
         if (what == "view") {
             access::SavedView view;

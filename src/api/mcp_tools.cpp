@@ -1,6 +1,7 @@
 // The tools: each asks the same handlers that the HTTP API has, so that rights, limits and meanings are the same.
 #include "api/labels.h"
 #include "api/mcp.h"
+#include "api/review_services.h"
 #include "api/run_handlers.h"
 #include "api/signal_tools.h"
 #include "api/span_handlers.h"
@@ -285,7 +286,8 @@ Result<json::Value> leave(const Call& call, review::ArtifactKind kind, const std
     const bool approved = policy == run::OutputPolicy::automatic;
     const review::Artifact made =
         TRY(services.artifacts.save({run.space_id, run.project_id, id.text(), kind, name, summary, content, approved}));
-    if (approved && kind == review::ArtifactKind::labels) TRY(publish_labels(call, made));
+    if (approved && kind == review::ArtifactKind::labels && call.services.reviews != nullptr)
+        call.services.reviews->publish_labels(made.id);
     run::RunEvent event;
     event.kind = harness::EventKind::artifact;
     event.turn = run.turns;

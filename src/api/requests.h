@@ -129,6 +129,16 @@ struct LogIn {
     static constexpr std::tuple fields{Field{"email", &LogIn::email, ""}, Field{"password", &LogIn::password, ""}};
 };
 
+struct RequestPasswordReset {
+    std::string email;
+    static constexpr std::tuple fields{Field{"email", &RequestPasswordReset::email, "E-mail address of the account."}};
+};
+
+struct SetNewPassword {
+    std::string password;
+    static constexpr std::tuple fields{Field{"password", &SetNewPassword::password, "At least 10 characters."}};
+};
+
 struct UpdateMe {
     std::optional<std::string> name;
     static constexpr std::tuple fields{Field{"name", &UpdateMe::name, ""}};

@@ -1,5 +1,7 @@
 #include "api/review_services.h"
 
+#include "base/log.h"
+
 namespace hone::api {
 
 namespace {
@@ -41,6 +43,12 @@ Result<review::RunFacts> ReviewServices::facts(const std::string& run) {
     facts.limits.disk_bytes = *sandbox.disk_bytes;
     facts.limits.wall_clock_ms = *sandbox.wall_clock_minutes * 60'000;
     return facts;
+}
+
+void ReviewServices::publish_labels(const review::ArtifactId& artifact) {
+    if (!labels) return;
+    if (const auto done = labels->publish(artifact); !done.ok())
+        log(Level::warning, "labels not published yet", {{"artifact", artifact.text()}, {"why", done.error().message}});
 }
 
 Result<> ReviewServices::note(const std::string& run, const review::ArtifactId& artifact, const std::string& line) {

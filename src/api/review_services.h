@@ -5,6 +5,7 @@
 #include "api/run_services.h"
 #include "review/delivery.h"
 #include "review/inspector.h"
+#include "review/label_outbox.h"
 #include "review/pull_requests.h"
 #include "review/reviews.h"
 
@@ -16,7 +17,13 @@ struct ReviewServices final : review::RunSource {
           runs(run_services),
           branches(given, clock, run_services.artifacts, *this),
           reviews(given, clock, access, run_services.artifacts, branches, *this),
-          pull_requests(given, clock, access) {}
+          pull_requests(given, clock, access),
+          m_clock(clock) {}
+
+    // Once, before requests come: where approved labels go.
+    void set_label_sink(review::LabelSink& sink) { labels.emplace(database, m_clock, runs.artifacts, sink); }
+    // Tries to publish approved labels now; what fails is retried by the background step.
+    void publish_labels(const review::ArtifactId& artifact);
 
     // review::RunSource
     Result<review::RunFacts> facts(const std::string& run) override;
@@ -30,7 +37,11 @@ struct ReviewServices final : review::RunSource {
     review::PullRequests pull_requests;
     review::Inspector* inspector = nullptr; // null: this machine cannot isolate, revisions cannot be compared
     review::Delivery* delivery = nullptr;   // null: this machine cannot isolate, forges are not spoken to
-    std::function<void()> wake_delivery;    // a pull request is to be looked at now
+    std::function<void()> wake_delivery;    // a pull request is to be checked now
+    std::optional<review::LabelOutbox> labels;
+
+private:
+    const Clock& m_clock;
 };
 
 } // namespace hone::api

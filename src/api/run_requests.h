@@ -130,10 +130,16 @@ struct ListArtifacts {
 struct ReviewArtifact {
     review::ReviewState decision = review::ReviewState::approved;
     std::optional<std::string> comment;
+    std::optional<std::string> digest;
+    std::optional<int64_t> revision;
     static constexpr std::tuple fields{
         Field{"decision", &ReviewArtifact::decision,
-              "approved (labels are published), rejected, or changes_requested (the session is told)."},
-        Field{"comment", &ReviewArtifact::comment, "Why; needed for changes_requested."},
+              "approved (labels are published), rejected, or changes_requested (the session receives the comment)."},
+        Field{"comment", &ReviewArtifact::comment, "The reason; needed for changes_requested."},
+        Field{"digest", &ReviewArtifact::digest,
+              "The artifact's digest when it was reviewed. Needed to approve anything but a branch."},
+        Field{"revision", &ReviewArtifact::revision,
+              "Of a branch: the revision that was reviewed. Needed to approve one."},
     };
 };
 

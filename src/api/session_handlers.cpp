@@ -77,6 +77,32 @@ Result<Nothing> end_login_session(const Call& call) {
     return Nothing{};
 }
 
+// The response is the same for every address, and mail is sent in the background: neither reveals who has an account.
+Result<One<PasswordResetRequested>> request_password_reset(const Call& call, const RequestPasswordReset& body) {
+    Installation& installation = call.services.installation;
+    if (!installation.sends_mail()) return One<PasswordResetRequested>{{false}};
+    const auto reset = TRY(call.access().password_resets.request(call.caller, body.email));
+    if (reset) installation.send_password_reset(*reset);
+    return One<PasswordResetRequested>{{true}};
+}
+
+Result<One<PasswordResetInfo>> get_password_reset(const Call& call) {
+    return One<PasswordResetInfo>{{TRY(call.access().password_resets.email_of(call.at("reset")))}};
+}
+
+Result<One<Me>> complete_password_reset(const Call& call, const SetNewPassword& body) {
+    const auto login =
+        TRY(call.access().password_resets.complete(call.caller, call.at("reset"), body.password, user_agent(call)));
+    return logged_in(call, login);
+}
+
+Result<One<PasswordResetLink>> create_password_reset(const Call& call) {
+    const auto user = parse_id<access::UserTag>(call.at("user"));
+    if (!user.ok()) return not_found("user " + std::string(truncate_utf8(call.at("user"), 60)));
+    const auto reset = TRY(call.access().password_resets.create(call.caller, user.value()));
+    return One<PasswordResetLink>{{reset.email, reset.path(), reset.expires_at}};
+}
+
 Result<One<access::InviteInfo>> look_at_invite(const Call& call) {
     return One<access::InviteInfo>{TRY(call.access().invites.look(call.at("token")))};
 }

@@ -160,6 +160,11 @@ Result<One<signal::Issue>> evaluate_issue(const Call& call) {
     return One<signal::Issue>{TRY(TRY(signal_of(call))->make_evaluator(call.caller, TRY(issue_in_path(call))))};
 }
 
+Result<One<signal::ForgeIssueDraft>> get_forge_issue_draft(const Call& call) {
+    return One<signal::ForgeIssueDraft>{
+        TRY(TRY(signal_of(call))->forge_issue_draft(call.caller, TRY(issue_in_path(call))))};
+}
+
 Result<One<signal::Issue>> link_forge_issue(const Call& call, const signal::ForgeIssueWish& body) {
     return One<signal::Issue>{TRY(TRY(signal_of(call))->link_forge_issue(call.caller, TRY(issue_in_path(call)), body))};
 }

@@ -27,6 +27,7 @@ Result<One<signal::Issue>> investigate_issue(const Call&);
 Result<One<signal::Issue>> fix_issue(const Call&);
 Result<One<signal::Issue>> monitor_issue(const Call&);
 Result<One<signal::Issue>> evaluate_issue(const Call&);
+Result<One<signal::ForgeIssueDraft>> get_forge_issue_draft(const Call&);
 Result<One<signal::Issue>> link_forge_issue(const Call&, const signal::ForgeIssueWish&);
 Result<One<signal::Issue>> unlink_forge_issue(const Call&);
 

@@ -40,6 +40,8 @@ const Route signal_table[] = {
     route<monitor_issue>("POST", "/v1/issues/{issue}/monitor", need(monitor_write), "Make a monitor that watches it."),
     route<evaluate_issue>("POST", "/v1/issues/{issue}/evaluator", need(eval_write),
                           "Make an evaluator that marks its spans from now on, and those of the last day."),
+    route<get_forge_issue_draft>("GET", "/v1/issues/{issue}/forge_issue", need(issue_read),
+                                 "The text that opening an issue on a forge would publish."),
     route<link_forge_issue>("POST", "/v1/issues/{issue}/forge_issue", need(issue_write),
                             "Open an issue on a repository's forge, or link one that is there."),
     route<unlink_forge_issue>("DELETE", "/v1/issues/{issue}/forge_issue", need(issue_write),

@@ -9,6 +9,7 @@
 #include "cli/toolkit/help.h"
 #include "json/json.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +38,7 @@ void print_failure(Console& console, bool as_json, const Error& error, const Exp
 Result<> prepare(const Command& command, const Context& context) {
     if (command.needs == Needs::nothing) return {};
     Target target = TRY(find_target(context));
-    // A login begins without a key; an old or foreign one must not stand in for the person.
+    // A login begins without a key; an old or foreign one must not replace the person.
     if (command.path == "login" || command.path == "logout") target.api_key.clear();
     if (command.needs == Needs::key && target.api_key.empty())
         return context.fail(Exit::unauthorized, "not logged in to " + target.url,
@@ -91,10 +92,15 @@ int run_client(const std::vector<std::string>& arguments, std::span<const LocalC
 }
 
 int run(int argc, char** argv, std::span<const LocalCommand> local) {
-    if (argc == 2 && std::string_view(argv[1]) == "--version") { // of this program; `version` asks the server too
+    if (argc == 2 && std::string_view(argv[1]) == "--version") { // of this program; `version` queries the server too
         std::printf("hone %s\n", program_version());
         return static_cast<int>(std::fflush(stdout) == 0 ? Exit::ok : Exit::failure);
     }
+    // A command of the server that also works on a data directory, without a server.
+    if (argc > 2 && std::string_view(argv[1]) == "user" && std::string_view(argv[2]) == "reset-password" &&
+        std::any_of(argv + 3, argv + argc, [](const char* word) { return std::string_view(word) == "--data-dir"; }))
+        for (const auto& command : local)
+            if (command.name == "user-reset-password") return command.main(argc - 2, argv + 2);
     if (argc > 1)
         for (const auto& command : local)
             if (command.name == argv[1]) return command.main(argc - 1, argv + 1);

@@ -142,7 +142,7 @@ TEST_CASE("answers that are not the API's are failures, not crashes") {
         server.on("GET /v1/projects/shop", 200, body);
         const Outcome outcome = client.run({"project", "show", "shop"});
         CHECK(outcome.exit == 1);
-        CHECK(outcome.err.find("the answer of the server makes no sense") != std::string::npos);
+        CHECK(outcome.err.find("the response of the server is not valid") != std::string::npos);
         CHECK(outcome.err.find("the address of a Hone server?") != std::string::npos);
     }
     server.on("GET /v1/projects", 200, R"({"data":{"a":1}})");

@@ -51,6 +51,8 @@ struct Config {
     std::string ui_dir;
     std::string tls_certificate_file;
     std::string tls_key_file;
+    std::string trusted_proxies;
+    std::string proxy_header = "x-forwarded-for";
     std::string log_format = "text";
     std::string log_level = "info";
     int64_t edge_threads = 2;

@@ -86,6 +86,7 @@ constexpr int64_t no_limit = INT64_MAX;
 constexpr std::string_view log_formats[] = {"text", "json"};
 constexpr std::string_view booleans[] = {"false", "true"};
 constexpr std::string_view smtp_securities[] = {"starttls", "tls", "none"};
+constexpr std::string_view proxy_headers[] = {"x-forwarded-for", "forwarded"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
 
 template <auto member>
@@ -174,6 +175,13 @@ constexpr Setting list[] = {
     text<&Config::tls_certificate_file>("tls_certificate_file",
                                         "PEM certificate chain. With tls_key_file it switches HTTPS on.", "FILE"),
     text<&Config::tls_key_file>("tls_key_file", "PEM private key of the certificate.", "FILE"),
+    text<&Config::trusted_proxies>("trusted_proxies",
+                                   "Addresses of reverse proxies, as 10.0.0.0/8, 127.0.0.1: only their proxy_header is "
+                                   "believed about the client's "
+                                   "address and https. Empty: none.",
+                                   "ADDRESSES"),
+    text<&Config::proxy_header>("proxy_header", "The header that trusted_proxies set; the other one is ignored.",
+                                "HEADER", proxy_headers),
     text<&Config::log_format>("log_format", "How log lines look: text or json.", "FORMAT", log_formats),
     text<&Config::log_level>("log_level", "Least severe lines that are logged: debug, info, warning, error.", "LEVEL",
                              log_levels),
@@ -198,12 +206,16 @@ constexpr Setting list[] = {
     duration<&Config::login_session_lifetime>("login_session_lifetime", "Time after which a login ends.", 60,
                                               365 * day),
     duration<&Config::invite_lifetime>("invite_lifetime", "Time in which an invite can be accepted.", 60, 90 * day),
-    number<&Config::login_attempts>(
-        "login_attempts",
-        "Wrong passwords for one account, or from one address, before it is locked for login_lockout.", 1, 1000),
-    duration<&Config::login_lockout>(
-        "login_lockout", "First lock after too many wrong passwords; doubles with each further one, up to 24 times.", 1,
-        day),
+    number<&Config::login_attempts>("login_attempts",
+                                    "Wrong passwords for one account from one address before it is locked there. An "
+                                    "address, and an account over all "
+                                    "addresses that it never logged in from, get ten times as many.",
+                                    1, 1000),
+    duration<&Config::login_lockout>("login_lockout",
+                                     "First lock after too many wrong passwords; doubles with each further one, up to "
+                                     "24 times. It stays at this time "
+                                     "where the account logged in from before.",
+                                     1, day),
     text<&Config::otlp_http_listen>(
         "otlp_http_listen",
         "Address that takes OpenTelemetry traces (OTLP/HTTP at /v1/traces). Empty: only the API's address takes them.",

@@ -231,7 +231,7 @@ Result<> Mirrors::fetch_once(const Repo& repo) {
     job.script = fetch_script;
     job.mounts = {{mirror, "/mirror"}};
     if (repo.url.starts_with("file://")) {
-        job.mounts.push_back({repo.url.substr(7), "/source"});
+        job.mounts.push_back({TRY(m_repos.local_path(repo)), "/source"});
         job.arguments = {"/source"};
     } else {
         job.arguments = {repo.url};

@@ -33,13 +33,16 @@ struct House : Workbench {
     Supply supply{repos, mirrors, quarantine, skills};
 
     House() {
-        shell(folder.path, "mkdir repos; git init -q -b main work; cd work; echo one > file; git add .; "
-                           "git commit -qm one; git tag -am first v1; git clone -q --bare . ../repos/shop.git");
+        shell(folder.path, "mkdir -p " + own() +
+                               "; git init -q -b main work; cd work; echo one > file; git add .; "
+                               "git commit -qm one; git tag -am first v1; git clone -q --bare . " +
+                               own() + "/shop.git");
     }
-    std::string url() const { return "file://" + folder.path + "/repos/shop.git"; }
+    std::string own() const { return folder.path + "/repos/" + world.space.text(); }
+    std::string url() const { return "file://" + own() + "/shop.git"; }
     void commit(const std::string& text) {
-        shell(folder.path, "cd work; echo " + text + " > file; git commit -qam " + text +
-                               "; git push -q ../repos/shop.git HEAD:main");
+        shell(folder.path, "cd work; echo " + text + " > file; git commit -qam " + text + "; git push -q " + own() +
+                               "/shop.git HEAD:main");
     }
     std::string head() {
         shell(folder.path, "git -C work rev-parse HEAD > head");
@@ -96,8 +99,8 @@ TEST_CASE("many small packs become one, and nothing is lost, not even what no re
 
 TEST_CASE("a repository that is not there is an error that stays to be read") {
     House house;
-    const Repo repo = must(house.repos.create(house.world.admin, house.world.space,
-                                              {.url = "file://" + house.folder.path + "/repos/absent.git"}));
+    const Repo repo = must(
+        house.repos.create(house.world.admin, house.world.space, {.url = "file://" + house.own() + "/absent.git"}));
     CHECK_FALSE(house.mirrors.fetch(repo.id).ok());
     const Repo failed = must(house.repos.find(house.world.admin, repo.id));
     CHECK(failed.state == MirrorState::failed);
@@ -107,7 +110,8 @@ TEST_CASE("a repository that is not there is an error that stays to be read") {
 TEST_CASE("a mirror larger than allowed is refused") {
     House house;
     shell(house.folder.path, "cd work; head -c 3000000 /dev/urandom > big; git add big; git commit -qm big; "
-                             "git push -q ../repos/shop.git HEAD:main");
+                             "git push -q " +
+                                 house.own() + "/shop.git HEAD:main");
     MirrorOptions small{house.folder.path + "/small"};
     small.most_bytes = 1'000'000;
     Mirrors mirrors(house.repos, house.git, house.world.clock, small);
@@ -236,4 +240,40 @@ TEST_CASE("repositories belong to a space and its people") {
           "not_found");
     must(house.repos.remove(world.admin, repo.id));
     CHECK(outcome(house.repos.find(world.admin, repo.id)) == "not_found");
+}
+
+TEST_CASE("a local repository belongs to a space: another space neither registers nor clones it") {
+    House house;
+    const access::SpaceId other = house.world.add_space("other");
+    const std::string theirs = house.folder.path + "/repos/" + other.text();
+    shell(house.folder.path, "mkdir -p " + theirs + "; ln -s " + house.own() + "/shop.git " + theirs + "/link.git");
+    const auto registers = [&](const std::string& url) {
+        return outcome(house.repos.create(house.world.admin, other, {.url = url}));
+    };
+    const auto clones = [&](const std::string& url) {
+        return outcome(house.supply.supply({other, "run_1", url, "", {}}));
+    };
+    // The victim's folder by its path, through `..`, and as a folder above it.
+    for (const std::string& url : {house.url(), "file://" + theirs + "/../" + house.world.space.text() + "/shop.git",
+                                   "file://" + house.folder.path + "/repos", "file://" + house.folder.path + "/work"}) {
+        CHECK(registers(url) == "forbidden");
+        CHECK(clones(url) == "forbidden");
+    }
+    // A symbolic link can be registered, but nothing is read through it.
+    CHECK(clones("file://" + theirs + "/link.git") == "forbidden");
+    const Repo linked = must(house.repos.find(house.world.admin, other, "link"));
+    CHECK(outcome(house.mirrors.fetch(linked.id)) == "forbidden");
+    CHECK(size_of_packs(house.mirrors.path(linked.id)) == 0);
+    // A row that was registered when there was one folder for all: the first space keeps it, others do not get it.
+    shell(house.folder.path, "git clone -q --bare work repos/old.git");
+    const std::string old = "file://" + house.folder.path + "/repos/old.git";
+    CHECK(registers(old) == "forbidden");
+    for (const auto& [space, at] : {std::pair{house.world.space, 1}, std::pair{other, 2}})
+        must(house.world.database.execute(
+            "INSERT INTO repos (id, space_id, name, url, default_ref, skill_id, path_scope, allow_private, state, "
+            "head_ref, refs, bytes, fetched_at, error, notes, created_by, created_at) VALUES (?, ?, 'old', ?, '', "
+            "NULL, '', 0, 'new', '', 0, 0, NULL, '', '', '', ?)",
+            make_id<RepoTag>(house.world.clock), space, old, at));
+    CHECK(outcome(house.supply.supply({house.world.space, "run_2", old, "", {}})) == "ok");
+    CHECK(clones(old) == "forbidden");
 }

@@ -6,6 +6,7 @@
 #include "sql/columns.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace hone::forge {
@@ -95,7 +96,7 @@ Result<std::string> checked_url(std::string_view url, const std::string& local) 
         std::string_view path = url.substr(7);
         while (path.ends_with('/')) path.remove_suffix(1);
         if (!sandbox::is_clean_absolute_path(path) || !path.starts_with(local + "/"))
-            return forbidden("local repositories must be in " + local);
+            return forbidden("local repositories of a space must be in its folder: " + local);
         return "file://" + std::string(path);
     }
     if (url.starts_with("ssh://") || url.find('@') < url.find(':'))
@@ -198,11 +199,43 @@ Result<Repo> Repos::insert(const Caller& caller, Repo repo, bool name_is_given) 
     return find(Caller::system(), id);
 }
 
+Result<std::string> Repos::checked_address(const SpaceId& space, std::string_view url) const {
+    auto own = checked_url(url, m_local + "/" + space.text());
+    if (own.ok() || !url.starts_with("file://")) return own;
+    // Registered before each space had a folder of its own: stays usable where it is registered (local_path decides).
+    const auto earlier = checked_url(url, m_local);
+    if (!earlier.ok()) return own;
+    const auto rows =
+        TRY(m_database.query("SELECT 1 FROM repos WHERE space_id = ? AND url = ?", space, earlier.value()));
+    return rows.empty() ? std::move(own) : earlier;
+}
+
+Result<std::string> Repos::local_path(const Repo& repo) const {
+    const auto resolved = [](const std::string& path) -> std::string {
+        std::error_code error;
+        const auto found = std::filesystem::canonical(path, error);
+        return error ? std::string() : found.string();
+    };
+    const auto refused = [&] { return forbidden("the repository " + repo.url + " belongs to another space"); };
+    const std::string path = resolved(repo.url.substr(std::string_view("file://").size()));
+    if (path.empty()) return not_found("the repository " + repo.url);
+    const std::string all = resolved(m_local);
+    if (all.empty() || !path.starts_with(all + "/")) return refused();
+    const std::string_view inside = std::string_view(path).substr(all.size() + 1);
+    const std::string_view first = inside.substr(0, inside.find('/'));
+    if (first == repo.space_id.text() && inside.size() > first.size()) return path;
+    if (parse_id<access::SpaceTag>(first).ok()) return refused();
+    const auto oldest =
+        TRY(m_database.query("SELECT space_id FROM repos WHERE url = ? ORDER BY created_at, id LIMIT 1", repo.url));
+    if (oldest.empty() || oldest.front().text(0) != repo.space_id.text()) return refused();
+    return path;
+}
+
 Result<Repo> Repos::create(const Caller& caller, const SpaceId& space, const NewRepo& wanted) {
     TRY(caller.require(Permission::repo_write, space));
     Repo repo;
     repo.space_id = space;
-    repo.url = TRY(checked_url(wanted.url, m_local));
+    repo.url = TRY(checked_address(space, wanted.url));
     repo.name = wanted.name.empty() ? name_from_url(repo.url) : TRY(checked_repo_name(wanted.name));
     repo.default_ref = TRY(checked_default_ref(wanted.default_ref));
     repo.skill_id = TRY(checked_skill(caller, space, wanted.skill_id));
@@ -218,11 +251,13 @@ Result<Repo> Repos::find_or_create(const SpaceId& space, std::string_view url, s
                                    const std::string& who) {
     Repo repo;
     repo.space_id = space;
-    repo.url = TRY(checked_url(url, m_local));
+    repo.url = TRY(checked_address(space, url));
     repo.name = name_from_url(repo.url);
     repo.skill_id = std::move(skill_id);
     repo.created_by = who;
-    return insert(Caller::system(), std::move(repo), false);
+    Repo found = TRY(insert(Caller::system(), std::move(repo), false));
+    if (found.url.starts_with("file://")) TRY(local_path(found));
+    return found;
 }
 
 Result<Repo> Repos::update(const Caller& caller, const RepoId& id, const RepoChange& change) {

@@ -119,7 +119,7 @@ struct Fetched {
 };
 
 // https://HOST/PATH without user, query or fragment; or file:///… below `local`. Host in lower case, no slash or
-// default port at the end. Errors say what to write instead.
+// default port at the end. Errors explain what to write instead.
 Result<std::string> checked_url(std::string_view url, const std::string& local);
 // The last part of the address, without .git, as a name for a folder.
 std::string name_from_url(std::string_view url);
@@ -128,7 +128,8 @@ Result<std::string> checked_path_scope(std::string_view path);
 
 class Repos {
 public:
-    // `local`: where repositories of the server itself may lie (DIR/repos).
+    // `local`: the folder of repositories on the server itself (DIR/repos). A space can use those in its own folder
+    // only: DIR/repos/SPACE_ID.
     Repos(sql::Database& database, const Clock& clock, access::Access& access, const skill::Skills& skills,
           std::string local)
         : m_database(database),
@@ -163,11 +164,15 @@ public:
     Result<access::Page<PushedBranch>> branches(const access::Caller& caller, const RepoId& id,
                                                 const access::PageRequest& page) const;
 
+    // Of a repository on the server itself: its folder, resolved. forbidden when it does not belong to the space of the
+    // repository. Called before each use, so that a row from elsewhere or a symbolic link does not open another space.
+    Result<std::string> local_path(const Repo& repo) const;
     const std::string& local() const { return m_local; }
 
 private:
     Result<std::optional<std::string>> checked_skill(const access::Caller& caller, const access::SpaceId& space,
                                                      const std::optional<std::string>& skill) const;
+    Result<std::string> checked_address(const access::SpaceId& space, std::string_view url) const;
     Result<Repo> insert(const access::Caller& caller, Repo repo, bool name_is_given);
 
     sql::Database& m_database;

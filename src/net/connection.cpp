@@ -230,6 +230,7 @@ void Connection::begin_request(ParsedRequest&& parsed) {
     RequestHead& head = current.parsed.head;
     head.peer = m_peer;
     head.tls = m_socket.is_tls();
+    m_edge.shared().limits.trusted_proxies.apply(head);
     const std::string_view sent = head.header("X-Request-Id");
     head.id = is_request_id(sent) ? std::string(sent) : "req_" + make_ulid(m_edge.shared().clock.now());
     current.id = head.id;

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "net/http/http.h"
+#include "net/trusted_proxies.h"
 
 #include <array>
 #include <cstdint>
@@ -69,6 +70,7 @@ struct ServerLimits {
     Duration idle_timeout{75'000'000'000};   // without a byte between requests, and before the first
     Duration linger_timeout{2'000'000'000};  // how long to read after an early response
     Duration heartbeat{15'000'000'000};      // comment on a silent event stream
+    TrustedProxies trusted_proxies{};        // whose header about the client's address and https is believed
 };
 
 struct ServerOptions {

@@ -6,10 +6,12 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "review/label_outbox.h"
 #include "sql/columns.h"
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <unistd.h>
 
 namespace hone::review {
@@ -51,7 +53,65 @@ bool ends_with_any(std::string_view name, std::initializer_list<std::string_view
     return false;
 }
 
+constexpr size_t most_quoted = 3;
+constexpr size_t longest_quote = 120;
+
+std::vector<std::string> parts_of(std::string_view content, bool as_array) {
+    std::vector<std::string> parts;
+    if (as_array) {
+        const auto value = json::parse(content);
+        for (const json::Value& element : value.value().get_array()) parts.push_back(json::print(element));
+        return parts;
+    }
+    for (const std::string_view line : split(content, '\n')) parts.emplace_back(line);
+    return parts;
+}
+
+bool is_array(std::string_view content) {
+    const auto value = json::parse(content);
+    return value.ok() && value.value().is_array();
+}
+
+// Those of `some` that `others` does not have, each as often as it is missing there.
+std::vector<std::string> missing_in(const std::vector<std::string>& others, const std::vector<std::string>& some) {
+    std::map<std::string, int64_t> counts;
+    for (const std::string& each : others) ++counts[each];
+    std::vector<std::string> missing;
+    for (const std::string& each : some)
+        if (--counts[each] < 0) missing.push_back(each);
+    return missing;
+}
+
+// Control characters could act in a terminal.
+std::string printable(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    return out;
+}
+
+std::string quoted(std::string_view verb, const std::vector<std::string>& parts) {
+    std::string out;
+    for (size_t i = 0; i < std::min(parts.size(), most_quoted); ++i)
+        out += fmt::format("{}{} {}", out.empty() ? "" : "; ", verb,
+                           printable(truncate_utf8(trim(parts[i]), longest_quote)));
+    return out;
+}
+
 } // namespace
+
+std::string change_summary(std::string_view before, std::string_view after) {
+    if (!is_valid_utf8(before) || !is_valid_utf8(after))
+        return fmt::format("{} bytes then, {} bytes now", before.size(), after.size());
+    const bool arrays = is_array(before) && is_array(after);
+    const auto then = parts_of(before, arrays), now = parts_of(after, arrays);
+    const auto added = missing_in(then, now), removed = missing_in(now, then);
+    std::string out =
+        fmt::format("{} {} added, {} removed", added.size(), arrays ? "entries" : "lines", removed.size());
+    const std::string first = quoted("removed", removed), second = quoted("added", added);
+    if (!first.empty()) out += "; " + first;
+    if (!second.empty()) out += "; " + second;
+    return out;
+}
 
 std::string sniff_media_type(std::string_view name, std::string_view content) {
     if (content.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -106,7 +166,7 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
             transaction.query("SELECT id, review, reviewer FROM artifacts WHERE run_id = ? AND kind = ? AND name = ?",
                               wanted.run, name_of(wanted.kind), made.name));
         if (!same.empty() && same.front().text(1) == name_of(ReviewState::approved) && !same.front().is_null(2))
-            return conflict(made.name + " was approved by a person; save under another name");
+            return conflict(made.name + " was approved by a person; save it under another name");
         const auto sums = TRY(transaction.query(
             "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM artifacts WHERE run_id = ? AND NOT (kind = ? AND name = ?)",
             wanted.run, name_of(wanted.kind), made.name));
@@ -115,20 +175,25 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
         if (static_cast<int64_t>(sums.front().real(1)) + made.bytes > m_caps.run_bytes)
             return too_large(
                 fmt::format("the artifacts of a run have at most {} MiB together", m_caps.run_bytes >> 20));
+        const ArtifactId saved = same.empty() ? made.id : same.front().id<ArtifactTag>(0);
         if (!same.empty()) {
             TRY(transaction.execute(
                 "UPDATE artifacts SET summary = ?, media_type = ?, bytes = ?, digest = ?, review = ?, reviewer = NULL, "
                 "reviewer_name = NULL, comment = '', reviewed_at = NULL, applied_at = NULL, created_at = ? WHERE id = "
                 "?",
-                made.summary, made.media_type, made.bytes, made.digest, name_of(review), now, same.front().text(0)));
-            return same.front().id<ArtifactTag>(0);
+                made.summary, made.media_type, made.bytes, made.digest, name_of(review), now, saved));
+        } else {
+            TRY(transaction.execute("INSERT INTO artifacts (id, space_id, project_id, run_id, kind, name, summary, "
+                                    "media_type, bytes, digest, "
+                                    "review, comment, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?)",
+                                    made.id, wanted.space, wanted.project, wanted.run, name_of(wanted.kind), made.name,
+                                    made.summary, made.media_type, made.bytes, made.digest, name_of(review), now));
         }
-        TRY(transaction.execute(
-            "INSERT INTO artifacts (id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, "
-            "review, comment, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?)",
-            made.id, wanted.space, wanted.project, wanted.run, name_of(wanted.kind), made.name, made.summary,
-            made.media_type, made.bytes, made.digest, name_of(review), now));
-        return made.id;
+        // Labels that wait for a review again must not be published by an earlier approval.
+        TRY(transaction.execute("DELETE FROM label_publications WHERE artifact_id = ?", saved));
+        if (wanted.approved && wanted.kind == ArtifactKind::labels)
+            TRY(LabelOutbox::enqueue(transaction, m_clock, saved, made.digest));
+        return saved;
     }));
     return find(Caller::system(), id);
 }
@@ -200,30 +265,49 @@ Result<> Artifacts::describe_branch(sql::Transaction& transaction, const Artifac
     return {};
 }
 
-Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, ReviewState decision,
-                                   const std::string& comment) {
+Error Artifacts::changed_since(const Artifact& now, const std::string& digest) const {
+    std::string message =
+        fmt::format("{} was saved again at {}: you reviewed the content {}, now it is {}", now.name,
+                    to_text(now.created_at).substr(0, 19) + "Z", truncate_utf8(digest, 12), now.digest.substr(0, 12));
+    const bool is_digest =
+        digest.size() == now.digest.size() && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const auto before = is_digest ? content_of(digest) : Result<std::string>(not_found("content"));
+    const auto after = content_of(now.digest);
+    if (before.ok() && after.ok()) message += " (" + change_summary(before.value(), after.value()) + ")";
+    return conflict(message + ". Review it again");
+}
+
+Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, const Verdict& verdict) {
     const Artifact artifact = TRY(find(caller, id, Permission::artifact_review));
+    const ReviewState decision = verdict.decision;
     if (artifact.kind == ArtifactKind::branch) return internal("branches are decided by Reviews");
     if (decision == ReviewState::pending) return invalid("decide: approved, rejected or changes_requested");
-    const std::string said = TRY(access::checked_description(comment));
-    if (decision == ReviewState::changes_requested && trim(said).empty())
-        return invalid("comment is missing: say what should be different");
+    const std::string comment = TRY(access::checked_description(verdict.comment));
+    if (decision == ReviewState::changes_requested && trim(comment).empty())
+        return invalid("comment is missing: describe what should be different");
     const std::string action = "artifact_" + std::string(name_of(decision));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Artifact> {
-        // The digest too: content that was replaced in the meantime was not reviewed.
         const int64_t decided = TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name "
                                                         "= ?, comment = ?, reviewed_at = ? WHERE id = ? "
                                                         "AND digest = ? AND review IN ('pending', 'changes_requested')",
-                                                        name_of(decision), caller.actor(), caller.name, said,
-                                                        m_clock.now(), id, artifact.digest));
-        if (decided == 0) return conflict("it was decided already, or has changed; reload it");
+                                                        name_of(decision), caller.actor(), caller.name, comment,
+                                                        m_clock.now(), id, verdict.digest));
+        const auto rows = TRY(transaction.query(select_artifact + " WHERE id = ?", id));
+        if (rows.empty()) return not_found("artifact " + id.text());
+        Artifact now = artifact_of(rows.front());
+        if (decided == 0 && now.digest != verdict.digest) return changed_since(now, verdict.digest);
+        if (decided == 0)
+            return conflict(fmt::format("{} is {} already, by {}", now.name, name_of(now.review),
+                                        now.reviewer.value_or("the preset's policy")));
+        if (decision == ReviewState::approved && artifact.kind == ArtifactKind::labels)
+            TRY(LabelOutbox::enqueue(transaction, m_clock, id, verdict.digest));
+        if (verdict.together) TRY(verdict.together(transaction));
         TRY(m_access.audit.record(transaction, caller,
                                   {action,
                                    artifact.space_id,
                                    id.text(),
-                                   {{"run", artifact.run_id}, {"name", artifact.name}, {"digest", artifact.digest}}}));
-        const auto rows = TRY(transaction.query(select_artifact + " WHERE id = ?", id));
-        return artifact_of(rows.front());
+                                   {{"run", artifact.run_id}, {"name", artifact.name}, {"digest", verdict.digest}}}));
+        return now;
     });
 }
 
@@ -244,8 +328,9 @@ Result<int64_t> Artifacts::sweep() {
         const std::string digest = file.filename().string();
         const auto named = TRY(m_database.query(
             "SELECT 1 FROM artifacts WHERE digest = ? UNION ALL SELECT 1 FROM review_revisions WHERE diff_digest = ? "
-            "UNION ALL SELECT 1 FROM review_revisions WHERE patch_digest = ?",
-            digest, digest, digest));
+            "UNION ALL SELECT 1 FROM review_revisions WHERE patch_digest = ? "
+            "UNION ALL SELECT 1 FROM label_publications WHERE digest = ?",
+            digest, digest, digest, digest));
         if (!named.empty()) continue;
         std::filesystem::remove(file, failed);
         removed += 1;

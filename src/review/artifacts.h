@@ -6,6 +6,7 @@
 #include "access/access.h"
 #include "base/fields.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -132,10 +133,18 @@ public:
     Result<> describe_branch(sql::Transaction& transaction, const ArtifactId& id, const std::string& summary,
                              const std::string& digest, int64_t bytes);
 
-    // One who may not say so, or an artifact that was decided already, is refused. `pending` is not a decision.
-    // Branches are decided by Reviews, which knows how many must agree.
-    Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, ReviewState decision,
-                            const std::string& comment);
+    // Decides about the content with this digest; conflict when the artifact was decided already or has another content
+    // now. `pending` is not a decision. `together` runs in the same transaction. Approved labels go into the outbox.
+    // Branches are decided by Reviews, which counts approvals.
+    struct Verdict {
+        ReviewState decision = ReviewState::pending;
+        std::string comment{};
+        std::string digest{}; // of the content that was reviewed
+        std::function<Result<>(sql::Transaction&)> together{};
+    };
+    Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, const Verdict& verdict);
+    // The error for a reviewer who saw the content `digest`: what is different now.
+    Error changed_since(const Artifact& now, const std::string& digest) const;
     // The approval took effect.
     Result<> applied(const ArtifactId& id);
     // Deletes contents that no artifact names any more; by a background duty. Returns how many.
@@ -157,6 +166,10 @@ Result<std::vector<Artifact>> artifacts_pending_since(sql::Database& database, T
 // What the content is, by its first bytes and its name's ending. Text that could act in a browser is text/plain, but
 // for SVG, which is shown as an image only.
 std::string sniff_media_type(std::string_view name, std::string_view content);
+
+// What is different between the content that a reviewer saw and the content of now, in one line for an error message.
+// Of two JSON arrays the elements are compared, of anything else the lines; a few of them are quoted.
+std::string change_summary(std::string_view before, std::string_view after);
 
 // A file's name: one part, no control characters, at most 200 bytes.
 Result<std::string> checked_file_name(std::string_view name);

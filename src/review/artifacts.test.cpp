@@ -1,5 +1,6 @@
 #include "review/artifacts.h"
 #include "access/testing.h"
+#include "review/label_outbox.h"
 #include "review/testing.h"
 
 #include <doctest/doctest.h>
@@ -30,10 +31,29 @@ struct Desk {
         return {world.space, project.id, "run_1", ArtifactKind::file, name, "", content, false};
     }
 
+    NewArtifact labels(const std::string& content, bool approved = false) const {
+        return {world.space, project.id, "run_1", ArtifactKind::labels, "labels", "", content, approved};
+    }
+
     World& world;
     std::filesystem::path folder;
     Artifacts artifacts;
     Project project;
+};
+
+Artifacts::Verdict verdict(const Artifact& seen, ReviewState decision, const std::string& comment = "") {
+    return {decision, comment, seen.digest, {}};
+}
+
+// A span store that can be away.
+struct Store final : LabelSink {
+    Result<> publish(const Artifact&, const std::string& content) override {
+        if (is_away) return unavailable("the span store does not respond");
+        published.push_back(content);
+        return {};
+    }
+    bool is_away = false;
+    std::vector<std::string> published;
 };
 
 } // namespace
@@ -50,17 +70,24 @@ TEST_CASE("an artifact is saved, seen, decided once, and replaced until a person
         CHECK(must(desk.artifacts.content(first)) == "x,y\n1,2\n");
         CHECK(outcome(desk.artifacts.find(viewer, first.id)) == "ok");
         CHECK(outcome(desk.artifacts.find(stranger, first.id)) == "not_found");
-        CHECK(outcome(desk.artifacts.decide(viewer, first.id, ReviewState::approved, "")) == "forbidden");
-        CHECK(outcome(desk.artifacts.decide(member, first.id, ReviewState::changes_requested, " ")) == "invalid");
-        CHECK(must(desk.artifacts.decide(member, first.id, ReviewState::changes_requested, "more rows")).comment ==
-              "more rows");
+        CHECK(outcome(desk.artifacts.decide(viewer, first.id, verdict(first, ReviewState::approved))) == "forbidden");
+        CHECK(outcome(desk.artifacts.decide(member, first.id, verdict(first, ReviewState::changes_requested, " "))) ==
+              "invalid");
+        CHECK(must(desk.artifacts.decide(member, first.id, verdict(first, ReviewState::changes_requested, "more rows")))
+                  .comment == "more rows");
         // The worker saves it again: the same artifact waits for a new review.
         const Artifact second = must(desk.artifacts.save(desk.file("a.csv", "x,y\n1,2\n3,4\n")));
         CHECK(second.id == first.id);
         CHECK(second.review == ReviewState::pending);
-        const Artifact approved = must(desk.artifacts.decide(member, first.id, ReviewState::approved, "good"));
+        // What the reviewer saw is not what is there: refused, and the message shows what changed.
+        const auto stale = desk.artifacts.decide(member, first.id, verdict(first, ReviewState::approved));
+        CHECK(outcome(stale) == "conflict");
+        CHECK(stale.error().message.find("1 lines added, 0 removed; added 3,4") != std::string::npos);
+        CHECK(must(desk.artifacts.find(member, first.id)).review == ReviewState::pending);
+        const Artifact approved =
+            must(desk.artifacts.decide(member, first.id, verdict(second, ReviewState::approved, "good")));
         CHECK(approved.reviewer == "member@example.com");
-        CHECK(outcome(desk.artifacts.decide(member, first.id, ReviewState::rejected, "")) == "conflict");
+        CHECK(outcome(desk.artifacts.decide(member, first.id, verdict(second, ReviewState::rejected))) == "conflict");
         CHECK(outcome(desk.artifacts.save(desk.file("a.csv", "other"))) == "conflict");
         CHECK(must(desk.artifacts.list(viewer, world.space, {.review = ReviewState::approved}, {})).data.size() == 1);
         CHECK(must(desk.artifacts.list(viewer, world.space, {.review = ReviewState::pending}, {})).data.empty());
@@ -97,7 +124,7 @@ TEST_CASE("a content is what it is, not what its name says") {
     CHECK(sniff_media_type("x.md", std::string("a\0b", 3)) == "application/octet-stream");
 }
 
-TEST_CASE("a damaged content is noticed, a content of nobody is swept") {
+TEST_CASE("a damaged content is detected, a content without a row is deleted") {
     for_each_world([](World& world) {
         Desk desk(world);
         const Artifact made = must(desk.artifacts.save(desk.file("a", "hello")));
@@ -110,4 +137,66 @@ TEST_CASE("a damaged content is noticed, a content of nobody is swept") {
         CHECK(must(desk.artifacts.sweep()) == 1);
         CHECK(must(desk.artifacts.content(other)) == "other");
     });
+}
+
+TEST_CASE("approved labels are published after a crash between approval and publication") {
+    for_each_world([](World& world) {
+        Desk desk(world);
+        Store store;
+        store.is_away = true;
+        const Artifact saved = must(desk.artifacts.save(desk.labels("[1]")));
+        {
+            LabelOutbox outbox(world.database, world.clock, desk.artifacts, store);
+            CHECK_FALSE(must(outbox.step())); // nothing is approved
+            must(desk.artifacts.decide(world.admin, saved.id, verdict(saved, ReviewState::approved)));
+            CHECK(outcome(outbox.publish(saved.id)) == "unavailable");
+        } // the server ends here
+        CHECK(store.published.empty());
+        CHECK_FALSE(must(desk.artifacts.find(world.admin, saved.id)).applied_at);
+        LabelOutbox outbox(world.database, world.clock, desk.artifacts, store);
+        store.is_away = false;
+        CHECK_FALSE(must(outbox.step())); // pauses after the failure
+        world.clock.advance(std::chrono::seconds(5));
+        CHECK(must(outbox.step()));
+        CHECK(store.published == std::vector<std::string>{"[1]"});
+        CHECK(must(desk.artifacts.find(world.admin, saved.id)).applied_at);
+        CHECK_FALSE(must(outbox.step()));
+    });
+}
+
+TEST_CASE("only the labels that were approved are published") {
+    for_each_world([](World& world) {
+        Desk desk(world);
+        Store store;
+        LabelOutbox outbox(world.database, world.clock, desk.artifacts, store);
+        const Artifact shown = must(desk.artifacts.save(desk.labels("[\"harmless\"]")));
+        // The worker replaces them while the reviewer reads.
+        const Artifact swapped = must(desk.artifacts.save(desk.labels("[\"canary\"]")));
+        const auto refused = desk.artifacts.decide(world.admin, shown.id, verdict(shown, ReviewState::approved));
+        CHECK(outcome(refused) == "conflict");
+        CHECK(refused.error().message.find("canary") != std::string::npos); // the reviewer sees what changed
+        CHECK_FALSE(must(outbox.step()));
+        CHECK(store.published.empty());
+        // Approved by the preset's policy: published at once; replaced before that: only the newest.
+        must(desk.artifacts.save(desk.labels("[1]", true)));
+        must(desk.artifacts.save(desk.labels("[2]", true)));
+        CHECK(must(outbox.step()));
+        CHECK_FALSE(must(outbox.step()));
+        CHECK(store.published == std::vector<std::string>{"[2]"});
+        // Approved, not yet published, then saved again for a review: the earlier approval is void.
+        must(desk.artifacts.save(desk.labels("[3]", true)));
+        must(desk.artifacts.save(desk.labels("[4]")));
+        CHECK_FALSE(must(outbox.step()));
+        (void)swapped;
+    });
+}
+
+TEST_CASE("the difference between two contents is described in a line") {
+    CHECK(change_summary("[1,2,3]", "[1,3,4,4]") == "2 entries added, 1 removed; removed 2; added 4; added 4");
+    CHECK(change_summary("a\nb\n", "a\nc\n") == "1 lines added, 1 removed; removed b; added c");
+    CHECK(change_summary("\xff", "x") == "1 bytes then, 1 bytes now");
+    CHECK(change_summary("same", "same") == "0 lines added, 0 removed");
+    const std::string long_line(5000, 'x');
+    CHECK(change_summary("", long_line).size() < 300);
+    CHECK(change_summary("a", "\x1b[2Jb").find('\x1b') == std::string::npos);
 }

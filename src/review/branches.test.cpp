@@ -93,7 +93,8 @@ TEST_CASE("a branch is pushed, commented, sent back, pushed again, approved by t
         const Caller viewer = world.join(world.space, "viewer@example.com", Role::viewer);
         must(desk.branches.pushed(desk.push("b1")));
         const ArtifactId id = desk.only();
-        CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {})) == "conflict"); // no diff yet
+        CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {.revision = 1})) ==
+              "conflict"); // no diff yet
         desk.inspect(diff_of("a.py", "new"));
         CHECK(must(desk.artifacts.find(ada, id)).summary == "Refund whole orders");
         // Comments stand on lines that the diff shows.
@@ -122,11 +123,18 @@ TEST_CASE("a branch is pushed, commented, sent back, pushed again, approved by t
         CHECK(must(desk.reviews.viewed(ada, id)).empty()); // the file changed since
         CHECK(must(desk.branches.revisions(id)).size() == 2);
         CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {.revision = 1})) == "conflict");
-        CHECK(outcome(desk.reviews.decide(world.admin, id, ReviewState::approved, {})) == "forbidden"); // the starter
-        CHECK(must(desk.reviews.decide(ada, id, ReviewState::approved, {})).review == ReviewState::pending);
-        CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {})) == "forbidden"); // twice is once
+        CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {})) == "invalid"); // names no revision
+        CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {.revision = 2, .digest = "other"})) ==
+              "conflict");
+        CHECK(outcome(desk.reviews.decide(world.admin, id, ReviewState::approved, {.revision = 2})) ==
+              "forbidden"); // the starter
+        CHECK(must(desk.reviews.decide(ada, id, ReviewState::approved, {.revision = 2})).review ==
+              ReviewState::pending);
+        CHECK(outcome(desk.reviews.decide(ada, id, ReviewState::approved, {.revision = 2})) ==
+              "forbidden"); // twice is once
         CHECK_FALSE(must(desk.pull_requests.of_artifact(id)).has_value());
-        CHECK(must(desk.reviews.decide(bob, id, ReviewState::approved, {})).review == ReviewState::approved);
+        CHECK(must(desk.reviews.decide(bob, id, ReviewState::approved, {.revision = 2})).review ==
+              ReviewState::approved);
         const ReviewView view = must(desk.reviews.find(ada, id));
         CHECK(view.approvals == 2);
         CHECK(view.decisions.size() == 3);
@@ -144,8 +152,9 @@ TEST_CASE("blocking flags need an explicit allow, a rejected branch stays reject
         desk.inspect(diff_of(".github/workflows/ci.yml", "run: curl"));
         const ArtifactId id = desk.only();
         CHECK(must(desk.reviews.find(world.admin, id)).revisions[0].blocking_flags == 1);
-        CHECK(outcome(desk.reviews.decide(world.admin, id, ReviewState::approved, {})) == "conflict");
+        CHECK(outcome(desk.reviews.decide(world.admin, id, ReviewState::approved, {.revision = 1})) == "conflict");
         Decide allowed;
+        allowed.revision = 1;
         allowed.allow_protected = true;
         CHECK(outcome(desk.reviews.decide(world.admin, id, ReviewState::approved, allowed)) == "ok");
         must(desk.branches.pushed(desk.push("c1", "hone/run_1/other")));
@@ -162,17 +171,17 @@ TEST_CASE("one open pull request per issue, and no more per repository than the 
         desk.runs.known.fix_of = "issue_1";
         must(desk.branches.pushed(desk.push("b1")));
         desk.inspect(diff_of("a.py", "x"));
-        must(desk.reviews.decide(world.admin, desk.only(), ReviewState::approved, {}));
+        must(desk.reviews.decide(world.admin, desk.only(), ReviewState::approved, {.revision = 1}));
         must(desk.branches.pushed(desk.push("c1", "hone/run_1/second")));
         desk.inspect(diff_of("a.py", "y"));
-        const auto second = desk.reviews.decide(world.admin, desk.only(), ReviewState::approved, {});
+        const auto second = desk.reviews.decide(world.admin, desk.only(), ReviewState::approved, {.revision = 1});
         REQUIRE_FALSE(second.ok());
         CHECK(second.error().message.find("issue_1 has an open pull request") != std::string::npos);
         desk.runs.known.fix_of.clear();
         desk.runs.known.policy.open_pull_requests = int64_t{1};
         must(desk.branches.pushed(desk.push("d1", "hone/run_1/third")));
         desk.inspect(diff_of("a.py", "z"));
-        const auto third = desk.reviews.decide(world.admin, desk.only(), ReviewState::approved, {});
+        const auto third = desk.reviews.decide(world.admin, desk.only(), ReviewState::approved, {.revision = 1});
         REQUIRE_FALSE(third.ok());
         CHECK(third.error().message.find("as many as the preset allows") != std::string::npos);
         CHECK(must(desk.artifacts.find(world.admin, desk.only())).review == ReviewState::pending);

@@ -107,7 +107,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     CHECK(between.additions == 1);
 
     // Red on the base, green on the branch; before that nobody may approve.
-    CHECK(outcome(reviews.decide(world.admin, id, ReviewState::approved, {})) == "forbidden");
+    CHECK(outcome(reviews.decide(world.admin, id, ReviewState::approved, {.revision = 2})) == "forbidden");
     Verifier verifier(branches, runs, repos, *bench.provider, bench.store);
     while (must(verifier.step())) {
     }
@@ -122,7 +122,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     NoForge forge;
     Delivery delivery({world.database, world.clock, artifacts, branches, pull_requests, runs, repos, bench.git, forge,
                        forge, bench.folder.path + "/scratch"});
-    must(reviews.decide(world.admin, id, ReviewState::approved, {}));
+    must(reviews.decide(world.admin, id, ReviewState::approved, {.revision = 2}));
     CHECK(must(delivery.step()));
     PullRequest done = must(pull_requests.of_artifact(id)).value();
     INFO(done.error);
@@ -144,7 +144,7 @@ mkdir -p ../heads && git rev-parse main > ../heads/base && git rev-parse first >
     runs.known.policy.trailers = std::vector<std::string>{"Reviewed-in: Hone"};
     push(commit_of(home, "heads/second"), "hone/run_1/kept");
     const ArtifactId kept = must(reviews.list(world.admin, world.space, {}, {})).data.at(0).artifact.id;
-    must(reviews.decide(world.admin, kept, ReviewState::approved, {}));
+    must(reviews.decide(world.admin, kept, ReviewState::approved, {.revision = 1}));
     CHECK(must(delivery.step()));
     done = must(pull_requests.of_artifact(kept)).value();
     REQUIRE_MESSAGE(done.state == PullRequestState::only_pushed, done.error);

@@ -169,19 +169,28 @@ Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, Rev
     const Artifact artifact = TRY(m_artifacts.find(caller, id, Permission::artifact_review));
     if (decision == ReviewState::pending) return invalid("decide: approved, rejected or changes_requested");
     if (!caller.run.empty()) return forbidden("a worker cannot review");
+    const bool is_branch = artifact.kind == ArtifactKind::branch;
+    const bool by_person = caller.kind != access::CallerKind::system;
+    if (decision == ReviewState::approved && by_person && is_branch && !wanted.revision)
+        return invalid("revision is missing: send the number of the revision that you reviewed (GET /v1/reviews/ID)");
+    if (decision == ReviewState::approved && by_person && !is_branch && !wanted.digest)
+        return invalid("digest is missing: send the digest of the content that you reviewed (GET /v1/reviews/ID)");
     const std::string said = TRY(access::checked_description(wanted.comment.value_or("")));
     const bool asks = decision == ReviewState::changes_requested;
     if (asks && trim(said).empty() && TRY(untold(id)).empty())
-        return invalid("comment is missing: say what should be different");
+        return invalid("comment is missing: describe what should be different");
     Artifact decided;
     if (artifact.kind == ArtifactKind::branch) {
         decided = TRY(decide_branch(caller, artifact, decision, wanted, said));
     } else {
-        const std::string comment = asks && trim(said).empty() ? "See the comments." : said;
-        decided = TRY(m_artifacts.decide(caller, id, decision, comment));
-        TRY(m_database.write([&](sql::Transaction& transaction) {
+        Artifacts::Verdict verdict{decision,
+                                   asks && trim(said).empty() ? "See the comments." : said,
+                                   wanted.digest.value_or(artifact.digest),
+                                   {}};
+        verdict.together = [&](sql::Transaction& transaction) {
             return insert_decision(transaction, caller, id, 0, {decision, said, false});
-        }));
+        };
+        decided = TRY(m_artifacts.decide(caller, id, verdict));
     }
     if (asks) TRY(send_changes(caller, decided, said));
     return decided;
@@ -209,7 +218,7 @@ Result<bool> Reviews::write_decision(sql::Transaction& transaction, const Caller
     if (now_there.empty()) return not_found("artifact " + artifact.id.text());
     const std::string& state = now_there.front().text(0);
     if (now_there.front().integer(1) != revision.revision || (state != "pending" && state != "changes_requested"))
-        return conflict("it was decided already, or has changed; reload it");
+        return conflict("it was decided already, or a newer revision was pushed. Review it again");
     TRY(insert_decision(transaction, caller, artifact.id, revision.revision, made));
     const bool approves = made.decision == ReviewState::approved;
     const auto approvals =
@@ -230,7 +239,13 @@ Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& ar
     const Branch branch = TRY(m_branches.find(artifact.id));
     const Revision revision = TRY(m_branches.revision(artifact.id, 0));
     if (wanted.revision && *wanted.revision != revision.revision)
-        return conflict(fmt::format("revision {} was pushed in the meantime; review it first", revision.revision));
+        return conflict(fmt::format("revision {} was pushed at {}: {} commits, {} files changed, {} lines added, {} "
+                                    "deleted. You reviewed revision {}. Review the newest one",
+                                    revision.revision, to_text(revision.pushed_at).substr(0, 19) + "Z",
+                                    revision.commits.size(), revision.files, revision.additions, revision.deletions,
+                                    *wanted.revision));
+    if (wanted.digest && *wanted.digest != artifact.digest)
+        return conflict("the diff of the branch is not the one that you reviewed. Review it again");
     if (decision == ReviewState::approved)
         TRY(check_approval(caller, artifact, branch, revision, *wanted.allow_protected));
     const Made made{decision, said, *wanted.allow_protected};

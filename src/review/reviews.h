@@ -98,10 +98,16 @@ struct Decision {
 struct Decide {
     std::optional<std::string> comment{};
     std::optional<int64_t> revision{};
+    std::optional<std::string> digest{};
     json::Defaulted<bool> allow_protected = false;
     static constexpr std::tuple fields{
         Field{"comment", &Decide::comment, "Needed when changes are requested and no line has a comment."},
-        Field{"revision", &Decide::revision, "Revision that was reviewed; a newer one makes this a conflict."},
+        Field{"revision", &Decide::revision,
+              "Of a branch: the revision that was reviewed. Needed to approve; a newer one is a conflict."},
+        Field{
+            "digest", &Decide::digest,
+            "The artifact's digest when it was reviewed. Needed to approve anything but a branch; another content is a "
+            "conflict."},
         Field{"allow_protected", &Decide::allow_protected, "Allows blocking flags; only for approvals."},
     };
 };
@@ -205,8 +211,8 @@ public:
     // is none.
     Result<bool> approve_automatic();
 
-    // Of any artifact. An approval of a branch may not be the last one that it takes: then it stays pending. What
-    // approving labels sets in motion is done by the caller.
+    // Of any artifact. An approval names the revision or digest that it approves; conflict when there is a newer one. A
+    // branch that needs further approvals stays pending. Approved labels go into the outbox, in the same transaction.
     Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, ReviewState decision,
                             const Decide& wanted);
 

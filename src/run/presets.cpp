@@ -2,6 +2,7 @@
 
 #include "access/names.h"
 #include "base/text.h"
+#include "run/secret_env.h"
 #include "sql/columns.h"
 
 namespace hone::run {
@@ -120,6 +121,7 @@ Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const
     preset.version = 1;
     preset.settings = settings;
     preset.warnings = m_check.warnings(space, settings);
+    const SecretValues secrets = take_secrets(preset.settings);
     preset.created_at = preset.updated_at = now;
     return m_database.write([&](sql::Transaction& transaction) -> Result<Preset> {
         const auto made = TRY(transaction.run("INSERT INTO presets (" + sql::names(preset_columns) + ") VALUES (" +
@@ -127,6 +129,7 @@ Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const
                                                   ") ON CONFLICT (space_id, name) DO NOTHING",
                                               sql::values(preset_columns, preset)));
         if (made.affected == 0) return conflict("a preset named " + preset.name + " exists already in this space");
+        TRY(store_secrets(transaction, m_vault, space, preset.id.text(), preset.settings, secrets));
         TRY(insert_version(transaction, preset, caller, now));
         TRY(m_audit.record(
             transaction, caller,
@@ -144,12 +147,18 @@ Result<Preset> Presets::update(const Caller& caller, const SpaceId& space, std::
     if (name) preset.name = TRY(access::checked_name("name", *name));
     if (description) preset.description = TRY(access::checked_description(*description));
     std::vector<std::string> changed;
+    SecretValues secrets;
     if (settings) {
         TRY(validate(*settings));
         TRY(m_check.check(caller, space, *settings));
-        changed = differences(preset.settings, *settings);
-        preset.settings = *settings;
-        preset.warnings = m_check.warnings(space, *settings);
+        Settings masked = *settings;
+        secrets = take_secrets(masked);
+        changed = differences(preset.settings, masked);
+        for (const auto& [variable, value] : secrets)
+            if (preset.settings.sandbox.value.secret_env.value.contains(variable))
+                changed.push_back("sandbox.secret_env." + variable + ": replaced");
+        preset.settings = std::move(masked);
+        preset.warnings = m_check.warnings(space, preset.settings);
     }
     const int64_t old_version = preset.version;
     if (!changed.empty()) preset.version += 1;
@@ -165,6 +174,7 @@ Result<Preset> Presets::update(const Caller& caller, const SpaceId& space, std::
             old_version));
         if (updated == 0)
             return conflict("the preset was changed by another person meanwhile; reload it and repeat your change");
+        TRY(store_secrets(transaction, m_vault, space, preset.id.text(), preset.settings, secrets));
         if (!changed.empty()) TRY(insert_version(transaction, preset, caller, preset.updated_at));
         json::Array lines;
         for (const std::string& line : changed)
@@ -183,6 +193,7 @@ Result<> Presets::remove(const Caller& caller, const SpaceId& space, std::string
     const Preset preset = TRY(find(caller, space, id_or_name));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute("DELETE FROM presets WHERE id = ?", preset.id));
+        TRY(forget_secrets(transaction, m_vault, preset.id.text()));
         return m_audit.record(transaction, caller, {"preset_delete", space, preset.id.text(), {{"name", preset.name}}});
     });
 }

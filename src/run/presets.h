@@ -3,6 +3,7 @@
 
 #include "access/access.h"
 #include "run/run.h"
+#include "secret/vault.h"
 
 #include <map>
 #include <span>
@@ -69,6 +70,9 @@ public:
           m_audit(audit),
           m_check(check) {}
 
+    // Where values of sandbox.secret_env are stored. Once, before requests come.
+    void set_vault(const secret::Vault& vault) { m_vault = &vault; }
+
     Result<access::Page<Preset>> list(const access::Caller& caller, const access::SpaceId& space,
                                       const access::PageRequest& page) const;
     // By id, or by name within `space`.
@@ -97,6 +101,7 @@ private:
     const Clock& m_clock;
     const access::AuditLog& m_audit;
     SettingsCheck& m_check;
+    const secret::Vault* m_vault = nullptr;
 };
 
 // What differs, one line each: "sandbox.cpus: 2 → 4". Long values are shortened.

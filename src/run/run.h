@@ -52,6 +52,7 @@ struct Manifest {
     Defaulted<std::vector<ClonedRepo>> repos;
     Defaulted<std::vector<std::string>> skills;
     Defaulted<std::vector<std::string>> secrets;
+    Defaulted<std::string> secret_env_of = {};
     std::optional<Time> data_from;
     std::optional<Time> data_to;
     std::optional<json::Value> trigger{};
@@ -68,6 +69,8 @@ struct Manifest {
         Field{"repos", &Manifest::repos, "Repositories and commits."},
         Field{"skills", &Manifest::skills, "Skills and versions."},
         Field{"secrets", &Manifest::secrets, "Names of the secrets it could use through the broker."},
+        Field{"secret_env_of", &Manifest::secret_env_of,
+              "Preset or run that owns the values of sandbox.secret_env; empty: there are none."},
         Field{"data_from", &Manifest::data_from, "Oldest span of the project at the start."},
         Field{"data_to", &Manifest::data_to, "Newest span of the project at the start."},
         Field{"trigger", &Manifest::trigger, "What fired the automation; in the sandbox as /hone/trigger.json."},

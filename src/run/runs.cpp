@@ -5,8 +5,11 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "harness/catalog.h"
+#include "run/secret_env.h"
 #include "run/state_change.h"
 #include "sql/columns.h"
+
+#include <algorithm>
 
 namespace hone::run {
 
@@ -52,11 +55,16 @@ std::string title_of(std::string_view prompt) {
     return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
 }
 
-// The user that the run key acts for, or the role of a service key.
+// Who the run's key will stand for: a user, a service key, or Signal; and the key that limits it.
 json::Object rights_of(const Caller& caller, const SpaceId& space) {
-    if (!caller.user.empty()) return {{"user", caller.user.text()}};
-    const auto role = caller.role_in(space);
-    return {{"role", name_of(role.value_or(access::Role::viewer))}};
+    json::Object rights;
+    if (!caller.key.empty()) rights["key"] = caller.key.text();
+    if (caller.kind == access::CallerKind::system) rights["signal"] = true;
+    if (caller.user.empty())
+        rights["role"] = name_of(caller.role_in(space).value_or(access::Role::viewer));
+    else
+        rights["user"] = caller.user.text();
+    return rights;
 }
 
 } // namespace
@@ -112,6 +120,7 @@ struct Runs::New {
     std::optional<RunId> fork_of{};
     std::string harness_session{}; // of a fork: what it continues
     const AutomationStart* automation = nullptr;
+    std::shared_ptr<const SecretValues> secrets{}; // of settings that came with the request; shared: a New is copied
 };
 
 Result<Run> Runs::start(const Caller& caller, const SpaceId& space, const StartRun& wanted) {
@@ -130,6 +139,13 @@ Result<Run> Runs::start_for(const AutomationStart& automation, const Caller& own
 Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, const StartRun& wanted) const {
     New made;
     made.project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::run_start));
+    if (caller.kind == access::CallerKind::system && made.project.restricted) {
+        const auto bindings = TRY(m_access.projects.bindings(caller, made.project.id));
+        const auto is_signal = [](const access::Binding& each) { return each.principal == access::signal_principal; };
+        if (std::none_of(bindings.begin(), bindings.end(), is_signal))
+            return forbidden("the project is restricted and Signal is not bound to it: a worker could not read it. "
+                             "Bind the principal `signal` to the project");
+    }
     if (wanted.preset && wanted.settings) return invalid("give either preset or settings, not both");
     if (!wanted.preset && !wanted.settings) return invalid("preset is missing (or settings, for an ad-hoc worker)");
     if (wanted.preset) {
@@ -138,9 +154,15 @@ Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, cons
         made.manifest.preset_name = preset.name;
         made.manifest.preset_version = preset.version;
         made.manifest.settings = preset.settings;
+        made.manifest.secret_env_of = preset.id.text();
     } else {
         made.manifest.settings = *wanted.settings;
+        if (wanted.secret_env_of)
+            made.manifest.secret_env_of = wanted.secret_env_of->text();
+        else
+            made.secrets = std::make_shared<const SecretValues>(take_secrets(made.manifest.settings));
     }
+    if (made.manifest.settings.sandbox.value.secret_env.value.empty()) made.manifest.secret_env_of = std::string();
     made.manifest.prompt = wanted.prompt;
     if (wanted.title) made.title = TRY(access::checked_name("title", *wanted.title));
     made.priority = wanted.priority;
@@ -156,6 +178,8 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     TRY(m_check.check(caller, wanted.project.space_id, manifest.settings));
     manifest.settings.budget = TRY(m_check.budget_of(wanted.project.space_id, *manifest.settings.budget));
     const RunId id = make_id<RunTag>(m_clock);
+    const bool has_secrets = !manifest.settings.sandbox.value.secret_env.value.empty();
+    if (wanted.secrets && has_secrets) manifest.secret_env_of = id.text();
     const Time now = m_clock.now();
     const std::string title = wanted.title.empty() ? title_of(manifest.prompt) : wanted.title;
     const std::string trace_id = to_hex(crypto::random_bytes(16));
@@ -185,6 +209,9 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
         TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
         TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq,
                                 manifest.prompt));
+        if (wanted.secrets)
+            TRY(store_secrets(transaction, m_vault, wanted.project.space_id, id.text(), manifest.settings,
+                              *wanted.secrets));
         if (by && by->together) TRY(by->together(transaction, id));
         return m_access.audit.record(transaction, caller,
                                      {"run_start",

@@ -21,6 +21,8 @@ struct StartRun {
     std::optional<Settings> settings = {};
     std::optional<std::string> title = {};
     Defaulted<int64_t> priority = int64_t{0};
+    // Not a part of requests: of `settings` that were taken from a preset, the preset whose secret_env they use.
+    std::optional<PresetId> secret_env_of = {};
     static constexpr std::tuple fields{
         Field{"project", &StartRun::project, "Id or name of the project it is bound to."},
         Field{"prompt", &StartRun::prompt, "What to do; at most 100,000 characters."},
@@ -73,6 +75,7 @@ public:
           m_transcript(transcript) {}
     // Once, before requests come.
     void set_listener(RunListener& listener) { m_listener = &listener; }
+    void set_vault(const secret::Vault& vault) { m_vault = &vault; } // for values of sandbox.secret_env
 
     Result<Run> start(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted);
     // The same for a trigger, with the rights of the automation's owner; takes no follow-ups.
@@ -127,6 +130,7 @@ private:
     SettingsCheck& m_check;
     Transcript& m_transcript;
     RunListener* m_listener = nullptr;
+    const secret::Vault* m_vault = nullptr;
 };
 
 // "SELECT … FROM runs" with the columns that `run_of` reads; `more` are columns after them.

@@ -21,6 +21,15 @@ Result<> check_range(std::string_view name, int64_t value, int64_t least, int64_
     return {};
 }
 
+Result<> check_variable(const std::string& where, const std::string& name, const std::string& value) {
+    if (!sandbox::is_environment_name(name))
+        return invalid(where + ": " + std::string(truncate_utf8(name, 60)) +
+                       " is not a name: letters, digits and _, at most 128 characters, no digit first");
+    if (value.size() > 32 * 1024) return invalid(where + "." + name + " is longer than 32 KiB");
+    if (value.find('\0') != std::string::npos) return invalid(where + "." + name + " holds a NUL");
+    return {};
+}
+
 Result<> check_sandbox(const SandboxSettings& sandbox) {
     TRY(check_range("sandbox.init_seconds", sandbox.init_seconds, 1, 3600));
     TRY(check_range("sandbox.memory_bytes", sandbox.memory_bytes, int64_t{64} << 20, int64_t{1} << 42));
@@ -35,14 +44,17 @@ Result<> check_sandbox(const SandboxSettings& sandbox) {
         return invalid("sandbox.init_script does not run in tier gvisor: put its result into an image (hone image add) "
                        "and name that as sandbox.image");
     if (sandbox.init_script.value.size() > 256 * 1024) return invalid("sandbox.init_script is larger than 256 KiB");
-    if (sandbox.env.value.size() > 200) return invalid("sandbox.env has more than 200 variables");
+    if (sandbox.env.value.size() + sandbox.secret_env.value.size() > 200)
+        return invalid("sandbox.env and sandbox.secret_env have more than 200 variables");
     for (const auto& [name, value] : sandbox.env.value) {
-        if (!sandbox::is_environment_name(name))
-            return invalid("sandbox.env: " + std::string(truncate_utf8(name, 60)) +
-                           " is not a name: letters, digits and _, at most 128 characters, no digit first");
-        if (value.size() > 32 * 1024) return invalid("sandbox.env." + name + " is longer than 32 KiB");
-        if (value.find('\0') != std::string::npos) return invalid("sandbox.env." + name + " holds a NUL");
+        TRY(check_variable("sandbox.env", name, value));
         TRY(check_prompt("sandbox.env." + name, value));
+    }
+    for (const auto& [name, value] : sandbox.secret_env.value) {
+        TRY(check_variable("sandbox.secret_env", name, value));
+        if (!is_valid_utf8(value)) return invalid("sandbox.secret_env." + name + " is not valid UTF-8");
+        if (sandbox.env.value.contains(name))
+            return invalid("sandbox.secret_env." + name + " is also in sandbox.env: remove it there");
     }
     if (sandbox.allow_hosts.value.size() > 200) return invalid("sandbox.allow_hosts has more than 200 hosts");
     for (const std::string& host : sandbox.allow_hosts.value) TRY(parse_allowed_host(host));

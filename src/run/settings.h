@@ -37,6 +37,7 @@ struct SandboxSettings {
     Defaulted<InitFailure> init_failure = InitFailure::abort;
     Defaulted<int64_t> init_seconds = int64_t{120};
     Defaulted<std::map<std::string, std::string>> env;
+    Defaulted<std::map<std::string, std::string>> secret_env;
     Defaulted<int64_t> memory_bytes = int64_t{2} << 30;
     Defaulted<double> cpus = 2.0;
     Defaulted<int64_t> pids = int64_t{512};
@@ -52,6 +53,10 @@ struct SandboxSettings {
         Field{"init_failure", &SandboxSettings::init_failure, "What a failing init script does to the run."},
         Field{"init_seconds", &SandboxSettings::init_seconds, "Time the init script has."},
         Field{"env", &SandboxSettings::env, "Environment variables; not for secrets."},
+        Field{
+            "secret_env", &SandboxSettings::secret_env,
+            "Environment variables that are secrets: stored encrypted, shown as ********, which saved again keeps the "
+            "value. The worker can read them; a skill keeps a secret outside the sandbox."},
         Field{"memory_bytes", &SandboxSettings::memory_bytes, "Memory of all processes."},
         Field{"cpus", &SandboxSettings::cpus, "Processors' worth of time."},
         Field{"pids", &SandboxSettings::pids, "Processes and threads at the same time."},

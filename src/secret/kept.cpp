@@ -33,6 +33,19 @@ Result<> Vault::forget(sql::Transaction& transaction, const std::string& owner_i
     return {};
 }
 
+Result<> Vault::forget(sql::Transaction& transaction, const std::string& owner_id, const std::string& name) const {
+    TRY(transaction.execute("DELETE FROM kept_secrets WHERE owner_id = ? AND name = ?", owner_id, name));
+    return {};
+}
+
+Result<std::vector<std::string>> Vault::kept_names(sql::Transaction& transaction, const std::string& owner_id) const {
+    std::vector<std::string> names;
+    for (const auto& row :
+         TRY(transaction.query("SELECT name FROM kept_secrets WHERE owner_id = ? ORDER BY name LIMIT 1000", owner_id)))
+        names.push_back(row.text(0));
+    return names;
+}
+
 Result<SecretBytes> Vault::reveal(const Scope& scope, const std::string& owner_id, const std::string& name,
                                   std::string_view purpose) const {
     auto value = m_database.read([&](sql::Transaction& transaction) -> Result<SecretBytes> {

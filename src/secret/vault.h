@@ -123,6 +123,8 @@ public:
     Result<> keep(sql::Transaction& transaction, const Scope& scope, const std::string& owner_id,
                   const std::string& name, const SecretBytes& value) const;
     Result<> forget(sql::Transaction& transaction, const std::string& owner_id) const; // all of them
+    Result<> forget(sql::Transaction& transaction, const std::string& owner_id, const std::string& name) const;
+    Result<std::vector<std::string>> kept_names(sql::Transaction& transaction, const std::string& owner_id) const;
     // not_found when there is none. `purpose` goes into the debug log.
     Result<SecretBytes> reveal(const Scope& scope, const std::string& owner_id, const std::string& name,
                                std::string_view purpose) const;

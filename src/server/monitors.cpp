@@ -31,7 +31,8 @@ Result<notice::SenderOptions> sender_options(const config::Config& config) {
 
 NoticeDuties::NoticeDuties(sql::Database& database, const Clock& clock, access::Access& access,
                            const secret::Vault& vault, notice::SenderOptions options)
-    : m_notices(database, clock),
+    : m_smtp(options.smtp),
+      m_notices(database, clock),
       m_destinations(database, clock, access, vault, !options.smtp.host.empty()),
       m_sender(database, clock, m_destinations, std::move(options)) {
     m_notices.set_wake([this] { m_sender.wake(); });

@@ -21,12 +21,14 @@ public:
     notice::Notices& notices() { return m_notices; }
     notice::Destinations& destinations() { return m_destinations; }
     notice::Sender& sender() { return m_sender; }
+    const notice::SmtpOptions& smtp() const { return m_smtp; }
     void metrics(MetricsWriter& out) const;
 
 private:
     NoticeDuties(sql::Database& database, const Clock& clock, access::Access& access, const secret::Vault& vault,
                  notice::SenderOptions options);
 
+    const notice::SmtpOptions m_smtp;
     notice::Notices m_notices;
     notice::Destinations m_destinations;
     notice::Sender m_sender;

@@ -4,18 +4,27 @@ namespace hone::server {
 
 ReviewDuties::ReviewDuties(const ReviewParts& parts)
     : m_parts(parts),
+      m_label_publisher(parts.spans),
       m_services(parts.database, parts.clock, parts.access, parts.runs),
       m_http(parts.access.audit, parts.skills, parts.vault, parts.extra_ca_file, parts.data_directory),
-      m_stories(parts.database, parts.runs.artifacts, m_services, parts.public_url) {}
+      m_stories(parts.database, parts.runs.artifacts, m_services, parts.public_url) {
+    m_services.set_label_sink(m_label_publisher);
+}
 
 ReviewDuties::~ReviewDuties() {
     if (auto* quarantine = m_parts.repositories.quarantine()) quarantine->set_listener(nullptr);
     // Each of them wakes another: all stop before the first is destroyed.
-    for (std::optional<Duty>* duty : {&m_delivering, &m_verifying, &m_inspecting})
+    for (std::optional<Duty>* duty : {&m_delivering, &m_verifying, &m_inspecting, &m_publishing})
         if (*duty) (*duty)->stop();
 }
 
 Result<> ReviewDuties::start() {
+    static constexpr Duration publish_period = std::chrono::seconds(5);
+    m_publishing.emplace(DutyOptions{"publication of labels", publish_period}, [this]() -> Result<Duration> {
+        const bool more = TRY(m_services.labels->step());
+        return more ? Duration::zero() : publish_period;
+    });
+    m_publishing->start();
     const forge::Git* git = m_parts.repositories.git();
     forge::Quarantine* quarantine = m_parts.repositories.quarantine();
     if (m_parts.provider == nullptr || git == nullptr || quarantine == nullptr) return {};

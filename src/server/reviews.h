@@ -2,6 +2,7 @@
 // order; its threads live from `start` to the end of the object.
 #pragma once
 
+#include "api/labels.h"
 #include "api/review_services.h"
 #include "base/duty.h"
 #include "review/delivery.h"
@@ -24,6 +25,7 @@ struct ReviewParts {
     std::string data_directory = {};
     std::string extra_ca_file = {};
     std::string public_url = {}; // links in pull requests begin with it; empty: there are none
+    api::Spans* spans = nullptr; // where approved labels go; null: they wait
 };
 
 class ReviewDuties {
@@ -41,6 +43,7 @@ private:
     void make_duties();
 
     const ReviewParts m_parts;
+    api::LabelPublisher m_label_publisher;
     api::ReviewServices m_services;
     SkillForgeHttp m_http;
     IssueStories m_stories;
@@ -53,6 +56,7 @@ private:
     std::optional<Duty> m_inspecting;
     std::optional<Duty> m_verifying;
     std::optional<Duty> m_delivering;
+    std::optional<Duty> m_publishing;
 };
 
 } // namespace hone::server

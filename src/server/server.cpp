@@ -145,6 +145,7 @@ Result<> Server::open_secrets() {
     hygiene.unused_after = std::chrono::hours(24 * m_config.secret_unused_days);
     m_skills.emplace(*m_database, m_clock, *m_access, *m_vault, hygiene);
     m_notices = TRY(NoticeDuties::open(*m_database, m_clock, *m_access, *m_vault, m_config));
+    m_account_mail.emplace(m_clock, m_notices->smtp(), m_config.public_url);
     return {};
 }
 
@@ -181,7 +182,7 @@ Result<> Server::open_workers() {
     m_workers = TRY(Workers::open(parts));
     m_reviews = std::make_unique<ReviewDuties>(
         ReviewParts{*m_database, m_clock, *m_access, m_workers->runs(), *m_skills, *m_vault, *m_repositories,
-                    m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url});
+                    m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url, &*m_spans});
     return {};
 }
 
@@ -283,6 +284,9 @@ Result<> Server::open_edge() {
     m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault, *m_monitors);
 
     net::ServerOptions options = edge_options();
+    const auto proxy_header =
+        m_config.proxy_header == "forwarded" ? net::ProxyHeader::forwarded : net::ProxyHeader::x_forwarded;
+    options.limits.trusted_proxies = TRY(net::TrustedProxies::parse(m_config.trusted_proxies, proxy_header));
     options.listen = {{m_config.listen, m_config.tls_certificate_file, m_config.tls_key_file}};
     // Workers reach the API through the gateway, which uses plain HTTP to this machine only.
     if (!m_config.tls_key_file.empty()) options.listen.push_back({"127.0.0.1:0", "", ""});

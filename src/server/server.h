@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/signal_services.h"
 #include "config/config.h"
+#include "server/adapters/account_mail.h"
 #include "server/adapters/issue_forge.h"
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
@@ -68,6 +69,8 @@ private:
     std::string metrics() const override;
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
     void wake_duties() override { m_sweeper->wake(); }
+    bool sends_mail() const override { return m_account_mail && m_account_mail->is_possible(); }
+    void send_password_reset(const access::PasswordReset& reset) override { m_account_mail->send(reset); }
 
     const config::Loaded m_loaded;
     const config::Config& m_config;
@@ -91,6 +94,7 @@ private:
     std::optional<secret::Vault> m_vault;
     std::optional<skill::Skills> m_skills;
     std::unique_ptr<NoticeDuties> m_notices;
+    std::optional<AccountMail> m_account_mail;
     std::optional<api::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<api::Spans> m_spans;

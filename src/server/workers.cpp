@@ -38,6 +38,8 @@ Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
     std::unique_ptr<Workers> workers(new Workers(parts));
     TRY(workers->m_prices.add(parts.price_lines));
     parts.skills.add_use(workers->m_skill_use);
+    workers->m_services.presets.set_vault(parts.vault);
+    workers->m_services.runs.set_vault(parts.vault);
     return workers;
 }
 

@@ -3,6 +3,7 @@
 #include "signal/signal.h"
 
 #include "base/text.h"
+#include "crypto/crypto.h"
 #include "signal/detect/message_template.h"
 #include "signal/detect/words.h"
 #include "signal/signal_row.h"
@@ -43,7 +44,17 @@ std::string body_of(const Issue& issue) {
     return body;
 }
 
+ForgeIssueDraft draft_of(const Issue& issue) {
+    ForgeIssueDraft draft{plain_line(issue.title, 200), body_of(issue), {}};
+    draft.digest = to_hex(crypto::hash(draft.title + "\n" + draft.body));
+    return draft;
+}
+
 } // namespace
+
+Result<ForgeIssueDraft> Signal::forge_issue_draft(const Caller& caller, const IssueId& id) const {
+    return draft_of(TRY(issues.find(caller, id)));
+}
 
 Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, const ForgeIssueWish& wish) {
     const Issue issue = TRY(issues.find(caller, id, Permission::issue_write));
@@ -59,8 +70,16 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
     const bool has_own = row && row->settings.repo;
     if (!wish.repo && !has_own) return conflict("which repository? name it, or set one in the settings of Signal");
     const std::string repo = wish.repo ? *wish.repo : row->settings.repo->url;
+    const ForgeIssueDraft draft = draft_of(issue);
+    if (!wish.body && !wish.digest)
+        return invalid(
+            "digest is missing: send the digest of the draft that you reviewed (GET …/forge_issue), or body");
+    if (wish.digest && *wish.digest != draft.digest)
+        return conflict("the issue has changed since you reviewed its draft: \"" + draft.title + "\", " +
+                        std::to_string(issue.traces) + " traces, last seen " + to_text(issue.last_seen).substr(0, 19) +
+                        "Z. Review the draft again");
     const std::string title = plain_line(wish.title.value_or(issue.title), 200);
-    const std::string body = wish.body.value_or(body_of(issue));
+    const std::string body = wish.body.value_or(draft.body);
     if (title.empty()) return invalid("title is empty");
     if (body.size() > longest_body) return too_large("body has at most 20,000 bytes");
     if (!is_valid_utf8(body)) return invalid("body is not valid UTF-8 text");

@@ -15,12 +15,27 @@ struct ForgeIssueWish {
     std::optional<std::string> repo{};
     std::optional<std::string> title{};
     std::optional<std::string> body{};
+    std::optional<std::string> digest{};
     static constexpr std::tuple fields{
         Field{"url", &ForgeIssueWish::url, "Link this one, which is there already; the other fields are not needed."},
         Field{"repo", &ForgeIssueWish::repo,
               "Repository: id, name or address; that of Signal's settings if not given."},
         Field{"title", &ForgeIssueWish::title, "Title; that of the issue if not given."},
-        Field{"body", &ForgeIssueWish::body, "Markdown; what is known about the issue if not given."},
+        Field{"body", &ForgeIssueWish::body, "Markdown; the text of the draft if not given."},
+        Field{"digest", &ForgeIssueWish::digest,
+              "Digest of the draft that was reviewed. Needed unless `body` is given; another draft is a conflict."},
+    };
+};
+
+// The text that opening an issue on a forge would publish.
+struct ForgeIssueDraft {
+    std::string title;
+    std::string body;
+    std::string digest;
+    static constexpr std::tuple fields{
+        Field{"title", &ForgeIssueDraft::title, "Title."},
+        Field{"body", &ForgeIssueDraft::body, "Markdown."},
+        Field{"digest", &ForgeIssueDraft::digest, "Names this text when it is opened."},
     };
 };
 

@@ -69,7 +69,9 @@ public:
     Result<Issue> fix(const access::Caller& caller, const IssueId& id);
     Result<Issue> make_monitor(const access::Caller& caller, const IssueId& id);
     Result<Issue> make_evaluator(const access::Caller& caller, const IssueId& id);
-    // Opens an issue on the forge of a repository, or links one that is there.
+    Result<ForgeIssueDraft> forge_issue_draft(const access::Caller& caller, const IssueId& id) const;
+    // Opens an issue on the forge of a repository, or links one that is there. What is published is named: by the
+    // request's own body, or by the digest of the draft.
     Result<Issue> link_forge_issue(const access::Caller& caller, const IssueId& id, const ForgeIssueWish& wish);
     Result<Issue> unlink_forge_issue(const access::Caller& caller, const IssueId& id);
 

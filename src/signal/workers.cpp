@@ -92,8 +92,11 @@ Result<run::RunId> Signal::start_run(const Caller& caller, const Row& row, const
     if (adds_repo) settings.repos.value.push_back(*row.settings.repo);
     if (row.settings.preset && !adds_repo)
         wanted.preset = row.settings.preset;
-    else
+    else {
+        if (row.settings.preset)
+            wanted.secret_env_of = TRY(m_parts.presets.find(Caller::system(), row.space, *row.settings.preset)).id;
         wanted.settings = std::move(settings);
+    }
     run::AutomationStart automation;
     automation.id = automation_of(row);
     automation.name = "Signal";

@@ -54,13 +54,17 @@ private:
         const size_t end = std::min(m_text.find('\n', m_at), m_text.size());
         const size_t equals = m_text.find('=', m_at);
         if (equals >= end) {
-            problem("there is no = in it");
+            // `export NAME` marks a variable for the shell's children; it sets nothing.
+            std::string_view line_text = trim(m_text.substr(m_at, end - m_at));
+            line_text = trim(line_text.substr(0, line_text.find('#')));
+            const bool is_export = line_text.starts_with("export ") || line_text.starts_with("export\t");
+            if (!is_export || !is_name(trim(line_text.substr(7)))) problem("there is no = in it");
             return skip_line();
         }
         std::string_view name = trim(m_text.substr(m_at, equals - m_at));
         if (name.starts_with("export ") || name.starts_with("export\t")) name = trim(name.substr(7));
         if (!is_name(name)) {
-            problem("what stands before = is not a name of a variable");
+            problem("the text before = is not a name of a variable");
             return skip_line();
         }
         m_at = equals + 1;
@@ -84,10 +88,13 @@ private:
         const size_t start = m_at;
         const char quote = m_text[m_at++];
         while (m_at < m_text.size() && m_text[m_at] != quote) {
-            char c = m_text[m_at++];
+            const char c = m_text[m_at++];
+            if (c == '\r' && peek() == '\n' && m_at < m_text.size()) continue; // CRLF is one line end
             if (c == '\n') ++m_line;
-            if (c == '\\' && quote == '"' && m_at < m_text.size()) c = escaped(m_text[m_at++]);
-            m_value += c;
+            if (c == '\\' && quote == '"' && m_at < m_text.size())
+                read_escape();
+            else
+                m_value += c;
         }
         if (m_at >= m_text.size()) {
             m_at = start;
@@ -98,19 +105,15 @@ private:
         if (m_at < m_text.size() && peek() != '\n' && peek() != '#') return "something follows the closing quote";
         return nullptr;
     }
-    char escaped(char c) {
-        switch (c) {
-        case 'n':
-            return '\n';
-        case 't':
-            return '\t';
-        case 'r':
-            return '\r';
-        case '\n':
-            ++m_line;
-            return '\n';
-        default:
-            return c;
+    // After a backslash within "…".
+    void read_escape() {
+        const char c = m_text[m_at];
+        constexpr std::string_view known = "nrt\"\\$`", meaning = "\n\r\t\"\\$`";
+        if (const size_t found = known.find(c); found != std::string_view::npos) {
+            m_value += meaning[found];
+            ++m_at;
+        } else {
+            m_value += '\\'; // what follows is read as usual
         }
     }
     // To the end of the line, or to a # that follows a blank.

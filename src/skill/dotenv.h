@@ -1,5 +1,5 @@
-// Reads a pasted .env file. Values may be secrets, so they are kept as such from the first moment; problems name the
-// line, never its content. Pure functions over bounded text, any thread.
+// Reads the text of a .env file. Values may be secrets, so they are SecretBytes from the start; problems name the line,
+// never its content. Pure functions over bounded text, any thread.
 #pragma once
 
 #include "base/result.h"
@@ -22,8 +22,10 @@ struct EnvText {
     std::vector<std::string> problems; // "line 3: …"
 };
 
-// NAME=value, export NAME=value, '…' as it is, "…" with \n \t \" \\ and \$, # comments. Quoted values may span lines.
-// At most 256 KiB and 500 variables. No expansion of $NAME.
+// NAME=value, export NAME=value, '…' literally, "…" with \n \r \t \" \\ \$ and \` (any other backslash stays), comments
+// after # (in an unquoted value only after a blank). Quoted values can span lines; lines end with LF or CRLF, and a
+// line end within a value is LF. `export NAME` alone is ignored. At most 256 KiB and 500 variables. $NAME is not
+// expanded.
 Result<EnvText> parse_dotenv(std::string_view text);
 
 } // namespace hone::skill

@@ -71,6 +71,14 @@ TEST_CASE("a .env text is read as shells and tools write it") {
     CHECK(env("A=1\nA=2\n") == "A=2;");
     CHECK(env("A=x#y\nB=$HOME\n\xEF\xBB\xBF") == "A=x#y;B=$HOME;");
     CHECK(env("A=\nB=\"\"\n") == "A=;B=;");
+    // Lines of Windows, also within quotes.
+    CHECK(env("A=1\r\nB=\"x\r\ny\"\r\nC='p\r\nq'\r\n") == "A=1;B=x\ny;C=p\nq;");
+    CHECK(env("export A\nexport\tB # why\nexport C=1") == "C=1;");
+    // A backslash that escapes nothing stays; in single quotes every one does.
+    CHECK(env("A=\"C:\\dir\"\nB='a\\nb'\nC=\"\\$HOME \\`x\\` \\\\\"") == "A=C:\\dir;B=a\\nb;C=$HOME `x` \\;");
+    CHECK(env("A=\"x\" # why\nB='y'# why\nC=\"#\"\nD=#\n") == "A=x;B=y;C=#;D=;");
+    CHECK(env("KEY=\"-----BEGIN KEY-----\nabc=\n-----END KEY-----\"\nA=a=b==\n") ==
+          "KEY=-----BEGIN KEY-----\nabc=\n-----END KEY-----;A=a=b==;");
 }
 
 TEST_CASE("problems of a .env text name the line and not its content") {

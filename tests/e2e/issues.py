@@ -134,7 +134,7 @@ def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one
                "it is verified", 120)
     patch = client.must("GET", f"/v1/reviews/{branch['id']}/patch").text
     assert "Subject: [PATCH]" in patch, patch[:300]
-    client.must("POST", f"/v1/reviews/{branch['id']}/approve", {})
+    client.must("POST", f"/v1/reviews/{branch['id']}/approve", {"revision": 1})
 
     def delivered():
         pull_requests = client.must("GET", "/v1/pull_requests").data
@@ -142,7 +142,7 @@ def test_the_demo_finds_each_planted_fault_and_nothing_else_and_investigates_one
         return next((one for one in pull_requests if one["state"] == "only_pushed"), None)
 
     done = wait_until(delivered, "the branch is in the repository")
-    remote = server.data_dir / "repos/support-agent.git"
+    remote = next((server.data_dir / "repos").glob("*/support-agent.git"))
     head = subprocess.run(["git", "-C", str(remote), "-c", "safe.directory=*", "rev-parse", "refs/heads/" + done["branch"]],
                           capture_output=True, text=True)
     assert head.stdout.strip() == done["head_commit"], (head, done)
@@ -276,11 +276,16 @@ def test_an_issue_becomes_a_monitor_an_evaluator_and_an_issue_on_a_forge(binary,
 
     refused = shop.client.post(path + "/forge_issue", {})
     assert refused.status == 409 and "repository" in refused.message, refused.text
-    linked = shop.client.must("POST", path + "/forge_issue", {"repo": "shop"}).data
+    assert shop.client.post(path + "/forge_issue", {"repo": "shop"}).status == 400, "opened without naming the text"
+    draft = shop.client.must("GET", path + "/forge_issue").data
+    stale = shop.client.post(path + "/forge_issue", {"repo": "shop", "digest": "0" * 64})
+    assert stale.status == 409 and draft["title"] in stale.message, stale.text
+    assert desk.forge.state()["issues"] == [], "something was published"
+    linked = shop.client.must("POST", path + "/forge_issue", {"repo": "shop", "digest": draft["digest"]}).data
     assert linked["forge_issue"] == "https://forge/issues/41", linked
     (opened,) = desk.forge.state()["issues"]
     assert opened["title"] == issue["title"] and "12" in opened["body"] and "lookup_order" in opened["body"], opened
-    assert shop.client.post(path + "/forge_issue", {"repo": "shop"}).status == 409, "opened twice"
+    assert shop.client.post(path + "/forge_issue", {"repo": "shop", "body": "again"}).status == 409, "opened twice"
     shop.client.must("DELETE", path + "/forge_issue")
     assert shop.client.post(path + "/forge_issue", {"url": "javascript:alert(1)"}).status == 400
     shop.client.must("POST", path + "/forge_issue", {"url": "https://forge.example/shop/issues/9"})
@@ -317,7 +322,7 @@ def test_issues_from_the_command_line(binary, stack):
     muted = json.loads(hone("issue", "show", issue["id"], "--json"))["issue"]
     left = calendar.timegm(time.strptime(muted["muted_until"][:19], "%Y-%m-%dT%H:%M:%S")) - time.time()
     assert muted["status"] == "muted" and 7000 < left <= 7200, muted
-    hone("issue", "assign", issue["id"], "nobody")
+    hone("issue", "assign", issue["id"], "none")
     assert "assignee" not in hone("issue", "history", issue["id"]), "nothing was changed"
     hone("issue", "dismiss", issue["id"], "known")
     assert "No issues" in hone("issue", "list", "--project", "shop")

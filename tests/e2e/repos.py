@@ -207,8 +207,9 @@ def test_a_worker_clones_commits_and_pushes_into_its_quarantine_only(binary, sta
 def test_a_repository_is_registered_by_its_first_run_and_scoped_to_a_folder(binary, stack):
     shop = Shop(binary, stack)
     forge = Forge(stack)
-    local = shop.server.data_dir / "repos/shop.git"
-    local.parent.mkdir(exist_ok=True)
+    space = shop.client.must("GET", "/v1/spaces/default").data["id"]
+    local = shop.server.data_dir / "repos" / space / "shop.git"
+    local.parent.mkdir(parents=True, exist_ok=True)
     git(forge.root, "clone", "-q", "--bare", str(forge.work), str(local))
     script = "cd shop; ls; ls services; git describe --tags; git rev-parse HEAD"
     repos = [{"url": f"file://{local}", "ref": "v1", "path": "services/cart"}]

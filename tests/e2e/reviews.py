@@ -201,7 +201,7 @@ def test_gitea_and_gitlab_get_their_requests_too(binary, stack):
         desk = Desk(binary, stack, kind, labels=["hone"], follow_forge_comments=True)
         run = desk.push()
         artifact = desk.review(run)["artifact"]["id"]
-        desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+        desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
         pull = desk.pull_request(artifact, "open", "failed")
         assert pull["state"] == "open" and pull["forge"] == kind, pull
         there = desk.forge.state()["pulls"]
@@ -218,7 +218,7 @@ def test_gitea_and_gitlab_get_their_requests_too(binary, stack):
 def test_a_plain_git_server_gets_the_branch_signed_off_and_the_patch_is_there(binary, stack):
     desk = Desk(binary, stack, "plain", sign_off=True)
     artifact = desk.review(desk.push())["artifact"]["id"]
-    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     pull = desk.pull_request(artifact, "only_pushed", "failed")
     assert pull["state"] == "only_pushed" and pull["number"] is None, pull
     log = git(desk.forge.bare, "log", "--format=%an <%ae>%n%B", "main.." + pull["branch"])
@@ -237,7 +237,7 @@ def test_what_the_forge_refuses_is_explained_and_tried_again_without_doubling(bi
     # Asked to wait: nothing is lost, the row says when it goes on.
     limited = [403, {"Retry-After": "1"}, {"message": "You have exceeded a secondary rate limit."}]
     forge.control(fail=[limited])
-    client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     def waiting():
         pull = client.must("GET", f"/v1/reviews/{artifact}").data["pull_request"]
         return pull if pull["error"] else None
@@ -273,9 +273,9 @@ def test_protected_paths_and_verification_hold_a_branch_back(binary, stack):
     result = revision["verification_results"][0]
     assert revision["verification"] == "green", revision
     assert (result["base"]["exit_code"], result["branch"]["exit_code"]) == (1, 0), result
-    refused = desk.client.post(f"/v1/reviews/{artifact}/approve", {})
+    refused = desk.client.post(f"/v1/reviews/{artifact}/approve", {"revision": 1})
     assert refused.status == 409 and "allow_protected" in refused.message, refused.text
-    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"allow_protected": True})
+    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1, "allow_protected": True})
     assert desk.pull_request(artifact, "open", "failed")["state"] == "open"
     body = desk.forge.state()["pulls"][0]["body"]
     assert "| count (" in body and "| red (exit 1) | green |" in body, body
@@ -294,7 +294,7 @@ def test_requested_changes_reach_the_run_of_an_automation_and_the_same_request_i
     run = wait_until(started, "the automation starts a run")
     assert desk.shop.until(run)["state"] == "succeeded", desk.shop.texts(run)
     artifact = desk.review(run)["artifact"]["id"]
-    client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     assert desk.pull_request(artifact, "open", "failed")["number"] == 1
     # The run is over and its sandbox gone; what it left in the thread's volume is not.
     client.must("POST", f"/v1/reviews/{artifact}/comments",
@@ -336,7 +336,7 @@ def test_webhooks_of_each_forge_are_believed_when_they_are_signed_and_say_only_l
     for kind in ("github", "gitea", "gitlab"):
         desk = Desk(binary, stack, kind, commits="squash", author="Shop Bot <bot@example.com>", sign_off=True)
         artifact = desk.review(run := desk.push())["artifact"]["id"]
-        desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+        desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
         pull = desk.pull_request(artifact, "open", "failed")
         assert pull["state"] == "open", pull
         # What was delivered is one commit of the bot, signed off.
@@ -378,7 +378,7 @@ def test_comments_on_the_forge_start_a_follow_up_when_the_preset_says_so(binary,
     desk = Desk(binary, stack, follow_forge_comments=True)
     run = desk.push()
     artifact = desk.review(run)["artifact"]["id"]
-    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     pull = desk.pull_request(artifact, "open", "failed")
     desk.forge.control(talk={"body": "buy cheap watches", "author_association": "NONE"})
     desk.forge.control(talk={"body": "coverage fell", "user": {"login": "cover", "type": "Bot"}})
@@ -441,12 +441,12 @@ def test_every_command_about_repositories_reviews_and_pull_requests(binary, stac
     assert "Count what is in the cart" in text and "1 file, +1 -1" in text and review["approvals_needed"] == 1, text
     text, patch = both("review", "diff", artifact)
     assert "+def total(): return 2" in text and "+def total(): return 2" in patch["patch"], text
-    assert "kept for the session" in hone("review", "comment", artifact, "use the list", "--file", "services/cart/cart.py",
+    assert "receives it when you request changes" in hone("review", "comment", artifact, "use the list", "--file", "services/cart/cart.py",
                                           "--line", "1")
     assert "the diff of this revision has no such file" in hone("review", "comment", artifact, "x", "--file", "README.md", fails=8)
     text, comments = both("review", "comments", artifact)
     assert "use the list" in text and comments[0]["line"] == 1, text
-    assert "The session is told" in hone("review", "request-changes", artifact, "almost")
+    assert "Changes requested" in hone("review", "request-changes", artifact, "almost")
     desk.review(run, 2)
     assert "revision 2" in hone("review", "approve", artifact, "--revision", "1", fails=6)
     assert "Approved" in hone("review", "approve", artifact, "--comment", "good", "--revision", "2")
@@ -457,7 +457,7 @@ def test_every_command_about_repositories_reviews_and_pull_requests(binary, stac
     text, shown = both("pr", "show", pull["id"])
     assert pull["url"] in text and shown["number"] == 1, text
     desk.forge.control(merge=1)
-    assert "looked at now" in hone("pr", "sync", pull["id"])
+    assert "is checked now" in hone("pr", "sync", pull["id"])
     desk.pull_request(artifact, "merged")
     assert "pull request" in hone("pr", "show", "pull_request_01ARZ3NDEKTSV4RRFFQ69G5FAV", fails=5)
     second = desk.review(desk.push())["artifact"]["id"]
@@ -491,7 +491,7 @@ def test_a_backup_brings_a_pending_review_back(binary, stack):
     diff = desk.client.must("GET", f"/v1/reviews/{artifact}/diff").data
     assert [file["path"] for file in diff["files"]] == ["services/cart/cart.py"], diff
     assert "return 2" in desk.client.must("GET", f"/v1/reviews/{artifact}/patch").text
-    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {})
+    desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     assert desk.pull_request(artifact, "open", "failed")["state"] == "open"
     assert git(desk.forge.bare, "rev-parse", "refs/heads/" + review["branch"]["branch"]) == review["revisions"][0]["head_commit"]
 
@@ -507,8 +507,9 @@ def person(desk, email, role):
 def test_two_repositories_of_one_run_are_decided_apart_by_two_people_who_did_not_start_it(binary, stack):
     desk = Desk(binary, stack, approvals=2, not_starter=True, role="admin", commits="squash",
                 author="Shop Bot <bot@example.com>", trailers=["Reviewed-in: Hone"], sign_off=True)
-    local = desk.shop.server.data_dir / "repos/docs.git"
-    local.parent.mkdir(exist_ok=True)
+    space = desk.client.must("GET", "/v1/spaces/default").data["id"]
+    local = desk.shop.server.data_dir / "repos" / space / "docs.git"
+    local.parent.mkdir(parents=True, exist_ok=True)
     git(desk.forge.root, "clone", "-q", "--bare", str(desk.forge.work), str(local))
     script = """for name in shop docs; do cd /workspace/$name; echo "more of $name" >> README.md; git commit -qam "More of $name"
         git push -q 2>&1 && echo pushed; done"""
@@ -525,16 +526,16 @@ def test_two_repositories_of_one_run_are_decided_apart_by_two_people_who_did_not
     # Whoever started it, and whoever has too small a role, hear why not.
     review = desk.client.must("GET", f"/v1/reviews/{docs}").data
     assert "started" in review["cannot_approve"], review["cannot_approve"]
-    refused = desk.client.post(f"/v1/reviews/{docs}/approve", {})
+    refused = desk.client.post(f"/v1/reviews/{docs}/approve", {"revision": 1})
     assert refused.status == 403 and "started" in refused.message, refused.text
     member = person(desk, "mel@example.com", "member")
-    refused = member.post(f"/v1/reviews/{docs}/approve", {})
+    refused = member.post(f"/v1/reviews/{docs}/approve", {"revision": 1})
     assert refused.status == 403 and "admin" in refused.message, refused.text
     first, second = person(desk, "ann@example.com", "admin"), person(desk, "bob@example.com", "admin")
-    assert first.must("POST", f"/v1/reviews/{docs}/approve", {}).data["approvals"] == 1
-    first.call("POST", f"/v1/reviews/{docs}/approve", {})  # twice is once
+    assert first.must("POST", f"/v1/reviews/{docs}/approve", {"revision": 1}).data["approvals"] == 1
+    first.call("POST", f"/v1/reviews/{docs}/approve", {"revision": 1})  # twice is once
     assert first.must("GET", f"/v1/reviews/{docs}").data["artifact"]["review"] == "pending"
-    second.must("POST", f"/v1/reviews/{docs}/approve", {})
+    second.must("POST", f"/v1/reviews/{docs}/approve", {"revision": 1})
     pull = desk.pull_request(docs, "only_pushed", "failed")
     assert pull["state"] == "only_pushed", pull
     message = git(local, "log", "-1", "--format=%an <%ae>%n%B", pull["branch"])

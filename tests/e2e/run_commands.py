@@ -58,7 +58,7 @@ def test_a_session_goes_on_is_forked_and_is_stopped_from_the_command_line(binary
     assert "one\n" in hone.run("session", "send", id, "two").stdout
     assert shop.texts(id, "message") == ["one", "one", "two"], shop.texts(id)
     resumed = hone.run("session", "resume", id).stdout
-    assert "Go on." in resumed, resumed
+    assert "Continue." in resumed, resumed
     fork = hone.run("session", "fork", id, "other").stdout
     assert "two" in fork and "other" in fork, fork
     assert "other" not in shop.texts(id, "message")
@@ -118,7 +118,7 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
     hone.run("artifact", "reject", artifact["id"], "--comment", "not needed")
     assert hone.json("artifact", "show", artifact["id"])["review"] == "rejected"
     assert hone.json("artifact", "list", "--review", "approved") == []
-    hone.run("artifact", "request-changes", artifact["id"], status=2)
+    hone.run("artifact", "request-changes", artifact["id"], status=8)
     hone.run("preset", "delete", "second", "--yes")
     hone.run("preset", "show", "second", status=5)
 

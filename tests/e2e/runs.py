@@ -298,7 +298,9 @@ def test_a_playbook_investigates_and_everything_is_traced(binary, stack):
     # Labels wait for a person; an approval publishes them.
     labels = artifacts["problems"]
     assert labels["review"] == "pending", labels
-    shop.client.must("POST", f"/v1/artifacts/{labels['id']}/review", {"decision": "approved"})
+    unnamed = shop.client.post(f"/v1/artifacts/{labels['id']}/review", {"decision": "approved"})
+    assert unnamed.status == 400 and "digest" in unnamed.message, unnamed.text
+    shop.client.must("POST", f"/v1/artifacts/{labels['id']}/review", {"decision": "approved", "digest": labels["digest"]})
     evals = shop.client.must("GET", "/v1/projects/shop/evals").data
     assert evals and {each["kind"] for each in evals} == {"agent"}, evals
 

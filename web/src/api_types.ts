@@ -838,6 +838,15 @@ export interface ForgeHook {
   secret: string;
 }
 
+export interface ForgeIssueDraft {
+  /** Title. */
+  title: string;
+  /** Markdown. */
+  body: string;
+  /** Names this text when it is opened. */
+  digest: string;
+}
+
 export interface GitSource {
   /** Address of the repository: https, or file for one on the server. */
   url: string;
@@ -1142,6 +1151,8 @@ export interface Manifest {
   skills: string[];
   /** Names of the secrets it could use through the broker. */
   secrets: string[];
+  /** Preset or run that owns the values of sandbox.secret_env; empty: there are none. */
+  secret_env_of: string;
   /** Oldest span of the project at the start. */
   data_from: string | null;
   /** Newest span of the project at the start. */
@@ -1361,6 +1372,25 @@ export interface PermissionInfo {
   doc: string;
   /** Held by installation owners only. */
   installation: boolean;
+}
+
+export interface PasswordResetInfo {
+  /** E-mail address of the account. */
+  email: string;
+}
+
+export interface PasswordResetLink {
+  /** E-mail address of the account. */
+  email: string;
+  /** Path of the page that sets the password; only in this response. */
+  path: string;
+  /** An hour after it was created. */
+  expires_at: string;
+}
+
+export interface PasswordResetRequested {
+  /** If the account exists, a link is sent to it; false: this server sends no mail, an installation owner can create a link. */
+  by_mail: boolean;
 }
 
 export interface Preset {
@@ -1893,6 +1923,8 @@ export interface SandboxSettings {
   init_seconds: number;
   /** Environment variables; not for secrets. */
   env: Record<string, string>;
+  /** Environment variables that are secrets: stored encrypted, shown as ********, which saved again keeps the value. The worker can read them; a skill keeps a secret outside the sandbox. */
+  secret_env: Record<string, string>;
   /** Memory of all processes. */
   memory_bytes: number;
   /** Processors' worth of time. */
@@ -2922,8 +2954,10 @@ export interface CreateTraceNote {
 export interface Decide {
   /** Needed when changes are requested and no line has a comment. */
   comment?: string | null;
-  /** Revision that was reviewed; a newer one makes this a conflict. */
+  /** Of a branch: the revision that was reviewed. Needed to approve; a newer one is a conflict. */
   revision?: number | null;
+  /** The artifact's digest when it was reviewed. Needed to approve anything but a branch; another content is a conflict. */
+  digest?: string | null;
   /** Allows blocking flags; only for approvals. */
   allow_protected?: boolean;
 }
@@ -3010,8 +3044,10 @@ export interface ForgeIssueWish {
   repo?: string | null;
   /** Title; that of the issue if not given. */
   title?: string | null;
-  /** Markdown; what is known about the issue if not given. */
+  /** Markdown; the text of the draft if not given. */
   body?: string | null;
+  /** Digest of the draft that was reviewed. Needed unless `body` is given; another draft is a conflict. */
+  digest?: string | null;
 }
 
 export interface ForkRun {
@@ -3290,6 +3326,11 @@ export interface ReportIssue {
   subject?: string | null;
 }
 
+export interface RequestPasswordReset {
+  /** E-mail address of the account. */
+  email: string;
+}
+
 export interface Rerun {
   /** Instead of the first prompt. */
   prompt?: string | null;
@@ -3297,8 +3338,12 @@ export interface Rerun {
 
 export interface ReviewArtifact {
   decision: ReviewState;
-  /** Why; needed for changes_requested. */
+  /** The reason; needed for changes_requested. */
   comment?: string | null;
+  /** The artifact's digest when it was reviewed. Needed to approve anything but a branch. */
+  digest?: string | null;
+  /** Of a branch: the revision that was reviewed. Needed to approve one. */
+  revision?: number | null;
 }
 
 export interface RotateEncryption {
@@ -3334,6 +3379,11 @@ export interface SaveView {
 export interface SayToRun {
   /** The follow-up; at most 100,000 characters. */
   text: string;
+}
+
+export interface SetNewPassword {
+  /** At least 10 characters. */
+  password: string;
 }
 
 export interface SetRole {

@@ -8,6 +8,7 @@ import { can, can_install } from "./login";
 import { Home } from "./pages/home/home";
 import { Invite } from "./pages/login/invite";
 import { Login } from "./pages/login/login";
+import { Reset } from "./pages/login/reset";
 import { Projects } from "./pages/projects/projects";
 import type { IconName } from "./parts/icon";
 
@@ -41,6 +42,8 @@ const settings = (name: keyof typeof import("./bundles/settings")) =>
 export const routes: Route[] = [
   { path: "/login", title: "Log in", page: Login, guest: true },
   { path: "/invite/:token", title: "Invitation", page: Invite, guest: true },
+  { path: "/reset", title: "New password", page: Reset, guest: true },
+  { path: "/reset/:token", title: "New password", page: Reset, guest: true },
   { path: "/s/:space", title: "Home", page: Home, nav: { group: "main", icon: "home", keys: "g h" } },
   {
     path: "/s/:space/projects",

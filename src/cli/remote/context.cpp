@@ -31,7 +31,7 @@ Result<> Context::confirm(const std::string& warning, const std::string& word) c
         return fail(Exit::usage, safe_line(warning) + " Nothing was done: there is no terminal to confirm it on.",
                     "add --yes if you mean it");
     console.note(console.paint_note(Style::yellow, safe_line(warning)) + "\n");
-    const std::string typed = TRY(console.ask("Type " + safe_line(word) + " to go on: "));
+    const std::string typed = TRY(console.ask("Type " + safe_line(word) + " to continue: "));
     if (trim(typed) != word) return fail(Exit::usage, "not confirmed; nothing was done");
     return {};
 }

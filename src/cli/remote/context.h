@@ -40,7 +40,7 @@ struct Context {
     // A whole number of at least `minimum`; nothing when the option is absent.
     Result<std::optional<int64_t>> integer(std::string_view option, int64_t minimum) const;
 
-    // Asks a person to type `word`, unless --yes was given. Without a terminal it refuses.
+    // Requires that the user types `word`, unless --yes was given. Without a terminal it fails.
     Result<> confirm(const std::string& warning, const std::string& word) const;
     // A sentence about what was done; nothing with --json.
     void say(const std::string& sentence) const;

@@ -22,7 +22,7 @@ void Credentials::remove(const std::string& url) {
 }
 
 Result<std::string> credentials_path(const Environment& environment) {
-    // The specification of XDG_CONFIG_HOME says that a relative path is to be ignored.
+    // The specification of XDG_CONFIG_HOME requires that a relative path is ignored.
     if (const auto base = environment("XDG_CONFIG_HOME"); base && base->starts_with('/'))
         return *base + "/hone/credentials.json";
     if (const auto home = environment("HOME"); home && home->starts_with('/'))

@@ -25,7 +25,7 @@ Result<> sync_directory_of(const std::string& file) {
     return {};
 }
 
-// The lock tells a second download to the same place from the remains of one that was killed.
+// The lock distinguishes a second download to the same file from the remains of one that was killed.
 Result<Fd> open_partial(const std::string& partial) {
     Fd descriptor(::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!descriptor.is_open()) return system_error("write " + partial, errno);
@@ -52,7 +52,7 @@ Result<> fetch_to(const Context& context, const Fetch& fetch, const std::string&
     if (file == "-")
         return fetch([&](std::string_view piece) -> Result<> {
             context.console.print(piece);
-            if (context.console.is_output_gone()) return conflict("nobody reads the output");
+            if (context.console.is_output_gone()) return conflict("the output was closed");
             if (const auto& error = context.console.output_error()) return *error;
             return {};
         });
@@ -93,7 +93,7 @@ Result<> download_to_console(const Context& context, const Call& call, std::stri
     const bool guarded = context.console.is_output_terminal();
     TRY(context.remote.stream(call, content_type, [&](std::string_view piece) -> Result<> {
         context.console.print(guarded ? guard.feed(piece) : std::string(piece));
-        if (context.console.is_output_gone()) return conflict("nobody reads the output");
+        if (context.console.is_output_gone()) return conflict("the output was closed");
         if (const auto& error = context.console.output_error()) return *error;
         return {};
     }));

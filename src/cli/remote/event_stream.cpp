@@ -7,7 +7,7 @@ namespace hone::cli {
 
 namespace {
 
-constexpr Duration silence = std::chrono::seconds(60); // the server says something every 15 s
+constexpr Duration silence = std::chrono::seconds(60); // the server sends a heartbeat every 15 s
 constexpr Duration first_pause = std::chrono::milliseconds(500);
 constexpr Duration longest_pause = std::chrono::seconds(10);
 

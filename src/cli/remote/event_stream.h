@@ -12,8 +12,8 @@ namespace hone::cli {
 
 enum class Next { go_on, enough };
 
-// Until `take` has enough, nobody reads the output, or the server refuses. `last_id` is the last event that was seen;
-// empty: from now on. The first connection must work: a wrong address is not tried for ever.
+// Until `take` has enough, the output was closed, or the server refuses. `last_id` is the last event that was seen;
+// empty: from now on. The first connection must work: a wrong address is not retried.
 Result<> follow_events(const Context& context, const Call& call, std::string last_id,
                        const std::function<Result<Next>(const net::ServerEvent&)>& take);
 

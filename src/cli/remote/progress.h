@@ -24,7 +24,7 @@ public:
     // If it is known.
     void set_whole(std::optional<uint64_t> whole) { m_whole = whole; }
     void add(uint64_t amount);
-    // Takes the line away, before something else is said.
+    // Removes the line, before other output.
     void finish();
     uint64_t amount() const { return m_amount; }
 

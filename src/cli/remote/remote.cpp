@@ -126,7 +126,7 @@ Error Remote::refusal(int status, const net::ClientResponse& response, std::stri
     m_explanation.request_id = std::string(response.header("X-Request-Id"));
     m_explanation.hint = hint_for(status, m_target.url, response.header("Retry-After"));
     std::string message = message_in(body);
-    if (message.empty()) message = "the server answered " + std::to_string(status);
+    if (message.empty()) message = "the server returned " + std::to_string(status);
     if (status >= 300 && status < 400) message = "the server redirects to " + std::string(response.header("Location"));
     return {code_for(status), std::move(message), {}};
 }
@@ -134,7 +134,7 @@ Error Remote::refusal(int status, const net::ClientResponse& response, std::stri
 Error Remote::not_understood(std::string why) {
     m_explanation.exit = Exit::failure;
     m_explanation.hint = "is " + m_target.url + " the address of a Hone server?";
-    return corrupt("the answer of the server makes no sense: " + std::move(why));
+    return corrupt("the response of the server is not valid: " + std::move(why));
 }
 
 Result<Reply> Remote::call(const Call& call) {

@@ -1,5 +1,5 @@
-// The server as commands see it: requests to the public API, its answers unpacked, its errors turned into what the user
-// needs to know. Answers are read as JSON trees, so that fields a newer server adds do no harm. One thread.
+// The server as commands see it: requests to the public API, its responses unpacked, its errors turned into what the
+// user needs to know. Responses are read as JSON trees, so that fields a newer server adds do no harm. One thread.
 #pragma once
 
 #include "cli/remote/context.h"
@@ -34,7 +34,7 @@ struct Reply {
 
 struct Items {
     json::Array items;
-    bool more = false; // the server has more than was asked for
+    bool more = false; // the server has more than was requested
 };
 
 // "/v1/projects" + each segment, escaped.
@@ -58,7 +58,7 @@ public:
     Result<Items> list(std::string path, Query query, std::optional<size_t> limit);
     // A list that the API always gives whole.
     Result<Items> list_whole(std::string path, Query query);
-    // Streams an answer of any length; `content_type` is what it must be, empty: anything. No deadline for the whole,
+    // Streams a response of any length; `content_type` is what it must be, empty: anything. No deadline for the whole,
     // but for silence: --timeout, or `quiet`.
     Result<> stream(const Call& call, std::string_view content_type,
                     const std::function<Result<>(std::string_view)>& sink, std::optional<Duration> quiet = {});

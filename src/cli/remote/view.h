@@ -1,4 +1,4 @@
-// Answers of the API for people and for programs: tables, records, JSON. A family declares its columns once and shows
+// Responses of the API for people and for programs: tables, records, JSON. A family declares its columns once and shows
 // lists and single things with them. One thread.
 #pragma once
 
@@ -32,7 +32,7 @@ std::string text_of(const json::Value& object, std::string_view field);
 // The field as a whole number; 0 when it is absent or none.
 int64_t number_of(const json::Value& object, std::string_view field);
 
-// Fetches with --limit and --all, and shows. `empty` says what would be here and which command comes next.
+// Fetches with --limit and --all, and shows. `empty` describes what would be here and the next command.
 Result<> show_list(const Context& context, std::string path, Query query, const Columns& columns,
                    std::string_view empty);
 Result<> show_record(const Context& context, const json::Value& object, const Columns& columns);

@@ -1,4 +1,4 @@
-// What the program's exit code tells a script. Part of the command line's contract: never change the meaning of one.
+// What the program's exit code means to a script. Part of the command line's contract: never change the meaning of one.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct ExitMeaning {
 };
 inline constexpr std::array exit_meanings{
     ExitMeaning{Exit::ok, "Done."},
-    ExitMeaning{Exit::failure, "Failed for another reason; the message says which."},
+    ExitMeaning{Exit::failure, "Failed for another reason; see the message."},
     ExitMeaning{Exit::usage, "The command line is wrong, or a confirmation is missing."},
     ExitMeaning{Exit::unauthorized, "Not logged in, or the API key is wrong, expired or revoked."},
     ExitMeaning{Exit::forbidden, "Logged in, but not allowed to do this."},

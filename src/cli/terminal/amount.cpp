@@ -16,7 +16,7 @@ std::string with_digits(double number, int digits) {
     return text;
 }
 
-// "1.2", "12.5", "125", "2": three digits tell enough.
+// "1.2", "12.5", "125", "2": three digits are enough.
 std::string short_number(double number) {
     std::string text = with_digits(number, std::abs(number) < 99.95 ? 1 : 0);
     if (text.ends_with(".0")) text.resize(text.size() - 2);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t max_line = 4096;
 
-Error gave_up() {
+Error cancelled_input() {
     return conflict("cancelled");
 }
 
@@ -64,7 +64,7 @@ Result<std::string> read_secret(int descriptor) {
     std::string text;
     for (;;) {
         const auto byte = TRY(read_byte(descriptor));
-        if (!byte || *byte == interrupt || *byte == quit || (*byte == end && text.empty())) return gave_up();
+        if (!byte || *byte == interrupt || *byte == quit || (*byte == end && text.empty())) return cancelled_input();
         if (*byte == '\n' || *byte == '\r' || *byte == end) return text;
         if (*byte == backspace || *byte == rubout)
             erase_character(text);
@@ -132,7 +132,7 @@ Result<std::string> Console::read_line() {
     std::string text;
     for (;;) {
         const auto byte = TRY(read_byte(m_in));
-        if (!byte && text.empty()) return gave_up();
+        if (!byte && text.empty()) return cancelled_input();
         if (!byte || *byte == '\n') break;
         if (text.size() == max_line) return too_large("the line is longer than " + std::to_string(max_line) + " bytes");
         text += *byte;
@@ -147,7 +147,7 @@ Result<std::string> Console::ask(std::string_view question) {
 }
 
 Result<std::string> Console::ask_secret(std::string_view question) {
-    Result<std::string> answer = gave_up();
+    Result<std::string> answer = cancelled_input();
     {
         const QuietTerminal quiet(m_in);
         note(question);

@@ -31,7 +31,7 @@ public:
     bool is_input_terminal() const { return m_in_terminal; }
     bool is_output_terminal() const { return m_out_terminal; }
     bool is_error_terminal() const { return m_err_terminal; }
-    // A person can be asked.
+    // A person can respond.
     bool is_interactive() const { return m_in_terminal && m_err_terminal; }
     // Columns of the output's terminal; 0 when it is none.
     size_t width() const;
@@ -39,7 +39,7 @@ public:
     std::string paint(Style style, std::string_view text) const;      // for print
     std::string paint_note(Style style, std::string_view text) const; // for note
 
-    // One line from the person, without its end. An error (conflict) when they gave up.
+    // One line from the person, without its end. An error (conflict) when they cancelled.
     Result<std::string> ask(std::string_view question);
     // The same without showing what is typed.
     Result<std::string> ask_secret(std::string_view question);

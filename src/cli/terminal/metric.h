@@ -14,7 +14,7 @@ enum class Verdict { better, worse, same, other };
 
 // More errors, latency and cost are worse; more of anything else is neither. Differences below 5 % are noise.
 Verdict change_verdict(std::string_view metric, std::optional<double> baseline, std::optional<double> current);
-// "+12 %", "×3.4", "new", "gone", "same"; empty when nothing can be said. The same words as in the web UI.
+// "+12 %", "×3.4", "new", "gone", "same"; empty without a value to compare. The same words as in the web UI.
 std::string change_text(std::optional<double> baseline, std::optional<double> current);
 
 } // namespace hone::cli

@@ -162,14 +162,14 @@ TEST_CASE("deleting asks for the name") {
     client.log_in_to(server);
     {
         OnTerminal terminal({"project", "delete", "shop"}, client.environment);
-        REQUIRE(terminal.wait_for("Type shop to go on: "));
+        REQUIRE(terminal.wait_for("Type shop to continue: "));
         terminal.type("yes\n");
         CHECK(terminal.finish() == 2);
         CHECK(terminal.shown().find("not confirmed") != std::string::npos);
     }
     for (const auto& seen : server.seen()) CHECK(seen.method == "GET");
     OnTerminal terminal({"project", "delete", "shop"}, client.environment);
-    REQUIRE(terminal.wait_for("Type shop to go on: "));
+    REQUIRE(terminal.wait_for("Type shop to continue: "));
     terminal.type("shop\n");
     CHECK(terminal.finish() == 0);
     CHECK(server.seen().back().method == "DELETE");

@@ -31,7 +31,7 @@ public:
 
     std::vector<WaterfallRow> rows() {
         for (size_t i = 0; i < m_roots.size(); ++i) draw(m_roots[i]);
-        // What is left stands in a circle of parents: each circle is cut at its earliest span.
+        // What is left is in a cycle of parents: each cycle is cut at its earliest span.
         std::vector<size_t> left;
         for (size_t i = 0; i < m_spans.size(); ++i)
             if (!m_seen[i]) left.push_back(i);

@@ -31,8 +31,8 @@ bool same_value(const json::Value& one, const json::Value& other) {
     return covers(one.get_object(), other.get_object()) && covers(other.get_object(), one.get_object());
 }
 
-// Whether the server already has all that a file says.
-bool says_the_same(const json::Object& file, const json::Object& there) {
+// Whether the server already has all that a file contains.
+bool is_unchanged(const json::Object& file, const json::Object& there) {
     return std::all_of(file.begin(), file.end(), [&](const auto& entry) {
         const json::Value* old = there.if_contains(entry.key());
         return old != nullptr && same_value(*old, entry.value());
@@ -91,7 +91,7 @@ Result<> apply_file(const Context& context, const FileKind& kind, json::Object f
         return show_done(context, made, "Created " + what + " " + name + "." + (created ? created(made) : ""));
     }
     const std::string title = static_cast<char>(what[0] - 'a' + 'A') + what.substr(1) + " " + name;
-    if (says_the_same(form, kind.form(before.value())))
+    if (is_unchanged(form, kind.form(before.value())))
         return show_done(context, before.value(), title + " is like this already.");
     for (const std::string_view field : kind.fixed) form.erase(field);
     const json::Value changed = TRY(context.remote.call({.method = "PATCH",

@@ -12,11 +12,12 @@ namespace hone::cli {
 struct FileKind {
     std::string_view name;                                // "preset"
     std::string_view marker;                              // the field without which a file is no such thing
-    std::function<json::Object(const json::Value&)> form; // what a file holds of what the server says
-    std::function<Result<json::Value>(const Context&, const json::Object&)> find; // by what a file says; not_found else
-    std::function<std::string(const json::Value&)> path;                          // of one that is there
-    std::string_view create_path;                                                 // POST here makes one
-    std::vector<std::string_view> fixed = {}; // fields that cannot be changed: left out of the PATCH
+    std::function<json::Object(const json::Value&)> form; // the part of a response that a file contains
+    std::function<Result<json::Value>(const Context&, const json::Object&)>
+        find;                                            // by the content of a file; not_found else
+    std::function<std::string(const json::Value&)> path; // of one that is there
+    std::string_view create_path;                        // POST here makes one
+    std::vector<std::string_view> fixed = {};            // fields that cannot be changed: left out of the PATCH
 };
 
 // A file's content: JSON when it starts with a brace, else YAML. "-" is standard input.

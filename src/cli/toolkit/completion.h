@@ -21,7 +21,7 @@ struct Candidates {
 
 // `words` are those after the program's name; the last one is being typed and may be empty.
 Candidates complete(const Tree& tree, const std::vector<std::string>& words);
-// One candidate per line, its doc after a tab; the line ":files" asks for file names.
+// One candidate per line, its doc after a tab; the line ":files" requests file names.
 std::string print_candidates(const Candidates& candidates);
 
 std::string_view completion_script(std::string_view shell);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int interrupted = 130; // what shells report for Ctrl-C
 
-// While it lives, Ctrl-C says a last sentence and ends the program. A thread, since the main one waits in a read.
+// While it lives, Ctrl-C prints a last line and ends the program. A thread, since the main one waits in a read.
 class GoodBye {
 public:
     GoodBye(Console& console, std::string words) {
@@ -107,7 +107,7 @@ private:
 
 Result<Rest> follow_run(const Context& context, const Watch& watch) {
     const std::string run = safe_line(watch.run);
-    const GoodBye good_bye(context.console, "\nThe session goes on. Come back: hone session events " + run +
+    const GoodBye good_bye(context.console, "\nThe session continues. Follow it again: hone session events " + run +
                                                 " -f; stop it: hone session cancel " + run + "\n");
     return Follower(context, watch).run();
 }

@@ -188,7 +188,7 @@ Result<std::string> help_page(const Tree& tree, std::string_view topic, const Co
     if (const Group* group = tree.find_group(topic)) return group_page(tree, *group, console);
     for (const auto& local : tree.local)
         if (local.name == topic)
-            return std::string(local.summary) + "\n\nhone " + std::string(local.name) + " --help says more.\n";
+            return std::string(local.summary) + "\n\nhone " + std::string(local.name) + " --help shows more.\n";
     const size_t space = topic.find(' ');
     const bool in_group = space != std::string_view::npos && tree.find_group(topic.substr(0, space)) != nullptr;
     const std::string_view near = in_group ? suggest(topic.substr(space + 1), tree.words_after(topic.substr(0, space)))
@@ -207,7 +207,7 @@ std::string print_markdown(const Tree& tree) {
         "else where `hone login`\nwas used last, else `http://127.0.0.1:7070`; they act with `--api-key`, else "
         "`HONE_API_KEY`, else the key that `hone login` stored for that\nserver in "
         "`${XDG_CONFIG_HOME:-~/.config}/hone/credentials.json` (mode 0600).\n\n"
-        "With `--json`, standard output is one JSON document: the `data` of the API's answer; what goes on, such as "
+        "With `--json`, standard output is one JSON document: the `data` of the API's response; a stream, such as "
         "`hone tail`, is one per line.\nWithout it, lists are tables, cut to the width of a terminal and whole in a "
         "pipe; control characters in foreign text are "
         "made visible. Errors go to standard error as `error:` and `hint:` lines,\nor as "

@@ -23,7 +23,7 @@ Result<std::string> current_space(const Context& context) {
     const json::Value me = TRY(context.remote.get("/v1/me"));
     const json::Value* key = me.is_object() ? me.get_object().if_contains("key") : nullptr;
     std::string space = key != nullptr ? text_of(*key, "space_id") : "";
-    if (space.empty()) return context.usage("it is not clear which space is meant; give --space");
+    if (space.empty()) return context.usage("the space is ambiguous; give --space");
     return space;
 }
 
@@ -56,7 +56,7 @@ std::vector<Option> span_options() {
         project_option(),
         {.name = "--filter",
          .value = "FILTER",
-         .doc = "Only what matches, such as: status = error and latency > 2s. hone fields lists what can be asked.",
+         .doc = "Only what matches, such as: status = error and latency > 2s. hone fields lists the fields.",
          .short_name = "-q"},
         {.name = "--after", .value = "TIME", .doc = "Started at this time or later, or within: --after 2h."},
         {.name = "--before", .value = "TIME", .doc = "Started before this time."},

@@ -8,7 +8,7 @@ namespace hone::cli {
 
 // The --space option as a query parameter.
 Query space_query(const Context& context);
-// A request in that space, and what it answered.
+// A request in that space, and its response.
 Result<json::Value> send_in_space(const Context& context, std::string method, std::string path,
                                   std::optional<json::Value> body = {});
 // The --space option, else the space of the API key.

@@ -8,7 +8,7 @@ namespace hone::cli {
 // Only moments that ended so.
 Option outcome_option();
 
-// Every due moment and what became of it, newest first; `automation` is an id or a name.
+// Every scheduled time and its result, newest first; `automation` is an id or a name.
 Result<> show_slots(Context& context, const std::string& automation);
 
 } // namespace hone::cli

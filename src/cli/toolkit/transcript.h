@@ -1,4 +1,4 @@
-// A run's events as a person reads them: what was said whole, what was done folded to a line. One per transcript that
+// A run's events as a person reads them: messages in full, tool calls folded to a line. One per transcript that
 // is shown, since a result that repeats the last words is left out. One thread.
 #pragma once
 
@@ -33,7 +33,7 @@ private:
     bool m_spoke_line = false; // of one line
 };
 
-// Of a run: succeeded, failed and the like. States that this program does not know count as going on.
+// Of a run: succeeded, failed and the like. States that this program does not know count as active.
 bool is_over(std::string_view state);
 
 } // namespace hone::cli

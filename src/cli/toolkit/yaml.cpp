@@ -221,7 +221,7 @@ void print_object(const json::Object& object, std::string& out, size_t indent) {
         if (!std::exchange(first, false)) out += "\n" + std::string(indent, ' ');
         const std::string_view key = entry.key();
         const std::string shown = is_plain(key) ? std::string(key) : yaml_quoted(key);
-        // Readers look for the colon in the next 1,024 characters only, unless they are told.
+        // Readers look for the colon in the next 1,024 characters only, unless it is marked.
         if (shown.size() > 1000)
             out += "? " + shown + "\n" + std::string(indent, ' ') + ":";
         else

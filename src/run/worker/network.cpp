@@ -19,7 +19,7 @@ broker::SpendingLimit limit_of(const Budget& budget) {
     return limit;
 }
 
-// The user or the role that the run key acts for.
+// The user, service key or Signal that the run key acts for, and the key that limits it.
 void read_rights(const std::string& rights, access::NewRunKey& key) {
     const auto value = json::parse(rights);
     if (!value.ok() || !value.value().is_object()) return;
@@ -28,6 +28,10 @@ void read_rights(const std::string& rights, access::NewRunKey& key) {
         key.user = access::UserId(std::string(user->get_string()));
     if (const json::Value* role = object.if_contains("role"); role != nullptr && role->is_string())
         key.role = parse_enum<access::Role>(std::string_view(role->get_string()));
+    if (const json::Value* starter = object.if_contains("key"); starter != nullptr && starter->is_string())
+        key.key = access::KeyId(std::string(starter->get_string()));
+    if (const json::Value* signal = object.if_contains("signal"); signal != nullptr && signal->is_bool())
+        key.started_by_signal = signal->get_bool();
 }
 
 // The key of a hone skill must be one of the person who started the run: so a run never reads more than its starter.
@@ -35,13 +39,19 @@ void read_rights(const std::string& rights, access::NewRunKey& key) {
 std::function<Result<>(std::string_view key)> skill_key_check(const LiveRun& live) {
     access::NewRunKey starter;
     read_rights(live.record.rights, starter);
-    return [&keys = live.services.access.keys, user = starter.user, space = live.record.run.space_id,
-            run = live.id.text()](std::string_view key) -> Result<> {
+    return [&keys = live.services.access.keys, user = starter.user, starter_key = starter.key,
+            space = live.record.run.space_id, run = live.id.text()](std::string_view key) -> Result<> {
         const auto caller = keys.authenticate(key, "worker", run);
         if (!caller.ok()) return forbidden("the key of the hone skill is unknown, expired or revoked");
         if (!user || caller.value().user != *user)
             return forbidden("the key of the hone skill is not a personal key of the person who started this run");
         if (!caller.value().role_in(space)) return forbidden("the key of the hone skill belongs to another space");
+        if (!starter_key) return {};
+        const auto own = keys.find(*starter_key);
+        const auto scope = own.ok() ? access::scope_of(own.value().scopes) : Result<access::PermissionSet>(own.error());
+        if (!scope.ok() || own.value().state != access::KeyState::active ||
+            !scope.value().contains(caller.value().scope))
+            return forbidden("the key of the hone skill holds more than the key that started this run");
         return {};
     };
 }
@@ -131,6 +141,12 @@ Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
     }
     run.environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
     for (const auto& [name, value] : *run.settings().sandbox.value.env) run.environment[name] = value;
+    // The init script never gets them: its layers are kept and shared.
+    for (const auto& [name, mask] : *run.settings().sandbox.value.secret_env) {
+        const auto value = TRY(run.services.skills.secret_variable(run.record.run.space_id, run.id,
+                                                                   *run.record.manifest.secret_env_of, name));
+        run.environment[name] = value.reveal();
+    }
     for (const auto& [name, value] : environment.variables) run.environment[name] = value;
     run.note("project", "Bound to the project; its spans and evals can be read.");
     return {};

@@ -43,6 +43,9 @@ public:
     // The seed of the run's authority and placeholders: the same value, also after a restart, until it is deleted.
     virtual Result<std::shared_ptr<const crypto::SecretBytes>> seed(const access::SpaceId& space, const RunId& run) = 0;
     virtual void delete_seed(const RunId& run) = 0;
+    // The value of a variable of sandbox.secret_env, of the preset or run `owner`.
+    virtual Result<crypto::SecretBytes> secret_variable(const access::SpaceId& space, const RunId& run,
+                                                        const std::string& owner, const std::string& name) = 0;
 };
 
 struct WorkerServices {

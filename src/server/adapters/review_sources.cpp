@@ -35,7 +35,7 @@ Result<review::RepoPlace> QuarantineRepos::place(const std::string& run, const s
     place.allow_private = found.allow_private;
     place.mounts = m_quarantine.mounts(checkout);
     place.directory = "/quarantine";
-    if (found.url.starts_with("file://")) place.local_path = found.url.substr(7);
+    if (found.url.starts_with("file://")) place.local_path = TRY(m_repos.local_path(found));
     return place;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "crypto/seal.h"
+#include "run/secret_env.h"
 
 namespace hone::server {
 
@@ -71,9 +72,14 @@ Result<std::shared_ptr<const crypto::SecretBytes>> VaultWorkerSkills::seed(const
     return made;
 }
 
+Result<crypto::SecretBytes> VaultWorkerSkills::secret_variable(const access::SpaceId& space, const run::RunId& run,
+                                                               const std::string& owner, const std::string& name) {
+    return run::reveal_secret(m_vault, space, owner, name, run.text());
+}
+
 void VaultWorkerSkills::delete_seed(const run::RunId& run) {
     const auto forgotten = m_database.write(
-        [&](sql::Transaction& transaction) -> Result<> { return m_vault.forget(transaction, run.text()); });
+        [&](sql::Transaction& transaction) -> Result<> { return m_vault.forget(transaction, run.text(), "seed"); });
     if (!forgotten.ok())
         log(Level::warning, "the seed of a run is still there",
             {{"run", run.text()}, {"why", forgotten.error().message}});

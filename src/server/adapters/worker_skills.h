@@ -29,6 +29,8 @@ public:
     Result<std::shared_ptr<const crypto::SecretBytes>> seed(const access::SpaceId& space,
                                                             const run::RunId& run) override;
     void delete_seed(const run::RunId& run) override;
+    Result<crypto::SecretBytes> secret_variable(const access::SpaceId& space, const run::RunId& run,
+                                                const std::string& owner, const std::string& name) override;
 
 private:
     sql::Database& m_database;

@@ -6,6 +6,7 @@ namespace hone::server {
 int serve_main(int argc, char** argv);
 int demo_main(int argc, char** argv);
 int harness_main(int argc, char** argv);
+int reset_password_main(int argc, char** argv);
 int check_main(int argc, char** argv);
 int restore_main(int argc, char** argv);
 int print_main(int argc, char** argv);

@@ -106,9 +106,11 @@ Result<> make_repository(const forge::Git& git, const std::string& brought, cons
 Result<run::Run> propose_demo_fix(const forge::Git& git, run::Runs& runs, const Clock& clock,
                                   const access::SpaceId& space, const std::string& project,
                                   const std::string& data_directory) {
-    const std::string path = data_directory + "/repos/support-agent.git";
+    const std::string folder = data_directory + "/repos/" + space.text();
+    const std::string path = folder + "/support-agent.git";
     if (file_exists(path + "/HEAD")) return conflict("the demo's repository is there already");
     TRY(make_directories(data_directory + "/git", 0700));
+    TRY(make_directories(folder, 0700));
     const std::string brought = data_directory + "/git/demo-" + make_ulid(clock.now());
     const auto made = make_repository(git, brought, path);
     (void)sandbox::remove_tree(brought).ok();

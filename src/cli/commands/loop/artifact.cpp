@@ -1,6 +1,7 @@
-// What runs left, and what people say about it.
+// Artifacts of runs.
 #include "base/file.h"
 #include "cli/commands/loop/artifact_files.h"
+#include "cli/commands/loop/decision.h"
 #include "cli/remote/download.h"
 #include "cli/terminal/amount.h"
 #include "cli/terminal/display.h"
@@ -14,7 +15,7 @@ namespace {
 
 const Argument artifact_argument{.name = "ARTIFACT", .doc = "Id of the artifact."};
 
-// Names come from workers: one part, nothing hidden, nothing that a shell or terminal minds.
+// Names come from workers: no folders, no hidden files, no control characters, no option.
 std::string file_name_of(const json::Value& artifact) {
     std::string name = text_of(artifact, "name");
     for (char& c : name)
@@ -35,7 +36,7 @@ Result<> list_artifacts(Context& context) {
          {std::pair("--project", "project"), {"--session", "run"}, {"--kind", "kind"}, {"--review", "review"}})
         query.emplace_back(name, context.value_or_empty(option));
     return show_list(context, "/v1/artifacts", std::move(query), artifact_columns(),
-                     "No artifacts. They are what sessions leave: investigations, labels and files.");
+                     "No artifacts. Runs save investigations, labels and files, and push branches.");
 }
 
 Result<> show_artifact(Context& context) {
@@ -54,26 +55,6 @@ Result<> show_artifact(Context& context) {
     return {};
 }
 
-Result<> decide_artifact(const Context& context, std::string_view decision, const std::string& sentence) {
-    json::Object body{{"decision", decision}};
-    if (const auto comment = context.parsed.value("--comment")) body["comment"] = *comment;
-    if (const auto comment = context.parsed.value("COMMENT")) body["comment"] = *comment;
-    const json::Value decided = TRY(context.remote.post(artifact_path(context, "review"), std::move(body)));
-    return show_done(context, decided, sentence);
-}
-
-Result<> approve_artifact(Context& context) {
-    return decide_artifact(context, "approved", "Approved.");
-}
-
-Result<> reject_artifact(Context& context) {
-    return decide_artifact(context, "rejected", "Rejected.");
-}
-
-Result<> request_artifact_changes(Context& context) {
-    return decide_artifact(context, "changes_requested", "The session is told.");
-}
-
 } // namespace
 
 Columns artifact_columns() {
@@ -88,6 +69,7 @@ Columns artifact_columns() {
         {.title = "reviewed", .field = "reviewed_at", .kind = Kind::time, .only_single = true},
         {.title = "applied", .field = "applied_at", .kind = Kind::time, .only_single = true},
         {.title = "type", .field = "media_type", .only_single = true},
+        {.title = "digest", .field = "digest", .only_single = true},
         {.title = "session", .field = "run_id", .kind = Kind::id},
         {.title = "saved", .field = "created_at", .kind = Kind::time},
         {.title = "summary", .field = "summary"},
@@ -117,15 +99,14 @@ Result<> save_artifacts(const Context& context, Query query, const std::string& 
     if (context.json())
         print_json(context, saved);
     else if (saved.empty())
-        context.say("This run left nothing.");
+        context.say("This run has no artifacts.");
     return {};
 }
 
 std::vector<Command> artifact_commands() {
-    const Option comment{.name = "--comment", .value = "TEXT", .doc = "Why."};
-    return {
+    std::vector<Command> commands{
         {.path = "artifact list",
-         .summary = "List what runs left, newest first.",
+         .summary = "List the artifacts of runs, newest first.",
          .options = {{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"},
                      {.name = "--session", .value = "SESSION", .doc = "Only of this session."},
                      {.name = "--kind",
@@ -134,7 +115,7 @@ std::vector<Command> artifact_commands() {
                       .choices = {"investigation", "labels", "file", "branch"}},
                      {.name = "--review",
                       .value = "REVIEW",
-                      .doc = "Only those about which this was said.",
+                      .doc = "Only those in this state of review.",
                       .choices = {"pending", "approved", "rejected", "changes_requested"}}},
          .lists = true,
          .run = list_artifacts},
@@ -146,21 +127,10 @@ std::vector<Command> artifact_commands() {
                       .doc = "Write the content to this file instead; - is standard output.",
                       .short_name = "-o"}},
          .run = show_artifact},
-        {.path = "artifact approve",
-         .summary = "Approve an artifact; labels are published.",
-         .arguments = {artifact_argument},
-         .options = {comment},
-         .run = approve_artifact},
-        {.path = "artifact reject",
-         .summary = "Reject an artifact.",
-         .arguments = {artifact_argument},
-         .options = {comment},
-         .run = reject_artifact},
-        {.path = "artifact request-changes",
-         .summary = "Ask the session that left an artifact for changes.",
-         .arguments = {artifact_argument, {.name = "COMMENT", .doc = "What to change."}},
-         .run = request_artifact_changes},
     };
+    const std::vector<Command> decisions = decision_commands("artifact");
+    commands.insert(commands.end(), decisions.begin(), decisions.end());
+    return commands;
 }
 
 } // namespace hone::cli

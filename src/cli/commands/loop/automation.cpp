@@ -278,15 +278,15 @@ std::vector<Option> trigger_options() {
             {.name = "--at-least", .value = "NUMBER", .doc = "The limit, reached or above."},
             {.name = "--below", .value = "NUMBER", .doc = "The limit, from above."},
             {.name = "--at-most", .value = "NUMBER", .doc = "The limit, reached or below."},
-            {.name = "--window", .value = "DURATION", .doc = "How far back the metric looks; 15m if not given."},
-            {.name = "--every", .value = "DURATION", .doc = "How often it is looked at; 1m if not given."},
-            {.name = "--for", .value = "DURATION", .doc = "Beyond the limit for so long before it fires."},
+            {.name = "--window", .value = "DURATION", .doc = "Time range of the metric; 15m if not given."},
+            {.name = "--every", .value = "DURATION", .doc = "How often it is evaluated; 1m if not given."},
+            {.name = "--for", .value = "DURATION", .doc = "How long the limit must be exceeded before it fires."},
             {.name = "--min-samples", .value = "NUMBER", .doc = "Fewer spans say nothing."},
             {.name = "--filter", .value = "FILTER", .doc = "Only spans that match count for the metric."},
             {.name = "--eval", .value = "NAME", .doc = "Of eval_rate and eval_score."},
             {.name = "--label", .value = "LABEL", .doc = "Of eval_rate."},
             {.name = "--monitor", .value = "MONITOR", .doc = "Fire when this monitor goes to triggered."},
-            {.name = "--webhook", .value = "", .doc = "Fire when somebody delivers a signed webhook."},
+            {.name = "--webhook", .value = "", .doc = "Fire when a signed webhook arrives."},
             {.name = "--file", .value = "FILE", .doc = "Take it from this YAML or JSON file; - is input."},
             {.name = "--project", .value = "PROJECT", .doc = "Id or name of the project."}};
 }
@@ -294,11 +294,11 @@ std::vector<Option> trigger_options() {
 std::vector<Option> create_options() {
     std::vector<Option> options = trigger_options();
     options.push_back({.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset of its runs."});
-    options.push_back({.name = "--prompt", .value = "TEXT", .doc = "What each run is told."});
+    options.push_back({.name = "--prompt", .value = "TEXT", .doc = "Prompt of each run."});
     options.push_back({.name = "--description", .value = "TEXT", .doc = "What it is for."});
     options.push_back({.name = "--overlap",
                        .value = "POLICY",
-                       .doc = "What a due moment does while a run goes on.",
+                       .doc = "What happens at a scheduled time while a run is active.",
                        .choices = {"skip", "queue", "parallel"}});
     options.push_back({.name = "--catch-up",
                        .value = "POLICY",
@@ -308,8 +308,9 @@ std::vector<Option> create_options() {
         {.name = "--cool-off", .value = "DURATION", .doc = "It does not fire again within this time, such as 1h."});
     options.push_back({.name = "--tokens-per-day", .value = "NUMBER", .doc = "What all its runs may use in a day."});
     options.push_back({.name = "--usd-per-day", .value = "NUMBER", .doc = "What they may cost in a day."});
-    options.push_back(
-        {.name = "--soft-percent", .value = "NUMBER", .doc = "From this share on workers are asked to finish; 80."});
+    options.push_back({.name = "--soft-percent",
+                       .value = "NUMBER",
+                       .doc = "At this share of the budget workers are notified to finish; 80."});
     options.push_back(
         {.name = "--failure-limit", .value = "NUMBER", .doc = "So many failures in a row pause it; 0: never."});
     options.push_back({.name = "--paused", .value = "", .doc = "It begins paused."});
@@ -342,12 +343,12 @@ std::vector<Command> automation_commands() {
              "When a monitor triggers:\n"
              "  hone automation create slow --project shop --preset analyst --monitor mon_01J… --prompt \"Why is "
              "it slow?\"\n"
-             "When somebody delivers a signed webhook (the secret is shown once):\n"
+             "When a signed webhook arrives (the secret is shown once):\n"
              "  hone automation create deploy --project shop --preset analyst --webhook --tokens-per-day 500000 "
              "--prompt \"Read {{trigger.file}} and compare the new version with the one before.\"",
          .run = create_automation},
         {.path = "automation apply",
-         .summary = "Create or change an automation so that it is as the file says.",
+         .summary = "Create or change an automation to match the file.",
          .arguments = {file_argument()},
          .run = apply_automation},
         {.path = "automation export",
@@ -356,7 +357,7 @@ std::vector<Command> automation_commands() {
          .options = export_options(),
          .run = export_automation},
         {.path = "automation pause",
-         .summary = "Skip its due moments until it is resumed.",
+         .summary = "Skip its scheduled times until it is resumed.",
          .arguments = {automation_argument},
          .options = {{.name = "--reason", .value = "TEXT", .doc = "Shown with every skipped moment."}},
          .run = pause_automation},
@@ -366,7 +367,7 @@ std::vector<Command> automation_commands() {
          .run = resume_automation},
         {.path = "automation run", .summary = "Run it now.", .arguments = {automation_argument}, .run = run_automation},
         {.path = "automation slots",
-         .summary = "Every due moment and what became of it, newest first.",
+         .summary = "List every scheduled time and its result, newest first.",
          .arguments = {automation_argument},
          .options = {outcome_option()},
          .lists = true,

@@ -1,4 +1,4 @@
-// Evaluators: rules that judge new spans without a model.
+// Evaluators: rules that evaluate new spans without a model.
 #include "cli/commands/loop/evaluator.h"
 
 #include "cli/remote/view.h"
@@ -74,13 +74,15 @@ Result<> set_rule(const Context& context, json::Object& body) {
 std::vector<Option> rule_options() {
     return {
         {.name = "--condition", .value = "FILTER", .doc = "Spans that match, such as 'status = error'."},
-        {.name = "--filter", .value = "FILTER", .doc = "Spans it judges, such as 'kind = tool'; all if not given."},
+        {.name = "--filter", .value = "FILTER", .doc = "Spans it evaluates, such as 'kind = tool'; all if not given."},
         {.name = "--label", .value = "LABEL", .doc = "Of spans that match; fail if not given."},
         {.name = "--score", .value = "NUMBER", .doc = "Of spans that match."},
-        {.name = "--else", .value = "LABEL", .doc = "Of judged spans that do not match; else they get no eval."},
+        {.name = "--else",
+         .value = "LABEL",
+         .doc = "Label of evaluated spans that do not match; else they get no eval."},
         {.name = "--else-score", .value = "NUMBER", .doc = "Of these."},
-        {.name = "--sample", .value = "PERCENT", .doc = "Share of the traces it looks at; 100 if not given."},
-        {.name = "--backfill", .value = "HOURS", .doc = "Judge what came in so many hours before, too."},
+        {.name = "--sample", .value = "PERCENT", .doc = "Share of the traces that it evaluates; 100 if not given."},
+        {.name = "--backfill", .value = "HOURS", .doc = "Also evaluate spans of this many hours before."},
         {.name = "--description", .value = "TEXT", .doc = "What it is for."},
     };
 }
@@ -114,7 +116,7 @@ Result<> preview_evaluator(Context& context) {
     body["name"] = "preview";
     const json::Value seen = TRY(context.remote.post("/v1/evaluator_preview", std::move(body), space_query(context)));
     return show_done(context, seen,
-                     fmt::format("In the last {} hours it would have judged {} spans; {} match.",
+                     fmt::format("In the last {} hours it would have evaluated {} spans; {} match.",
                                  number_of(seen, "hours"), number_of(seen, "spans"), number_of(seen, "matched")));
 }
 
@@ -141,11 +143,11 @@ Result<> delete_evaluator(Context& context) {
 
 std::vector<Command> evaluator_commands() {
     const Option project{.name = "--project", .value = "PROJECT", .doc = "Only those of this project."};
-    const Option enable{.name = "--enable", .value = "", .doc = "Judge what comes from now on."};
-    const Option disable{.name = "--disable", .value = "", .doc = "Judge nothing until it is enabled."};
+    const Option enable{.name = "--enable", .value = "", .doc = "Evaluate spans that arrive from now on."};
+    const Option disable{.name = "--disable", .value = "", .doc = "Evaluate nothing until it is enabled."};
     return {
         {.path = "evaluator list",
-         .summary = "List the rules that judge new spans.",
+         .summary = "List the rules that evaluate new spans.",
          .options = {project},
          .lists = true,
          .run = list_evaluators},
@@ -154,14 +156,14 @@ std::vector<Command> evaluator_commands() {
          .arguments = {evaluator_argument},
          .run = show_evaluator},
         {.path = "evaluator create",
-         .summary = "Make a rule that judges new spans and writes evals, without a model.",
+         .summary = "Create a rule that evaluates new spans and writes evals, without a model.",
          .arguments = {{.name = "NAME", .doc = "Of the evals it writes; unique in the project."}},
          .options = with(rule_options(), {project_option()}),
          .details = "Example: hone evaluator create slow_tools --project shop --filter 'kind = tool' --condition "
                     "'latency > 5s' --label slow --else ok --backfill 24",
          .run = create_evaluator},
         {.path = "evaluator preview",
-         .summary = "What a rule would have said about the last 24 hours.",
+         .summary = "Show the result of a rule for the last 24 hours, without storing it.",
          .options = with(rule_options(), {project_option()}),
          .details = "Example: hone evaluator preview --project shop --condition 'output ~ \"I cannot help\"'",
          .run = preview_evaluator},

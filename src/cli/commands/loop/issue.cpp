@@ -130,7 +130,7 @@ Result<> dismiss_issue(Context& context) {
     return set_status(context, "dismissed", "Dismissed; what matches is counted and stays quiet.");
 }
 
-// Of somebody in the issue's space.
+// Of a member of the issue's space.
 Result<std::string> member_id(const Context& context, const std::string& email) {
     const std::string space = text_of(TRY(context.remote.get(issue_path(context))), "space_id");
     const Items members = TRY(context.remote.list(path_of("/v1/spaces", {space, "members"}), {}, std::nullopt));
@@ -145,9 +145,10 @@ Result<> assign_issue(Context& context) {
         user = text_of(TRY(context.remote.get("/v1/me")), "user.id");
     else if (user.find('@') != std::string::npos)
         user = TRY(member_id(context, user));
+    const bool is_none = user == "none";
     json::Object body;
-    body["assignee"] = user == "nobody" ? json::Value(nullptr) : json::Value(std::string_view(user));
-    return change_issue(context, std::move(body), user == "nobody" ? "Nobody looks after it now." : "Assigned.");
+    body["assignee"] = is_none ? json::Value(nullptr) : json::Value(std::string_view(user));
+    return change_issue(context, std::move(body), is_none ? "Unassigned." : "Assigned.");
 }
 
 Result<> update_issue(Context& context) {
@@ -181,7 +182,7 @@ Result<> list_issue_comments(Context& context) {
                      {{.title = "when", .field = "created_at", .kind = Kind::time},
                       {.title = "who", .field = "author"},
                       {.title = "text", .field = "text"}},
-                     "Nobody has said anything yet.");
+                     "No comments.");
 }
 
 Result<> list_history(Context& context) {
@@ -223,16 +224,40 @@ Result<> evaluate_issue(Context& context) {
     return act_on_issue(context, "evaluator", "evaluator_id", "Made");
 }
 
+// Shows the text that would be published and names it in the request.
+Result<> confirm_draft(const Context& context, json::Object& body) {
+    const json::Value draft = TRY(context.remote.get(issue_path(context, "forge_issue")));
+    if (!context.console.is_interactive())
+        return context.usage("--digest is needed: it names the text that you reviewed; hone issue forge --draft prints "
+                             "it");
+    context.console.note(safe_line(text_of(draft, "title")) + "\n\n" + safe_block(text_of(draft, "body")) + "\n");
+    const std::string typed = TRY(context.console.ask("Open this issue on the forge? [y/N] "));
+    if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "not confirmed; nothing was opened");
+    body["digest"] = text_of(draft, "digest");
+    return {};
+}
+
 Result<> link_forge_issue(Context& context) {
+    if (context.parsed.has("--draft")) {
+        const json::Value draft = TRY(context.remote.get(issue_path(context, "forge_issue")));
+        if (context.json())
+            print_json(context, draft);
+        else
+            context.console.print(safe_line(text_of(draft, "title")) + "\n\n" + safe_block(text_of(draft, "body")) +
+                                  "\nDigest: " + text_of(draft, "digest") + "\n");
+        return {};
+    }
     if (context.parsed.has("--unlink")) {
         const json::Value issue = TRY(context.remote.remove(issue_path(context, "forge_issue")));
-        return show_done(context, issue, "The link is gone; the issue on the forge stays.");
+        return show_done(context, issue, "Link removed. The issue on the forge stays.");
     }
     json::Object body;
-    for (const auto& [option, key] : {std::pair{"--link", "url"}, {"--repo", "repo"}, {"--title", "title"}})
+    for (const auto& [option, key] :
+         {std::pair{"--link", "url"}, {"--repo", "repo"}, {"--title", "title"}, {"--digest", "digest"}})
         if (const auto given = context.parsed.value(option)) body[key] = *given;
+    if (!body.contains("url") && !body.contains("digest")) TRY(confirm_draft(context, body));
     const json::Value issue = TRY(context.remote.post(issue_path(context, "forge_issue"), std::move(body)));
-    return show_done(context, issue, "It is " + text_of(issue, "forge_issue"));
+    return show_done(context, issue, "Linked to " + text_of(issue, "forge_issue"));
 }
 
 } // namespace
@@ -255,11 +280,11 @@ std::vector<Command> issue_commands() {
          .lists = true,
          .run = list_issues},
         {.path = "issue show",
-         .summary = "Show an issue: why it ranks where it does, its numbers, traces to look at.",
+         .summary = "Show an issue: its rank, its numbers and example traces.",
          .arguments = {issue_argument},
          .run = show_issue},
         {.path = "issue report",
-         .summary = "Tell of a problem; the same one again is the same issue.",
+         .summary = "Report a problem; the same problem again is the same issue.",
          .arguments = {project_argument, {.name = "TITLE", .doc = "One line; what goes wrong where."}},
          .options = {{.name = "--explanation", .value = "TEXT", .doc = "What was seen, and why it matters."},
                      severity,
@@ -276,7 +301,7 @@ std::vector<Command> issue_commands() {
          .options = {reason},
          .run = reopen_issue},
         {.path = "issue mute",
-         .summary = "Hide an issue for a while, or until it is reopened.",
+         .summary = "Hide an issue for a time, or until it is reopened.",
          .arguments = {issue_argument},
          .options = {{.name = "--for",
                       .value = "DURATION",
@@ -288,8 +313,8 @@ std::vector<Command> issue_commands() {
          .arguments = {issue_argument, {.name = "REASON", .doc = "Why, so that others understand."}},
          .run = dismiss_issue},
         {.path = "issue assign",
-         .summary = "Say who looks after an issue.",
-         .arguments = {issue_argument, {.name = "USER", .doc = "E-mail address or id of a member, me, or nobody."}},
+         .summary = "Assign an issue.",
+         .arguments = {issue_argument, {.name = "USER", .doc = "E-mail address or id of a member, me, or none."}},
          .run = assign_issue},
         {.path = "issue update",
          .summary = "Change the title or the severity of an issue.",
@@ -309,7 +334,7 @@ std::vector<Command> issue_commands() {
          .arguments = {issue_argument, {.name = "TEXT", .doc = "Plain text or Markdown."}},
          .run = comment_on_issue},
         {.path = "issue comments",
-         .summary = "List what was said about an issue, newest first.",
+         .summary = "List the comments on an issue, newest first.",
          .arguments = {issue_argument},
          .lists = true,
          .run = list_issue_comments},
@@ -342,8 +367,11 @@ std::vector<Command> issue_commands() {
                       .doc = "Id, name or address of the repository; that of Signal's settings if not given."},
                      {.name = "--title", .value = "TEXT", .doc = "Another title than the issue's."},
                      {.name = "--link", .value = "URL", .doc = "Link this one instead of opening one."},
-                     {.name = "--unlink", .value = "", .doc = "Take the link away."}},
-         .details = "Example: hone issue forge issue_01J… --repo shop",
+                     {.name = "--unlink", .value = "", .doc = "Remove the link."},
+                     {.name = "--draft", .value = "", .doc = "Print the text that would be published, and its digest."},
+                     {.name = "--digest", .value = "DIGEST", .doc = "Digest of the draft that you reviewed."}},
+         .details = "On a terminal the command shows the text and asks for confirmation; else give --digest.\n"
+                    "Example: hone issue forge issue_01J… --repo shop",
          .run = link_forge_issue},
     };
 }

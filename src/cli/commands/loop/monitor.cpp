@@ -59,7 +59,7 @@ Result<json::Object> read_settings_file(const Context& context, const std::strin
 }
 
 // "22:00-06:00", "sat,sun 00:00-24:00 Europe/Berlin", with semicolons between several; "none": no more.
-Result<json::Array> quiet_hours(const Context& context, const std::string& text) {
+Result<json::Array> mute_windows(const Context& context, const std::string& text) {
     json::Array windows;
     if (text == "none") return windows;
     for (const std::string_view part : split(text, ';')) {
@@ -115,7 +115,7 @@ Result<json::Object> monitor_settings_of(const Context& context, json::Object se
         if (const auto given = context.parsed.value(option)) condition[key] = *given;
     if (!condition.empty() && !condition.contains("type")) condition["type"] = "threshold";
     if (const auto given = context.parsed.value("--quiet"))
-        settings["mute_windows"] = TRY(quiet_hours(context, *given));
+        settings["mute_windows"] = TRY(mute_windows(context, *given));
     if (!condition.empty()) settings["condition"] = std::move(condition);
     return settings;
 }
@@ -144,9 +144,9 @@ std::vector<Option> settings_options() {
         {.name = "--quiet",
          .value = "HOURS",
          .doc = "Without notices: \"22:00-06:00\", \"sat,sun 00:00-23:59 Europe/Berlin\"; none: no more."},
-        {.name = "--window", .value = "DURATION", .doc = "How far back it looks; 24h if not given."},
-        {.name = "--every", .value = "DURATION", .doc = "How often it looks; 1h if not given."},
-        {.name = "--for", .value = "DURATION", .doc = "Bad for so long before it triggers."},
+        {.name = "--window", .value = "DURATION", .doc = "Time range of the metric; 24h if not given."},
+        {.name = "--every", .value = "DURATION", .doc = "How often it is evaluated; 1h if not given."},
+        {.name = "--for", .value = "DURATION", .doc = "How long the condition must hold before it triggers."},
         {.name = "--min-samples", .value = "NUMBER", .doc = "Fewer spans are no data."},
         {.name = "--filter", .value = "FILTER", .doc = "Only spans that match."},
         {.name = "--group-by", .value = "FIELD", .doc = "Each group on its own; the worst one counts."},
@@ -274,7 +274,7 @@ Result<> mute_monitor(Context& context) {
 
 Result<> unmute_monitor(Context& context) {
     const json::Value monitor = TRY(send_in_space(context, "POST", TRY(monitor_path(context, "unmute"))));
-    return show_done(context, monitor, text_of(monitor, "name") + " tells again.");
+    return show_done(context, monitor, text_of(monitor, "name") + " unmuted.");
 }
 
 Result<> evaluate_monitor(Context& context) {
@@ -342,12 +342,12 @@ std::vector<Command> monitor_commands() {
          .options = export_options(),
          .run = export_monitor},
         {.path = "monitor apply",
-         .summary = "Create or change a monitor so that it is as the file says.",
+         .summary = "Create or change a monitor to match the file.",
          .arguments = {file_argument()},
          .options = {{.name = "--project", .value = "PROJECT", .doc = "Another project than the file's."}},
          .run = apply_monitor},
         {.path = "monitor mute",
-         .summary = "No notices of a monitor for a while.",
+         .summary = "Mute a monitor for a time.",
          .arguments = {monitor_argument},
          .options = {{.name = "--for", .value = "DURATION", .doc = "An hour if not given."},
                      {.name = "--reason", .value = "TEXT", .doc = "Why."}},

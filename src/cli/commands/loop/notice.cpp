@@ -194,7 +194,7 @@ std::vector<Command> notice_commands() {
          .destructive = true,
          .run = delete_destination},
         {.path = "notice list",
-         .summary = "List what people were told, newest first.",
+         .summary = "List notices, newest first.",
          .options = {project,
                      {.name = "--kind", .value = "KIND", .doc = "Only of this kind, such as monitor_triggered."},
                      {.name = "--unread", .value = "", .doc = "Only what you have not read."}},

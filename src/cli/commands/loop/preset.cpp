@@ -237,7 +237,7 @@ std::vector<Command> preset_commands() {
          .options = export_options(),
          .run = export_preset},
         {.path = "preset apply",
-         .summary = "Create or change a preset so that it is as the file says.",
+         .summary = "Create or change a preset to match the file.",
          .arguments = {file_argument()},
          .run = apply_preset},
     };

@@ -1,4 +1,5 @@
-// What waits for a person, branches above all: look, comment, decide; and the pull requests that come of it.
+// Reviews: artifacts that wait for a person, comments on them, and the pull requests of approved branches.
+#include "cli/commands/loop/decision.h"
 #include "cli/remote/download.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/amount.h"
@@ -51,7 +52,7 @@ Columns pull_request_columns() {
         {.title = "artifact", .field = "artifact_id", .kind = Kind::id, .only_single = true},
         {.title = "session", .field = "run_id", .kind = Kind::id, .only_single = true},
         {.title = "error", .field = "error", .only_single = true},
-        {.title = "next look", .field = "next_try_at", .kind = Kind::time, .only_single = true},
+        {.title = "next check", .field = "next_try_at", .kind = Kind::time, .only_single = true},
         {.title = "updated", .field = "updated_at", .kind = Kind::time},
         {.title = "url", .field = "url"},
     };
@@ -126,6 +127,7 @@ Result<> show_review(Context& context) {
                      {.title = "pull request", .field = "pull_request.url"},
                      {.title = "its state", .field = "pull_request.state"},
                      {.title = "its error", .field = "pull_request.error"},
+                     {.title = "digest", .field = "artifact.digest"},
                      {.title = "session", .field = "artifact.run_id", .kind = Kind::id}}));
     if (!context.json()) print_lines(context, review);
     return {};
@@ -147,32 +149,6 @@ Result<> show_diff(Context& context) {
     return {};
 }
 
-Result<> decide(const Context& context, const std::string& word, const std::string& sentence) {
-    json::Object body;
-    if (const auto comment = context.parsed.value("--comment")) body["comment"] = *comment;
-    if (const auto comment = context.parsed.value("COMMENT")) body["comment"] = *comment;
-    if (const auto revision = TRY(context.integer("--revision", 1))) body["revision"] = *revision;
-    if (context.parsed.has("--allow-protected")) body["allow_protected"] = true;
-    const json::Value decided = TRY(context.remote.post(review_path(context, {word}), std::move(body)));
-    std::string said = sentence;
-    if (word == "approve" && text_of(decided.as_object().at("artifact"), "review") == "pending")
-        said = "Approved; " + std::to_string(number_of(decided, "approvals")) + " of " +
-               std::to_string(number_of(decided, "approvals_needed")) + " approvals.";
-    return show_done(context, decided, said);
-}
-
-Result<> approve(Context& context) {
-    return decide(context, "approve", "Approved.");
-}
-
-Result<> reject(Context& context) {
-    return decide(context, "reject", "Rejected.");
-}
-
-Result<> request_changes(Context& context) {
-    return decide(context, "request_changes", "The session is told.");
-}
-
 Result<> comment(Context& context) {
     json::Object body{{"body", context.value_or_empty("TEXT")}};
     if (const auto file = context.parsed.value("--file")) body["path"] = *file;
@@ -180,7 +156,8 @@ Result<> comment(Context& context) {
     if (const auto reply = context.parsed.value("--reply-to")) body["reply_to"] = *reply;
     if (context.parsed.has("--old")) body["side"] = "old";
     const json::Value made = TRY(context.remote.post(review_path(context, {"comments"}), std::move(body)));
-    return show_done(context, made, "Comment " + text_of(made, "id") + " is kept for the session.");
+    return show_done(context, made,
+                     "Comment " + text_of(made, "id") + " saved. The session receives it when you request changes.");
 }
 
 Result<> list_comments(Context& context) {
@@ -211,18 +188,15 @@ Result<> show_pull_request(Context& context) {
 Result<> sync_pull_request(Context& context) {
     const json::Value woken =
         TRY(context.remote.post(path_of("/v1/pull_requests", {context.value_or_empty("PR"), "sync"}), json::Object{}));
-    return show_done(context, woken, "It is looked at now: hone pr show " + context.value_or_empty("PR"));
+    return show_done(context, woken, "The pull request is checked now: hone pr show " + context.value_or_empty("PR"));
 }
 
 } // namespace
 
 std::vector<Command> review_commands() {
-    const Option comment_option{.name = "--comment", .value = "TEXT", .doc = "Why."};
-    const Option revision_option{
-        .name = "--revision", .value = "NUMBER", .doc = "The revision that was looked at; a newer one is a conflict."};
     const Option project{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"};
     const Option session{.name = "--session", .value = "SESSION", .doc = "Only of this session."};
-    return {
+    std::vector<Command> commands{
         {.path = "review list",
          .summary = "List what waits for a person, newest first.",
          .options = {project,
@@ -233,7 +207,7 @@ std::vector<Command> review_commands() {
                       .choices = {"branch", "investigation", "labels", "file"}},
                      {.name = "--review",
                       .value = "REVIEW",
-                      .doc = "Those about which this was said; `pending` if not given.",
+                      .doc = "Only those in this state; `pending` if not given.",
                       .choices = {"pending", "approved", "rejected", "changes_requested", "all"}}},
          .lists = true,
          .run = list_reviews},
@@ -245,33 +219,16 @@ std::vector<Command> review_commands() {
          .summary = "Print a branch as a patch.",
          .arguments = {review_argument},
          .options = {{.name = "--revision", .value = "NUMBER", .doc = "The newest one if not given."}},
-         .details = "What it prints is made safe for terminals. For `git am` save it with\n"
+         .details = "Control characters are removed from what it prints. For `git am` save the patch with\n"
                     "hone artifact show ARTIFACT --output FILE.\n",
          .run = show_diff},
-        {.path = "review approve",
-         .summary = "Approve; a branch with enough approvals is pushed and a pull request opened.",
-         .arguments = {review_argument},
-         .options = {comment_option,
-                     revision_option,
-                     {.name = "--allow-protected", .value = "", .doc = "Allow what is flagged as blocking."}},
-         .run = approve},
-        {.path = "review reject",
-         .summary = "Reject.",
-         .arguments = {review_argument},
-         .options = {comment_option, revision_option},
-         .run = reject},
-        {.path = "review request-changes",
-         .summary = "Send the open comments to the session and wait for its next push.",
-         .arguments = {review_argument, {.name = "COMMENT", .doc = "What to change.", .optional = true}},
-         .options = {revision_option},
-         .run = request_changes},
         {.path = "review comment",
          .summary = "Comment on a line, a file or the whole.",
          .arguments = {review_argument, {.name = "TEXT", .doc = "Markdown."}},
          .options = {{.name = "--file", .value = "PATH", .doc = "File as the diff names it."},
                      {.name = "--line", .value = "NUMBER", .doc = "Line of the file."},
                      {.name = "--old", .value = "", .doc = "The line is one of the file before the change."},
-                     {.name = "--reply-to", .value = "COMMENT", .doc = "Answer this comment."}},
+                     {.name = "--reply-to", .value = "COMMENT", .doc = "Reply to this comment."}},
          .run = comment},
         {.path = "review comments",
          .summary = "List the comments, oldest first.",
@@ -294,10 +251,13 @@ std::vector<Command> review_commands() {
          .arguments = {pull_request_argument},
          .run = show_pull_request},
         {.path = "pr sync",
-         .summary = "Look at a pull request now: try again what failed, or ask the forge.",
+         .summary = "Check a pull request now: retry what failed, and read its state from the forge.",
          .arguments = {pull_request_argument},
          .run = sync_pull_request},
     };
+    const std::vector<Command> decisions = decision_commands("review");
+    commands.insert(commands.end(), decisions.begin(), decisions.end());
+    return commands;
 }
 
 } // namespace hone::cli

@@ -40,7 +40,7 @@ Columns session_columns() {
         {.title = "from", .field = "from_run", .only_single = true},
         {.title = "trace", .field = "trace_id", .only_single = true},
         {.title = "events", .field = "last_event", .kind = Kind::number, .only_single = true},
-        {.title = "asked for", .field = "created_at", .kind = Kind::time},
+        {.title = "created", .field = "created_at", .kind = Kind::time},
         {.title = "started", .field = "started_at", .kind = Kind::time, .only_single = true},
         {.title = "ended", .field = "ended_at", .kind = Kind::time, .only_single = true},
     };
@@ -77,7 +77,7 @@ Result<> conclude(const Context& context, const std::string& id, const Rest& res
         context.console.note(context.console.paint_note(Style::dim, line + "\n"));
         if (state == "waiting" || state == "succeeded")
             context.console.note(
-                context.console.paint_note(Style::dim, "Go on: hone session send " + safe_line(id) + " TEXT\n"));
+                context.console.paint_note(Style::dim, "Continue: hone session send " + safe_line(id) + " TEXT\n"));
     }
     if (state != "succeeded" && state != "waiting") {
         const std::string reason = text_of(run, "reason");
@@ -130,7 +130,7 @@ Result<> start_session(Context& context) {
     const bool own = context.parsed.has("--model") || context.parsed.has("--skill") || context.parsed.has("--command");
     const bool has_preset = context.parsed.has("--preset"), has_harness = context.parsed.has("--harness");
     if (has_preset && (own || has_harness))
-        return context.usage("--preset says everything; leave out --harness, --model, --skill and --command");
+        return context.usage("--preset has all settings; leave out --harness, --model, --skill and --command");
     if (!has_preset && !has_harness) return context.usage("give --preset or --harness; hone preset list shows presets");
     json::Object body;
     body["prompt"] = TRY(words_of(context, "PROMPT"));
@@ -142,7 +142,7 @@ Result<> start_session(Context& context) {
     return watch_or_show(context, TRY(context.remote.post("/v1/runs", std::move(body), space_query(context))), {});
 }
 
-// Tells the session something, and watches what it makes of it.
+// Sends a message to the session and follows its transcript.
 Result<> say(const Context& context, const std::string& text) {
     const json::Value before = TRY(context.remote.get(run_path(context)));
     const json::Value run = TRY(context.remote.post(run_path(context, "messages"), json::Object{{"text", text}}));
@@ -154,7 +154,7 @@ Result<> send_text(Context& context) {
 }
 
 Result<> resume_session(Context& context) {
-    return say(context, context.parsed.has("TEXT") ? TRY(words_of(context, "TEXT")) : std::string("Go on."));
+    return say(context, context.parsed.has("TEXT") ? TRY(words_of(context, "TEXT")) : std::string("Continue."));
 }
 
 Result<> fork_session(Context& context) {
@@ -289,7 +289,7 @@ std::vector<Command> starting_commands() {
         {.path = "session resume",
          .summary = "Take up a finished session where it ended, and watch it.",
          .arguments = {session_argument,
-                       {.name = "TEXT", .doc = "What to say first. Default: Go on.", .optional = true}},
+                       {.name = "TEXT", .doc = "First message. Default: Continue.", .optional = true}},
          .options = {detach_option, full_option},
          .run = resume_session},
         {.path = "session fork",
@@ -324,7 +324,7 @@ std::vector<Command> session_commands() {
                       .value = "ORIGIN",
                       .doc = "Started by a person, or by a trigger.",
                       .choices = {"session", "automation"}},
-                     {.name = "--after", .value = "TIME", .doc = "Asked for since then: --after 2h."}},
+                     {.name = "--after", .value = "TIME", .doc = "Created since then: --after 2h."}},
          .lists = true,
          .run = list_sessions},
         {.path = "session show",
@@ -335,14 +335,14 @@ std::vector<Command> session_commands() {
         {.path = "session events",
          .summary = "Show the transcript of a session.",
          .arguments = {session_argument},
-         .options = {{.name = "--follow", .value = "", .doc = "Go on until it is over.", .short_name = "-f"},
+         .options = {{.name = "--follow", .value = "", .doc = "Continue until it ends.", .short_name = "-f"},
                      {.name = "--after", .value = "NUMBER", .doc = "Only events after this sequence number."},
                      full_option},
          .details = "With --follow --json each event is a line of JSON. A lost connection is taken up again where it "
                     "ended.",
          .run = show_events},
         {.path = "session interrupt",
-         .summary = "End the running turn; the session goes on.",
+         .summary = "End the running turn; the session continues.",
          .arguments = {session_argument},
          .run = interrupt_session},
         {.path = "session cancel",

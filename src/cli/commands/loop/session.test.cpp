@@ -198,17 +198,30 @@ TEST_CASE("an artifact is shown safely and decided about") {
                     R"({"data":{"id":"artifact_1","name":"why","kind":"investigation","media_type":"text/markdown"}})");
     world.server.on("GET /v1/artifacts/artifact_1/content",
                     [](const net::Request&) { return net::text_response(200, "# Why\x1b[2J\n"); });
-    world.server.on("POST /v1/artifacts/artifact_1/review", 200, R"({"data":{"id":"artifact_1"}})");
+    const std::string digest(64, 'a');
+    const std::string review = R"({"data":{"artifact":{"id":"artifact_1","name":"why","kind":"investigation","bytes":7,
+                               "review":"approved","digest":")" +
+                               digest + R"("},"revisions":[]}})";
+    world.server.on("GET /v1/reviews/artifact_1", 200, review);
+    for (const char* decision : {"approve", "reject", "request_changes"})
+        world.server.on("POST /v1/reviews/artifact_1/" + std::string(decision), 200, review);
     CHECK(contains(world.client.run({"artifact", "show", "artifact_1"}).out, "\n# Why\\x1b[2J\n"));
     world.server.seen();
-    CHECK(world.client.run({"artifact", "approve", "artifact_1"}).out == "Approved.\n");
+    // Without a terminal an approval must name what it approves.
+    const Outcome unnamed = world.client.run({"artifact", "approve", "artifact_1"});
+    CHECK(unnamed.exit == 2);
+    CHECK(contains(unnamed.err, "--digest is needed"));
+    world.server.seen();
+    CHECK(world.client.run({"review", "approve", "artifact_1", "--digest", digest.substr(0, 12)}).out == "Approved.\n");
+    const auto approved = world.server.seen();
+    CHECK(approved.at(1).body == R"({"digest":")" + digest + R"("})");
+    CHECK(world.client.run({"artifact", "approve", "artifact_1", "--digest", "bbbbbbbbbbbb"}).exit == 0);
+    CHECK(world.server.seen().at(1).body == R"({"digest":"bbbbbbbbbbbb"})"); // the server decides
     CHECK(world.client.run({"artifact", "reject", "artifact_1", "--comment", "no"}).exit == 0);
-    CHECK(world.client.run({"artifact", "request-changes", "artifact_1"}).exit == 2);
     CHECK(world.client.run({"artifact", "request-changes", "artifact_1", "more"}).exit == 0);
     const auto seen = world.server.seen();
-    CHECK(seen.at(0).body == R"({"decision":"approved"})");
-    CHECK(seen.at(1).body == R"({"decision":"rejected","comment":"no"})");
-    CHECK(seen.at(2).body == R"({"decision":"changes_requested","comment":"more"})");
+    CHECK(seen.at(0).body == R"({"comment":"no"})");
+    CHECK(seen.at(1).body == R"({"comment":"more"})");
 }
 
 TEST_CASE("a preset goes to a file and back") {

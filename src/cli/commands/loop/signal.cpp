@@ -1,4 +1,4 @@
-// Signal of a project: on and off, how it looks, what it looked at. Issues and evaluators have files of their own.
+// Signal of a project: settings and scans. Issues and evaluators have files of their own.
 #include "cli/commands/loop/evaluator.h"
 #include "cli/commands/loop/issue.h"
 #include "cli/remote/view.h"
@@ -15,7 +15,7 @@ const Argument signal_project_argument{.name = "PROJECT", .doc = "Id or name of 
 Columns scan_columns() {
     return {
         {.title = "started", .field = "started_at", .kind = Kind::time},
-        {.title = "asked by", .field = "asked_by"},
+        {.title = "requested by", .field = "asked_by"},
         {.title = "spans", .field = "spans", .kind = Kind::count},
         {.title = "found", .field = "found", .kind = Kind::number},
         {.title = "new", .field = "new_issues", .kind = Kind::number},
@@ -71,9 +71,9 @@ Result<> show_signal(Context& context) {
 
 std::vector<Option> signal_options() {
     return {
-        {.name = "--cadence", .value = "MINUTES", .doc = "How often it looks."},
-        {.name = "--window", .value = "HOURS", .doc = "How far back it looks."},
-        {.name = "--baseline", .value = "DAYS", .doc = "The time before that says what is usual."},
+        {.name = "--cadence", .value = "MINUTES", .doc = "Time between scans."},
+        {.name = "--window", .value = "HOURS", .doc = "Time range of a scan."},
+        {.name = "--baseline", .value = "DAYS", .doc = "Time range before it that is the baseline."},
         {.name = "--context", .value = "TEXT", .doc = "What a worker should know about the application."},
         {.name = "--preset", .value = "PRESET", .doc = "Preset of the workers; \"none\": the playbook."},
         {.name = "--repo", .value = "URL", .doc = "The application's repository; \"none\": none."},
@@ -133,7 +133,7 @@ Result<> put_signal(Context& context, json::Object body) {
 
 Result<> enable_signal(Context& context) {
     const json::Value now = TRY(context.remote.get(TRY(signal_path(context))));
-    // Somebody must have read what they agree to.
+    // The user must have read what they accept.
     TRY(context.confirm(text_of(now, "consent_note"), "yes"));
     return put_signal(context, {{"enabled", true}, {"consent", true}});
 }
@@ -151,7 +151,7 @@ Result<> scan(Context& context) {
     return show_record(context, made, scan_columns());
 }
 
-// Every look and every worker, whether it came about or not.
+// Every scheduled scan and worker, whether it started or not.
 Result<> list_slots(Context& context) {
     const json::Value view = TRY(context.remote.get(TRY(signal_path(context))));
     const std::string automation = text_of(view, "automation_id");
@@ -163,7 +163,7 @@ Result<> list_slots(Context& context) {
 
 Result<> list_scans(Context& context) {
     return show_list(context, TRY(signal_path(context, {"scans"})), {}, scan_columns(),
-                     "Nothing was looked at yet. Switch Signal on, or look now:\n  hone signal scan PROJECT");
+                     "No scans yet. Switch Signal on, or scan now:\n  hone signal scan PROJECT");
 }
 
 } // namespace
@@ -171,7 +171,7 @@ Result<> list_scans(Context& context) {
 std::vector<Command> signal_commands() {
     std::vector<Command> commands{
         {.path = "signal show",
-         .summary = "Show how Signal looks at a project, and what it saw last.",
+         .summary = "Show the settings of Signal in a project and its last scan.",
          .arguments = {signal_project_argument},
          .run = show_signal},
         {.path = "signal enable",
@@ -185,21 +185,18 @@ std::vector<Command> signal_commands() {
          .arguments = {signal_project_argument},
          .run = disable_signal},
         {.path = "signal update",
-         .summary = "Change how Signal looks at a project.",
+         .summary = "Change the settings of Signal in a project.",
          .arguments = {signal_project_argument},
          .options = signal_options(),
          .run = update_signal},
-        {.path = "signal scan",
-         .summary = "Look at a project now.",
-         .arguments = {signal_project_argument},
-         .run = scan},
+        {.path = "signal scan", .summary = "Scan a project now.", .arguments = {signal_project_argument}, .run = scan},
         {.path = "signal scans",
-         .summary = "List what was looked at, found and read, newest first.",
+         .summary = "List scans with what they read and found, newest first.",
          .arguments = {signal_project_argument},
          .lists = true,
          .run = list_scans},
         {.path = "signal slots",
-         .summary = "Every look and every worker that was due, and what became of it, newest first.",
+         .summary = "List every scheduled scan and worker with its result, newest first.",
          .arguments = {signal_project_argument},
          .options = {outcome_option()},
          .lists = true,

@@ -16,7 +16,7 @@ const Argument skill_argument{.name = "SKILL", .doc = "Id or name of the skill."
 const Option variable_option{.name = "--var", .value = "NAME=VALUE", .doc = "Set a plain variable.", .repeated = true};
 const Option secret_option{.name = "--secret",
                            .value = "NAME",
-                           .doc = "Set a secret: asks for it, or reads a line of standard input.",
+                           .doc = "Set a secret: prompts for it, or reads a line of standard input.",
                            .repeated = true};
 const Option exposure_option{.name = "--expose",
                              .value = "NAME=HOW",
@@ -27,7 +27,7 @@ const Option env_option{.name = "--env-file", .value = "FILE", .doc = "Take vari
 const Option git_url_option{
     .name = "--git-url",
     .value = "URL",
-    .doc = "Repository that holds a custom skill's folder; it is fetched at once, and again by hone skill fetch."};
+    .doc = "Repository that holds a custom skill's folder; it is fetched immediately, and again by hone skill fetch."};
 const Option git_ref_option{.name = "--git-ref", .value = "REF", .doc = "Branch, tag or commit of the repository."};
 const Option git_path_option{.name = "--git-path", .value = "DIR", .doc = "Folder in the repository with SKILL.md."};
 const Option bind_option{.name = "--bind",
@@ -144,7 +144,7 @@ Result<json::Value> fetch_folder(const Context& context, const json::Value& skil
     if (fetched.ok()) return fetched;
     Error error = fetched.error();
     error.message = "the skill " + text_of(skill, "name") +
-                    " is there, but its folder was not fetched: " + error.message + " (hone skill fetch tries again)";
+                    " is there, but its folder was not fetched: " + error.message + " (retry with hone skill fetch)";
     return error;
 }
 
@@ -282,7 +282,7 @@ Result<> list_skill_versions(Context& context) {
                      "No versions.");
 }
 
-// Shows what would be set, asks, then sets it.
+// Shows what would be set, asks for confirmation, then sets it.
 Result<> take_env(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     const std::string text = TRY(read_file(context.value_or_empty("FILE"), 256 << 10));
@@ -429,7 +429,7 @@ std::vector<Command> skill_commands() {
                       .repeated = true}},
          .details =
              "--bind, --header and --declare replace all declared variables, --allow all hosts without a secret. "
-             "A secret that is to go to a new place is asked for again: give --secret with it.",
+             "A secret for a new host must be given again with --secret.",
          .run = set_skill},
         {.path = "skill fetch",
          .summary = "Fetch a custom skill's folder from its git repository as it is now.",
@@ -470,7 +470,7 @@ std::vector<Command> skill_commands() {
                       .value = "HOW",
                       .doc = "brokered: the worker never sees it; env: it is in its environment.",
                       .choices = {"brokered", "env"}}},
-         .details = "Asks for the value, or reads a line of standard input. It is never shown again.",
+         .details = "Prompts for the value, or reads a line of standard input. It is never shown again.",
          .run = set_secret},
         {.path = "secret delete",
          .summary = "Delete a secret of a skill.",

@@ -138,7 +138,7 @@ std::vector<Command> key_commands() {
          .details = "Example: hone key create ingest --kind service --role member --expires-in-days 90",
          .run = create_key},
         {.path = "key revoke",
-         .summary = "Make a key useless at once.",
+         .summary = "Revoke a key; it stops working immediately.",
          .arguments = {key_argument},
          .destructive = true,
          .run = revoke_key},

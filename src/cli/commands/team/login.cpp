@@ -196,7 +196,9 @@ std::vector<Command> login_commands() {
     return {
         {.path = "login",
          .summary = "Log in to a server, and remember it.",
-         .options = {{.name = "--email", .value = "EMAIL", .doc = "Who you are; asked for when left out."},
+         .options = {{.name = "--email",
+                      .value = "EMAIL",
+                      .doc = "E-mail address of your account; the command prompts for it if not given."},
                      {.name = "--password-stdin", .value = "", .doc = "Read the password from standard input."},
                      {.name = "--expires-in-days", .value = "NUMBER", .doc = "When the login ends by itself."}},
          .details = "Makes an API key named after this machine and stores it; the password is not stored.\n"
@@ -207,7 +209,7 @@ std::vector<Command> login_commands() {
          .summary = "Revoke the key that login stored, and forget it.",
          .options = {{.name = "--force",
                       .value = "",
-                      .doc = "Forget it even if the server cannot be asked to revoke it."}},
+                      .doc = "Delete it here even if the server cannot be reached to revoke it."}},
          .needs = Needs::server,
          .run = logout},
         {.path = "whoami", .summary = "Show who you are and what you may do.", .run = whoami},

@@ -33,7 +33,7 @@ Columns invite_columns() {
 Result<> list_members(Context& context) {
     const std::string space = TRY(current_space(context));
     return show_list(context, path_of("/v1/spaces", {space, "members"}), {}, member_columns(),
-                     "Nobody belongs to this space yet. Invite someone:\n  hone member invite EMAIL");
+                     "This space has no members. Invite one:\n  hone member invite EMAIL");
 }
 
 Result<> invite_member(Context& context) {
@@ -84,7 +84,7 @@ std::vector<Command> member_commands() {
     return {
         {.path = "member list", .summary = "List the members of the space.", .lists = true, .run = list_members},
         {.path = "member invite",
-         .summary = "Invite somebody by a link that works once.",
+         .summary = "Invite a person with a link that works once.",
          .arguments = {{.name = "EMAIL", .doc = "Address they will log in with."}},
          .options = {{.name = "--role", .value = "ROLE", .doc = "Default: member.", .choices = role_names()}},
          .run = invite_member},

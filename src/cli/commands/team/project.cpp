@@ -166,7 +166,7 @@ std::vector<Command> project_commands() {
         {.path = "project rename",
          .summary = "Give a project another name.",
          .arguments = {project_argument, {.name = "NAME", .doc = "The new name."}},
-         .details = "Applications that go on sending the old name create a new project: change them first.",
+         .details = "Applications that still send the old name create a new project: change them first.",
          .run = rename_project},
         {.path = "project update",
          .summary = "Change the settings of a project.",

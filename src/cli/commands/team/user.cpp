@@ -1,4 +1,8 @@
+#include "base/text.h"
+#include "cli/remote/remote.h"
+#include "cli/remote/target.h"
 #include "cli/remote/view.h"
+#include "cli/terminal/display.h"
 
 namespace hone::cli {
 
@@ -31,6 +35,28 @@ Result<> update_user(Context& context) {
     return show_record(context, TRY(context.remote.patch(path, std::move(body))), user_columns());
 }
 
+// The id of the account with this e-mail address; ids pass as they are.
+Result<std::string> find_user(const Context& context, const std::string& email_or_id) {
+    if (email_or_id.find('@') == std::string::npos) return email_or_id;
+    const Items users = TRY(context.remote.list("/v1/users", {}, std::nullopt));
+    for (const json::Value& user : users.items)
+        if (equals_ignoring_case(text_of(user, "email"), email_or_id)) return text_of(user, "id");
+    return context.fail(Exit::not_found, "no account has the address " + safe_line(email_or_id), "hone user list");
+}
+
+Result<> reset_password(Context& context) {
+    const std::string user = TRY(find_user(context, context.value_or_empty("EMAIL")));
+    const json::Value link = TRY(context.remote.post(path_of("/v1/users", {user, "password_reset"}), json::Object{}));
+    if (context.json()) {
+        print_json(context, link);
+        return {};
+    }
+    context.console.print("Give this link to " + safe_line(text_of(link, "email")) +
+                          ". It works once, within an hour:\n" + context.remote.target().url + text_of(link, "path") +
+                          "\n");
+    return {};
+}
+
 } // namespace
 
 std::vector<Command> user_commands() {
@@ -49,6 +75,18 @@ std::vector<Command> user_commands() {
                       .doc = "May manage users, spaces and backups.",
                       .choices = {"true", "false"}}},
          .run = update_user},
+        {.path = "user reset-password",
+         .summary = "Create a link that sets a new password; with --data-dir set a temporary password.",
+         .arguments = {{.name = "EMAIL", .doc = "E-mail address of the account, or its id."}},
+         .options = {{.name = "--data-dir",
+                      .value = "DIR",
+                      .doc = "Work on this data directory, without a server and without a login; the server must be "
+                             "stopped."}},
+         .details = "Needs an installation owner. The link works once and expires after an hour; setting the password\n"
+                    "ends all logins of the account. An owner who cannot log in stops the server and runs\n"
+                    "  hone user reset-password EMAIL --data-dir DIR\n"
+                    "on its machine, which prints a password that must be changed at the next login.\n",
+         .run = reset_password},
     };
 }
 

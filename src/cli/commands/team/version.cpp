@@ -26,7 +26,7 @@ Result<> version(Context& context) {
     } else {
         server = "not reached at " + url;
     }
-    context.explanation = {}; // the client's own version was the question; no server is an answer
+    context.explanation = {}; // the client's own version is what was requested; a server is optional
     if (context.json()) {
         print_json(context, shown);
         return {};

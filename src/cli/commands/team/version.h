@@ -1,4 +1,4 @@
-// What this program is called in answers to "which version".
+// The name and version of this program.
 #pragma once
 
 namespace hone::cli {

@@ -44,7 +44,7 @@ Result<json::Value> eval_of_options(const Context& context) {
         if (const auto value = context.parsed.value("--" + std::string(field))) eval[field] = *value;
     if (const auto score = TRY(score_of(context))) eval["score"] = *score;
     if (!eval.contains("label") && !eval.contains("score") && !eval.contains("explanation"))
-        return context.usage("an eval says something: give --label, --score or --explanation");
+        return context.usage("an eval needs a value: give --label, --score or --explanation");
     return json::Value(std::move(eval));
 }
 
@@ -146,16 +146,16 @@ std::vector<Command> annotate_commands() {
                          {.name = "--span", .value = "SPAN", .doc = "Id of the span."},
                          {.name = "--trace", .value = "TRACE", .doc = "Id of the trace."},
                          {.name = "--session", .value = "NAME", .doc = "Name of the chat session."},
-                         {.name = "--name", .value = "NAME", .doc = "What is judged, such as correct."},
+                         {.name = "--name", .value = "NAME", .doc = "Name of the eval, such as correct."},
                          {.name = "--label", .value = "LABEL", .doc = "The verdict as a word."},
                          {.name = "--score", .value = "NUMBER", .doc = "The verdict as a number."},
                          {.name = "--explanation", .value = "TEXT", .doc = "Why."},
                          {.name = "--identifier",
                           .value = "TEXT",
-                          .doc = "Tells several with one name apart; the same one is replaced."},
+                          .doc = "Distinguishes several evals of one name; the same identifier replaces the eval."},
                          {.name = "--kind",
                           .value = "KIND",
-                          .doc = "Who judges; default: human.",
+                          .doc = "Who evaluates; default: human.",
                           .choices = {"human", "llm", "code", "agent"}}},
              .details =
                  "hone annotate -p shop --span 00f067aa0ba902b7 --name correct --label no --score 0\n"

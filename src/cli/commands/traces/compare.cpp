@@ -156,7 +156,7 @@ Result<> add_baseline(const Context& context, Query& query) {
         return {};
     }
     if (!after.empty() || !before.empty())
-        return context.usage("--ago already says when the other window is: leave out --baseline-after and -before");
+        return context.usage("--ago already defines the other window: leave out --baseline-after and -before");
     const auto shift = parse_duration_ns(*ago);
     if (!shift.ok() || shift.value() <= 0) return context.usage("--ago must be a duration, such as 7d");
     Time end = context.clock.now();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t second = 1'000'000'000;
 constexpr int64_t most_bars = 60;
-constexpr size_t most_columns = 2000; // of a series that was asked for with a very short bucket
+constexpr size_t most_columns = 2000; // of a series with a very short bucket
 
 // The shortest usual length that gives at most `most_bars` of them.
 int64_t bucket_for(int64_t range_ns) {

@@ -1,4 +1,4 @@
-// Lists of traces, spans and chat sessions; what can be asked for; what a project's spans cost.
+// Lists of traces, spans and chat sessions; fields for filters; cost of a project's spans.
 #include "cli/remote/view.h"
 #include "cli/toolkit/scope.h"
 
@@ -50,9 +50,9 @@ Columns chat_session_columns() {
     };
 }
 
-constexpr std::string_view no_spans =
-    "Nothing matches. Without --filter, --after and --before everything is shown; docs/send-traces.md says how an\n"
-    "application sends traces.";
+constexpr std::string_view no_spans = "Nothing matches. Without --filter, --after and --before everything is shown; "
+                                      "docs/send-traces.md describes how an\n"
+                                      "application sends traces.";
 
 Result<> list_traces(Context& context) {
     Query query = TRY(span_query(context));

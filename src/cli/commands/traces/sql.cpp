@@ -34,12 +34,12 @@ std::string cell_text(const json::Value* value) {
 }
 
 // {"meta":[{"name","type"}],"data":[{…}],"rows":…}
-Result<> print_answer(const Context& context, const std::string& answer) {
+Result<> print_result(const Context& context, const std::string& answer) {
     const json::Value parsed = TRY(json::parse(answer));
     const auto* meta = parsed.is_object() ? parsed.get_object().if_contains("meta") : nullptr;
     const auto* data = parsed.is_object() ? parsed.get_object().if_contains("data") : nullptr;
     if (meta == nullptr || !meta->is_array() || data == nullptr || !data->is_array())
-        return corrupt("the answer of the server is no table");
+        return corrupt("the response of the server is not a table");
     if (context.json()) {
         print_json(context, *data);
         return {};
@@ -99,14 +99,14 @@ Result<> ask_sql(Context& context) {
     std::string answer;
     TRY(context.remote.stream(call, "application/json", [&](std::string_view piece) -> Result<> {
         answer += piece;
-        if (answer.size() > max_table) return too_large("the answer is too long for a table; use --format json_lines");
+        if (answer.size() > max_table) return too_large("the result is too long for a table; use --format json_lines");
         return {};
     }));
     if (format == "json" && !context.json()) {
         context.console.print(context.console.is_output_terminal() ? safe_json(answer) : answer);
         return {};
     }
-    return print_answer(context, answer);
+    return print_result(context, answer);
 }
 
 } // namespace

@@ -130,11 +130,11 @@ Result<> show_trace(Context& context) {
     const json::Value skeleton = TRY(context.remote.get(path, space_query(context)));
     if (context.json()) return show_record(context, skeleton, {});
     const auto* spans = skeleton.is_object() ? skeleton.get_object().if_contains("spans") : nullptr;
-    if (spans == nullptr || !spans->is_array()) return corrupt("the answer of the server has no spans");
+    if (spans == nullptr || !spans->is_array()) return corrupt("the response of the server has no spans");
     draw(context, spans->get_array(), depth ? static_cast<size_t>(*depth) : SIZE_MAX);
     const auto* is_cut = skeleton.get_object().if_contains("is_cut");
     if (is_cut != nullptr && is_cut->is_bool() && is_cut->get_bool())
-        context.console.note("The trace has more spans than the server shows at once.\n");
+        context.console.note("The trace has more spans than the server returns in one response.\n");
     return {};
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t most_shown_problems = 20;
 
-// What the name of the file says, unless --format does.
+// By the name of the file, unless --format is given.
 std::string format_of(const Context& context, const std::string& file) {
     if (const auto given = context.parsed.value("--format")) return *given;
     if (file.ends_with(".parquet")) return "parquet";

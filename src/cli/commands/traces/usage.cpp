@@ -31,14 +31,14 @@ Result<> show_usage(Context& context) {
         query.emplace_back(name, context.value_or_empty("--" + std::string(name)));
     return show_list(
         context, "/v1/model_usage", std::move(query), usage_columns(group),
-        "No model calls in this time. Runs of this space make them; hone usage --from DAY looks further back.");
+        "No model calls in this time. Runs of this space make them; hone usage --from DAY shows earlier days.");
 }
 
 Columns budget_columns() {
     return {
         {.title = "tokens per day", .field = "tokens_per_day", .kind = Kind::number, .absent = "no limit"},
         {.title = "cost per day", .field = "cost_micro_usd_per_day", .kind = Kind::money, .absent = "no limit"},
-        {.title = "asked to finish at %", .field = "soft_percent", .kind = Kind::number},
+        {.title = "notified at %", .field = "soft_percent", .kind = Kind::number},
         {.title = "spans keep", .field = "capture"},
     };
 }
@@ -68,7 +68,7 @@ Result<> set_budget(Context& context) {
         return context.usage("nothing to change: give --tokens-per-day, --cost-per-day, --soft-percent or --capture");
     const std::string path = TRY(budget_path(context));
     json::Value budget = TRY(context.remote.get(path));
-    if (!budget.is_object()) return internal("the server's answer has no budget");
+    if (!budget.is_object()) return internal("the server's response has no budget");
     json::Object& body = budget.get_object();
     if (tokens)
         body["tokens_per_day"] = *tokens == "none" ? json::Value(nullptr) : json::Value(TRY(parse_integer(*tokens)));
@@ -108,7 +108,7 @@ std::vector<Command> usage_commands() {
                       .doc = "Dollars of all calls, such as 12.50; none: no limit."},
                      {.name = "--soft-percent",
                       .value = "N",
-                      .doc = "From this share on workers are asked to finish. Default: 80."},
+                      .doc = "At this share of the budget workers are notified to finish. Default: 80."},
                      {.name = "--capture",
                       .value = "HOW",
                       .doc = "The most that spans of model calls keep: full (default), metadata (no texts) or none (no "

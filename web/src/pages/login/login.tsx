@@ -54,6 +54,9 @@ export function Login() {
             required
           />
         </Form>
+        <p class="page-text">
+          <a href="/reset">Forgot password?</a>
+        </p>
       </div>
     </main>
   );

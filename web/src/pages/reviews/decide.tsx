@@ -64,7 +64,7 @@ function DecideDialog({ review, verdict, on_close, on_done }: DecideProps) {
         submit={async () => {
           await api.post(`${review_route(review.artifact.id)}/${verdict}`, {
             ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
-            ...(newest ? { revision: newest.revision } : {}),
+            ...(newest ? { revision: newest.revision } : { digest: review.artifact.digest }),
             ...(blocking.length > 0 ? { allow_protected: true } : {}),
           });
           await reviews_changed();

@@ -85,7 +85,7 @@ async function approve(items: ReviewItem[]): Promise<void> {
   let count = 0;
   try {
     for (const item of items) {
-      await api.post(`${review_route(item.artifact.id)}/approve`, {});
+      await api.post(`${review_route(item.artifact.id)}/approve`, { digest: item.artifact.digest });
       count++;
     }
   } catch (error) {

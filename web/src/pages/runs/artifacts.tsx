@@ -89,7 +89,11 @@ export function Content({ artifact, siblings }: ContentProps) {
 }
 
 async function decide(artifact: Artifact, decision: ReviewState, comment?: string): Promise<void> {
-  await api.post(`/v1/artifacts/${segment(artifact.id)}/review`, { decision, ...(comment ? { comment } : {}) });
+  await api.post(`/v1/artifacts/${segment(artifact.id)}/review`, {
+    decision,
+    digest: artifact.digest,
+    ...(comment ? { comment } : {}),
+  });
   await reviews_changed();
   toast_done(`${artifact.name}: ${review_words[decision]}`);
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Issue, Member, Project } from "../../api_types";
+import type { ForgeIssueDraft, Issue, Member, Project } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { use_load } from "../../load";
 import { can, space, user } from "../../login";
@@ -189,16 +189,21 @@ function ForgeDialog({ issue, project, on_close }: ActionDialogProps) {
   const [repo, set_repo] = useState<string | null>(null);
   const [title, set_title] = useState(issue.title);
   const [url, set_url] = useState("");
+  const draft = use_load(`issues/${issue.id}/draft`, (signal) =>
+    api.get<ForgeIssueDraft>(issue_route(issue.id, "/forge_issue"), {}, signal),
+  ).data;
+  const [text, set_text] = useState<string | null>(null);
+  const shown = text ?? draft?.body ?? "";
   const linking = url.trim() !== "";
   const chosen = repo ?? usual;
   return (
     <Dialog title="Forge issue" on_close={on_close}>
       <Form
         title={linking ? "Link issue" : "Create issue"}
-        disabled={!linking && chosen === ""}
+        disabled={!linking && (chosen === "" || shown === "")}
         on_cancel={on_close}
         submit={async () => {
-          const body = linking ? { url: url.trim() } : { repo: chosen, title: title.trim() };
+          const body = linking ? { url: url.trim() } : { repo: chosen, title: title.trim(), body: shown };
           const changed = await api.post<Issue>(issue_route(issue.id, "/forge_issue"), body);
           await issues_changed();
           toast_done(linking ? "Issue linked" : `Created ${changed.forge_issue ?? ""}`);
@@ -218,6 +223,7 @@ function ForgeDialog({ issue, project, on_close }: ActionDialogProps) {
           hint="Created with the repository's credential. Contains the title, numbers and trace ids, no text of traces."
         />
         <Field label="Title" value={title} on_input={set_title} disabled={linking} />
+        <Field label="Text" rows={8} value={shown} on_input={set_text} disabled={linking} />
         <Field
           label="Or link an existing issue"
           value={url}

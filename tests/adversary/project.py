@@ -1,0 +1,168 @@
+"""Boundary: restricted projects. The attacker is a member of the space who is not bound to the project, an API key with
+fewer scopes than its user, or the worker of a run that such a caller started."""
+
+import json
+
+from attack import assert_unseen, canary
+from runs import Shop
+from server import Client, wait_until
+from telemetry import otlp_json
+
+# Inside the sandbox: requests each path of the prompt through the gateway, which adds the run's key.
+READ = """
+import sys, urllib.error, urllib.request
+for path in sys.stdin.read().split():
+    try:
+        response = urllib.request.urlopen("http://127.0.0.1:3129/api" + path, timeout=30)
+    except urllib.error.HTTPError as error:
+        response = error
+    print(response.status if hasattr(response, "status") else response.code, path, response.read().decode()[:2000], flush=True)
+"""
+
+
+class Closed(Shop):
+    """A restricted project with a span and a run that hold a canary."""
+
+    def __init__(self, binary, stack):
+        super().__init__(binary, stack)
+        self.secret = canary()
+        self.closed = self.client.must("POST", "/v1/projects", {"name": "closed", "restricted": True}).data["id"]
+        key = self.key("sender")["key"]
+        self.span(key, self.secret)
+        wait_until(lambda: self.secret in self.client.get("/v1/projects/closed/span_rows?limit=10").text, "the span is stored")
+        body = {"project": "closed", "prompt": self.secret, "settings": {"harness": "command", "command": ["/bin/true"]}}
+        self.hidden_run = self.client.must("POST", "/v1/runs", body).data["id"]
+
+    def span(self, key, name):
+        sent = Client(self.server.url, key).post("/v1/traces", otlp_json([(1, 1, 0, name, {"note": name})], "closed"))
+        assert sent.status == 200, sent.text
+
+    def key(self, name, **wanted):
+        return self.client.must("POST", "/v1/keys", {"name": name} | wanted).data
+
+    def member(self, email="mallory@example.com", role="member"):
+        path = self.client.must("POST", "/v1/spaces/default/invites", {"email": email, "role": role}).data["path"]
+        client = self.server.client()
+        client.must("POST", f"/v1{path.replace('/invite/', '/invites/')}/accept", {"name": email, "password": "a long enough password"})
+        return client.login(email, "a long enough password")
+
+    def paths(self):
+        project, run = self.closed, self.hidden_run
+        return [f"/v1/projects/{project}", "/v1/projects/closed", f"/v1/projects/{project}/span_rows", f"/v1/projects/{project}/traces",
+                f"/v1/projects/{project}/evals", f"/v1/projects/{project}/tail", "/v1/projects?limit=1000", f"/v1/runs/{run}",
+                f"/v1/runs/{run}/events", f"/v1/runs/{run}/manifest", "/v1/runs?limit=1000", "/v1/artifacts?limit=1000",
+                "/v1/reviews?limit=1000", f"/v1/runs?project={project}"]
+
+    def read_as_worker(self, client, project, paths):
+        """A run in a project, started by this caller, whose worker requests the paths; what it received."""
+        body = {"project": project, "prompt": "\n".join(paths),
+                "settings": {"harness": "command", "command": ["/usr/bin/python3", "-c", READ]}}
+        started = client.call("POST", "/v1/runs", body)
+        assert started.status == 200, started.text
+        run = self.until(started.data["id"])
+        assert run["state"] == "succeeded", (run, self.texts(run["id"]))
+        return "\n".join(self.texts(run["id"], "message"))
+
+
+def statuses(text):
+    """path → status of what READ printed."""
+    lines = [line.split(" ", 2) for line in text.splitlines() if line[:3].isdigit()]
+    return {line[1]: int(line[0]) for line in lines}
+
+
+def test_a_member_who_is_not_bound_reads_a_restricted_project_on_every_route(binary, stack):
+    """Gain: prompts and traces of a project that only its bound members can see, or the fact that it exists."""
+    shop = Closed(binary, stack)
+    assert any(shop.secret in shop.client.get(path).text for path in shop.paths()[2:4]), "control: the owner reads it"
+    mallory = shop.member()
+    received = []
+    for path in shop.paths():
+        answer = mallory.get(path)
+        assert answer.status == (200 if path.endswith("?limit=1000") else 404), (path, answer.text)
+        received.append(answer.text)
+    assert_unseen(shop.secret, *received)
+    assert shop.closed not in "".join(received), "the project's existence is visible"
+    # Binding itself needs project_bind.
+    me = mallory.must("GET", "/v1/me").data["user"]["id"]
+    assert mallory.call("PUT", f"/v1/projects/{shop.closed}/bindings/{me}", {"role": "viewer"}).status == 403
+    assert mallory.post("/v1/runs", {"project": shop.closed, "prompt": "x", "settings": {"harness": "command", "command": ["/bin/true"]}}).status == 404
+
+
+def test_a_key_that_cannot_read_starts_a_worker_that_reads_for_it(binary, stack):
+    """Gain: everything its user can read, with a key that was limited to starting runs: the worker's key is wider."""
+    shop = Closed(binary, stack)
+    paths = ["/v1/projects/closed", "/v1/projects/closed/span_rows?limit=10"]
+    wide = Client(shop.server.url, shop.key("wide")["key"])
+    control = shop.read_as_worker(wide, "closed", paths)
+    assert shop.secret in control, control
+    narrow = Client(shop.server.url, shop.key("narrow", scopes=["run_start", "run_read", "space_read"])["key"])
+    received = shop.read_as_worker(narrow, "closed", paths)
+    assert set(statuses(received).values()) == {403}, received
+    assert_unseen(shop.secret, received.replace("\n".join(paths), ""))
+
+
+def test_a_worker_keeps_reading_after_the_key_that_started_it_is_revoked(binary, stack):
+    """Gain: access that outlives the revocation of a stolen key, for as long as the run lasts."""
+    shop = Closed(binary, stack)
+    key = shop.key("stolen")
+    script = ("import time, urllib.request, urllib.error\n"
+              "def ask():\n"
+              "    try: return urllib.request.urlopen('http://127.0.0.1:3129/api/v1/projects/closed/span_rows?limit=10').status\n"
+              "    except urllib.error.HTTPError as error: return error.code\n"
+              "print('before', ask(), flush=True)\n"
+              "while (status := ask()) == 200: time.sleep(0.1)\n"
+              "print('after', status, flush=True)\n")
+    body = {"project": "closed", "prompt": "go", "settings": {"harness": "command", "command": ["/usr/bin/python3", "-c", script]}}
+    run = Client(shop.server.url, key["key"]).must("POST", "/v1/runs", body).data["id"]
+    wait_until(lambda: "before 200" in shop.texts(run, "message"), "control: the worker reads")
+    shop.client.must("DELETE", f"/v1/keys/{key['id']}")
+    wait_until(lambda: "after 401" in shop.texts(run, "message"), "the worker's key has ended")
+    shop.until(run)
+
+
+def test_a_service_key_without_a_binding_reads_through_its_worker_and_a_bound_one_ends_with_its_binding(binary, stack):
+    """Gain: a restricted project, by a machine account that was never let in or was removed again."""
+    shop = Closed(binary, stack)
+    service = shop.key("ci", kind="service", role="member")
+    machine = Client(shop.server.url, service["key"])
+    body = {"project": "closed", "prompt": "x", "settings": {"harness": "command", "command": ["/bin/true"]}}
+    assert machine.post("/v1/runs", body).status == 404
+    shop.client.must("PUT", f"/v1/projects/{shop.closed}/bindings/{service['id']}", {"role": "member"})
+    control = shop.read_as_worker(machine, "closed", ["/v1/projects/closed/span_rows?limit=10"])
+    assert shop.secret in control, control
+    # Its worker sees this project and no other.
+    elsewhere = shop.read_as_worker(machine, "closed", ["/v1/projects/shop", "/v1/projects"])
+    assert statuses(elsewhere)["/v1/projects/shop"] == 404 and '"name":"shop"' not in elsewhere, elsewhere
+    shop.client.must("DELETE", f"/v1/projects/{shop.closed}/bindings/{service['id']}")
+    assert machine.post("/v1/runs", body).status == 404
+
+
+def test_a_live_tail_goes_on_after_the_binding_is_taken_away(binary, stack):
+    """Gain: new traces of a restricted project after its owner removed the attacker from it."""
+    shop = Closed(binary, stack)
+    mallory = shop.member()
+    me = mallory.must("GET", "/v1/me").data["user"]["id"]
+    shop.client.must("PUT", f"/v1/projects/{shop.closed}/bindings/{me}", {"role": "viewer"})
+    connection = mallory.connection()
+    stack.callback(connection.close)
+    connection.request("GET", f"/v1/projects/{shop.closed}/tail", headers={"Cookie": f"hone_session={mallory.cookie}"})
+    stream = connection.getresponse()
+    assert stream.status == 200, stream.read()
+    key, seen = shop.key("sender2")["key"], canary("control")
+    shop.span(key, seen)
+    received = b""
+    while seen.encode() not in received:
+        piece = stream.read1(65536)
+        assert piece, "control: the tail shows new spans"
+        received += piece
+    shop.client.must("DELETE", f"/v1/projects/{shop.closed}/bindings/{me}")
+    rest = b""
+    try:
+        while piece := stream.read1(65536):  # the server ends it: this would otherwise wait for the connection's timeout
+            rest += piece
+    except (ConnectionError, OSError) as end:
+        assert "timed out" not in str(end), "the stream stays open"
+    later = canary("later")
+    shop.span(key, later)
+    assert_unseen(later, rest)
+    assert json.loads(mallory.get(f"/v1/projects/{shop.closed}/tail").text)["error"]["code"] == "not_found"
