@@ -42,11 +42,16 @@ Result<PasswordReset> PasswordResets::create(const Caller& caller, const UserId&
 
 Result<std::optional<PasswordReset>> PasswordResets::request(const Caller& guest, const std::string& email) {
     const std::string address = TRY(checked_email(email));
-    const Time hour_ago = m_clock.now() - std::chrono::hours(1);
-    const auto asked = TRY(m_database.query(
-        "SELECT COUNT(*) FROM audit_entries WHERE action = 'password_reset_request' AND time > ? AND peer = ?",
-        hour_ago, guest.peer));
-    if (asked.front().integer(0) >= most_requests) return busy("too many requests for a new password; try again later");
+    const Time now = m_clock.now(), hour_ago = now - std::chrono::hours(1);
+    const int64_t requests = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<int64_t> {
+        const auto counted = TRY(transaction.query(
+            "INSERT INTO login_failures (subject, failures, last_at, locked_until) VALUES (?, 1, ?, 0) ON CONFLICT "
+            "(subject) DO UPDATE SET failures = CASE WHEN login_failures.last_at < ? THEN 1 ELSE "
+            "login_failures.failures + 1 END, last_at = excluded.last_at RETURNING failures",
+            "reset:" + peer_group(guest.peer), now, hour_ago));
+        return counted.front().integer(0);
+    }));
+    if (requests > most_requests) return busy("too many requests for a new password; try again in an hour");
     const auto rows = TRY(m_database.query(
         "SELECT id, (SELECT COUNT(*) FROM password_resets r WHERE r.user_id = users.id AND r.created_by = '' AND "
         "r.created_at > ?) FROM users WHERE email = ? AND disabled = 0",
