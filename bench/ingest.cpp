@@ -119,7 +119,7 @@ double percentile(std::vector<double>& values, double share) {
 // What senders and readers meet at a rate that can be kept up.
 struct Steady {
     double spans_per_second = 0;
-    std::vector<double> ack_ms, visible_seconds; // visible: from the acknowledgement until the spans can be asked for
+    std::vector<double> ack_ms, visible_seconds; // visible: from the acknowledgement until the spans can be queried
 };
 
 // Ten seconds of one sender.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The questions people ask, with few and with many spans: bench/query.sh HONE [SPANS…]. Prints one JSON object a line.
+# Typical queries, with few and with many spans: bench/query.sh HONE [SPANS…]. Prints one JSON object a line.
 set -euo pipefail
 build=$(dirname "$1")
 shift

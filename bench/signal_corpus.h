@@ -221,7 +221,7 @@ inline constexpr Detector corpus_faults[] = {
     Detector::unparsable_output, Detector::empty_retrieval,    Detector::eval_drop,        Detector::version_regression,
     Detector::session_failure};
 
-// Sends a corpus to a project and waits until all of it can be asked for.
+// Sends a corpus to a project and waits until all of it can be queried.
 inline Result<> load_corpus(telemetry::Telemetry& telemetry, const CorpusOptions& options, std::string_view project,
                             const std::string& project_id) {
     Corpus corpus(options);

@@ -1,6 +1,6 @@
 // What the SQL guard adds to a question: the questions of tests/corpus/sql over spans of one project.
 //   bench_sql CORPUS [spans [rounds]]   prints one JSON object
-// "judge" is everything before the query itself runs, "run" the whole of it; "bare" is the query alone, as the reader.
+// "check" is everything before the query itself runs, "run" the whole of it; "bare" is the query alone, as the reader.
 #include "base/file.h"
 #include "base/text.h"
 #include "bench/span_generator.h"
@@ -40,7 +40,7 @@ bool load_spans(Telemetry& telemetry, size_t wanted, int64_t now_ns) {
     return true;
 }
 
-std::vector<std::string> questions_in(const std::string& text) {
+std::vector<std::string> queries_in(const std::string& text) {
     std::vector<std::string> found;
     for (size_t begin = text.find("\n\n"); begin != std::string::npos;) {
         const size_t end = text.find("\n\n", begin + 2);
@@ -82,10 +82,10 @@ int main(int argc, char** argv) {
     Telemetry& telemetry = *opened.value();
     if (!load_spans(telemetry, spans, to_ns(clock.now()))) return 1;
     SqlGuard guard(telemetry.engine());
-    Times judge, run, bare;
-    int failed = 0, asked = 0;
+    Times check, run, bare;
+    int failed = 0, queries = 0;
     for (int round = 0; round <= rounds; ++round) {
-        for (const std::string& sql : questions_in(corpus.value())) {
+        for (const std::string& sql : queries_in(corpus.value())) {
             SqlRequest request;
             request.project = "project_bench";
             request.sql = sql;
@@ -94,9 +94,9 @@ int main(int argc, char** argv) {
                 failed += guard.run(request).ok() ? 0 : 1;
                 continue;
             }
-            ++asked;
-            Result<CheckedSql> checked = internal("not asked");
-            judge.take([&] { return (checked = guard.check(request)).ok(); });
+            ++queries;
+            Result<CheckedSql> checked = internal("not run");
+            check.take([&] { return (checked = guard.check(request)).ok(); });
             if (!checked.ok()) continue;
             ClickHouseQuery query(checked.value().text);
             query.as_reader = true;
@@ -107,9 +107,9 @@ int main(int argc, char** argv) {
             run.take([&] { return guard.run(request).ok(); });
         }
     }
-    std::printf("{\"spans\":%zu,\"questions\":%d,\"failed\":%d,\"judge_ms_p50\":%.2f,\"judge_ms_p99\":%.2f,"
+    std::printf("{\"spans\":%zu,\"queries\":%d,\"failed\":%d,\"check_ms_p50\":%.2f,\"check_ms_p99\":%.2f,"
                 "\"bare_ms_p50\":%.2f,\"bare_ms_p99\":%.2f,\"run_ms_p50\":%.2f,\"run_ms_p99\":%.2f}\n",
-                spans, asked, failed, judge.at(0.5), judge.at(0.99), bare.at(0.5), bare.at(0.99), run.at(0.5),
+                spans, queries, failed, check.at(0.5), check.at(0.99), bare.at(0.5), bare.at(0.99), run.at(0.5),
                 run.at(0.99));
     return 0;
 }
