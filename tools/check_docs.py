@@ -135,7 +135,7 @@ LIBRARIES = [
     ("grpc++ 1.51 (static)", "OTLP/gRPC", "Apache-2.0", r"grpcpp"),
     ("protozero 1.7", "OTLP/protobuf decoding", "BSD-2-Clause", r"protozero"),
     ("simdjson 3.0", "OTLP/JSON decoding, JSON of spans", "Apache-2.0", r"simdjson"),
-    ("date 3.0 (tz)", "time zones of schedules and mute windows", "MIT", r"date/tz\.h"),
+    ("Abseil 20220623", "time zones of schedules and mute windows", "Apache-2.0", r"absl/time"),
     ("RE2", "redaction patterns", "BSD-3-Clause", r"re2/"),
 ]
 
@@ -144,7 +144,12 @@ def list_dependencies() -> str:
     rows = ["| name | purpose | included by | license |", "|---|---|---|---|"]
     for name, purpose, license_name, header in LIBRARIES:
         owners = sorted({folder_of(file) for file in files_with(rf"#include <{header}")})
+        if not owners:
+            problems.append(f"tools/check_docs.py lists the library {name}, which no file includes")
         rows.append(f"| {name} | {purpose} | {code(owners)} | {license_name} |")
+    for header in re.findall(r"^libraries (\S+)", (src / "layers.txt").read_text(), re.M):
+        if not any(re.match(pattern, header + "/") for _, _, _, pattern in LIBRARIES):
+            problems.append(f"docs/dependencies.md does not list <{header}> of src/layers.txt: add it to tools/check_docs.py")
     return "\n".join(rows)
 
 
