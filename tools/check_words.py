@@ -190,7 +190,7 @@ def find(name: str, text: str, words: list[Word], comments: bool = False) -> lis
 
 
 def is_checked(name: str) -> bool:
-    if name in PRINTED or name.startswith(DATA) or re.search(r"\.(?:test|spec|fuzz)\.|(?:^|/)testing?(?:/|_)|_fixture\.h$", name):
+    if name in PRINTED or name.startswith(DATA) or re.search(r"\.(?:test|spec|fuzz)\.|(?:^|/)test(?:ing)?(?:/|_|\.h)|_fixture\.h$", name):
         return False
     if name == "dev" or name.endswith(".md"):
         return not name.startswith(("fuzz/", "tests/corpus/"))
