@@ -272,6 +272,14 @@ def check_rooms() -> None:
                 problems.append(f"{where}: the room `{room}/` has no file {name}")
 
 
+def check_index() -> None:
+    """README.md links to every document."""
+    text = (root / "README.md").read_text()
+    for document in sorted((root / "docs").glob("*.md")):
+        if f"(docs/{document.name})" not in text:
+            problems.append(f"README.md does not link to docs/{document.name}")
+
+
 def check_changelog() -> None:
     """Components in alphabetical order, each with Added, Changed, Fixed, Security in this order."""
     order = ["Added", "Changed", "Fixed", "Security"]
@@ -310,6 +318,7 @@ for document in sorted(prose):
         check_interface(document)
 check_adrs()
 check_rooms()
+check_index()
 check_changelog()
 print("\n".join(problems) or "documents match the tree")
 sys.exit(1 if problems else 0)
