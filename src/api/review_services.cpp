@@ -37,6 +37,7 @@ Result<review::RunFacts> ReviewServices::facts(const std::string& run) {
     facts.init_script = *sandbox.init_script;
     facts.init_seconds = *sandbox.init_seconds;
     facts.env = *sandbox.env;
+    facts.minimum_tier = *sandbox.minimum_tier;
     facts.limits.memory_bytes = *sandbox.memory_bytes;
     facts.limits.cpus = *sandbox.cpus;
     facts.limits.pids = *sandbox.pids;

@@ -26,6 +26,7 @@ struct RunFacts {
     int64_t init_seconds = 120;
     std::map<std::string, std::string> env;
     sandbox::Limits limits;
+    sandbox::Tier minimum_tier = sandbox::Tier::ns;
 };
 
 // Runs, as far as reviews deal with them. The server implements it over run/.

@@ -77,6 +77,7 @@ Result<std::vector<VerificationRun>> Verifier::run_on(const std::string& commit,
     sandbox::SandboxSpec spec;
     spec.root = facts.image;
     spec.limits = facts.limits;
+    spec.minimum_tier = facts.minimum_tier;
     spec.keep = true;
     spec.labels.value = {{"verification", commit.substr(0, 12)}};
     for (const forge::GitMount& mount : place.mounts) spec.mounts.value.push_back({mount.source, mount.target, true});
