@@ -187,3 +187,28 @@ TEST_CASE("only whole installation owners make or change installation owners, an
         CHECK(must(users.rename(ada, " Ada L. ")).name == "Ada L.");
     });
 }
+
+TEST_CASE("names, members and roles are read for other folders, many at once") {
+    for_each_world([](World& world) {
+        const Caller member = world.join(world.space, "bob@example.com", Role::member);
+        const SpaceId other = world.add_space("other");
+        const SpaceId unknown("space_unknown");
+        const std::vector<SpaceId> ids{world.space, other, unknown};
+        const auto names = must(world.access.spaces.names(ids));
+        CHECK(names.size() == 2);
+        CHECK(names.at(other) == "other");
+        CHECK(must(world.access.spaces.names({})).empty());
+
+        const auto found = must(world.access.spaces.find_member(world.space, member.user));
+        REQUIRE(found);
+        CHECK(found->email == "bob@example.com");
+        CHECK(!must(world.access.spaces.find_member(other, member.user)));
+        CHECK(must(world.access.users.roles_of(member.user)) == std::map<SpaceId, Role>{{world.space, Role::member}});
+
+        const auto project = world.add_project(world.admin, world.space, "named");
+        const std::vector<ProjectId> projects{project.id, ProjectId("proj_unknown")};
+        CHECK(must(world.access.projects.names(projects)) == std::map<ProjectId, std::string>{{project.id, "named"}});
+        const auto owners = must(world.access.spaces.of_installation_owners(10));
+        CHECK(std::find(owners.begin(), owners.end(), world.space) != owners.end());
+    });
+}

@@ -430,6 +430,46 @@ TEST_CASE("a monitor's transition fires its automations once, and what Hone mana
     });
 }
 
+TEST_CASE("a list has the facts of other folders: names, spending of today, when a manager acts next") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        struct Schedule final : ManagerSchedule {
+            Result<std::map<access::ProjectId, Time>>
+            next_at(std::span<const access::ProjectId> projects) const override {
+                std::map<access::ProjectId, Time> times;
+                for (const access::ProjectId& project : projects) times.emplace(project, from_ns(42));
+                return times;
+            }
+        };
+        const Schedule schedule;
+        shop.automations.set_manager("signal", schedule);
+        ManagedAutomation wanted;
+        wanted.manager = "signal";
+        wanted.name = "Signal: shop";
+        const Automation own = shop.create(Shop::wanted("own", Shop::cron("* * * * *")));
+        wanted.project = own.project_id;
+        wanted.settings.harness = "playbook";
+        const Automation managed = must(shop.automations.manage(world.admin, wanted));
+        CHECK(managed.next_at == from_ns(42));
+        const auto list = must(shop.automations.list(world.admin, world.space, {}, {})).data;
+        REQUIRE(list.size() == 2);
+        CHECK(list[0].next_at != from_ns(42));
+        CHECK(list[1].next_at == from_ns(42));
+        CHECK(!list[0].project_name.empty());
+        CHECK(list[1].project_name == list[0].project_name);
+        CHECK(list[0].preset_name);
+        CHECK(!list[1].preset_name);
+        CHECK(list[0].spent_today.tokens == 0);
+
+        const auto found = must(shop.automations.find_managed(own.project_id, "signal"));
+        REQUIRE(found);
+        CHECK(found->id == managed.id);
+        CHECK(!must(shop.automations.find_managed(own.project_id, "other")));
+        shop.automations.remove_manager("signal");
+        CHECK(!must(shop.automations.find(world.admin, world.space, "Signal: shop")).next_at);
+    });
+}
+
 TEST_CASE("what is wrong with an automation is said when it is saved") {
     for_each_world([](World& world) {
         Shop shop(world);
