@@ -4,6 +4,7 @@
 #include "run/run_store.h"
 
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <set>
 
 using namespace hone;
@@ -81,6 +82,22 @@ TEST_CASE("every state can be reached and left, and only by legal moves") {
     const auto document = read_file(HONE_SOURCE_DIR "/docs/life-of-a-run.md");
     REQUIRE(document.ok());
     CHECK(document.value().find(draw_moves()) != std::string::npos);
+}
+
+TEST_CASE("one statement changes the state of a run") {
+    std::vector<std::string> places;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(HONE_SOURCE_DIR "/src")) {
+        const std::string name = entry.path().string();
+        if (!name.ends_with(".cpp") || name.ends_with(".test.cpp")) continue;
+        const auto text = read_file(name);
+        REQUIRE(text.ok());
+        constexpr std::string_view update = "UPDATE runs SET";
+        for (size_t at = text.value().find(update); at != std::string::npos; at = text.value().find(update, at + 1)) {
+            const std::string columns = text.value().substr(at, text.value().find("WHERE", at) - at);
+            if (columns.find(" state = ") != std::string::npos) places.push_back(entry.path().filename().string());
+        }
+    }
+    CHECK(places == std::vector<std::string>{"state_change.cpp"});
 }
 
 TEST_CASE("settings: what is wrong is named") {
