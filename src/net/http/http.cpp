@@ -86,13 +86,9 @@ Response error_response(int status, std::string_view code, std::string_view mess
 }
 
 Response error_response(const Error& error) {
-    Response response = error_response(hone::http_status(error.code), code_name(error.code), error.message);
+    Response response = error_response(http_status(error.code), code_name(error.code), error.message);
     if (response.status == 503 || response.status == 429) response.set_header("Retry-After", "1");
     return response;
-}
-
-int http_status(Code code) {
-    return hone::http_status(code);
 }
 
 std::string_view reason_phrase(int status) {

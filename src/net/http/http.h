@@ -114,8 +114,6 @@ Response text_response(int status, std::string body);
 // {"error":{"code":"…","message":"…"}}
 Response error_response(int status, std::string_view code, std::string_view message);
 Response error_response(const Error& error);
-// invalid → 400, not_found → 404, …
-int http_status(Code code);
 // "Not Found" for 404; "Unknown" for what we do not send.
 std::string_view reason_phrase(int status);
 
