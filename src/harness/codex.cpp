@@ -28,9 +28,8 @@ std::string quoted(std::string_view text) {
 std::string config(const Setup& setup) {
     std::string text = "model_provider = \"hone\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n"
                        "check_for_update_on_startup = false\n";
-    // Its default lets the provider fetch live pages, which the model gateway refuses; the provider's own index is
-    // fine.
-    text += "web_search = \"cached\"\n";
+    // Its default lets the provider fetch live pages, which the model gateway rejects.
+    text += "web_search = \"disabled\"\n";
     text += "model = " + quoted(setup.model) + "\n";
     if (!setup.system_prompt.empty()) text += "developer_instructions = " + quoted(setup.system_prompt) + "\n";
     text += "[model_providers.hone]\nname = \"hone\"\nbase_url = " + quoted(setup.gateway + "/openai/v1") +
