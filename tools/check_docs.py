@@ -84,7 +84,7 @@ def list_clocks() -> str:
 def list_permissions() -> str:
     found: dict[str, set[str]] = {}
     for name, text in sources.items():
-        if not name.endswith(("_routes.cpp", "routes.cpp")) and not name.startswith("src/access/permission."):
+        if not name.startswith(("src/api/", "src/access/permission.")):
             found.setdefault(folder_of(name), set()).update(re.findall(r"\bPermission::([a-z_]+)\b", text))
     rows = [f"| `{folder}` | {code(sorted(names))} |" for folder, names in found.items() if names]
     return "\n".join(["| folder | permissions |", "|---|---|", *rows])

@@ -1,12 +1,13 @@
 #include "api/api.h"
 
-#include "api/mcp.h"
-#include "api/spans.h"
+#include "api/mcp/mcp.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "crypto/crypto.h"
 #include "net/http/url.h"
 #include "otlp/encode.h"
+#include "run/run_services.h"
+#include "telemetry/spans.h"
 
 #include <algorithm>
 
@@ -33,8 +34,8 @@ bool is_health(std::string_view path) {
     return path == "/healthz" || path == "/readyz" || path == "/metrics";
 }
 
-// Every answer of the API carries these.
-net::Response dressed(net::Response response) {
+// Every response of the API has these headers.
+net::Response with_headers(net::Response response) {
     net::add_security_headers(response, net::api_content_security_policy);
     if (response.header("Cache-Control").empty()) response.set_header("Cache-Control", "no-store");
     return response;
@@ -79,7 +80,7 @@ otlp::Encoding encoding_of(const net::RequestHead& head) {
     return is_json(head.header("Content-Type")) ? otlp::Encoding::json : otlp::Encoding::protobuf;
 }
 
-// Gives an error the form that the route's protocol asks for. What a handler itself refuses has it already.
+// Gives an error the form of the route's protocol. What a handler refuses by itself has it already.
 net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding encoding) {
     if (form == ErrorForm::ours) return response;
     const auto message = message_in(response);
@@ -93,7 +94,7 @@ net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding enc
     return response;
 }
 
-// Senders who say beforehand how much is to come need not send it.
+// A sender that announces a body over the limit is refused before it sends it.
 std::optional<net::Response> refuse_large_traces(const net::RequestHead& head, size_t limit) {
     const auto length = parse_integer(head.header("Content-Length"));
     if (!length.ok() || length.value() < 0 || static_cast<uint64_t>(length.value()) <= limit) return std::nullopt;
@@ -111,6 +112,7 @@ Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
       m_rate_limit(services.clock, options.requests_per_minute),
       m_idempotency(services.database, services.clock),
       m_metrics(m_routes.size()),
+      m_run_followers(services.run.transcript, services.clock),
       m_live_streams(services.access.audit) {
     for (size_t i = 0; i < m_routes.size(); ++i) m_entries.push_back({i, split(m_routes[i].path.substr(1), '/')});
 }
@@ -124,24 +126,24 @@ net::Plan Api::plan(const net::RequestHead& head) {
     }
     if (is_health(head.path)) return plan;
     if (!is_api(head.path)) {
-        // The UI: embedded files are answered at once, a directory is read on the pool.
+        // The UI: embedded files are sent immediately, a directory is read on the pool.
         if (!m_ui.reads_disk() || !is_safe(head.method)) plan.response = handle(net::Request{head, {}, nullptr});
         return plan;
     }
     auto found = find(head);
-    if (auto* answer = std::get_if<net::Response>(&found))
-        plan.response = dressed(std::move(*answer));
+    if (auto* refused = std::get_if<net::Response>(&found))
+        plan.response = with_headers(std::move(*refused));
     else {
         const Route& route = m_routes[std::get<Match>(found).route];
         plan.lane = route.lane;
         plan.stream_body = route.streams_body;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
         if (route.errors == ErrorForm::rpc_status)
-            if (auto refused = refuse_large_traces(head, *plan.body_limit))
-                plan.response = dressed(std::move(*refused));
+            if (auto large = refuse_large_traces(head, *plan.body_limit))
+                plan.response = with_headers(std::move(*large));
         if (route.errors != ErrorForm::ours)
             plan.refusal = [form = route.errors, encoding = encoding_of(head)](net::Response response) {
-                return dressed(in_form(std::move(response), form, encoding));
+                return with_headers(in_form(std::move(response), form, encoding));
             };
     }
     return plan;
@@ -150,33 +152,33 @@ net::Plan Api::plan(const net::RequestHead& head) {
 net::Response Api::handle(net::Request&& request) {
     if (is_health(request.path)) return health(request);
     if (!is_api(request.path)) {
-        if (!is_safe(request.method)) return dressed(reading_only("only GET and HEAD here; the API is under /v1"));
+        if (!is_safe(request.method)) return with_headers(reading_only("only GET and HEAD here; the API is under /v1"));
         if (auto file = m_ui.serve(request)) {
             net::add_security_headers(*file, net::ui_content_security_policy);
             return std::move(*file);
         }
-        return dressed(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))));
+        return with_headers(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))));
     }
     auto found = find(request);
-    if (auto* answer = std::get_if<net::Response>(&found)) return dressed(std::move(*answer));
+    if (auto* refused = std::get_if<net::Response>(&found)) return with_headers(std::move(*refused));
     const Match& match = std::get<Match>(found);
     const Duration start = m_services.clock.steady();
-    net::Response response = answer(request, match);
+    net::Response response = respond(request, match);
     response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
-    return dressed(std::move(response));
+    return with_headers(std::move(response));
 }
 
 net::Response Api::handle_as(net::Request&& request, const access::Caller& caller) {
     auto found = find(request);
-    if (auto* answer = std::get_if<net::Response>(&found)) return dressed(std::move(*answer));
+    if (auto* refused = std::get_if<net::Response>(&found)) return with_headers(std::move(*refused));
     const Match& match = std::get<Match>(found);
     const Duration start = m_services.clock.steady();
     const auto allowed = authorize(caller, request, m_routes[match.route].need);
     net::Response response = allowed.ok() ? call(request, match, caller) : refusal(allowed.error(), request);
     response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
-    return dressed(std::move(response));
+    return with_headers(std::move(response));
 }
 
 net::Response Api::health(const net::RequestHead& head) {
@@ -191,10 +193,10 @@ net::Response Api::health(const net::RequestHead& head) {
         response = net::text_response(200, m_metrics.print(m_routes) + m_services.installation.metrics());
         response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     }
-    return dressed(std::move(response));
+    return with_headers(std::move(response));
 }
 
-// docs/health.md says why spans that cannot be stored make it 503, and spans that are only late do not.
+// docs/health.md explains why spans that cannot be stored make it 503, and spans that are only late do not.
 net::Response Api::readiness(const net::RequestHead& head) const {
     const std::string why = m_services.installation.not_ready();
     if (!why.empty()) return net::text_response(503, why + "\n");
@@ -202,8 +204,8 @@ net::Response Api::readiness(const net::RequestHead& head) const {
     const bool without_spans =
         pairs.ok() && std::any_of(pairs.value().begin(), pairs.value().end(),
                                   [](const auto& pair) { return pair.first == "exclude" && pair.second == "spans"; });
-    if (m_services.spans == nullptr || without_spans) return net::text_response(200, "ready\n");
-    const telemetry::Backlog backlog = m_services.spans->telemetry.backlog();
+    if (without_spans) return net::text_response(200, "ready\n");
+    const telemetry::Backlog backlog = m_services.spans.telemetry.backlog();
     if (!backlog.is_late) return net::text_response(200, "ready\n");
     const std::string text = backlog.problem() + "\n" + telemetry::backlog_advice() + "\n";
     return backlog.is_failing() ? net::text_response(503, text) : net::text_response(200, "ready\nwarning: " + text);
@@ -233,9 +235,9 @@ std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) 
         return match;
     }
     if (allowed.empty())
-        return net::error_response(404, "not_found", "no such address; GET /openapi.json lists them all");
+        return net::error_response(404, "not_found", "no such route; GET /openapi.json lists all of them");
     net::Response response =
-        net::error_response(405, "not_allowed", head.method + " is not possible here; possible: " + allowed);
+        net::error_response(405, "not_allowed", head.method + " is not allowed here; allowed: " + allowed);
     response.set_header("Allow", allowed);
     return response;
 }
@@ -255,11 +257,11 @@ Result<access::Caller> Api::authenticate(const net::RequestHead& head, Need need
 Result<> Api::authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const {
     if (need.kind == Need::Kind::guest) return {};
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
-    // A cookie is sent by the browser whoever made the request; the token only by our own page.
+    // A browser sends the cookie with requests of any page; only our own page knows the token.
     if (caller.kind == access::CallerKind::user && !is_safe(head.method) &&
         !crypto::equal(head.header("X-CSRF-Token"), caller.csrf_token))
         return forbidden("the X-CSRF-Token header is missing or wrong; GET /v1/me gives it");
-    // Where exactly is the domain's question; this refuses those who may nowhere.
+    // Refuses callers who hold the permission nowhere; the domain checks the place.
     if (need.kind == Need::Kind::permission && !caller.may_anywhere(need.permission))
         return forbidden("this needs the permission " + std::string(name_of(need.permission)));
     return {};
@@ -274,11 +276,11 @@ std::optional<net::Response> Api::refuse_by_rate(const access::Caller& caller) {
     return response;
 }
 
-net::Response Api::answer(const net::Request& request, const Match& match) {
+net::Response Api::respond(const net::Request& request, const Match& match) {
     const Route& route = m_routes[match.route];
     auto caller = authenticate(request, route.need);
     if (!caller.ok()) return refusal(caller.error(), request);
-    // Senders of traces are held back by the log's own limits.
+    // Senders of traces are limited by the span log instead.
     if (route.lane != net::Lane::ingest || caller.value().is_guest())
         if (auto refused = refuse_by_rate(caller.value())) return std::move(*refused);
     if (auto allowed = authorize(caller.value(), request, route.need); !allowed.ok())
@@ -294,8 +296,9 @@ net::Response Api::answer(const net::Request& request, const Match& match) {
     if (!earlier.ok()) return refusal(earlier.error(), request);
     if (earlier.value()) return std::move(*earlier.value());
     net::Response response = call(request, match, caller.value());
-    if (auto kept = m_idempotency.finish(caller.value(), key, response, route.secret_answer); !kept.ok())
-        log(Level::warning, "idempotent answer not kept", {{"request", request.id}, {"why", kept.error().message}});
+    if (auto kept = m_idempotency.finish(caller.value(), key, response, route.secret_response); !kept.ok())
+        log(Level::warning, "response of an idempotent request not kept",
+            {{"request", request.id}, {"why", kept.error().message}});
     return response;
 }
 
@@ -321,12 +324,12 @@ net::Response Api::watched(net::Response response, const net::Request& request, 
 }
 
 net::Response Api::call(const net::Request& request, const Match& match, const access::Caller& caller) {
-    const Call call{request, caller, m_services, match.path, {}, request.body_stream.get()};
+    const Call call{request, caller, m_services, m_run_followers, match.path, {}, request.body_stream.get()};
     auto outcome = m_routes[match.route].handle(call, request.body);
     const bool is_invalid = !outcome.ok() && outcome.error().code == Code::invalid;
     net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);
     if (is_invalid) response.status = m_routes[match.route].invalid_status;
-    for (auto& header : call.answer_headers) response.set_header(header.name, std::move(header.value));
+    for (auto& header : call.response_headers) response.set_header(header.name, std::move(header.value));
     return response;
 }
 

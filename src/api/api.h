@@ -1,12 +1,14 @@
 // The HTTP API and the UI behind net::Server: finds the route, the caller, checks permission, CSRF, rate and
-// idempotency, calls the handler, dresses the answer. docs/life-of-a-request.md walks through it.
+// idempotency, calls the handler, adds headers. docs/life-of-a-request.md describes it step by step.
 #pragma once
 
-#include "api/idempotency.h"
-#include "api/live_streams.h"
-#include "api/metrics.h"
-#include "api/rate_limit.h"
-#include "api/routes.h"
+#include "api/core/documents.h"
+#include "api/core/idempotency.h"
+#include "api/core/live_streams.h"
+#include "api/core/metrics.h"
+#include "api/core/rate_limit.h"
+#include "api/core/route.h"
+#include "api/core/run_followers.h"
 #include "net/static_files.h"
 
 namespace hone::api {
@@ -37,11 +39,11 @@ private:
         std::vector<std::string_view> segments; // "{…}" is a parameter
     };
 
-    // The route, or the answer that says why there is none (404, 405).
+    // The route, or the response that refuses the request (404, 405).
     std::variant<Match, net::Response> find(const net::RequestHead& head) const;
     net::Response health(const net::RequestHead& head);
     net::Response readiness(const net::RequestHead& head) const;
-    net::Response answer(const net::Request& request, const Match& match);
+    net::Response respond(const net::Request& request, const Match& match);
     Result<access::Caller> authenticate(const net::RequestHead& head, Need need) const;
     Result<> authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const;
     std::optional<net::Response> refuse_by_rate(const access::Caller& caller);
@@ -57,6 +59,7 @@ private:
     RateLimit m_rate_limit;
     Idempotency m_idempotency;
     Metrics m_metrics;
+    RunFollowers m_run_followers;
     LiveStreams m_live_streams; // last: its thread calls the others
 };
 

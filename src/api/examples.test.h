@@ -1,324 +1,69 @@
-// One example request per route, for the tests that are made from the route table. A route without one fails them.
-// `{space}`, `{project}`, … in query and body are filled in as in the path, each with a thing made for this request.
+// The examples of all families.
 #pragma once
 
-#include "access/permission.h"
+#include "api/families/loop/artifacts.examples.test.h"
+#include "api/families/loop/automations.examples.test.h"
+#include "api/families/loop/destinations.examples.test.h"
+#include "api/families/loop/egress.examples.test.h"
+#include "api/families/loop/encryption.examples.test.h"
+#include "api/families/loop/evaluators.examples.test.h"
+#include "api/families/loop/issues.examples.test.h"
+#include "api/families/loop/monitors.examples.test.h"
+#include "api/families/loop/notices.examples.test.h"
+#include "api/families/loop/presets.examples.test.h"
+#include "api/families/loop/pull_requests.examples.test.h"
+#include "api/families/loop/repos.examples.test.h"
+#include "api/families/loop/reviews.examples.test.h"
+#include "api/families/loop/runs.examples.test.h"
+#include "api/families/loop/skills.examples.test.h"
+#include "api/families/phoenix/phoenix_annotations.examples.test.h"
+#include "api/families/phoenix/phoenix_spans.examples.test.h"
+#include "api/families/phoenix/phoenix_traces.examples.test.h"
+#include "api/families/team/audit.examples.test.h"
+#include "api/families/team/budgets.examples.test.h"
+#include "api/families/team/keys.examples.test.h"
+#include "api/families/team/projects.examples.test.h"
+#include "api/families/team/server.examples.test.h"
+#include "api/families/team/sessions.examples.test.h"
+#include "api/families/team/space_policies.examples.test.h"
+#include "api/families/team/spaces.examples.test.h"
+#include "api/families/traces/evals.examples.test.h"
+#include "api/families/traces/queries.examples.test.h"
+#include "api/families/traces/tail.examples.test.h"
+#include "api/families/traces/trace_settings.examples.test.h"
+#include "api/families/traces/traces.examples.test.h"
+#include "api/families/traces/transfer.examples.test.h"
+#include "api/families/traces/views.examples.test.h"
+#include "api/mcp/mcp.examples.test.h"
 
-#include <optional>
-#include <string_view>
+#include <span>
+#include <vector>
 
 namespace hone::api::testing {
 
-struct Example {
-    std::string_view route; // method and path as in the table
-    std::string_view query = "";
-    std::string_view body = "";
-    // What the domain asks for beyond the table's permission, and the status without it.
-    std::optional<access::Permission> also{};
-    int without = 403;
-    bool people_only = false; // an API key is refused
-    int allowed = 200;        // the status for those who may
-};
-
-inline constexpr Example examples[] = {
-    {"POST /v1/login", "", R"({"email":"admin@localhost","password":"correct horse battery"})"},
-    {.route = "POST /v1/logout", .people_only = true},
-    {"GET /v1/me"},
-    {.route = "PATCH /v1/me", .body = R"({"name":"Somebody Else"})", .people_only = true},
-    {.route = "POST /v1/me/password",
-     .body = R"({"current_password":"correct horse battery","new_password":"a new long password"})",
-     .people_only = true},
-    {.route = "GET /v1/me/sessions", .people_only = true},
-    {.route = "DELETE /v1/me/sessions/{login}", .people_only = true},
-    {"POST /v1/password_resets", "", R"({"email":"{unique}@example.com"})"},
-    {"GET /v1/password_resets/{reset}"},
-    {"POST /v1/password_resets/{reset}", "", R"({"password":"correct horse battery"})"},
-    {"POST /v1/users/{user}/password_reset"},
-    {"GET /v1/invites/{token}"},
-    {"POST /v1/invites/{token}/accept", "", R"({"name":"New Person","password":"correct horse battery"})"},
-
-    {"GET /v1/spaces"},
-    {"POST /v1/spaces", "", R"({"name":"space {unique}","description":"made by a test"})"},
-    {"GET /v1/spaces/{space}"},
-    {"PATCH /v1/spaces/{space}", "", R"({"description":"changed"})"},
-    // Nobody repeats the name here, so the space stays; those who may are asked to.
-    {.route = "DELETE /v1/spaces/{space}", .query = "confirm=something", .allowed = 400},
-    {"GET /v1/spaces/{space}/members"},
-    {"PATCH /v1/spaces/{space}/members/{user}", "", R"({"role":"viewer"})"},
-    {.route = "DELETE /v1/spaces/{space}/members/{user}", .also = access::Permission::member_manage},
-    {"GET /v1/spaces/{space}/invites"},
-    {"POST /v1/spaces/{space}/invites", "", R"({"email":"{unique}@example.com","role":"viewer"})"},
-    {"DELETE /v1/spaces/{space}/invites/{invite}"},
-    {"GET /v1/users"},
-    {"PATCH /v1/users/{user}", "", R"({"name":"Renamed"})"},
-
-    {"GET /v1/projects", "space={space}"},
-    {"POST /v1/projects", "space={space}", R"({"name":"project {unique}"})"},
-    {"GET /v1/projects/{project}"},
-    {"PUT /v1/projects/{project}", "", R"({"description":"changed"})"},
-    {"PATCH /v1/projects/{project}", "", R"({"retention_days":7})"},
-    {.route = "DELETE /v1/projects/{project}", .allowed = 204},
-    {"GET /v1/projects/{project}/bindings"},
-    {"PUT /v1/projects/{project}/bindings/{principal}", "", R"({"role":"viewer"})"},
-    {"DELETE /v1/projects/{project}/bindings/{bound}"},
-
-    // These tests have no span engine: 503 is the answer to those who may.
-    {.route = "POST /v1/traces", .query = "space={space}", .body = R"({"resourceSpans":[]})", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/trace_rows", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/span_rows", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/session_rows", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/traces/{trace}/skeleton", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/traces/{trace}/spans/{span}", .allowed = 503},
-    {.route = "DELETE /v1/projects/{project}/traces/{trace}", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/export", .allowed = 503},
-    {.route = "POST /v1/projects/{project}/import", .body = "{}", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/tail", .allowed = 503},
-    {"GET /v1/projects/{project}/views"},
-    {"PUT /v1/projects/{project}/views/{view}", "", R"({"query":"range=24h"})"},
-    {.route = "DELETE /v1/projects/{project}/views/{view}", .allowed = 204},
-    {.route = "GET /v1/projects/{project}/series", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/facets", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/attribute_keys", .allowed = 503},
-    {"GET /v1/filter_fields"},
-    {.route = "POST /v1/sql", .body = R"({"project":"{project}","sql":"SELECT 1"})", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/ledger", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/disk", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/trace_settings", .allowed = 503},
-    {.route = "PUT /v1/projects/{project}/trace_settings", .body = R"({"spans_per_day":5})", .allowed = 503},
-    {.route = "GET /v1/spaces/{space}/policy"},
-    {.route = "PUT /v1/spaces/{space}/policy", .body = R"({"open_network":false,"hosts":["*.example.com"]})"},
-    {.route = "GET /v1/spaces/{space}/budget", .allowed = 503},
-    {.route = "PUT /v1/spaces/{space}/budget", .body = R"({"tokens_per_day":5,"soft_percent":80})", .allowed = 503},
-    {.route = "GET /v1/model_usage", .query = "space={space}&group_by=model", .allowed = 503},
-    {.route = "GET /v1/spaces/{space}/trace_settings", .allowed = 503},
-    {.route = "PUT /v1/spaces/{space}/trace_settings", .body = R"({"bytes_per_day":5})", .allowed = 503},
-    {.route = "POST /v1/projects/{project}/evals",
-     .body = R"({"data":[{"target_id":"00f067aa0ba902b7","name":"correct","label":"yes"}]})",
-     .allowed = 503},
-    {.route = "GET /v1/projects/{project}/evals", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/eval_names", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/eval_history", .allowed = 503},
-
-    {.route = "GET /v1/projects/{project}/compare", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/search", .query = "text=refund", .allowed = 503},
-    {.route = "POST /v1/projects/{project}/delete_spans", .body = R"({"filter":"status = error"})", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/spans", .allowed = 503},
-    {.route = "POST /v1/projects/{project}/spans", .body = R"({"data":[]})", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/spans/otlpv1", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/traces", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/sessions", .allowed = 503},
-    {.route = "GET /v1/sessions/{session}", .query = "space={space}", .allowed = 503},
-    {.route = "DELETE /v1/sessions/{session}", .query = "space={space}", .allowed = 503},
-    {.route = "POST /v1/sessions/delete",
-     .query = "space={space}",
-     .body = R"({"session_identifiers":["chat-1"]})",
-     .allowed = 503},
-    {.route = "DELETE /v1/traces/{trace}", .query = "space={space}", .allowed = 503},
-    {.route = "DELETE /v1/spans/{span}", .query = "space={space}", .allowed = 503},
-    {.route = "POST /v1/span_annotations", .query = "space={space}", .body = R"({"data":[]})", .allowed = 503},
-    {.route = "POST /v1/trace_annotations", .query = "space={space}", .body = R"({"data":[]})", .allowed = 503},
-    {.route = "POST /v1/session_annotations", .query = "space={space}", .body = R"({"data":[]})", .allowed = 503},
-    {.route = "POST /v1/document_annotations", .query = "space={space}", .body = R"({"data":[]})", .allowed = 503},
-    {.route = "POST /v1/span_notes",
-     .query = "space={space}",
-     .body = R"({"data":{"span_id":"00f067aa0ba902b7","note":"look"}})",
-     .allowed = 503},
-    {.route = "POST /v1/trace_notes",
-     .query = "space={space}",
-     .body = R"({"data":{"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","note":"look"}})",
-     .allowed = 503},
-    {.route = "POST /v1/session_notes",
-     .query = "space={space}",
-     .body = R"({"data":{"session_id":"chat-1","note":"look"}})",
-     .allowed = 503},
-    {.route = "GET /v1/projects/{project}/span_annotations", .query = "span_ids=00f067aa0ba902b7", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/trace_annotations", .query = "identifier=mine", .allowed = 503},
-    {.route = "GET /v1/projects/{project}/session_annotations", .query = "session_ids=chat-1", .allowed = 503},
-    {.route = "DELETE /v1/projects/{project}/span_annotations", .query = "delete_all=true", .allowed = 503},
-    {.route = "DELETE /v1/projects/{project}/trace_annotations", .query = "delete_all=true", .allowed = 503},
-    {.route = "DELETE /v1/projects/{project}/session_annotations", .query = "delete_all=true", .allowed = 503},
-    {"GET /arize_phoenix_version"},
-
-    {"GET /v1/keys", "space={space}"},
-    {"POST /v1/keys", "space={space}", R"({"name":"ci","kind":"service","role":"viewer","scopes":["read"]})",
-     access::Permission::key_manage},
-    {"DELETE /v1/keys/{key}", "", "", access::Permission::key_manage, 404},
-    {"POST /v1/keys/{key}/rotate", "", "{}", access::Permission::key_manage, 404},
-
-    {"GET /v1/presets", "space={space}"},
-    {"POST /v1/presets", "space={space}",
-     R"({"name":"preset {unique}","settings":{"harness":"command","command":["/bin/cat"]}})"},
-    {"GET /v1/presets/{preset}", "space={space}"},
-    {"PATCH /v1/presets/{preset}", "space={space}", R"({"description":"changed"})"},
-    {.route = "DELETE /v1/presets/{preset}", .query = "space={space}", .allowed = 204},
-    {"GET /v1/presets/{preset}/versions", "space={space}"},
-    {"GET /v1/harnesses"},
-    {"GET /v1/runs", "space={space}"},
-    {"POST /v1/runs", "space={space}",
-     R"({"project":"{project}","prompt":"look","settings":{"harness":"command","command":["/bin/cat"]}})"},
-    {"GET /v1/runs/{run}"},
-    {"GET /v1/runs/{run}/manifest"},
-    {"GET /v1/runs/{run}/events"},
-    {"GET /v1/runs/{run}/events/{seq}"},
-    {"GET /v1/runs/{run}/egress"},
-    {"POST /v1/runs/{run}/messages", "", R"({"text":"and then?"})"},
-    {.route = "POST /v1/runs/{run}/interrupt", .allowed = 409}, // nothing runs here
-    {"POST /v1/runs/{run}/cancel"},
-    {"POST /v1/runs/{run}/rerun", "", "{}"},
-    {"POST /v1/runs/{ended run}/fork", "", R"({"prompt":"another way"})"},
-    {"GET /v1/artifacts", "space={space}"},
-    {"GET /v1/artifacts/{artifact}"},
-    {"GET /v1/artifacts/{artifact}/content"},
-    {"POST /v1/artifacts/{artifact}/review", "", R"({"decision":"rejected"})"},
-    {"GET /v1/reviews", "space={space}"},
-    {"GET /v1/review_counts", "space={space}"},
-    {"GET /v1/reviews/{artifact}"},
-    {"GET /v1/reviews/{branch}/diff"},
-    {"GET /v1/reviews/{branch}/diff/file", "path=a.py"},
-    // Nothing is isolated in these tests, so git cannot be asked.
-    {.route = "GET /v1/reviews/{branch}/interdiff", .query = "from=1", .allowed = 503},
-    {"GET /v1/reviews/{branch}/patch"},
-    {"GET /v1/reviews/{artifact}/comments"},
-    {"POST /v1/reviews/{branch}/comments", "", R"({"path":"a.py","line":1,"body":"why?"})"},
-    {"PATCH /v1/reviews/{branch}/comments/{comment}", "", R"({"resolved":true})"},
-    {"GET /v1/reviews/{branch}/viewed"},
-    {"PUT /v1/reviews/{branch}/viewed", "", R"({"path":"a.py","viewed":true})"},
-    {"POST /v1/reviews/{branch}/approve", "", R"({"comment":"good","revision":1})"},
-    {"POST /v1/reviews/{artifact}/reject", "", "{}"},
-    {"POST /v1/reviews/{branch}/request_changes", "", R"({"comment":"another way"})"},
-    {"GET /v1/pull_requests", "space={space}"},
-    {"GET /v1/pull_requests/{pull_request}"},
-    {"POST /v1/pull_requests/{pull_request}/sync"},
-    {"POST /v1/repos/{repo}/hook"},
-    {.route = "POST /v1/repos/{repo}/issues", .body = R"({"title":"Refunds are counted twice"})", .allowed = 503},
-    // Nobody here signs.
-    {.route = "POST /v1/forge_hooks/{repo}", .body = "{}", .allowed = 403},
-    {"POST /mcp", "", R"({"jsonrpc":"2.0","id":1,"method":"ping"})"},
-    {.route = "GET /mcp", .allowed = 405},
-    {.route = "DELETE /mcp", .allowed = 204},
-
-    {"GET /v1/repos", "space={space}"},
-    {"POST /v1/repos", "space={space}", R"({"url":"https://git.example.com/team/{unique}"})"},
-    {"GET /v1/repos/{repo}"},
-    {"PATCH /v1/repos/{repo}", "", R"({"default_ref":"main"})"},
-    {.route = "DELETE /v1/repos/{repo}", .allowed = 204},
-    // Nothing can be isolated in these tests: there are no mirrors.
-    {.route = "POST /v1/repos/{repo}/fetch", .allowed = 503},
-    {.route = "GET /v1/repos/{repo}/refs", .allowed = 503},
-    {"GET /v1/repos/{repo}/branches"},
-
-    {"GET /v1/projects/{project}/signal"},
-    {"PUT /v1/projects/{project}/signal", "", R"({"enabled":true,"consent":true})"},
-    {.route = "POST /v1/projects/{project}/signal/scan", .allowed = 503},
-    {"GET /v1/projects/{project}/signal/scans"},
-    {"GET /v1/projects/{project}/issue_volume"},
-    {"GET /v1/issues", "space={space}"},
-    {"POST /v1/issues", "", R"({"project":"{project}","title":"it fails {unique}","explanation":"often"})"},
-    {"GET /v1/issues/{issue}"},
-    {"PATCH /v1/issues/{issue}", "", R"({"status":"resolved","reason":"fixed"})"},
-    {"POST /v1/issues/{issue}/merge", "", R"({"issue":"{other_issue}"})"},
-    {.route = "POST /v1/issues/{issue}/split", .body = R"({"fingerprint":"{fingerprint}"})", .allowed = 409},
-    {"GET /v1/issues/{issue}/comments"},
-    {"POST /v1/issues/{issue}/comments", "", R"({"text":"known"})"},
-    {"GET /v1/issues/{issue}/history"},
-    {"GET /v1/issues/{issue}/volume"},
-    {"POST /v1/issues/{issue}/investigate"},
-    {.route = "POST /v1/issues/{issue}/fix", .allowed = 409},
-    {.route = "POST /v1/issues/{issue}/monitor", .allowed = 503},
-    {.route = "POST /v1/issues/{issue}/evaluator", .allowed = 409},
-    {"GET /v1/issues/{issue}/forge_issue"},
-    {"POST /v1/issues/{issue}/forge_issue", "", R"({"url":"https://forge.example/shop/issues/7"})"},
-    {.route = "DELETE /v1/issues/{issue}/forge_issue", .allowed = 409},
-    {"GET /v1/evaluators", "space={space}"},
-    {"POST /v1/evaluators", "space={space}",
-     R"({"name":"rule {unique}","project":"{project}","condition":"status = error"})"},
-    {.route = "POST /v1/evaluator_preview",
-     .query = "space={space}",
-     .body = R"({"name":"rule","project":"{project}","condition":"status = error"})",
-     .allowed = 503},
-    {"GET /v1/evaluators/{evaluator}"},
-    {"PATCH /v1/evaluators/{evaluator}", "", R"({"enabled":false})"},
-    {.route = "DELETE /v1/evaluators/{evaluator}", .allowed = 204},
-
-    {"GET /v1/monitors", "space={space}"},
-    {"POST /v1/monitors", "space={space}",
-     R"({"name":"monitor {unique}","project":"{project}","settings":{"metric":"error_rate",)"
-     R"("condition":{"type":"threshold","threshold":0.1}}})"},
-    {"GET /v1/monitors/{monitor}"},
-    {"PATCH /v1/monitors/{monitor}", "", R"({"description":"changed"})"},
-    {.route = "DELETE /v1/monitors/{monitor}", .allowed = 204},
-    {"GET /v1/monitors/{monitor}/history"},
-    {"GET /v1/monitors/{monitor}/chart"},
-    {"POST /v1/monitors/{monitor}/mute", "", R"({"seconds":60,"reason":"deploy"})"},
-    {"POST /v1/monitors/{monitor}/unmute"},
-    {"POST /v1/monitors/{monitor}/evaluate"},
-    // Nothing stores spans in these tests.
-    {.route = "POST /v1/monitor_preview",
-     .query = "space={space}",
-     .body = R"({"project":"{project}","settings":{"metric":"count","condition":{"type":"absence"}}})",
-     .allowed = 503},
-    {"GET /v1/destinations", "space={space}"},
-    {"POST /v1/destinations", "space={space}",
-     R"({"name":"destination {unique}","type":"webhook","url":"https://hooks.example.com/x"})"},
-    {"GET /v1/destinations/{destination}"},
-    {"PATCH /v1/destinations/{destination}", "", R"({"enabled":false})"},
-    {.route = "DELETE /v1/destinations/{destination}", .allowed = 204},
-    {"POST /v1/destinations/{destination}/test"},
-    {"GET /v1/destinations/{destination}/deliveries"},
-    {"GET /v1/notices", "space={space}"},
-    {"GET /v1/notices/unread", "space={space}"},
-    {"POST /v1/notices/read", "space={space}", "{}"},
-
-    {"GET /v1/automations", "space={space}"},
-    {"POST /v1/automations", "space={space}",
-     R"({"name":"automation {unique}","project":"{project}","preset":"{preset}","prompt":"look",)"
-     R"("trigger":{"type":"cron","schedule":"@daily"}})"},
-    {"GET /v1/automations/{automation}"},
-    {"PATCH /v1/automations/{automation}", "", R"({"description":"changed"})"},
-    {.route = "DELETE /v1/automations/{automation}", .allowed = 204},
-    {"POST /v1/automations/{automation}/run"},
-    {"POST /v1/automations/{automation}/pause", "", R"({"reason":"holidays"})"},
-    {"POST /v1/automations/{automation}/resume"},
-    {"POST /v1/automations/{hook}/rotate_secret"},
-    {"GET /v1/automations/{automation}/slots"},
-    {"GET /v1/automations/{automation}/firings"},
-    {"POST /v1/automation_preview", "", R"({"project":"{project}","trigger":{"type":"cron","schedule":"@daily"}})"},
-    {"GET /v1/prompt_variables"},
-    // Nobody signs here.
-    {.route = "POST /v1/hooks/{hook}", .body = R"({"anything":1})", .allowed = 401},
-    {"GET /v1/scheduler"},
-
-    {"GET /v1/skill_types"},
-    {"GET /v1/skills", "space={space}"},
-    {"POST /v1/skills", "space={space}",
-     R"({"name":"skill {unique}","type":"github","secrets":{"GH_TOKEN":"ghp_example"}})"},
-    {"GET /v1/skills/{skill}"},
-    {"PATCH /v1/skills/{skill}", "", R"({"description":"changed"})"},
-    // Nobody repeats the name here, so the skill stays; those who may are asked to.
-    {.route = "DELETE /v1/skills/{skill}", .query = "confirm=something", .allowed = 400},
-    {"GET /v1/skills/{skill}/versions"},
-    {.route = "POST /v1/skills/{skill}/fetch", .allowed = 400},
-    {"GET /v1/skills/{skill}/folder"},
-    {"PUT /v1/skills/{custom_skill}/folder", "",
-     R"({"files":[{"path":"SKILL.md","text":"---\nname: tidy\ndescription: Tidies.\n---\n"}]})"},
-    {"PUT /v1/skills/{skill}/secrets/{secret_name}", "", R"({"value":"ghp_other"})"},
-    {"DELETE /v1/skills/{skill}/secrets/{secret_name}"},
-    {"PUT /v1/skills/{installation_skill}/shares/{space}"},
-    {"DELETE /v1/skills/{shared_skill}/shares/{space}"},
-    {"POST /v1/skill_env", "", R"({"skill":"{skill}","text":"GH_TOKEN=ghp_x"})"},
-    {"GET /v1/secrets", "space={space}"},
-    {"GET /v1/reach", "space={space}&skill={skill}"},
-    {"GET /v1/broker/explain", "space={space}&url=https%3A%2F%2Fapi.github.com%2Frepos%2Fa%2Fb&skill={skill}"},
-    {"GET /v1/encryption"},
-    {"POST /v1/encryption/rotate", "", R"({"what":"data"})"},
-
-    {"GET /v1/audit", "space={space}"},
-    {"GET /v1/audit/export", "space={space}"},
-    {"GET /v1/audit/verify"},
-    {"GET /v1/server"},
-    {.route = "GET /v1/span_backlog", .allowed = 503},
-    {"GET /v1/backup"},
-    {"GET /openapi.json"},
-};
+inline const std::vector<Example> examples = [] {
+    std::vector<Example> all;
+    for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
+             sessions_examples,       spaces_examples,
+             budgets_examples,        space_policies_examples,
+             projects_examples,       keys_examples,
+             audit_examples,          server_examples,
+             traces_examples,         transfer_examples,
+             tail_examples,           views_examples,
+             queries_examples,        trace_settings_examples,
+             evals_examples,          phoenix_spans_examples,
+             phoenix_traces_examples, phoenix_annotations_examples,
+             presets_examples,        runs_examples,
+             artifacts_examples,      mcp_examples,
+             skills_examples,         egress_examples,
+             encryption_examples,     automations_examples,
+             monitors_examples,       destinations_examples,
+             notices_examples,        issues_examples,
+             evaluators_examples,     repos_examples,
+             reviews_examples,        pull_requests_examples,
+         })
+        all.insert(all.end(), family.begin(), family.end());
+    return all;
+}();
 
 } // namespace hone::api::testing

@@ -359,7 +359,8 @@ private:
 // What the key of a run may do, in words of the tables alone: read its project.
 int expected_for_run_key(const Route& route, const Example& example, bool about_its_project) {
     if (route.need.kind == Need::Kind::guest) return example.allowed;
-    if (route.need.kind == Need::Kind::login) return example.people_only ? 403 : example.allowed;
+    if (route.need.kind == Need::Kind::login)
+        return example.people_only || example.not_for_runs ? 403 : example.allowed;
     if (route.need.permission != Permission::project_read) return 403;
     const auto names_project = [](std::string_view text) {
         return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos; // which is of a project
@@ -379,10 +380,11 @@ TEST_CASE("every route has an example, and every example a route") {
     std::set<std::string> known;
     for (const Route& route : routes()) {
         known.insert(without_names(route_name(route)));
-        if (example_of(route) == nullptr) FAIL_CHECK("add an example for ", route_name(route), " to examples.test.h");
+        if (example_of(route) == nullptr)
+            FAIL_CHECK("add an example for ", route_name(route), " to the examples of its family");
     }
     for (const Example& example : examples) {
-        INFO("examples.test.h has a row for no route: ", example.route);
+        INFO("an example for no route: ", example.route);
         CHECK(known.contains(without_names(example.route)));
     }
 }
@@ -393,7 +395,8 @@ TEST_CASE("every route answers every kind of caller as the tables say") {
     std::map<int, int> seen;
     for (const Route& route : routes()) {
         const Example* example = example_of(route);
-        REQUIRE_MESSAGE(example != nullptr, "add an example for " << route_name(route) << " to examples.test.h");
+        REQUIRE_MESSAGE(example != nullptr,
+                        "add an example for " << route_name(route) << " to the examples of its family");
         for (const Who& who : matrix.everybody) {
             const int expected = expected_status(route, *example, who, matrix.space);
             const Ask ask = matrix.ask(*example, who);

@@ -1,7 +1,7 @@
 // A request of any shape, through plan() and handle(): first line method, second target, the rest body. The caller
-// holds a key that may only read, so that the database stays as it is; bodies are read by their own readers.
+// holds a key that may only read, so that the database stays as it is.
 #include "api/api.h"
-#include "api/requests.h"
+#include "api/testing_services.h"
 #include "sql/migrate.h"
 
 #include <cstdlib>
@@ -23,18 +23,22 @@ public:
     int64_t schema_version() const override { return 1; }
     std::string database_engine() const override { return "sqlite"; }
     int64_t data_dir_bytes() const override { return 0; }
-    std::vector<api::SettingView> settings() const override { return {}; }
+    std::vector<api::SettingView> settings(const access::Caller&) const override { return {}; }
     std::string not_ready() const override { return ""; }
     std::string metrics() const override { return ""; }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller&) override { return unavailable("no"); }
 };
 
-std::unique_ptr<sql::Database> open_database(const Clock& clock) {
-    crypto::start();
+std::string make_folder() {
     char folder[] = "/tmp/hone-fuzz-XXXXXX";
     CHECK_OR_ABORT(::mkdtemp(folder) != nullptr);
+    return folder;
+}
+
+std::unique_ptr<sql::Database> open_database(const std::string& folder, const Clock& clock) {
+    crypto::start();
     sql::Options options;
-    options.url = "sqlite:" + std::string(folder) + "/hone.db";
+    options.url = "sqlite:" + folder + "/hone.db";
     auto database = must(sql::Database::open(options));
     must(sql::migrate(*database, clock));
     return database;
@@ -49,10 +53,12 @@ access::Policy cheap_policy() {
 // Everything a request meets, built once per process.
 struct World {
     FakeClock clock{must(parse_time("2026-03-01T12:00:00Z"))};
-    std::unique_ptr<sql::Database> database = open_database(clock);
+    std::string folder = make_folder();
+    std::unique_ptr<sql::Database> database = open_database(folder, clock);
     access::Access access{*database, clock, cheap_policy()};
     NoInstallation installation;
-    api::Api api{{access, *database, clock, installation}, net::StaticFiles::embedded({}), {0, 4 << 20}};
+    api::testing::ServiceSet set{*database, clock, access, folder};
+    api::Api api{set.services(installation), net::StaticFiles::embedded({}), {0, 4 << 20}};
     std::string key = make_key();
 
     std::string make_key() {
@@ -63,16 +69,6 @@ struct World {
         return *must(access.keys.create(admin, admin.roles.begin()->first, wanted)).key;
     }
 };
-
-template <class... Bodies>
-void read_bodies(std::string_view text) {
-    ((void)json::read<Bodies>(text).ok(), ...);
-}
-
-template <class... Queries>
-void read_queries(const net::QueryPairs& pairs) {
-    ((void)api::read_query<Queries>(pairs).ok(), ...);
-}
 
 } // namespace
 
@@ -93,18 +89,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     request.headers = {{"Authorization", "Bearer " + world.key}, {"Content-Type", "application/json"}};
     request.body = std::string(text);
 
-    read_bodies<api::LogIn, api::CreateKey, api::CreateProject, api::UpdateProject, api::CreateInvite, api::UpdateUser,
-                api::RotateKey>(request.body);
-    if (auto pairs = net::parse_query(request.query); pairs.ok())
-        read_queries<api::ListAudit, api::ListProjects, api::ListKeys, api::DeleteSpace>(pairs.value());
-
     // Guests' writes would reach the password hash: slow, and not what is tested here.
     if (request.method == "POST" &&
         (request.path.find("login") != std::string::npos || request.path.find("accept") != std::string::npos))
         return 0;
     net::Plan plan = world.api.plan(request);
     const net::Response response = plan.response ? std::move(*plan.response) : world.api.handle(std::move(request));
-    CHECK_OR_ABORT(response.status >= 200 && response.status < 500);
+    CHECK_OR_ABORT(response.status >= 200 && (response.status < 500 || response.status == 503)); // 503: no span engine
     if (response.status >= 400) CHECK_OR_ABORT(json::parse(response.body).ok());
     return 0;
 }

@@ -319,7 +319,7 @@ TEST_CASE_FIXTURE(Fixture, "a cursor that no list gave out is refused, on every 
                                    to_base64url(std::string(300, 'z')),
                                    to_base64url("\xff\xfe")};
     for (const Route& route : routes()) {
-        if (route.answer_kind != AnswerKind::list || route.query_schema == nullptr) continue;
+        if (route.response_kind != ResponseKind::list || route.query_schema == nullptr) continue;
         bool in_pages = false;
         for_each_property(route.query_schema, [&](const std::string& parameter, const auto&, const auto&) {
             in_pages = in_pages || parameter == "cursor";

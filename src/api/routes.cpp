@@ -1,14 +1,92 @@
-#include "api/routes.h"
+// The route table: the rows of all families, in the order of the documents. A family is a file in families/ (or mcp/)
+// that ends with its rows.
+#include "api/core/route.h"
 
 namespace hone::api {
+
+std::span<const Route> sessions_routes();
+std::span<const Route> spaces_routes();
+std::span<const Route> budgets_routes();
+std::span<const Route> space_policies_routes();
+std::span<const Route> users_routes();
+std::span<const Route> password_links_routes();
+std::span<const Route> projects_routes();
+std::span<const Route> keys_routes();
+std::span<const Route> audit_routes();
+std::span<const Route> server_routes();
+std::span<const Route> traces_routes();
+std::span<const Route> transfer_routes();
+std::span<const Route> tail_routes();
+std::span<const Route> views_routes();
+std::span<const Route> queries_routes();
+std::span<const Route> trace_settings_routes();
+std::span<const Route> evals_routes();
+std::span<const Route> deletion_routes();
+std::span<const Route> phoenix_spans_routes();
+std::span<const Route> phoenix_traces_routes();
+std::span<const Route> phoenix_annotations_routes();
+std::span<const Route> presets_routes();
+std::span<const Route> runs_routes();
+std::span<const Route> artifacts_routes();
+std::span<const Route> mcp_routes();
+std::span<const Route> skills_routes();
+std::span<const Route> egress_routes();
+std::span<const Route> encryption_routes();
+std::span<const Route> automations_routes();
+std::span<const Route> monitors_routes();
+std::span<const Route> destinations_routes();
+std::span<const Route> notices_routes();
+std::span<const Route> issues_routes();
+std::span<const Route> evaluators_routes();
+std::span<const Route> repos_routes();
+std::span<const Route> reviews_routes();
+std::span<const Route> pull_requests_routes();
+std::span<const Route> forge_hooks_routes();
 
 std::span<const Route> routes() {
     static const std::vector<Route> all = [] {
         std::vector<Route> joined;
-        for (const auto area :
-             {access_routes(), trace_routes(), phoenix_routes(), run_routes(), skill_routes(), automation_routes(),
-              monitor_routes(), signal_routes(), forge_routes(), review_routes()})
-            joined.insert(joined.end(), area.begin(), area.end());
+        for (const auto family : {
+                 sessions_routes(),
+                 spaces_routes(),
+                 budgets_routes(),
+                 space_policies_routes(),
+                 users_routes(),
+                 password_links_routes(),
+                 projects_routes(),
+                 keys_routes(),
+                 audit_routes(),
+                 server_routes(),
+                 traces_routes(),
+                 transfer_routes(),
+                 tail_routes(),
+                 views_routes(),
+                 queries_routes(),
+                 trace_settings_routes(),
+                 evals_routes(),
+                 deletion_routes(),
+                 phoenix_spans_routes(),
+                 phoenix_traces_routes(),
+                 phoenix_annotations_routes(),
+                 presets_routes(),
+                 runs_routes(),
+                 artifacts_routes(),
+                 mcp_routes(),
+                 skills_routes(),
+                 egress_routes(),
+                 encryption_routes(),
+                 automations_routes(),
+                 monitors_routes(),
+                 destinations_routes(),
+                 notices_routes(),
+                 issues_routes(),
+                 evaluators_routes(),
+                 repos_routes(),
+                 reviews_routes(),
+                 pull_requests_routes(),
+                 forge_hooks_routes(),
+             })
+            joined.insert(joined.end(), family.begin(), family.end());
         return joined;
     }();
     return all;

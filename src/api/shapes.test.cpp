@@ -206,7 +206,7 @@ TEST_CASE("the document names the content types of every raw body and answer") {
     for (const Route& route : routes()) {
         INFO(route.method, " ", route.path);
         CHECK(route.takes_raw_body == !route.body_types.empty());
-        CHECK((route.answer_kind == AnswerKind::raw) == !route.content_type.empty());
+        CHECK((route.response_kind == ResponseKind::raw) == !route.content_type.empty());
     }
 }
 

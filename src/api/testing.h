@@ -1,16 +1,10 @@
-// For tests of the API: an installation on a real database with the API in front, asked without sockets.
+// For tests of the API: an installation on a real database with the API in front, called without sockets.
 // Needs TEST_LIBRARIES hone_sql_testing. Not part of the product; one thread, except Desk::send.
 #pragma once
 
 #include "access/testing.h"
 #include "api/api.h"
-#include "api/automation_services.h"
-#include "api/forge_services.h"
-#include "api/monitor_services.h"
-#include "api/review_services.h"
-#include "api/run_services.h"
-#include "api/signal_services.h"
-#include "skill/skills.h"
+#include "api/testing_services.h"
 #include "json/json.h"
 
 #include <cstdlib>
@@ -40,7 +34,10 @@ public:
     int64_t schema_version() const override { return 1; }
     std::string database_engine() const override { return "sqlite"; }
     int64_t data_dir_bytes() const override { return 4096; }
-    std::vector<SettingView> settings() const override { return {{"listen", "Address.", "127.0.0.1:0", "flag"}}; }
+    std::vector<SettingView> settings(const access::Caller& caller) const override {
+        if (!caller.permissions_of_installation().has(access::Permission::user_manage)) return {};
+        return {{"listen", "Address.", "127.0.0.1:0", "flag"}};
+    }
     std::string not_ready() const override { return why_not_ready; }
     std::string metrics() const override { return "hone_extra 1\n"; }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller&) override {
@@ -51,12 +48,6 @@ public:
 
 private:
     const Clock& m_clock;
-};
-
-// Lets every worker's settings pass: there are no skills here.
-class AnySettings final : public run::SettingsCheck {
-public:
-    Result<> check(const access::Caller&, const access::SpaceId&, const run::Settings&) override { return {}; }
 };
 
 inline run::Settings a_command() {
@@ -81,13 +72,6 @@ private:
     std::string m_path;
 };
 
-inline std::unique_ptr<secret::MasterKeys> master_keys_in(const std::string& directory) {
-    secret::MasterKeyOptions options;
-    options.file = directory + "/master.key";
-    options.create_file = true;
-    return must(secret::MasterKeys::open(std::move(options)));
-}
-
 struct Ask {
     std::string method;
     std::string target;
@@ -95,31 +79,20 @@ struct Ask {
     std::vector<net::Header> headers{};
 };
 
+struct DeskWorld {
+    explicit DeskWorld(sql::Database& database) : world(database) {}
+    World world;
+    Folder files;
+};
+
 // The installation with its API, as the edge would call it.
-class Desk {
+class Desk : public DeskWorld, public ServiceSet {
 public:
-    explicit Desk(sql::Database& database, ApiOptions options = {})
-        : world(database),
+    explicit Desk(sql::Database& given, ApiOptions options = {})
+        : DeskWorld(given),
+          ServiceSet(given, world.clock, world.access, files.path()),
           installation(world.clock),
-          runs(database, world.clock, world.access, any_settings, folder.path()),
-          master_keys(master_keys_in(folder.path())),
-          vault(database, world.clock, world.access.audit, *master_keys),
-          skills(database, world.clock, world.access, vault),
-          repos(database, world.clock, world.access, skills, folder.path() + "/repos"),
-          reviews(database, world.clock, world.access, runs),
-          api(Services{.access = world.access,
-                       .database = database,
-                       .clock = world.clock,
-                       .installation = installation,
-                       .runs = &runs,
-                       .skills = &skills,
-                       .vault = &vault,
-                       .automations = &automation_services,
-                       .monitors = &monitor_services,
-                       .signal = &signal_services,
-                       .forge = &forge,
-                       .reviews = &reviews},
-              net::StaticFiles::embedded({}), options) {}
+          api(services(installation), net::StaticFiles::embedded({}), options) {}
 
     // A body is JSON unless the headers say otherwise.
     net::Response send(const Ask& ask) {
@@ -153,37 +126,7 @@ public:
         return must(world.access.keys.create(world.admin, space, wanted));
     }
 
-    World world;
     TestInstallation installation;
-    Folder folder;
-    AnySettings any_settings;
-    RunServices runs;
-    std::unique_ptr<secret::MasterKeys> master_keys;
-    secret::Vault vault;
-    skill::Skills skills;
-    forge::Repos repos;
-    ReviewServices reviews;
-    ForgeServices forge{repos}; // without mirrors: nothing is isolated here
-    // Without spans and monitors.
-    signal::Signal signal{{world.database, world.clock, world.access, runs.runs, runs.presets, runs.artifacts}};
-    SignalServices signal_services{signal};
-    broker::UsageLedger ledger{world.database};
-    automation::Automations automations{world.database, world.clock, world.access, runs.presets, *master_keys};
-    automation::Firing firing{world.database, world.clock, world.access, runs.runs, ledger, automations};
-    automation::Scheduler scheduler{world.database, world.clock, firing, *master_keys, {}}; // not started
-    AutomationServices automation_services{automations, scheduler};
-    // Monitors without spans to look at; nothing is delivered.
-    struct NoSpans final : monitor::SeriesSource {
-        Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series&) override {
-            return unavailable("nothing stores spans here");
-        }
-    };
-    NoSpans no_spans;
-    notice::Notices notices{world.database, world.clock};
-    notice::Destinations destinations{world.database, world.clock, world.access, vault, false};
-    notice::Sender sender{world.database, world.clock, destinations, {}};
-    monitor::Monitors monitors{world.database, world.clock, world.access, no_spans, notices};
-    MonitorServices monitor_services{monitors, notices, destinations, sender};
     Api api;
 };
 

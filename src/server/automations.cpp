@@ -11,8 +11,7 @@ AutomationDuties::AutomationDuties(const AutomationParts& parts)
                   [&telemetry = parts.telemetry](const access::ProjectId& project, const automation::Trigger& trigger,
                                                  Time from, Time to) -> Result<automation::Measured> {
                       return automation::measure(*TRY(telemetry.store()), project, trigger, from, to);
-                  }),
-      m_services{m_automations, m_scheduler} {
+                  }) {
     m_automations.set_on_change([this] { m_scheduler.wake(); });
 }
 

@@ -1,7 +1,8 @@
 // Automations as the server runs them, built in order: the automations, what fires them, the scheduler's thread.
 #pragma once
 
-#include "api/automation_services.h"
+#include "automation/automations.h"
+#include "automation/scheduler.h"
 #include "base/metrics.h"
 #include "notice/notices.h"
 #include "telemetry/telemetry.h"
@@ -24,7 +25,7 @@ public:
     explicit AutomationDuties(const AutomationParts& parts);
 
     automation::Automations& automations() { return m_automations; }
-    api::AutomationServices& services() { return m_services; }
+    automation::Scheduler& scheduler() { return m_scheduler; }
     // For notices of automations that paused themselves. Before `start`.
     void set_notices(notice::Notices& notices);
     void start() { m_scheduler.start(); }
@@ -34,7 +35,6 @@ private:
     automation::Automations m_automations;
     automation::Firing m_firing;
     automation::Scheduler m_scheduler;
-    api::AutomationServices m_services;
 };
 
 } // namespace hone::server

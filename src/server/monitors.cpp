@@ -60,8 +60,7 @@ MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access
       m_monitors(database, clock, access, m_series, notices.notices()),
       m_issue_monitors(m_monitors),
       m_notice_finder(database, clock, access, ledger, notices.notices(),
-                      {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}),
-      m_services{m_monitors, notices.notices(), notices.destinations(), notices.sender()} {
+                      {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}) {
     m_monitors.set_listener(m_trigger);
     signal.set_monitor_maker(m_issue_monitors);
 }

@@ -3,9 +3,10 @@
 // its threads end first.
 #pragma once
 
-#include "api/monitor_services.h"
 #include "base/metrics.h"
 #include "config/config.h"
+#include "monitor/monitors.h"
+#include "notice/sender.h"
 #include "server/adapters/monitor_adapters.h"
 #include "server/adapters/notice_finder.h"
 
@@ -43,7 +44,7 @@ public:
     void start();
     // Old notices and values go; called by a background duty.
     Result<> sweep();
-    api::MonitorServices& services() { return m_services; }
+    monitor::Monitors& monitors() { return m_monitors; }
     void metrics(MetricsWriter& out) const;
 
 private:
@@ -53,7 +54,6 @@ private:
     monitor::Monitors m_monitors;
     IssueMonitors m_issue_monitors;
     NoticeFinder m_notice_finder;
-    api::MonitorServices m_services;
 };
 
 } // namespace hone::server

@@ -10,7 +10,8 @@ namespace hone::server {
 Repositories::Repositories(const RepositoriesParts& parts)
     : m_uplinks(parts.clock, parts.access.audit, parts.skills, parts.vault),
       m_repos(parts.database, parts.clock, parts.access, parts.skills, parts.data_directory + "/repos"),
-      m_services{m_repos} {}
+      m_catalog(m_repos, parts.clock),
+      m_hooks(parts.database, parts.access, parts.vault, m_repos) {}
 
 Result<std::unique_ptr<Repositories>> Repositories::open(const RepositoriesParts& parts) {
     std::unique_ptr<Repositories> made(new Repositories(parts));
@@ -33,7 +34,7 @@ Result<> Repositories::open_git(const RepositoriesParts& parts) {
     TRY(m_quarantine->sweep([&](std::span<const std::string> ids) { return run::existing_runs(parts.database, ids); }));
     m_supply.emplace(m_repos, *m_mirrors, *m_quarantine, parts.skills);
     m_gateway_git.emplace(*m_quarantine);
-    m_services.mirrors = &*m_mirrors;
+    m_catalog.set_mirrors(*m_mirrors);
     return {};
 }
 

@@ -2,7 +2,8 @@
 // Thread-safe once connected.
 #pragma once
 
-#include "api/forge_services.h"
+#include "forge/catalog.h"
+#include "forge/hooks.h"
 #include "forge/supply.h"
 #include "server/adapters/git_uplinks.h"
 
@@ -29,7 +30,9 @@ public:
     // Once the broker stands, before the first fetch. The broker must outlive every fetch.
     void connect(broker::Broker& broker) { m_uplinks.connect(broker); }
 
-    api::ForgeServices& services() { return m_services; }
+    forge::Repos& repos() { return m_repos; }
+    forge::Catalog& catalog() { return m_catalog; }
+    forge::Hooks& hooks() { return m_hooks; }
     // Null where nothing can be isolated.
     forge::Supply* supply() { return m_supply ? &*m_supply : nullptr; }
     forge::Quarantine* quarantine() { return m_quarantine ? &*m_quarantine : nullptr; }
@@ -50,7 +53,8 @@ private:
     std::optional<forge::Quarantine> m_quarantine;
     std::optional<forge::Supply> m_supply;
     std::optional<QuarantineGit> m_gateway_git;
-    api::ForgeServices m_services;
+    forge::Catalog m_catalog;
+    forge::Hooks m_hooks;
 };
 
 } // namespace hone::server

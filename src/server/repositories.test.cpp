@@ -205,10 +205,10 @@ TEST_CASE("a mirror is fetched through the broker with a credential that never e
     CHECK(supplied.warning.empty());
     CHECK(supplied.checkout.base_commit == house.forge.answer("git -C work rev-parse HEAD"));
     // Without the credential nothing comes, what came before stays, and the error has no secret.
-    must(house.repositories->services().repos.update(house.world.admin, supplied.repo.id,
-                                                     {.skill_id = std::optional<std::string>()}));
+    must(house.repositories->repos().update(house.world.admin, supplied.repo.id,
+                                            {.skill_id = std::optional<std::string>()}));
     CHECK_FALSE(house.repositories->mirrors()->fetch(supplied.repo.id).ok());
-    const forge::Repo failed = must(house.repositories->services().repos.find(house.world.admin, supplied.repo.id));
+    const forge::Repo failed = must(house.repositories->repos().find(house.world.admin, supplied.repo.id));
     CHECK(failed.state == forge::MirrorState::failed);
     CHECK(failed.refs == 2);
     CHECK_FALSE(has(failed.error, token));
@@ -257,7 +257,7 @@ TEST_CASE("a worker clones and pushes through the gateway, its own branches only
                         "git fetch -q; git rev-parse HEAD origin/" +
                         own + "work | uniq | wc -l");
     CHECK_MESSAGE((has(said, "push: 0\n1\n") && has(said, "too many branches")), said);
-    const auto branches = must(house.repositories->services().repos.branches(house.world.admin, supplied.repo.id, {}));
+    const auto branches = must(house.repositories->repos().branches(house.world.admin, supplied.repo.id, {}));
     REQUIRE(branches.data.size() == 1);
     CHECK(branches.data[0].pushes == 2);
     // The forge has heard of nothing.

@@ -4,7 +4,7 @@ namespace hone::server {
 
 ReviewDuties::ReviewDuties(const ReviewParts& parts)
     : m_parts(parts),
-      m_label_publisher(parts.spans),
+      m_label_publisher(*parts.spans),
       m_services(parts.database, parts.clock, parts.access, parts.runs),
       m_http(parts.access.audit, parts.skills, parts.vault, parts.extra_ca_file, parts.data_directory),
       m_stories(parts.database, parts.runs.artifacts, m_services, parts.public_url) {
@@ -31,16 +31,14 @@ Result<> ReviewDuties::start() {
     const std::string scratch = m_parts.data_directory + "/git/review";
     m_store = TRY(sandbox::Store::open(m_parts.data_directory));
     TRY(m_services.branches.restart_verifications());
-    m_repos.emplace(m_parts.repositories.services().repos, *quarantine);
+    m_repos.emplace(m_parts.repositories.repos(), *quarantine);
     m_inspector.emplace(m_services.branches, *m_repos, *git, m_parts.clock, scratch);
     m_verifier.emplace(m_services.branches, m_services, *m_repos, *m_parts.provider, *m_store);
     m_delivery.emplace(review::DeliveryParts{m_parts.database, m_parts.clock, m_parts.runs.artifacts,
                                              m_services.branches, m_services.pull_requests, m_services, *m_repos, *git,
                                              m_http, m_stories, scratch});
     make_duties();
-    m_services.inspector = &*m_inspector;
-    m_services.delivery = &*m_delivery;
-    m_services.wake_delivery = [this] { m_delivering->wake(); };
+    m_services.connect(*m_inspector, *m_delivery, [this] { m_delivering->wake(); });
     m_services.reviews.set_listener([this] { m_delivering->wake(); });
     m_services.branches.set_listener([this] { m_inspecting->wake(); });
     m_delivering->start();

@@ -2,11 +2,10 @@
 // order; its threads live from `start` to the end of the object.
 #pragma once
 
-#include "api/labels.h"
-#include "api/review_services.h"
 #include "base/duty.h"
 #include "review/delivery.h"
 #include "review/verifier.h"
+#include "run/outputs/outputs.h"
 #include "server/adapters/forge_http.h"
 #include "server/adapters/review_sources.h"
 #include "server/repositories.h"
@@ -17,15 +16,15 @@ struct ReviewParts {
     sql::Database& database;
     const Clock& clock;
     access::Access& access;
-    api::RunServices& runs;
+    run::RunServices& runs;
     skill::Skills& skills;
     secret::Vault& vault;
     Repositories& repositories;
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate; branches cannot be inspected
     std::string data_directory = {};
     std::string extra_ca_file = {};
-    std::string public_url = {}; // links in pull requests begin with it; empty: there are none
-    api::Spans* spans = nullptr; // where approved labels go; null: they wait
+    std::string public_url = {};       // links in pull requests begin with it; empty: there are none
+    telemetry::Spans* spans = nullptr; // where approved labels go
 };
 
 class ReviewDuties {
@@ -33,7 +32,7 @@ public:
     explicit ReviewDuties(const ReviewParts& parts);
     ~ReviewDuties();
 
-    api::ReviewServices& services() { return m_services; }
+    run::ReviewServices& services() { return m_services; }
     // Once the repositories are connected.
     Result<> start();
     // Null before `start` and where nothing can be isolated.
@@ -43,8 +42,8 @@ private:
     void make_duties();
 
     const ReviewParts m_parts;
-    api::LabelPublisher m_label_publisher;
-    api::ReviewServices m_services;
+    run::LabelPublisher m_label_publisher;
+    run::ReviewServices m_services;
     SkillForgeHttp m_http;
     IssueStories m_stories;
     std::optional<sandbox::Store> m_store;

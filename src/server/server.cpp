@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "otlp/simdjson_library.h"
 #include "server/backup/backup.h"
+#include "signal/run_issues.h"
 #include "sql/migrate.h"
 #include "ui/ui.h"
 
@@ -159,7 +160,7 @@ Result<> Server::open_repositories() {
     repositories.quarantine.push_file_bytes = m_config.git_push_file_bytes.count;
     repositories.quarantine.most_bytes = m_config.git_run_bytes.count;
     m_repositories = TRY(Repositories::open(repositories));
-    m_skill_source.emplace(m_repositories->services().repos, m_repositories->mirrors(), m_repositories->git(),
+    m_skill_source.emplace(m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(),
                            m_config.data_dir);
     m_skills->set_source(*m_skill_source);
     return {};
@@ -183,28 +184,30 @@ Result<> Server::open_workers() {
     m_reviews = std::make_unique<ReviewDuties>(
         ReviewParts{*m_database, m_clock, *m_access, m_workers->runs(), *m_skills, *m_vault, *m_repositories,
                     m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url, &*m_spans});
+    m_outputs.emplace(m_workers->runs(), m_reviews->services());
     return {};
 }
 
 // What starts runs by itself and reports on traces: automations, Signal, monitors.
 Result<> Server::open_improvement() {
-    api::RunServices& runs = m_workers->runs();
+    run::RunServices& runs = m_workers->runs();
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, runs.runs, runs.presets, m_workers->usage(),
                                           *m_master_keys, *m_telemetry});
     m_automations->set_notices(m_notices->notices());
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(
-        m_repositories->services().repos, [this] { return m_reviews->delivery(); }, m_config.public_url);
+        m_repositories->repos(), [this] { return m_reviews->delivery(); }, m_config.public_url);
     m_signal->set_forge_door(*m_issue_forge);
-    m_signal_services.emplace(api::SignalServices{*m_signal});
+    m_reviews->services().set_issue_of_run(
+        [this](const std::string& run) { return signal::issue_fixed_by(*m_database, run); });
     m_monitors.emplace(*m_database, m_clock, *m_access, *m_telemetry, m_workers->usage(), *m_notices,
                        m_automations->automations(), *m_signal);
     return {};
 }
 
 DemoParts Server::demo_parts() {
-    api::RunServices& runs = m_workers->runs();
+    run::RunServices& runs = m_workers->runs();
     return {*m_database,
             m_clock,
             *m_access,
@@ -214,7 +217,7 @@ DemoParts Server::demo_parts() {
             *m_skills,
             *m_signal,
             m_automations->automations(),
-            m_monitors->services().monitors,
+            m_monitors->monitors(),
             m_repositories->git(),
             m_no_sandboxes,
             m_url,
@@ -241,7 +244,7 @@ Result<> Server::open_spans() {
     const bool embedded = m_config.clickhouse_url.empty();
     const std::string engine_directory = embedded ? options.directory + "/engine" : "";
     m_telemetry = TRY(telemetry::Telemetry::open(std::move(options), *m_trace_projects, m_clock));
-    m_spans.emplace(*m_telemetry, *m_trace_projects, m_clock);
+    m_spans.emplace(*m_telemetry, *m_trace_projects, *m_access, m_clock);
     m_span_duties.emplace(*m_access, *m_spans, m_clock, engine_directory);
     m_access->projects.add_data_owner(*m_span_duties);
     return {};
@@ -272,15 +275,28 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
-    api::Services services{*m_access,           *m_database,          m_clock,    *this,
-                           &*m_spans,           &m_workers->runs(),   &*m_skills, &*m_vault,
-                           &m_workers->usage(), &m_workers->budgets()};
-    services.automations = &m_automations->services();
-    services.forge = &m_repositories->services();
-    services.reviews = &m_reviews->services();
-    services.signal = &*m_signal_services;
-    services.monitors = &m_monitors->services();
-    m_api.emplace(services, std::move(ui), api_options);
+    m_api.emplace(api::Services{.access = *m_access,
+                                .database = *m_database,
+                                .clock = m_clock,
+                                .installation = *this,
+                                .spans = *m_spans,
+                                .run = m_workers->runs(),
+                                .review = m_reviews->services(),
+                                .outputs = *m_outputs,
+                                .skills = *m_skills,
+                                .vault = *m_vault,
+                                .usage = m_workers->usage(),
+                                .budgets = m_workers->budgets(),
+                                .automations = m_automations->automations(),
+                                .scheduler = m_automations->scheduler(),
+                                .monitors = m_monitors->monitors(),
+                                .notices = m_notices->notices(),
+                                .destinations = m_notices->destinations(),
+                                .sender = m_notices->sender(),
+                                .signal = *m_signal,
+                                .repos = m_repositories->catalog(),
+                                .forge_hooks = m_repositories->hooks()},
+                  std::move(ui), api_options);
     m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault, *m_monitors);
 
     net::ServerOptions options = edge_options();
@@ -398,8 +414,9 @@ int64_t Server::data_dir_bytes() const {
     return bytes;
 }
 
-std::vector<api::SettingView> Server::settings() const {
+std::vector<api::SettingView> Server::settings(const access::Caller& caller) const {
     std::vector<api::SettingView> views;
+    if (!caller.permissions_of_installation().has(access::Permission::user_manage)) return views;
     for (const auto& setting : config::settings()) {
         const auto source = m_loaded.sources.find(setting.name);
         std::string value = setting.get(m_config);

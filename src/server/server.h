@@ -3,8 +3,8 @@
 #pragma once
 
 #include "api/api.h"
-#include "api/signal_services.h"
 #include "config/config.h"
+#include "run/outputs/outputs.h"
 #include "server/adapters/account_mail.h"
 #include "server/adapters/issue_forge.h"
 #include "server/adapters/sandbox_audit.h"
@@ -64,7 +64,7 @@ private:
     int64_t schema_version() const override { return m_schema_version; }
     std::string database_engine() const override;
     int64_t data_dir_bytes() const override;
-    std::vector<api::SettingView> settings() const override;
+    std::vector<api::SettingView> settings(const access::Caller& caller) const override;
     std::string not_ready() const override;
     std::string metrics() const override;
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
@@ -95,18 +95,18 @@ private:
     std::optional<skill::Skills> m_skills;
     std::unique_ptr<NoticeDuties> m_notices;
     std::optional<AccountMail> m_account_mail;
-    std::optional<api::TraceProjects> m_trace_projects;
+    std::optional<telemetry::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
-    std::optional<api::Spans> m_spans;
+    std::optional<telemetry::Spans> m_spans;
     std::optional<SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
     std::optional<GitSkillSource> m_skill_source;
     std::unique_ptr<Workers> m_workers;
     std::unique_ptr<ReviewDuties> m_reviews;
+    std::optional<run::Outputs> m_outputs;
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<signal::Signal> m_signal;
-    std::optional<api::SignalServices> m_signal_services;
     std::optional<MonitorDuties> m_monitors;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;

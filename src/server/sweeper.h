@@ -2,7 +2,7 @@
 // step() is what tests call; one thread calls it.
 #pragma once
 
-#include "api/idempotency.h"
+#include "api/core/idempotency.h"
 #include "base/duty.h"
 #include "server/adapters/span_duties.h"
 #include "server/monitors.h"

@@ -30,7 +30,7 @@ Workers::Workers(const WorkerParts& parts)
       m_services(parts.database, parts.clock, parts.access, m_check, parts.data_directory, parts.ceilings),
       m_run_store(parts.database, parts.clock, m_services.transcript),
       m_skills(parts.database, parts.skills, parts.vault,
-               parts.repositories != nullptr ? &parts.repositories->services().repos : nullptr),
+               parts.repositories != nullptr ? &parts.repositories->repos() : nullptr),
       m_spans(parts.telemetry.ingester()),
       m_skill_use(m_services.presets) {}
 

@@ -2,11 +2,11 @@
 // isolate a process there is no dispatcher: presets, skills and old runs can be read, new runs wait in the queue.
 #pragma once
 
-#include "api/run_services.h"
 #include "base/metrics.h"
 #include "broker/broker.h"
 #include "broker/gateway/gateway.h"
 #include "broker/gateway/model_spans.h"
+#include "run/run_services.h"
 #include "run/skill_check.h"
 #include "run/worker/dispatcher.h"
 #include "server/adapters/run_adapters.h"
@@ -39,7 +39,7 @@ class Workers {
 public:
     static Result<std::unique_ptr<Workers>> open(const WorkerParts& parts);
 
-    api::RunServices& runs() { return m_services; }
+    run::RunServices& runs() { return m_services; }
     broker::UsageLedger& usage() { return m_ledger; }
     broker::Budgets& budgets() { return m_budgets; }
     // Once the API listens at `address` ("127.0.0.1:7070"): workers reach it through the gateway.
@@ -57,7 +57,7 @@ private:
     broker::ModelSpans m_model_spans;
     run::SpacePolicies m_policies;
     run::SkillCheck m_check;
-    api::RunServices m_services;
+    run::RunServices m_services;
     run::RunStore m_run_store;
     VaultWorkerSkills m_skills;
     IngestSpanSink m_spans;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "signal/detect/words.h"
+#include "signal/run_issues.h"
 #include "signal/signal_row.h"
 
 namespace hone::signal {
@@ -253,6 +254,11 @@ Result<int64_t> Signal::follow_runs() {
                                         run.value().reason.empty() ? "" : ": " + run.value().reason)));
     }
     return over;
+}
+
+Result<std::string> issue_fixed_by(sql::Database& database, const std::string& run) {
+    const auto rows = TRY(database.query("SELECT issue_id FROM issue_runs WHERE run_id = ? AND kind = 'fix'", run));
+    return rows.empty() ? std::string() : rows.front().text(0);
 }
 
 } // namespace hone::signal

@@ -22,9 +22,11 @@ for line in sys.stdin:
 
 def wrong(route, need, project, status):
     """Why the status is not what the documents promise, or nothing."""
-    if need == "everybody":
+    if need == "everyone":
         return None
-    if need == "anybody logged in":
+    if route == "/v1/span_backlog":
+        return "may not read what belongs to the installation" if status != 403 else None
+    if need == "everyone logged in":
         return "must be known" if status == 401 else None
     if need != "project_read":
         return "may only read" if status != 403 else None

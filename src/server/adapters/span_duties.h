@@ -2,7 +2,7 @@
 // reports numbers. Called by the Sweeper's thread; numbers from any.
 #pragma once
 
-#include "api/spans.h"
+#include "telemetry/spans.h"
 #include "base/metrics.h"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace hone::server {
 
 class SpanDuties final : public access::ProjectData {
 public:
-    SpanDuties(access::Access& access, api::Spans& spans, const Clock& clock, std::string engine_directory)
+    SpanDuties(access::Access& access, telemetry::Spans& spans, const Clock& clock, std::string engine_directory)
         : m_access(access),
           m_spans(spans),
           m_clock(clock),
@@ -27,7 +27,7 @@ private:
     bool holds_nothing() const;
 
     access::Access& m_access;
-    api::Spans& m_spans;
+    telemetry::Spans& m_spans;
     const Clock& m_clock;
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first

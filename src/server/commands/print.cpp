@@ -1,5 +1,5 @@
 // `hone print`: the documents that are made from the program itself.
-#include "api/api.h"
+#include "api/core/documents.h"
 #include "config/config.h"
 #include "server/commands/commands.h"
 #include "server/server.h"

@@ -1,0 +1,158 @@
+// What a handler gets of a request, and the shapes it can return. Handlers are plain functions:
+//   Result<One<Project>> create_project(const Call&, const InSpace& query, const CreateProject& body)
+// A parameter whose type has `is_query` is read from the query string, any other from the JSON body.
+#pragma once
+
+#include "access/access.h"
+#include "net/http/http.h"
+
+#include <map>
+#include <memory>
+
+namespace hone::telemetry {
+struct Spans;
+}
+namespace hone::run {
+struct RunServices;
+class ReviewServices;
+class Outputs;
+} // namespace hone::run
+namespace hone::skill {
+class Skills;
+}
+namespace hone::secret {
+class Vault;
+}
+namespace hone::broker {
+class UsageLedger;
+class Budgets;
+} // namespace hone::broker
+namespace hone::automation {
+class Automations;
+class Scheduler;
+} // namespace hone::automation
+namespace hone::monitor {
+class Monitors;
+}
+namespace hone::notice {
+class Notices;
+class Destinations;
+class Sender;
+} // namespace hone::notice
+namespace hone::signal {
+class Signal;
+}
+namespace hone::forge {
+class Catalog;
+class Hooks;
+} // namespace hone::forge
+
+namespace hone::api {
+
+class RunFollowers;
+
+struct SettingView {
+    std::string name;
+    std::string doc;
+    std::string value;
+    std::string source;
+    static constexpr std::tuple fields{
+        Field{"name", &SettingView::name, ""},
+        Field{"doc", &SettingView::doc, ""},
+        Field{"value", &SettingView::value, "Masked when it is a secret."},
+        Field{"source", &SettingView::source, "default, file, environment or flag."},
+    };
+};
+
+// What only the server as a whole knows; implemented by server/.
+class Installation {
+public:
+    virtual ~Installation() = default;
+    virtual std::string version() const = 0;
+    virtual Time started_at() const = 0;
+    virtual int64_t schema_version() const = 0;
+    virtual std::string database_engine() const = 0;
+    virtual int64_t data_dir_bytes() const = 0;
+    // Empty for callers without user_manage.
+    virtual std::vector<SettingView> settings(const access::Caller& caller) const = 0;
+    // Why requests cannot be served now; empty when they can.
+    virtual std::string not_ready() const = 0;
+    // Lines in Prometheus' text format beside the API's own.
+    virtual std::string metrics() const = 0;
+    virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
+    // Whether a password link can be sent by mail, and sending one in the background.
+    virtual bool sends_mail() const { return false; }
+    virtual void send_password_reset(const access::PasswordReset&) {}
+    // Something was deleted whose data the background duties delete: they run now.
+    virtual void wake_duties() {}
+};
+
+// What handlers call. Everything is always there: what a machine cannot do (isolate git, start the span engine) the
+// domain object itself returns `unavailable` with the reason.
+struct Services {
+    access::Access& access;
+    sql::Database& database; // for the API's own table, idempotent_answers
+    const Clock& clock;
+    Installation& installation;
+    telemetry::Spans& spans;
+    run::RunServices& run;
+    run::ReviewServices& review;
+    run::Outputs& outputs;
+    skill::Skills& skills;
+    secret::Vault& vault;
+    broker::UsageLedger& usage;
+    broker::Budgets& budgets;
+    automation::Automations& automations;
+    automation::Scheduler& scheduler;
+    monitor::Monitors& monitors;
+    notice::Notices& notices;
+    notice::Destinations& destinations;
+    notice::Sender& sender;
+    signal::Signal& signal;
+    forge::Catalog& repos;
+    forge::Hooks& forge_hooks;
+};
+
+struct Call {
+    const net::RequestHead& head;
+    const access::Caller& caller;
+    Services& services;
+    RunFollowers& run_followers;
+    std::map<std::string, std::string, std::less<>> path; // "project" -> "my app"
+    mutable std::vector<net::Header> response_headers{};  // Set-Cookie and the like
+    net::BodyReader* body_stream = nullptr;               // of a route that takes its body piece by piece
+
+    const std::string& at(std::string_view parameter) const {
+        const auto found = path.find(parameter);
+        CHECK_OR_ABORT(found != path.end());
+        return found->second;
+    }
+    access::Access& access() const { return services.access; }
+};
+
+// A body that is not JSON; lives as long as the request.
+struct RawBody {
+    std::string_view bytes;
+};
+
+// A body of any length that the handler pulls; lives as long as the call.
+struct StreamedBody {
+    net::BodyReader* reader = nullptr;
+};
+
+// {"data": {…}}
+template <class T>
+struct One {
+    T data;
+};
+// {"data": […], "next_cursor": …}
+template <class T>
+using List = access::Page<T>;
+// {"data": {}}
+struct Nothing {
+    static constexpr std::tuple<> fields{};
+};
+// 204
+struct NoContent {};
+
+} // namespace hone::api

@@ -1,0 +1,128 @@
+// Artifacts: what runs left.
+#include "api/core/in_path.h"
+#include "api/core/route.h"
+#include "api/core/shapes.h"
+#include "run/outputs/outputs.h"
+
+namespace hone::api {
+
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+struct ListArtifacts {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> project;
+    std::optional<std::string> run;
+    std::optional<review::ArtifactKind> kind;
+    std::optional<review::ReviewState> review;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListArtifacts::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"project", &ListArtifacts::project, "Id or name: only of its runs."},
+        Field{"run", &ListArtifacts::run, "Id: only what this run left."},
+        Field{"kind", &ListArtifacts::kind, "investigation, labels or file."},
+        Field{"review", &ListArtifacts::review, "pending, approved, rejected or changes_requested."},
+        Field{"limit", &ListArtifacts::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListArtifacts::cursor, "next_cursor of the previous response."},
+    };
+};
+
+struct ReviewArtifact {
+    review::ReviewState decision = review::ReviewState::approved;
+    std::optional<std::string> comment;
+    std::optional<std::string> digest;
+    std::optional<int64_t> revision;
+    static constexpr std::tuple fields{
+        Field{"decision", &ReviewArtifact::decision,
+              "approved (labels are published), rejected, or changes_requested (the session receives the comment)."},
+        Field{"comment", &ReviewArtifact::comment, "The reason; needed for changes_requested."},
+        Field{"digest", &ReviewArtifact::digest,
+              "The artifact's digest when it was reviewed. Needed to approve anything but a branch."},
+        Field{"revision", &ReviewArtifact::revision,
+              "Of a branch: the revision that was reviewed. Needed to approve one."},
+    };
+};
+
+// --- handlers ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// What a browser may show by itself. Everything else is offered for saving.
+bool is_shown_inline(std::string_view media_type) {
+    return media_type == "image/png" || media_type == "image/jpeg" || media_type == "image/gif" ||
+           media_type == "image/webp" || media_type == "image/svg+xml" || media_type == "text/plain" ||
+           media_type == "text/markdown" || media_type == "text/csv" || media_type == "application/json";
+}
+
+// The name as a header can carry it: quoted ASCII, and the whole of it in percent form.
+std::string disposition(std::string_view kind, std::string_view name) {
+    std::string plain;
+    for (const char c : name) plain += (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') ? c : '_';
+    return std::string(kind) + "; filename=\"" + plain + "\"; filename*=UTF-8''" + percent_encode(name);
+}
+
+} // namespace
+
+Result<List<review::Artifact>> list_artifacts(const Call& call, const ListArtifacts& query) {
+    const auto space = TRY(space_of(call, query.space));
+    return call.services.run.artifacts.list(call.caller, space, {query.project, query.run, query.kind, query.review},
+                                            TRY(page_of(query.limit, query.cursor)));
+}
+
+Result<One<review::Artifact>> get_artifact(const Call& call) {
+    const auto id = TRY(id_in_path<review::ArtifactTag>(call, "artifact"));
+    return One<review::Artifact>{TRY(call.services.run.artifacts.find(call.caller, id))};
+}
+
+// Made by a worker, so nothing in it may run: no script, no frame, no request, an origin of its own.
+Result<net::Response> get_artifact_content(const Call& call) {
+    run::RunServices& services = call.services.run;
+    const auto id = TRY(id_in_path<review::ArtifactTag>(call, "artifact"));
+    const auto artifact = TRY(services.artifacts.find(call.caller, id));
+    net::Response response;
+    response.body = TRY(services.artifacts.content(artifact));
+    const bool shown = is_shown_inline(artifact.media_type);
+    response.content_type =
+        artifact.media_type.starts_with("text/") ? "text/plain; charset=utf-8" : artifact.media_type;
+    response.set_header("Content-Disposition", disposition(shown ? "inline" : "attachment", artifact.name));
+    response.set_header(
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'");
+    response.set_header("X-Content-Type-Options", "nosniff");
+    response.set_header("Cache-Control", "private, max-age=300");
+    response.set_header("ETag", "\"" + artifact.digest.substr(0, 32) + "\"");
+    return response;
+}
+
+// The same decision as under /v1/reviews, in one address.
+Result<One<review::Artifact>> review_artifact(const Call& call, const ReviewArtifact& body) {
+    review::Decide wanted;
+    wanted.comment = body.comment;
+    wanted.digest = body.digest;
+    wanted.revision = body.revision;
+    const auto id = TRY(id_in_path<review::ArtifactTag>(call, "artifact"));
+    return One<review::Artifact>{TRY(call.services.outputs.decide(call.caller, id, body.decision, wanted))};
+}
+
+// --- routes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using enum access::Permission;
+
+const Route artifacts_table[] = {
+    route<list_artifacts>("GET", "/v1/artifacts", need(run_read), "What runs left, newest first."),
+    route<get_artifact>("GET", "/v1/artifacts/{artifact}", need(run_read), "An artifact and its review."),
+    route<get_artifact_content>("GET", "/v1/artifacts/{artifact}/content", need(run_read), "Its content.").raw("*/*"),
+    route<review_artifact>("POST", "/v1/artifacts/{artifact}/review", need(artifact_review),
+                           "Approve, reject, or request changes."),
+};
+
+} // namespace
+
+std::span<const Route> artifacts_routes() {
+    return artifacts_table;
+}
+
+} // namespace hone::api

@@ -1,0 +1,21 @@
+// Example requests of evaluators.cpp, one per route.
+#pragma once
+
+#include "api/core/example.test.h"
+
+namespace hone::api::testing {
+
+inline constexpr Example evaluators_examples[] = {
+    {"GET /v1/evaluators", "space={space}"},
+    {"POST /v1/evaluators", "space={space}",
+     R"({"name":"rule {unique}","project":"{project}","condition":"status = error"})"},
+    {.route = "POST /v1/evaluator_preview",
+     .query = "space={space}",
+     .body = R"({"name":"rule","project":"{project}","condition":"status = error"})",
+     .allowed = 503},
+    {"GET /v1/evaluators/{evaluator}"},
+    {"PATCH /v1/evaluators/{evaluator}", "", R"({"enabled":false})"},
+    {.route = "DELETE /v1/evaluators/{evaluator}", .allowed = 204},
+};
+
+} // namespace hone::api::testing

@@ -1,0 +1,79 @@
+// Pull requests that come of approved branches.
+#include "api/core/in_path.h"
+#include "api/core/route.h"
+#include "api/core/shapes.h"
+#include "run/outputs/review_services.h"
+
+namespace hone::api {
+
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+struct ListPullRequests {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> project;
+    std::optional<std::string> repo;
+    std::optional<std::string> run;
+    std::optional<std::string> fix_of;
+    std::optional<review::PullRequestState> state;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListPullRequests::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"project", &ListPullRequests::project, "Id or name: only of its runs."},
+        Field{"repo", &ListPullRequests::repo, "Only of this repository, by id or name."},
+        Field{"run", &ListPullRequests::run, "Id: only of this run."},
+        Field{"fix_of", &ListPullRequests::fix_of, "Id of an issue."},
+        Field{"state", &ListPullRequests::state, "Only those in this state."},
+        Field{"limit", &ListPullRequests::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListPullRequests::cursor, "next_cursor of the previous response."},
+    };
+};
+
+// --- handlers ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Result<review::PullRequestId> pull_request_in_path(const Call& call) {
+    return id_in_path<review::PullRequestTag>(call, "pull_request");
+}
+
+} // namespace
+
+Result<List<review::PullRequest>> list_pull_requests(const Call& call, const ListPullRequests& query) {
+    const auto space = TRY(space_of(call, query.space));
+    return call.services.review.pull_requests.list(call.caller, space,
+                                                   {query.project, query.repo, query.run, query.fix_of, query.state},
+                                                   TRY(page_of(query.limit, query.cursor)));
+}
+
+Result<One<review::PullRequest>> get_pull_request(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::PullRequest>{TRY(call.services.review.pull_requests.find(call.caller, id))};
+}
+
+Result<One<review::PullRequest>> sync_pull_request(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::PullRequest>{TRY(call.services.review.sync(call.caller, id))};
+}
+
+// --- routes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using enum access::Permission;
+
+const Route pull_requests_table[] = {
+    route<list_pull_requests>("GET", "/v1/pull_requests", need(run_read), "Pull requests of a space, newest first."),
+    route<get_pull_request>("GET", "/v1/pull_requests/{pull_request}", need(run_read), "A pull request."),
+    route<sync_pull_request>("POST", "/v1/pull_requests/{pull_request}/sync", need(artifact_review),
+                             "Update it now: retry what failed, or read its state from the forge."),
+};
+
+} // namespace
+
+std::span<const Route> pull_requests_routes() {
+    return pull_requests_table;
+}
+
+} // namespace hone::api

@@ -1,0 +1,27 @@
+// What the Phoenix families share: names in capitals, and spans, traces and chat sessions that a request names without
+// their project, by a bare id or a GlobalID. Blocks.
+#pragma once
+
+#include "api/core/in_path.h"
+#include "api/core/shapes.h"
+#include "api/families/phoenix/global_id.h"
+#include "telemetry/spans.h"
+
+namespace hone::api {
+
+using telemetry::EvalTarget;
+
+// Phoenix writes the names of kinds and statuses in capitals.
+std::string uppercase(std::string_view text);
+
+// "span", "trace" or "session", for messages.
+std::string_view plain_name(EvalTarget target);
+
+// By the text in the request. What is not found, or not allowed, is absent. Spans that were accepted before are found.
+Result<telemetry::Places> find_places(const Call& call, const std::optional<std::string>& space, EvalTarget target,
+                                      const std::vector<std::string>& texts, access::Permission permission);
+// Of a single one; not_found when it is absent.
+Result<telemetry::Place> find_place(const Call& call, const std::optional<std::string>& space, EvalTarget target,
+                                    const std::string& text, access::Permission permission);
+
+} // namespace hone::api

@@ -1,0 +1,600 @@
+// Annotations and notes in the shapes of Arize Phoenix (ADR 0010), which are evals here.
+#include "api/core/in_path.h"
+#include "api/core/route.h"
+#include "api/core/shapes.h"
+#include "api/families/phoenix/phoenix.h"
+
+#include <set>
+
+namespace hone::api {
+
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+enum class AnnotatorKind { human, llm, code };
+constexpr auto enum_names(AnnotatorKind) {
+    return std::array{EnumName{AnnotatorKind::human, "HUMAN"}, EnumName{AnnotatorKind::llm, "LLM"},
+                      EnumName{AnnotatorKind::code, "CODE"}};
+}
+
+struct ListAnnotations {
+    std::optional<std::string> space;
+    std::vector<std::string> identifier;
+    std::vector<std::string> include_annotation_names;
+    std::vector<std::string> exclude_annotation_names;
+    std::optional<std::string> cursor;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"space", &ListAnnotations::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"identifier", &ListAnnotations::identifier, "Only with these identifiers; may be repeated."},
+        Field{"include_annotation_names", &ListAnnotations::include_annotation_names,
+              "Only with these names; may be repeated."},
+        Field{"exclude_annotation_names", &ListAnnotations::exclude_annotation_names,
+              "Not with these names; may be repeated."},
+        Field{"cursor", &ListAnnotations::cursor, "next_cursor of the previous response."},
+        Field{"limit", &ListAnnotations::limit, "Rows in one response, 1 to 10000; 10 if not given."},
+    };
+};
+
+struct ListSpanAnnotations : ListAnnotations {
+    static constexpr bool is_query = true;
+    std::vector<std::string> span_ids;
+    static constexpr std::tuple fields = std::tuple_cat(
+        ListAnnotations::fields,
+        std::tuple{Field{"span_ids", &ListSpanAnnotations::span_ids, "Of these; or give an identifier."}});
+};
+
+struct ListTraceAnnotations : ListAnnotations {
+    static constexpr bool is_query = true;
+    std::vector<std::string> trace_ids;
+    static constexpr std::tuple fields = std::tuple_cat(
+        ListAnnotations::fields,
+        std::tuple{Field{"trace_ids", &ListTraceAnnotations::trace_ids, "Of these; or give an identifier."}});
+};
+
+struct ListSessionAnnotations : ListAnnotations {
+    static constexpr bool is_query = true;
+    std::vector<std::string> session_ids;
+    static constexpr std::tuple fields = std::tuple_cat(
+        ListAnnotations::fields,
+        std::tuple{Field{"session_ids", &ListSessionAnnotations::session_ids, "Of these; or give an identifier."}});
+};
+
+struct DeleteAnnotations {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> name;
+    std::optional<std::string> identifier;
+    std::optional<AnnotatorKind> annotator_kind;
+    std::optional<Time> start_time;
+    std::optional<Time> end_time;
+    std::optional<bool> delete_all;
+    static constexpr std::tuple fields{
+        Field{"space", &DeleteAnnotations::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"name", &DeleteAnnotations::name, "Only with this name."},
+        Field{"identifier", &DeleteAnnotations::identifier, "Only with this identifier."},
+        Field{"annotator_kind", &DeleteAnnotations::annotator_kind, "Only of this kind."},
+        Field{"start_time", &DeleteAnnotations::start_time, "Made at or after this time."},
+        Field{"end_time", &DeleteAnnotations::end_time, "Made before this time."},
+        Field{"delete_all", &DeleteAnnotations::delete_all, "Needed where not both times are given."},
+    };
+};
+
+struct AnnotationResult {
+    std::optional<std::string> label;
+    std::optional<double> score;
+    std::optional<std::string> explanation;
+    static constexpr std::tuple fields{
+        Field{"label", &AnnotationResult::label, ""},
+        Field{"score", &AnnotationResult::score, ""},
+        Field{"explanation", &AnnotationResult::explanation, ""},
+    };
+};
+
+struct NewAnnotation {
+    std::string name;
+    AnnotatorKind annotator_kind = AnnotatorKind::human;
+    std::optional<AnnotationResult> result;
+    std::optional<json::Value> metadata;
+    json::Defaulted<std::string> identifier;
+    static constexpr std::tuple fields{
+        Field{"name", &NewAnnotation::name, ""},
+        Field{"annotator_kind", &NewAnnotation::annotator_kind, ""},
+        Field{"result", &NewAnnotation::result, "A label, a score or an explanation is needed."},
+        Field{"metadata", &NewAnnotation::metadata, "Anything."},
+        Field{"identifier", &NewAnnotation::identifier, "The same name and identifier on the same target replaces."},
+    };
+};
+
+struct NewSpanAnnotation : NewAnnotation {
+    std::string span_id;
+    static constexpr std::tuple fields =
+        std::tuple_cat(NewAnnotation::fields, std::tuple{Field{"span_id", &NewSpanAnnotation::span_id, ""}});
+};
+
+struct NewTraceAnnotation : NewAnnotation {
+    std::string trace_id;
+    static constexpr std::tuple fields =
+        std::tuple_cat(NewAnnotation::fields, std::tuple{Field{"trace_id", &NewTraceAnnotation::trace_id, ""}});
+};
+
+struct NewSessionAnnotation : NewAnnotation {
+    std::string session_id;
+    static constexpr std::tuple fields =
+        std::tuple_cat(NewAnnotation::fields, std::tuple{Field{"session_id", &NewSessionAnnotation::session_id, ""}});
+};
+
+struct NewDocumentAnnotation : NewSpanAnnotation {
+    int64_t document_position = 0;
+    static constexpr std::tuple fields =
+        std::tuple_cat(NewSpanAnnotation::fields,
+                       std::tuple{Field{"document_position", &NewDocumentAnnotation::document_position, "From 0."}});
+};
+
+struct AnnotateSpans {
+    std::vector<NewSpanAnnotation> data;
+    static constexpr std::tuple fields{Field{"data", &AnnotateSpans::data, "At most 100000."}};
+};
+
+struct AnnotateTraces {
+    std::vector<NewTraceAnnotation> data;
+    static constexpr std::tuple fields{Field{"data", &AnnotateTraces::data, "At most 100000."}};
+};
+
+struct AnnotateSessions {
+    std::vector<NewSessionAnnotation> data;
+    static constexpr std::tuple fields{Field{"data", &AnnotateSessions::data, "At most 100000."}};
+};
+
+struct AnnotateDocuments {
+    std::vector<NewDocumentAnnotation> data;
+    static constexpr std::tuple fields{Field{"data", &AnnotateDocuments::data, "At most 100000."}};
+};
+
+struct Annotate {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<bool> sync;
+    static constexpr std::tuple fields{
+        Field{"space", &Annotate::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"sync", &Annotate::sync,
+              "Whether to return the ids. Annotations are stored and visible when the response arrives in any case."},
+    };
+};
+
+struct NewSpanNote {
+    std::string span_id;
+    std::string note;
+    json::Defaulted<std::string> identifier;
+    static constexpr std::tuple fields{
+        Field{"span_id", &NewSpanNote::span_id, ""},
+        Field{"note", &NewSpanNote::note, ""},
+        Field{"identifier", &NewSpanNote::identifier, "The same one replaces; without one each note is a new one."},
+    };
+};
+
+struct NewTraceNote {
+    std::string trace_id;
+    std::string note;
+    json::Defaulted<std::string> identifier;
+    static constexpr std::tuple fields{
+        Field{"trace_id", &NewTraceNote::trace_id, ""},
+        Field{"note", &NewTraceNote::note, ""},
+        Field{"identifier", &NewTraceNote::identifier, "The same one replaces; without one each note is a new one."},
+    };
+};
+
+struct NewSessionNote {
+    std::string session_id;
+    std::string note;
+    json::Defaulted<std::string> identifier;
+    static constexpr std::tuple fields{
+        Field{"session_id", &NewSessionNote::session_id, ""},
+        Field{"note", &NewSessionNote::note, ""},
+        Field{"identifier", &NewSessionNote::identifier, "The same one replaces; without one each note is a new one."},
+    };
+};
+
+struct CreateSpanNote {
+    NewSpanNote data;
+    static constexpr std::tuple fields{Field{"data", &CreateSpanNote::data, ""}};
+};
+
+struct CreateTraceNote {
+    NewTraceNote data;
+    static constexpr std::tuple fields{Field{"data", &CreateTraceNote::data, ""}};
+};
+
+struct CreateSessionNote {
+    NewSessionNote data;
+    static constexpr std::tuple fields{Field{"data", &CreateSessionNote::data, ""}};
+};
+
+struct Annotation {
+    std::string id;
+    Time created_at{};
+    Time updated_at{};
+    std::string source;
+    std::optional<std::string> user_id;
+    std::string name;
+    AnnotatorKind annotator_kind = AnnotatorKind::human;
+    AnnotationResult result;
+    json::Value metadata;
+    std::string identifier;
+    static constexpr std::tuple fields{
+        Field{"id", &Annotation::id, ""},
+        Field{"created_at", &Annotation::created_at, ""},
+        Field{"updated_at", &Annotation::updated_at, ""},
+        Field{"source", &Annotation::source, "APP: by a person; API: by a key."},
+        Field{"user_id", &Annotation::user_id, "Who, if a person."},
+        Field{"name", &Annotation::name, ""},
+        Field{"annotator_kind", &Annotation::annotator_kind, "What an agent made is LLM here."},
+        Field{"result", &Annotation::result, ""},
+        Field{"metadata", &Annotation::metadata, ""},
+        Field{"identifier", &Annotation::identifier, ""},
+    };
+};
+
+struct SpanAnnotation : Annotation {
+    std::string span_id;
+    static constexpr std::tuple fields =
+        std::tuple_cat(Annotation::fields, std::tuple{Field{"span_id", &SpanAnnotation::span_id, ""}});
+};
+
+struct TraceAnnotation : Annotation {
+    std::string trace_id;
+    static constexpr std::tuple fields =
+        std::tuple_cat(Annotation::fields, std::tuple{Field{"trace_id", &TraceAnnotation::trace_id, ""}});
+};
+
+struct SessionAnnotation : Annotation {
+    std::string session_id;
+    static constexpr std::tuple fields =
+        std::tuple_cat(Annotation::fields, std::tuple{Field{"session_id", &SessionAnnotation::session_id, ""}});
+};
+
+struct WrittenAnnotation {
+    std::string id;
+    static constexpr std::tuple fields{Field{"id", &WrittenAnnotation::id, ""}};
+};
+
+// --- handlers ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using telemetry::Eval;
+using telemetry::EvalKind;
+
+} // namespace
+
+Annotation annotation_of(const telemetry::Eval& eval) {
+    const bool by_person = eval.annotator.starts_with("user_");
+    Annotation annotation;
+    annotation.id = eval.id;
+    annotation.created_at = from_ns(eval.created_ns);
+    annotation.updated_at = from_ns(eval.updated_ns);
+    annotation.source = by_person ? "APP" : "API";
+    if (by_person) annotation.user_id = eval.annotator;
+    annotation.name = eval.name;
+    annotation.annotator_kind = eval.kind == telemetry::EvalKind::human  ? AnnotatorKind::human
+                                : eval.kind == telemetry::EvalKind::code ? AnnotatorKind::code
+                                                                         : AnnotatorKind::llm;
+    annotation.result = {or_null(eval.label), eval.score, or_null(eval.explanation)};
+    auto metadata = eval.metadata.empty() ? Result<json::Value>(json::Value(nullptr)) : json::parse(eval.metadata);
+    if (metadata.ok()) annotation.metadata = std::move(metadata).value();
+    annotation.identifier = eval.identifier;
+    return annotation;
+}
+
+namespace {
+
+// The version of Phoenix whose REST API this one follows; its clients read it before they use newer parts.
+constexpr std::string_view phoenix_version = "20.0.0";
+
+} // namespace
+
+Result<net::Response> get_phoenix_version(const Call&) {
+    return net::text_response(200, std::string(phoenix_version));
+}
+
+namespace {
+
+constexpr size_t most_annotations = 100'000;
+constexpr int64_t largest_page = 10'000;
+constexpr int64_t usual_page = 10;
+constexpr std::string_view note_name = "note";
+
+EvalKind kind_of(AnnotatorKind kind) {
+    switch (kind) {
+    case AnnotatorKind::llm:
+        return EvalKind::llm;
+    case AnnotatorKind::code:
+        return EvalKind::code;
+    case AnnotatorKind::human:
+        break;
+    }
+    return EvalKind::human;
+}
+
+const std::string& target_of(const NewSpanAnnotation& wanted) {
+    return wanted.span_id;
+}
+
+const std::string& target_of(const NewTraceAnnotation& wanted) {
+    return wanted.trace_id;
+}
+
+const std::string& target_of(const NewSessionAnnotation& wanted) {
+    return wanted.session_id;
+}
+
+std::string identifier_of(const NewAnnotation& wanted) {
+    return *wanted.identifier;
+}
+
+// A document is a part of its span: its annotation is one of the span, distinguished by its position.
+std::string identifier_of(const NewDocumentAnnotation& wanted) {
+    const std::string place = "document[" + std::to_string(wanted.document_position) + "]";
+    return (*wanted.identifier).empty() ? place : place + ":" + *wanted.identifier;
+}
+
+Eval annotation_eval_of(const NewAnnotation& wanted, const access::Caller& caller) {
+    Eval eval;
+    eval.name = wanted.name;
+    eval.annotator = caller.principal();
+    eval.kind = kind_of(wanted.annotator_kind);
+    if (wanted.result) {
+        eval.label = wanted.result->label.value_or("");
+        eval.score = wanted.result->score;
+        eval.explanation = wanted.result->explanation.value_or("");
+    }
+    if (wanted.metadata) eval.metadata = json::print(*wanted.metadata);
+    return eval;
+}
+
+// Annotations that know what they are about, but not yet where it lies.
+struct Unplaced {
+    EvalTarget target;
+    std::vector<std::string> texts; // of the targets, as sent
+    std::vector<Eval> evals;
+};
+
+// All of them are written, or none.
+Result<std::vector<Eval>> write(const Call& call, const std::optional<std::string>& space, Unplaced wanted) {
+    const auto places = TRY(find_places(call, space, wanted.target, wanted.texts, access::Permission::eval_write));
+    std::set<std::string_view> missing;
+    for (size_t i = 0; i < wanted.evals.size(); ++i) {
+        const auto place = places.find(wanted.texts[i]);
+        if (place == places.end()) {
+            missing.insert(wanted.texts[i]);
+            continue;
+        }
+        Eval& eval = wanted.evals[i];
+        eval.project = place->second.project.id.text();
+        eval.target = wanted.target;
+        eval.target_id = place->second.id;
+    }
+    if (missing.empty()) return call.services.spans.evals.upsert(std::move(wanted.evals));
+    std::string names;
+    for (const std::string_view each : missing) {
+        if (names.size() > 300) {
+            names += ", …";
+            break;
+        }
+        names += (names.empty() ? "" : ", ") + std::string(truncate_utf8(each, 64));
+    }
+    return not_found(std::string(plain_name(wanted.target)) + " " + names);
+}
+
+template <class Wanted>
+Result<List<WrittenAnnotation>> annotate(const Call& call, const Annotate& query, EvalTarget target,
+                                         const std::vector<Wanted>& data) {
+    if (data.size() > most_annotations)
+        return too_large("at most " + std::to_string(most_annotations) + " in one request");
+    Unplaced wanted{target, {}, {}};
+    for (const Wanted& each : data) {
+        if (each.name == note_name) return invalid("annotations named \"note\" are notes, which have their own route");
+        wanted.texts.push_back(target_of(each));
+        wanted.evals.push_back(annotation_eval_of(each, call.caller));
+        wanted.evals.back().identifier = identifier_of(each);
+    }
+    List<WrittenAnnotation> list;
+    for (Eval& eval : TRY(write(call, query.space, std::move(wanted))))
+        if (query.sync.value_or(false)) list.data.push_back({std::move(eval.id)});
+    return list;
+}
+
+Result<One<WrittenAnnotation>> add_note(const Call& call, const InSpace& query, EvalTarget target,
+                                        const std::string& text, const std::string& note,
+                                        const std::string& identifier) {
+    if (note.empty()) return invalid("data.note must not be empty");
+    NewAnnotation wanted;
+    wanted.name = note_name;
+    wanted.result = AnnotationResult{{}, {}, note};
+    Eval eval = annotation_eval_of(wanted, call.caller);
+    eval.identifier = identifier.empty() ? "note:" + make_ulid(call.services.clock.now()) : identifier;
+    auto written = TRY(write(call, query.space, Unplaced{target, {text}, {std::move(eval)}}));
+    return One<WrittenAnnotation>{{std::move(written.front().id)}};
+}
+
+template <class View>
+Result<List<View>> list(const Call& call, const ListAnnotations& query, EvalTarget target,
+                        const std::vector<std::string>& targets, std::string_view parameter,
+                        std::string View::*target_id) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    if (query.limit && (*query.limit < 1 || *query.limit > largest_page))
+        return invalid("query parameter limit must be between 1 and " + std::to_string(largest_page));
+    if (query.cursor && query.cursor->empty()) return invalid("query parameter cursor must not be empty");
+    if (targets.empty() && query.identifier.empty())
+        return invalid("give query parameter " + std::string(parameter) + " or identifier");
+    for (const std::string& identifier : query.identifier)
+        if (identifier.empty()) return invalid("query parameter identifier must not be empty");
+    telemetry::ListEvals request;
+    request.project = project.id.text();
+    request.target = target;
+    request.target_ids = targets;
+    request.names = query.include_annotation_names;
+    request.excluded_names = query.exclude_annotation_names;
+    request.identifiers = query.identifier;
+    request.limit = static_cast<size_t>(query.limit.value_or(usual_page));
+    request.cursor = query.cursor.value_or("");
+    TRY(call.services.spans.store());
+    const auto found = TRY(call.services.spans.evals.list(request));
+    List<View> list;
+    for (const Eval& eval : found.evals) {
+        View view;
+        static_cast<Annotation&>(view) = annotation_of(eval);
+        view.*target_id = eval.target_id;
+        list.data.push_back(std::move(view));
+    }
+    if (!found.next_cursor.empty()) list.next_cursor = found.next_cursor;
+    return list;
+}
+
+Result<NoContent> remove(const Call& call, const DeleteAnnotations& query, EvalTarget target) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::eval_write));
+    if (!query.delete_all.value_or(false) && !(query.start_time && query.end_time))
+        return invalid("give query parameters start_time and end_time, or delete_all=true");
+    if (query.start_time && query.end_time && *query.start_time >= *query.end_time)
+        return invalid("query parameter start_time must be before end_time");
+    for (const auto* text : {&query.name, &query.identifier})
+        if (*text && (*text)->empty()) return invalid("query parameters name and identifier must not be empty");
+    telemetry::DeleteEvals request;
+    request.target = target;
+    request.name = query.name;
+    request.identifier = query.identifier;
+    if (query.annotator_kind) request.kind = kind_of(*query.annotator_kind);
+    if (query.start_time) request.from_ns = to_ns(*query.start_time);
+    if (query.end_time) request.to_ns = to_ns(*query.end_time);
+    request.all = true;
+    TRY(call.services.spans.delete_evals(call.caller, project, request));
+    return NoContent{};
+}
+
+} // namespace
+
+Result<List<WrittenAnnotation>> annotate_spans(const Call& call, const Annotate& query, const AnnotateSpans& body) {
+    return annotate(call, query, EvalTarget::span, body.data);
+}
+
+Result<List<WrittenAnnotation>> annotate_traces(const Call& call, const Annotate& query, const AnnotateTraces& body) {
+    return annotate(call, query, EvalTarget::trace, body.data);
+}
+
+Result<List<WrittenAnnotation>> annotate_sessions(const Call& call, const Annotate& query,
+                                                  const AnnotateSessions& body) {
+    return annotate(call, query, EvalTarget::chat_session, body.data);
+}
+
+Result<List<WrittenAnnotation>> annotate_documents(const Call& call, const Annotate& query,
+                                                   const AnnotateDocuments& body) {
+    return annotate(call, query, EvalTarget::span, body.data);
+}
+
+Result<One<WrittenAnnotation>> create_span_note(const Call& call, const InSpace& query, const CreateSpanNote& body) {
+    return add_note(call, query, EvalTarget::span, body.data.span_id, body.data.note, body.data.identifier);
+}
+
+Result<One<WrittenAnnotation>> create_trace_note(const Call& call, const InSpace& query, const CreateTraceNote& body) {
+    return add_note(call, query, EvalTarget::trace, body.data.trace_id, body.data.note, body.data.identifier);
+}
+
+Result<One<WrittenAnnotation>> create_session_note(const Call& call, const InSpace& query,
+                                                   const CreateSessionNote& body) {
+    return add_note(call, query, EvalTarget::chat_session, body.data.session_id, body.data.note, body.data.identifier);
+}
+
+Result<List<SpanAnnotation>> list_span_annotations(const Call& call, const ListSpanAnnotations& query) {
+    return list<SpanAnnotation>(call, query, EvalTarget::span, query.span_ids, "span_ids", &SpanAnnotation::span_id);
+}
+
+Result<List<TraceAnnotation>> list_trace_annotations(const Call& call, const ListTraceAnnotations& query) {
+    return list<TraceAnnotation>(call, query, EvalTarget::trace, query.trace_ids, "trace_ids",
+                                 &TraceAnnotation::trace_id);
+}
+
+Result<List<SessionAnnotation>> list_session_annotations(const Call& call, const ListSessionAnnotations& query) {
+    return list<SessionAnnotation>(call, query, EvalTarget::chat_session, query.session_ids, "session_ids",
+                                   &SessionAnnotation::session_id);
+}
+
+Result<NoContent> delete_span_annotations(const Call& call, const DeleteAnnotations& query) {
+    return remove(call, query, EvalTarget::span);
+}
+
+Result<NoContent> delete_trace_annotations(const Call& call, const DeleteAnnotations& query) {
+    return remove(call, query, EvalTarget::trace);
+}
+
+Result<NoContent> delete_session_annotations(const Call& call, const DeleteAnnotations& query) {
+    return remove(call, query, EvalTarget::chat_session);
+}
+
+// --- routes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using enum access::Permission;
+
+const Route phoenix_annotations_table[] = {
+    route<annotate_spans>("POST", "/v1/span_annotations", need(eval_write), "Annotate spans.")
+        .with_body_limit(telemetry::Ingest::body_limit)
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<annotate_traces>("POST", "/v1/trace_annotations", need(eval_write), "Annotate traces.")
+        .with_body_limit(telemetry::Ingest::body_limit)
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<annotate_sessions>("POST", "/v1/session_annotations", need(eval_write), "Annotate chat sessions.")
+        .with_body_limit(telemetry::Ingest::body_limit)
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<annotate_documents>("POST", "/v1/document_annotations", need(eval_write),
+                              "Annotate documents that spans retrieved.")
+        .with_body_limit(telemetry::Ingest::body_limit)
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<create_span_note>("POST", "/v1/span_notes", need(eval_write), "Add a note to a span.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<create_trace_note>("POST", "/v1/trace_notes", need(eval_write), "Add a note to a trace.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<create_session_note>("POST", "/v1/session_notes", need(eval_write), "Add a note to a chat session.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<list_span_annotations>("GET", "/v1/projects/{project}/span_annotations", need(project_read),
+                                 "Annotations of spans.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<list_trace_annotations>("GET", "/v1/projects/{project}/trace_annotations", need(project_read),
+                                  "Annotations of traces.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<list_session_annotations>("GET", "/v1/projects/{project}/session_annotations", need(project_read),
+                                    "Annotations of chat sessions.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<delete_span_annotations>("DELETE", "/v1/projects/{project}/span_annotations", need(eval_write),
+                                   "Delete annotations of spans; others' with trace_delete.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<delete_trace_annotations>("DELETE", "/v1/projects/{project}/trace_annotations", need(eval_write),
+                                    "Delete annotations of traces; others' with trace_delete.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<delete_session_annotations>("DELETE", "/v1/projects/{project}/session_annotations", need(eval_write),
+                                      "Delete annotations of chat sessions; others' with trace_delete.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<get_phoenix_version>("GET", "/arize_phoenix_version", guest,
+                               "The version of Phoenix whose API this one follows.")
+        .raw("text/plain"),
+};
+
+} // namespace
+
+std::span<const Route> phoenix_annotations_routes() {
+    return phoenix_annotations_table;
+}
+
+} // namespace hone::api

@@ -1,0 +1,137 @@
+// The audit log.
+#include "api/core/in_path.h"
+#include "api/core/route.h"
+#include "api/core/shapes.h"
+#include "json/json.h"
+
+namespace hone::api {
+
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+enum class AuditScope { space, installation };
+constexpr auto enum_names(AuditScope) {
+    return std::array{EnumName{AuditScope::space, "space"}, EnumName{AuditScope::installation, "installation"}};
+}
+
+struct ListAudit {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<AuditScope> scope;
+    std::optional<std::string> actor;
+    std::optional<std::string> action;
+    std::optional<std::string> target;
+    std::optional<Time> after;
+    std::optional<Time> before;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"space", &ListAudit::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"scope", &ListAudit::scope,
+              "installation: all entries, also those of no space; for installation owners."},
+        Field{"actor", &ListAudit::actor, "Id or name of who did it."},
+        Field{"action", &ListAudit::action, "project_create, or all of a resource: project_*."},
+        Field{"target", &ListAudit::target, "Id of what was acted on."},
+        Field{"after", &ListAudit::after, "At or after this time."},
+        Field{"before", &ListAudit::before, "Before this time."},
+        Field{"limit", &ListAudit::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListAudit::cursor, "next_cursor of the previous response."},
+    };
+};
+
+struct ExportAudit {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<AuditScope> scope;
+    static constexpr std::tuple fields{
+        Field{"space", &ExportAudit::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"scope", &ExportAudit::scope,
+              "installation: all entries, also those of no space; for installation owners."},
+    };
+};
+
+// --- handlers ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Result<std::optional<access::SpaceId>> audit_space(const Call& call, const std::optional<std::string>& space,
+                                                   const std::optional<AuditScope>& scope) {
+    if (scope == AuditScope::installation) {
+        if (space) return invalid("space and scope=installation exclude each other");
+        return std::optional<access::SpaceId>();
+    }
+    return std::optional(TRY(space_of(call, space)));
+}
+
+// The audit log as JSON lines, a page at a time.
+class AuditSource final : public net::BodySource {
+public:
+    AuditSource(const access::AuditLog& audit, access::Caller caller, std::optional<access::SpaceId> space,
+                std::vector<access::AuditEntry> first)
+        : m_audit(audit),
+          m_caller(std::move(caller)),
+          m_space(std::move(space)),
+          m_page(std::move(first)) {}
+
+    Result<std::string> next() override {
+        std::string lines;
+        for (const auto& entry : m_page) {
+            lines += json::write(entry) + "\n";
+            m_seq = entry.seq;
+        }
+        if (!m_page.empty()) m_page = TRY(m_audit.entries_after(m_caller, m_space, m_seq, rows));
+        return lines;
+    }
+
+    static constexpr int64_t rows = 500;
+
+private:
+    const access::AuditLog& m_audit;
+    const access::Caller m_caller;
+    const std::optional<access::SpaceId> m_space;
+    std::vector<access::AuditEntry> m_page;
+    int64_t m_seq = 0;
+};
+
+} // namespace
+
+Result<List<access::AuditEntry>> list_audit(const Call& call, const ListAudit& query) {
+    const auto space = TRY(audit_space(call, query.space, query.scope));
+    const access::AuditFilter filter{query.actor, query.action, query.target, query.after, query.before};
+    return call.access().audit.list(call.caller, space, filter, TRY(page_of(query.limit, query.cursor)));
+}
+
+Result<net::Response> export_audit(const Call& call, const ExportAudit& query) {
+    const auto space = TRY(audit_space(call, query.space, query.scope));
+    // The first page is read here, so that a refusal is a proper error and not a broken download.
+    auto first = TRY(call.access().audit.entries_after(call.caller, space, 0, AuditSource::rows));
+    net::Response response;
+    response.content_type = "application/x-ndjson";
+    response.set_header("Content-Disposition", "attachment; filename=\"audit.jsonl\"");
+    response.stream = std::make_unique<AuditSource>(call.access().audit, call.caller, space, std::move(first));
+    return response;
+}
+
+Result<One<access::AuditVerification>> verify_audit(const Call& call) {
+    return One<access::AuditVerification>{TRY(call.access().audit.verify(call.caller))};
+}
+
+// --- routes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using enum access::Permission;
+
+const Route audit_table[] = {
+    route<list_audit>("GET", "/v1/audit", need(audit_read), "Audit log, newest first."),
+    route<export_audit>("GET", "/v1/audit/export", need(audit_read), "Audit log as JSON lines, oldest first.")
+        .raw("application/x-ndjson"),
+    route<verify_audit>("GET", "/v1/audit/verify", need(audit_verify), "Check the hash chain of the audit log."),
+};
+
+} // namespace
+
+std::span<const Route> audit_routes() {
+    return audit_table;
+}
+
+} // namespace hone::api

@@ -1,0 +1,115 @@
+// Export and import of spans.
+#include "api/core/in_path.h"
+#include "api/core/route.h"
+#include "api/core/shapes.h"
+#include "api/families/traces/span_views.h"
+#include "telemetry/transfer/span_export.h"
+#include "telemetry/transfer/span_import.h"
+
+namespace hone::api {
+
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+struct ExportSpans : SpanRange {
+    std::optional<telemetry::ExportFormat> format;
+    static constexpr auto fields = std::tuple_cat(
+        span_range_fields(),
+        std::tuple{
+            Field{"format", &ExportSpans::format,
+                  "jsonl (if not given), parquet, otlp (OTLP/JSON, a request on each line) or otlp_proto."},
+        });
+};
+
+struct ImportSpans {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<telemetry::ImportFormat> format;
+    static constexpr std::tuple fields{
+        Field{"space", &ImportSpans::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"format", &ImportSpans::format,
+              "What the body is: jsonl (if not given), parquet (of Hone or Phoenix), phoenix (its spans as JSON), otlp "
+              "(OTLP/JSON, a request on each line) or otlp_proto."},
+    };
+};
+
+struct ImportProblemView {
+    int64_t line = 0;
+    std::string reason;
+    static constexpr std::tuple fields{
+        Field{"line", &ImportProblemView::line, "From 1: the line, or the row of a Parquet file."},
+        Field{"reason", &ImportProblemView::reason, ""},
+    };
+};
+
+struct ImportReportView {
+    int64_t accepted = 0;
+    int64_t rejected = 0;
+    std::vector<ImportProblemView> problems;
+    bool has_more_problems = false;
+    static constexpr std::tuple fields{
+        Field{"accepted", &ImportReportView::accepted, "Spans on disk; repeated ones count in the ledger only."},
+        Field{"rejected", &ImportReportView::rejected, ""},
+        Field{"problems", &ImportReportView::problems, "The first hundred."},
+        Field{"has_more_problems", &ImportReportView::has_more_problems, ""},
+    };
+};
+
+// --- handlers ------------------------------------------------------------------------------------------------------
+
+Result<net::Response> export_spans(const Call& call, const ExportSpans& query) {
+    const auto scope = TRY(scope_of(call, query));
+    const auto format = query.format.value_or(telemetry::ExportFormat::jsonl);
+    net::Response response;
+    response.stream = TRY(telemetry::open_export(call.services.spans.telemetry, format, scope));
+    response.content_type = content_type_of(format);
+    response.set_header("Content-Disposition",
+                        "attachment; filename=\"spans." + std::string(file_ending_of(format)) + "\"");
+    return response;
+}
+
+Result<One<ImportReportView>> import_spans(const Call& call, const ImportSpans& query, const StreamedBody& body) {
+    const telemetry::TraceTarget target =
+        TRY(call.services.spans.projects.target(call.caller, query.space, call.at("project")));
+    telemetry::Spans& spans = call.services.spans;
+    if (body.reader == nullptr) return invalid("there is no body");
+    const auto project = TRY(spans.projects.resolve(call.caller, target.space, target.project));
+    telemetry::CallersProjects projects(spans.projects, call.caller, target.space);
+    telemetry::ImportRequest request;
+    request.format = query.format.value_or(telemetry::ImportFormat::jsonl);
+    request.encoding = call.head.header("Content-Encoding");
+    request.space = target.space.text();
+    request.project = target.project;
+    request.projects = &projects;
+    const auto report = TRY(telemetry::import_spans(spans.telemetry, request, [&] { return body.reader->read(); }));
+    TRY(call.access().audit.record(call.caller,
+                                   {"trace_import", target.space, project.id, {{"spans", report.accepted}}}));
+    ImportReportView view{report.accepted, report.rejected, {}, report.has_more_problems};
+    for (const auto& problem : report.problems) view.problems.push_back({problem.line, problem.reason});
+    return One<ImportReportView>{std::move(view)};
+}
+
+// --- routes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using enum access::Permission;
+
+const Route transfer_table[] = {
+    route<export_spans>("GET", "/v1/projects/{project}/export", need(project_read),
+                        "Spans as a file: JSON lines, Parquet or OTLP, oldest first.")
+        .raw("application/x-ndjson, application/vnd.apache.parquet, application/x-protobuf")
+        .on(net::Lane::query),
+    route<import_spans>("POST", "/v1/projects/{project}/import", need(trace_write),
+                        "Spans from a file: of Hone, of Phoenix, or OTLP; plain, gzip or zstd.")
+        .takes("application/octet-stream")
+        .with_body_limit(size_t{64} << 30)
+        .on(net::Lane::query),
+};
+
+} // namespace
+
+std::span<const Route> transfer_routes() {
+    return transfer_table;
+}
+
+} // namespace hone::api

@@ -1,0 +1,51 @@
+// MCP tools about issues: list, read, report.
+#pragma once
+
+#include "api/core/call.h"
+#include "signal/detect/candidate.h"
+#include "json/json.h"
+
+namespace hone::api {
+
+struct ListIssuesTool {
+    std::optional<std::string> project;
+    std::optional<std::string> status;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"project", &ListIssuesTool::project, "Id or name; the run's own if not given."},
+        Field{"status", &ListIssuesTool::status, "Statuses, with commas, or all; the live ones if not given."},
+        Field{"limit", &ListIssuesTool::limit, "At most 100; 20 if not given."},
+    };
+};
+Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arguments);
+
+struct GetIssueTool {
+    std::string issue;
+    static constexpr std::tuple fields{
+        Field{"issue", &GetIssueTool::issue, "Its id."},
+    };
+};
+Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& arguments);
+
+struct ReportIssueTool {
+    std::optional<std::string> project;
+    std::string title;
+    std::string explanation;
+    std::optional<signal::Severity> severity;
+    std::optional<std::string> filter;
+    std::optional<std::vector<std::string>> trace_ids;
+    std::optional<std::string> subject;
+    static constexpr std::tuple fields{
+        Field{"project", &ReportIssueTool::project, "Id or name; the run's own if not given."},
+        Field{"title", &ReportIssueTool::title, "One line; what goes wrong where."},
+        Field{"explanation", &ReportIssueTool::explanation, "What was seen, and why it matters."},
+        Field{"severity", &ReportIssueTool::severity, "low, medium (if not given), high or critical."},
+        Field{"filter", &ReportIssueTool::filter, "The spans it is about: status = error and name = \"x\""},
+        Field{"trace_ids", &ReportIssueTool::trace_ids, "Examples; at most 20."},
+        Field{"subject", &ReportIssueTool::subject,
+              "What identifies the problem when it is reported again; the words of the title if not given."},
+    };
+};
+Result<json::Value> report_issue_tool(const Call& call, const ReportIssueTool& arguments);
+
+} // namespace hone::api

@@ -1,0 +1,119 @@
+#include "run/outputs/review_services.h"
+
+#include "base/log.h"
+
+namespace hone::run {
+
+namespace {
+
+constexpr size_t longest_issue_title = 300;
+constexpr size_t longest_issue_body = 60'000;
+constexpr size_t most_issue_labels = 20;
+
+// The principal that a run acts for: the person behind a session, also when they used an API key.
+Result<std::string> starter_of(sql::Database& database, const RunId& id) {
+    const auto rows = TRY(database.query("SELECT started_by, rights FROM runs WHERE id = ?", id));
+    if (rows.empty()) return std::string();
+    const auto rights = json::parse(rows.front().text(1));
+    if (rights.ok() && rights.value().is_object())
+        if (const json::Value* user = rights.value().get_object().if_contains("user");
+            user != nullptr && user->is_string() && !user->get_string().empty())
+            return std::string(user->get_string());
+    return rows.front().text(0);
+}
+
+} // namespace
+
+Result<review::Revision> ReviewServices::revision(const access::Caller& caller, const review::ArtifactId& id,
+                                                  int64_t number) const {
+    const review::Artifact artifact = TRY(m_runs.artifacts.find(caller, id));
+    if (artifact.kind != review::ArtifactKind::branch)
+        return invalid("only branches have a diff; this is a " + std::string(name_of(artifact.kind)));
+    return branches.revision(artifact.id, number);
+}
+
+Result<Interdiff> ReviewServices::interdiff(const access::Caller& caller, const review::ArtifactId& artifact,
+                                            int64_t from, int64_t to) const {
+    Interdiff made;
+    made.from = TRY(revision(caller, artifact, from));
+    made.to = TRY(revision(caller, artifact, to));
+    if (m_inspector == nullptr) return unavailable("this machine cannot run git in a sandbox (`hone check`)");
+    made.diff = TRY(m_inspector->interdiff(artifact, made.from.revision, made.to.revision));
+    return made;
+}
+
+Result<review::PullRequest> ReviewServices::sync(const access::Caller& caller, const review::PullRequestId& id) {
+    auto woken = TRY(pull_requests.wake(caller, id));
+    if (m_wake_delivery) m_wake_delivery();
+    return woken;
+}
+
+Result<> ReviewServices::take_hook(const forge::HookEvent& event) {
+    TRY(pull_requests.wake_open(event.repo.text(), event.pull_request));
+    if (m_wake_delivery) m_wake_delivery();
+    return {};
+}
+
+Result<forge::ForgeIssue> ReviewServices::open_issue(const access::Caller& caller, const forge::Repo& repo,
+                                                     const NewForgeIssue& wanted) {
+    TRY(caller.require(access::Permission::artifact_review, repo.space_id));
+    const std::string title(trim(wanted.title));
+    if (title.empty() || title.size() > longest_issue_title || title.find('\n') != std::string::npos)
+        return invalid("title must be one line of 1 to 300 bytes");
+    if (wanted.body.size() > longest_issue_body) return too_large("body has at most 60,000 bytes");
+    if (wanted.labels.size() > most_issue_labels) return invalid("labels: at most 20");
+    if (m_delivery == nullptr) return unavailable("this machine cannot reach forges (`hone check`)");
+    const forge::Remote remote{repo.space_id, repo.url, repo.skill_id.value_or(""), repo.allow_private, repo.id.text()};
+    const forge::ForgeIssue opened = TRY(m_delivery->open_issue(remote, title, wanted.body, wanted.labels));
+    TRY(m_access.audit.record(caller, {"repo_issue", repo.space_id, repo.id.text(), {{"url", opened.url}}}));
+    return opened;
+}
+
+void ReviewServices::publish_labels(const review::ArtifactId& artifact) {
+    if (!labels) return;
+    if (const auto done = labels->publish(artifact); !done.ok())
+        log(Level::warning, "labels not published yet", {{"artifact", artifact.text()}, {"why", done.error().message}});
+}
+
+Result<review::RunFacts> ReviewServices::facts(const std::string& run) {
+    const RunId id(run);
+    const Run found = TRY(m_runs.runs.find(access::Caller::system(), id));
+    const Manifest manifest = TRY(m_runs.runs.manifest(access::Caller::system(), id));
+    const SandboxSettings& sandbox = *manifest.settings.sandbox;
+    review::RunFacts facts;
+    facts.space = found.space_id;
+    facts.project = found.project_id;
+    facts.starter = TRY(starter_of(m_database, id));
+    facts.title = found.title;
+    if (m_issue_of_run) facts.fix_of = TRY(m_issue_of_run(run));
+    facts.policy = *manifest.settings.review;
+    facts.approved = *manifest.settings.outputs.value.branch == OutputPolicy::automatic;
+    facts.image = *sandbox.image;
+    facts.init_script = *sandbox.init_script;
+    facts.init_seconds = *sandbox.init_seconds;
+    facts.env = *sandbox.env;
+    facts.minimum_tier = *sandbox.minimum_tier;
+    facts.limits.memory_bytes = *sandbox.memory_bytes;
+    facts.limits.cpus = *sandbox.cpus;
+    facts.limits.pids = *sandbox.pids;
+    facts.limits.disk_bytes = *sandbox.disk_bytes;
+    facts.limits.wall_clock_ms = *sandbox.wall_clock_minutes * 60'000;
+    return facts;
+}
+
+Result<> ReviewServices::note(const std::string& run, const review::ArtifactId& artifact, const std::string& line) {
+    const Run found = TRY(m_runs.runs.find(access::Caller::system(), RunId(run)));
+    RunEvent event;
+    event.kind = harness::EventKind::artifact;
+    event.turn = found.turns;
+    event.text = line;
+    event.artifact = artifact.text();
+    return m_runs.transcript.append(found.id, {event});
+}
+
+Result<> ReviewServices::tell(const access::Caller& caller, const std::string& run, const std::string& message) {
+    TRY(m_runs.runs.say(caller, RunId(run), message));
+    return {};
+}
+
+} // namespace hone::run

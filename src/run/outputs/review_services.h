@@ -1,0 +1,89 @@
+// Reviews of what runs left: branches, comments and decisions, pull requests. Implements review::RunSource over runs,
+// which review/ does not know. Built once by server/, which connects what reads repositories and calls forges; without
+// that connection (the machine cannot isolate git) those operations are unavailable. Thread-safe.
+#pragma once
+
+#include "forge/hooks.h"
+#include "review/delivery.h"
+#include "review/inspector.h"
+#include "review/label_outbox.h"
+#include "review/pull_requests.h"
+#include "review/reviews.h"
+#include "run/run_services.h"
+
+namespace hone::run {
+
+// What changed from one revision of a branch to another.
+struct Interdiff {
+    review::Revision from;
+    review::Revision to;
+    review::Diff diff;
+};
+
+struct NewForgeIssue {
+    std::string title;
+    std::string body{};
+    std::vector<std::string> labels{};
+};
+
+class ReviewServices final : public review::RunSource {
+public:
+    ReviewServices(sql::Database& database, const Clock& clock, access::Access& access, RunServices& run_services)
+        : branches(database, clock, run_services.artifacts, *this),
+          reviews(database, clock, access, run_services.artifacts, branches, *this),
+          pull_requests(database, clock, access),
+          m_database(database),
+          m_clock(clock),
+          m_runs(run_services),
+          m_access(access) {}
+
+    // Where approved labels go. Once, before requests come.
+    void set_label_sink(review::LabelSink& sink) { labels.emplace(m_database, m_clock, m_runs.artifacts, sink); }
+    // Tries to publish approved labels now; what fails is retried by the background step.
+    void publish_labels(const review::ArtifactId& artifact);
+
+    // Which issue a run was started to fix; empty: none. Signal knows. Once, before requests come.
+    using IssueOfRun = std::function<Result<std::string>(const std::string& run)>;
+    void set_issue_of_run(IssueOfRun issue_of_run) { m_issue_of_run = std::move(issue_of_run); }
+    // Once, before requests come. `wake` makes the delivery duty run its next step now.
+    void connect(review::Inspector& inspector, review::Delivery& delivery, std::function<void()> wake) {
+        m_inspector = &inspector;
+        m_delivery = &delivery;
+        m_wake_delivery = std::move(wake);
+    }
+
+    // The revision of a branch that the caller may see; 0: the newest.
+    Result<review::Revision> revision(const access::Caller& caller, const review::ArtifactId& artifact,
+                                      int64_t number) const;
+    Result<Interdiff> interdiff(const access::Caller& caller, const review::ArtifactId& artifact, int64_t from,
+                                int64_t to) const;
+    // Asks the forge about a pull request now; retries a step that failed.
+    Result<review::PullRequest> sync(const access::Caller& caller, const review::PullRequestId& id);
+    // A forge reported a change: its open pull requests are due now.
+    Result<> take_hook(const forge::HookEvent& event);
+    // Opens an issue on the repository's forge with the credential of its skill.
+    Result<forge::ForgeIssue> open_issue(const access::Caller& caller, const forge::Repo& repo,
+                                         const NewForgeIssue& wanted);
+
+    // review::RunSource
+    Result<review::RunFacts> facts(const std::string& run) override;
+    Result<> note(const std::string& run, const review::ArtifactId& artifact, const std::string& line) override;
+    Result<> tell(const access::Caller& caller, const std::string& run, const std::string& message) override;
+
+    review::Branches branches;
+    review::Reviews reviews;
+    review::PullRequests pull_requests;
+    std::optional<review::LabelOutbox> labels; // after set_label_sink
+
+private:
+    sql::Database& m_database;
+    const Clock& m_clock;
+    RunServices& m_runs;
+    access::Access& m_access;
+    IssueOfRun m_issue_of_run;
+    review::Inspector* m_inspector = nullptr; // null: the machine cannot isolate git
+    review::Delivery* m_delivery = nullptr;   // likewise
+    std::function<void()> m_wake_delivery;
+};
+
+} // namespace hone::run

@@ -1,0 +1,33 @@
+// Presets, runs, their transcripts and what they left, as one object. Built once by server/; thread-safe.
+#pragma once
+
+#include "review/artifacts.h"
+#include "run/egress.h"
+#include "run/harness_store.h"
+#include "run/presets.h"
+#include "run/runs.h"
+#include "run/space_policy.h"
+
+namespace hone::run {
+
+struct RunServices {
+    RunServices(sql::Database& database, const Clock& clock, access::Access& access, SettingsCheck& check,
+                const std::string& data_directory, const Ceilings& ceilings = {})
+        : transcript(database, clock),
+          policies(database, clock, access.audit, ceilings),
+          presets(database, clock, access.audit, check),
+          runs(database, clock, access, presets, check, transcript),
+          egress(database, access.audit),
+          artifacts(database, clock, access, data_directory),
+          harnesses(data_directory) {}
+
+    Transcript transcript;
+    SpacePolicies policies;
+    Presets presets;
+    Runs runs;
+    Egress egress;
+    review::Artifacts artifacts;
+    HarnessStore harnesses;
+};
+
+} // namespace hone::run
