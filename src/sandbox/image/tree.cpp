@@ -163,10 +163,17 @@ private:
         if (is_directory) enter(directory, name);
     }
 
+    // By descriptor: a name that became a link to elsewhere in the meantime is not followed.
+    static bool allow_owner(int parent, const char* name) {
+        const Fd directory(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        return directory.is_open() && ::chmod(("/proc/self/fd/" + std::to_string(directory.get())).c_str(), 0700) == 0;
+    }
+
     void enter(int parent, const char* name) {
         // Listing needs the right to read, and reading the entries' state the right to search.
-        if (m_unreadable == Unreadable::open && ::faccessat(parent, name, R_OK | X_OK, AT_EACCESS) != 0)
-            ::fchmodat(parent, name, 0700, 0);
+        if (m_unreadable == Unreadable::open && ::faccessat(parent, name, R_OK | X_OK, AT_EACCESS) != 0 &&
+            !allow_owner(parent, name))
+            return miss(errno);
         Fd opened(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!opened.is_open()) return miss(errno);
         struct stat status {};
