@@ -162,7 +162,7 @@ export interface BacklogView {
 }
 
 export interface Binding {
-  /** A user id or the id of a service key. */
+  /** Id of a user or of a service key, or `signal`: the runs that Signal starts. */
   principal: string;
   name: string;
   role: Role;
@@ -380,7 +380,7 @@ export interface Decision {
   decision: ReviewState;
   /** Who. */
   reviewer: string;
-  /** What they said. */
+  /** Comment. */
   comment: string;
   /** Blocking flags were allowed. */
   allow_protected: boolean;
@@ -413,7 +413,7 @@ export interface DeletedSpans {
 }
 
 export interface Delivered {
-  /** The due moment that it made; the same for the same delivery id. */
+  /** The slot that it created; the same for the same delivery id. */
   slot_id: string;
   outcome: SlotOutcome;
 }
@@ -523,7 +523,7 @@ export interface DiskView {
   oldest: string | null;
   /** Start of the newest span. */
   newest: string | null;
-  /** 0: for ever. */
+  /** 0: forever. */
   retention_days: number;
 }
 
@@ -630,7 +630,7 @@ export interface EvalView {
   /** Span id, trace id, or the chat session's name. */
   target_id: string;
   name: string;
-  /** Tells several with one name apart. */
+  /** Distinguishes several with one name. */
   identifier: string;
   /** Who made it. */
   annotator: string;
@@ -869,7 +869,7 @@ export interface HarnessView {
   name: string;
   /** For people. */
   title: string;
-  /** Model protocols it speaks; none: it needs no model. */
+  /** Model protocols it supports; none: it needs no model. */
   protocols: string[];
   /** Takes a message while it works. */
   live_follow_up: boolean;
@@ -957,7 +957,7 @@ export interface Invite {
   created_at: string;
   expires_at: string;
   state: InviteState;
-  /** Path of the page that accepts it; only in the answer that creates it. */
+  /** Path of the page that accepts it; only in the response that creates it. */
   path: string | null;
 }
 
@@ -1086,7 +1086,7 @@ export interface Key {
   last_used_at: string | null;
   revoked_at: string | null;
   state: KeyState;
-  /** The key itself; only in the answer that creates it. */
+  /** The key itself; only in the response that creates it. */
   key: string | null;
 }
 
@@ -1223,13 +1223,13 @@ export interface ModelUsageView {
   calls: number;
   /** Calls without the provider's final numbers. */
   incomplete_calls: number;
-  /** Calls that were not answered, or with an error. */
+  /** Calls without a response, or with an error. */
   failed_calls: number;
   /** Neither read from nor written to a cache. */
   input_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
-  /** Without reasoning, where the provider tells it apart. */
+  /** Without reasoning, where the provider reports it separately. */
   output_tokens: number;
   reasoning_tokens: number;
   /** Sum of the five, as the providers counted. */
@@ -1367,13 +1367,6 @@ export type OutputPolicy = "auto" | "review";
 
 export type Overlap = "skip" | "queue" | "parallel";
 
-export interface PermissionInfo {
-  name: string;
-  doc: string;
-  /** Held by installation owners only. */
-  installation: boolean;
-}
-
 export interface PasswordResetInfo {
   /** E-mail address of the account. */
   email: string;
@@ -1391,6 +1384,13 @@ export interface PasswordResetLink {
 export interface PasswordResetRequested {
   /** If the account exists, a link is sent to it; false: this server sends no mail, an installation owner can create a link. */
   by_mail: boolean;
+}
+
+export interface PermissionInfo {
+  name: string;
+  doc: string;
+  /** Held by installation owners only. */
+  installation: boolean;
 }
 
 export interface Preset {
@@ -2346,7 +2346,7 @@ export interface SpaceBudget {
   cost_micro_usd_per_day: number | null;
   /** At this share workers are notified to finish, 1 to 100. */
   soft_percent: number;
-  /** The most that spans of model calls keep: full (messages, tools, answers), metadata (no text) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
+  /** The most that spans of model calls keep: full (messages, tools, responses), metadata (no text) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
   capture: Capture | null;
 }
 
@@ -2833,7 +2833,7 @@ export interface AutomationChange {
 }
 
 export interface ChangeComment {
-  /** New text; only by its author, until the session was told. */
+  /** New text; only by its author, until it was sent to the session. */
   body?: string | null;
   /** Closes or opens the thread. */
   resolved?: boolean | null;
@@ -3051,7 +3051,7 @@ export interface ForgeIssueWish {
 }
 
 export interface ForkRun {
-  /** What the fork is told first. */
+  /** First message to the fork. */
   prompt: string;
 }
 
@@ -3172,7 +3172,7 @@ export interface NewEval {
   /** Span id, trace id, or the chat session's name. */
   target_id: string;
   name: string;
-  /** Tells several with one name apart; the same one is replaced. */
+  /** Distinguishes several with one name; the same one is replaced. */
   identifier?: string | null;
   kind?: EvalKind;
   /** A label, a score or an explanation is needed. */
@@ -3268,7 +3268,7 @@ export interface NewTraceNote {
 export interface OpenRepoIssue {
   /** One line. */
   title: string;
-  /** Markdown; it mentions nobody and lines that seem to hold a secret are cut. */
+  /** Markdown; mentions are defused and lines that seem to hold a secret are removed. */
   body?: string;
   /** Names of labels that the forge knows. */
   labels?: string[];
@@ -3298,7 +3298,7 @@ export interface PreviewMonitor {
 }
 
 export interface PreviewTrigger {
-  /** Id or name of the project whose data is looked at. */
+  /** Id or name of the project whose data is used. */
   project: string;
   trigger: Trigger;
   /** As the automation would have it. */
@@ -3353,7 +3353,7 @@ export interface RotateEncryption {
 }
 
 export interface RotateKey {
-  /** How long the old key goes on working; 0 if not given. */
+  /** How long the old key still works; 0 if not given. */
   grace_seconds?: number;
 }
 
