@@ -26,7 +26,8 @@ struct Band {
     std::string made_from; // "12 values of this hour of the week"
 };
 // What is usual for a window that begins at `begin_ns`: from the same hour of the week (an hour around), else the same
-// hour of the day, else everything. Nothing when there is too little history; `why_not` is then set to how much there is.
+// hour of the day, else everything. Nothing when there is too little history; `why_not` is then set to how much there
+// is.
 std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastValue>& history, int64_t begin_ns,
                                std::string& why_not);
 // Counts and sums: a window without spans is 0, not unknown.

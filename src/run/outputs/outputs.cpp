@@ -9,7 +9,8 @@ constexpr size_t most_labels = 10'000;
 // Each needs a target, a name, and a label or a score.
 Result<> check_labels(const std::vector<ProposedLabel>& labels) {
     if (labels.empty()) return invalid("labels is empty");
-    if (labels.size() > most_labels) return too_large("labels: at most " + std::to_string(most_labels) + " in one request");
+    if (labels.size() > most_labels)
+        return too_large("labels: at most " + std::to_string(most_labels) + " in one request");
     for (size_t i = 0; i < labels.size(); ++i) {
         const std::string here = "labels[" + std::to_string(i) + "]";
         if (labels[i].target_id.empty() || labels[i].target_id.size() > 200)

@@ -2,8 +2,8 @@
 // reports numbers. Called by the Sweeper's thread; numbers from any.
 #pragma once
 
-#include "telemetry/spans.h"
 #include "base/metrics.h"
+#include "telemetry/spans.h"
 
 #include <string>
 
