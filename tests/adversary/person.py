@@ -126,6 +126,14 @@ def test_the_owner_gets_back_in_at_the_machine_and_only_there(binary, stack):
     assert stale.get("/v1/me").status == 401
 
 
+def send_bad_spans(shop):
+    key = shop.client.must("POST", "/v1/keys", {"name": "sender"}).data["key"]
+    for number in range(1, 6):
+        sent = Client(shop.server.url, key).post("/v1/traces", otlp_json([(number, number, 0, "bad", {})]))
+        assert sent.status == 200, sent.text
+    wait_until(lambda: len(shop.client.get("/v1/projects/shop/span_rows").data or []) == 5, "the spans are stored")
+
+
 def labels_of(shop):
     def found():
         return next((one for one in shop.client.must("GET", "/v1/artifacts?kind=labels").data), None)
@@ -135,6 +143,7 @@ def labels_of(shop):
 def test_a_worker_swaps_what_a_person_is_about_to_approve(binary, stack):
     """Gain: text of the worker's choice, published under a person's approval that they gave to another text."""
     shop = Shop(binary, stack)
+    send_bad_spans(shop)
     body = {"project": "shop", "prompt": "What goes wrong?", "settings": {"harness": "playbook", "outputs": {"investigation": "review"}}}
     first = shop.until(shop.client.must("POST", "/v1/runs", body).data["id"])
     assert first["state"] == "succeeded", (first, shop.texts(first["id"]))
@@ -163,11 +172,7 @@ def test_a_worker_swaps_what_a_person_is_about_to_approve(binary, stack):
 def test_a_crash_between_an_approval_and_its_publication_loses_the_labels(binary, stack):
     """Gain: a record that says approved while nothing was published, so that a bad verdict never reaches the traces."""
     shop = Shop(binary, stack)
-    key = shop.client.must("POST", "/v1/keys", {"name": "sender"}).data["key"]
-    for number in range(1, 6):
-        sent = Client(shop.server.url, key).post("/v1/traces", otlp_json([(number, number, 0, "bad", {})]))
-        assert sent.status == 200, sent.text
-    wait_until(lambda: len(shop.client.get("/v1/projects/shop/span_rows").data or []) == 5, "the spans are stored")
+    send_bad_spans(shop)
     ended = shop.until(shop.client.must("POST", "/v1/runs", {"project": "shop", "prompt": "What goes wrong?",
                                                             "settings": {"harness": "playbook"}}).data["id"])
     assert ended["state"] == "succeeded", (ended, shop.texts(ended["id"]))

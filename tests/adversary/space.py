@@ -83,7 +83,7 @@ def test_a_member_asks_for_more_than_the_policy_of_the_space(binary, stack):
     assert view["policy"]["hosts"] == ["*.example.com"] and view["installation"]["memory_bytes"] > 0, view
     attempts = [{"sandbox": {"network": "open"}}, {"sandbox": {"allow_hosts": ["evil.net"]}}, {"sandbox": {"allow_hosts": ["evilexample.com"]}},
                 {"sandbox": {"allow_hosts": ["a.example.com:8080"]}}, {"sandbox": {"memory_bytes": (2 << 30) + 1}}, {"sandbox": {"cpus": 2.5}},
-                {"sandbox": {"pids": 513}}, {"sandbox": {"disk_bytes": 1 << 40}}, {"sandbox": {"wall_clock_minutes": 61}},
+                {"sandbox": {"pids": 513}}, {"sandbox": {"disk_bytes": (4 << 30) + 4096}}, {"sandbox": {"wall_clock_minutes": 61}},
                 {"budget": {"tokens": 1001}}, {"budget": {"cost_micro_usd": 1_000_001}}, {"skills": [raw]}]
     for extra in attempts:
         answer = start(member, space, "/bin/true", **extra)

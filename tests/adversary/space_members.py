@@ -109,7 +109,8 @@ def test_a_removed_member_goes_on_with_a_key_a_login_or_an_open_stream(binary, s
                 pass
         except (ConnectionError, OSError) as end:
             assert "timed out" not in str(end), "the stream stays open"
-    assert bob.get(f"/v1/runs/{run}").status == 404
+    # Bob has no role anywhere now.
+    assert bob.get(f"/v1/runs/{run}").status == 403
     assert Client(shop.server.url, key).get(f"/v1/runs/{run}").status == 401
     shop.client.must("POST", f"/v1/runs/{run}/cancel")
     shop.until(run)
