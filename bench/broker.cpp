@@ -4,6 +4,7 @@
 // a client without gateway takes apart itself and behind the gateway need not; that is measured, and beside it plain
 // HTTP on both ways, where nothing but the gateway's own work counts.
 //   bench_broker [requests] [calls] [scripted_model.py]      prints one JSON object
+#include "broker/broker.h"
 #include "base/log.h"
 #include "broker/gateway/gateway.h"
 #include "broker/wire/authority.h"

@@ -129,7 +129,7 @@ std::optional<Steady> at_rate(Telemetry& telemetry, double spans_per_second, int
     Steady steady;
     std::vector<double>& delays = steady.visible_seconds;
     std::deque<std::pair<uint64_t, Moment>> waiting;
-    const auto look = [&] {
+    const auto count_visible = [&] {
         const uint64_t loaded = telemetry.loader().next_sequence();
         for (; !waiting.empty() && waiting.front().first <= loaded; waiting.pop_front())
             delays.push_back(seconds_since(waiting.front().second));
@@ -137,7 +137,7 @@ std::optional<Steady> at_rate(Telemetry& telemetry, double spans_per_second, int
     const Moment begin = std::chrono::steady_clock::now();
     for (size_t i = 0; i < load.requests.size(); ++i) {
         do {
-            run_detectors();
+            count_visible();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         } while (seconds_since(begin) < pause * static_cast<double>(i));
         const Moment sent = std::chrono::steady_clock::now();
@@ -147,7 +147,7 @@ std::optional<Steady> at_rate(Telemetry& telemetry, double spans_per_second, int
     }
     steady.spans_per_second = static_cast<double>(load.spans) / seconds_since(begin); // what became of it
     for (const Moment sent = std::chrono::steady_clock::now(); !waiting.empty() && seconds_since(sent) < 60;) {
-        run_detectors();
+        count_visible();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (!waiting.empty()) return {};

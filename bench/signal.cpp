@@ -37,11 +37,12 @@ int64_t peak_mb(int pid) {
     return 0;
 }
 
-signal::Findings look_at(telemetry::Telemetry& telemetry, const CorpusOptions& options, const std::string& project) {
+signal::Findings find_problems(telemetry::Telemetry& telemetry, const CorpusOptions& options,
+                               const std::string& project) {
     const SystemClock clock;
     const signal::Window window{project, options.to_ns - (options.window_hours + options.baseline_hours) * hour_ns,
                                 options.to_ns - options.window_hours * hour_ns, options.to_ns};
-    return must(signal::look(telemetry.engine(), window, clock));
+    return must(signal::run_detectors(telemetry.engine(), window, clock));
 }
 
 struct Row {
@@ -69,7 +70,7 @@ std::vector<Row> false_findings(telemetry::Telemetry& telemetry, int64_t now_ns,
             options.growth = kind.growth;
             const std::string project = fmt::format("clean{}-{}", &kind - clean_kinds, seed);
             must(load_corpus(telemetry, options, project, "project_" + project));
-            const auto findings = look_at(telemetry, options, "project_" + project);
+            const auto findings = find_problems(telemetry, options, "project_" + project);
             ++row.runs;
             row.findings += static_cast<int64_t>(findings.candidates.size());
             for (const auto& candidate : findings.candidates)
@@ -95,7 +96,7 @@ std::vector<Row> accuracy(telemetry::Telemetry& telemetry, int64_t now_ns, uint6
             options.to_ns = now_ns;
             const std::string project = row.fault + std::to_string(seed);
             must(load_corpus(telemetry, options, project, "project_" + project));
-            const auto findings = look_at(telemetry, options, "project_" + project);
+            const auto findings = find_problems(telemetry, options, "project_" + project);
             ++row.runs;
             row.findings += static_cast<int64_t>(findings.candidates.size());
             row.hits += std::any_of(findings.candidates.begin(), findings.candidates.end(),
@@ -142,7 +143,7 @@ int main(int argc, char** argv) {
     }
     if (!telemetry->loader().wait_loaded(telemetry->log_stats().next_sequence, std::chrono::minutes(20))) return 1;
     const auto began = clock.steady();
-    const auto findings = look_at(*telemetry, large, "project_large");
+    const auto findings = find_problems(*telemetry, large, "project_large");
     const double seconds = std::chrono::duration<double>(clock.steady() - began).count();
 
     json::Object table;

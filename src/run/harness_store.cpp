@@ -142,20 +142,32 @@ std::vector<sandbox::Mount> node_mounts(const std::string& npm) {
     return mounts;
 }
 
-// As npm wrote it down: whether a package has scripts that belong to its installation.
-Result<bool> has_install_scripts(const std::string& directory) {
+// The packages with scripts that belong to their installation, as npm recorded them.
+struct ScriptedPackages {
+    std::vector<std::string> required, optional;
+};
+
+Result<ScriptedPackages> packages_with_scripts(const std::string& directory) {
+    ScriptedPackages found;
     const auto text = read_file(directory + "/node_modules/.package-lock.json", 64 << 20);
-    if (!text.ok() && text.error().code == Code::not_found) return false;
+    if (!text.ok() && text.error().code == Code::not_found) return found;
     if (!text.ok()) return text.error();
     const json::Value lock = TRY(json::parse(text.value()));
     const json::Value* packages = lock.is_object() ? lock.get_object().if_contains("packages") : nullptr;
     if (packages == nullptr || !packages->is_object()) return corrupt("npm's list of packages cannot be read");
+    const auto is_set = [](const json::Value& package, std::string_view name) {
+        const json::Value* flag = package.is_object() ? package.get_object().if_contains(name) : nullptr;
+        return flag != nullptr && flag->is_bool() && flag->get_bool();
+    };
+    constexpr std::string_view folder = "node_modules/";
     for (const auto& entry : packages->get_object()) {
-        const json::Value* scripts =
-            entry.value().is_object() ? entry.value().get_object().if_contains("hasInstallScript") : nullptr;
-        if (scripts != nullptr && scripts->is_bool() && scripts->get_bool()) return true;
+        const std::string_view path = entry.key();
+        const size_t at = path.rfind(folder);
+        if (at == path.npos || !is_set(entry.value(), "hasInstallScript")) continue;
+        auto& list = is_set(entry.value(), "optional") ? found.optional : found.required;
+        list.emplace_back(path.substr(at + folder.size()));
     }
-    return false;
+    return found;
 }
 
 // Everybody may read it: the worker has another uid. Set-id bits mean nothing there and go.
@@ -188,13 +200,18 @@ Result<> give_tree(const std::string& directory, uid_t owner) {
 }
 
 // Scripts of packages run as the worker's uid, in a sandbox that can write the folder of the packages and nothing else.
-Result<> run_install_scripts(sandbox::Provider& provider, const std::string& directory) {
+Result<> run_install_scripts(sandbox::Provider& provider, const std::string& directory,
+                             const std::vector<std::string>& packages) {
+    if (packages.empty()) return {};
     const std::string npm = find_in_path("npm");
+    std::vector<std::string> argv{
+        npm, "rebuild", "--offline", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"};
+    if (file_exists("/usr/include/node/node.h"))
+        argv.push_back("--nodedir=/usr"); // else npm would download the headers
+    argv.push_back("--");
+    argv.insert(argv.end(), packages.begin(), packages.end());
     TRY(give_tree(directory, 1000));
-    auto ran = run_inside_sandbox(
-        provider, directory, true, node_mounts(npm),
-        {npm, "rebuild", "--offline", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"},
-        scripts_timeout_ms);
+    auto ran = run_inside_sandbox(provider, directory, true, node_mounts(npm), argv, scripts_timeout_ms);
     TRY(give_tree(directory, 0));
     if (!ran.ok()) return ran.error();
     if (!ran.value().good)
@@ -321,12 +338,16 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
     };
     note(fmt::format("installing {}", known->package));
     if (auto done = install_packages(making, *known, version, source); !done.ok()) return undo(done.error());
-    const auto scripts = has_install_scripts(making);
+    const auto scripts = packages_with_scripts(making);
     if (!scripts.ok()) return undo(scripts.error());
-    if (scripts.value()) {
+    if (!scripts.value().required.empty() || !scripts.value().optional.empty())
         note("running the install scripts of its packages in a sandbox");
-        if (auto done = run_install_scripts(provider, making); !done.ok()) return undo(done.error());
-    }
+    if (auto done = run_install_scripts(provider, making, scripts.value().required); !done.ok())
+        return undo(done.error());
+    // As npm does: an optional package that cannot be built is left out of use.
+    for (const std::string& package : scripts.value().optional)
+        if (auto done = run_install_scripts(provider, making, {package}); !done.ok())
+            note(fmt::format("the optional package {} is not built: {}", package, done.error().message));
     const std::string program = making + "/" + std::string(known->executable);
     if (!file_exists(program))
         return undo(corrupt(fmt::format("{} holds no program {}", known->package, known->executable)));

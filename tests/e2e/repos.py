@@ -97,8 +97,14 @@ def diff_of(shop, run):
 
 def files_with(directory, text):
     """Canary search: everything that the server wrote down, without the disks of sandboxes."""
-    files = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
-    return [str(path) for path in files if path.stat().st_size < 64 << 20 and text.encode() in path.read_bytes()]
+    found = []
+    for path in directory.rglob("*"):
+        try:
+            if path.is_file() and not path.is_symlink() and path.stat().st_size < 64 << 20 and text.encode() in path.read_bytes():
+                found.append(str(path))
+        except FileNotFoundError:  # a temporary file that the server renamed meanwhile
+            continue
+    return found
 
 
 def test_a_mirror_is_fetched_with_the_credential_and_says_what_went_wrong(binary, stack):
