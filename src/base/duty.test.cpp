@@ -29,7 +29,9 @@ TEST_CASE("a duty takes its first step at once and the next one when it is woken
 
 TEST_CASE("a wake during a step leads to another step") {
     std::counting_semaphore<> begun(0), may_end(0);
+    std::atomic<int> steps = 0;
     Duty duty({"test", duty_never}, [&]() -> Result<> {
+        ++steps;
         begun.release();
         may_end.acquire();
         return {};
@@ -41,6 +43,7 @@ TEST_CASE("a wake during a step leads to another step") {
     begun.acquire(); // the second step
     may_end.release();
     duty.stop();
+    CHECK(steps == 2);
 }
 
 TEST_CASE("a duty goes on at once while a step asks for it") {

@@ -196,14 +196,15 @@ TEST_CASE("objects that no git would make are not fetched; faults of form that o
     House house;
     const Repo repo = must(house.repos.create(house.world.admin, house.world.space, {.url = house.url()}));
     const auto fetch = [&](const std::string& mode_and_name, const std::string& author) {
-        shell(house.folder.path, "cd repos/shop.git; blob=$(echo x | git hash-object -w --stdin); printf '" +
+        shell(house.folder.path, "cd '" + house.own() +
+                                     "/shop.git'; blob=$(echo x | git hash-object -w --stdin); printf '" +
                                      mode_and_name +
-                                     "\\0' > ../../tree; perl -e 'print pack q(H40), shift' $blob >> ../../tree; "
-                                     "tree=$(git hash-object -w -t tree --literally ../../tree); printf 'tree "
+                                     "\\0' > ../../../tree; perl -e 'print pack q(H40), shift' $blob >> ../../../tree; "
+                                     "tree=$(git hash-object -w -t tree --literally ../../../tree); printf 'tree "
                                      "'$tree'\\nauthor " +
                                      author +
-                                     "\\ncommitter A <a@b> 1 +0000\\n\\nodd\\n' > ../../commit; git update-ref "
-                                     "refs/heads/odd $(git hash-object -w -t commit --literally ../../commit)");
+                                     "\\ncommitter A <a@b> 1 +0000\\n\\nodd\\n' > ../../../commit; git update-ref "
+                                     "refs/heads/odd $(git hash-object -w -t commit --literally ../../../commit)");
         return house.mirrors.fetch(repo.id);
     };
     CHECK(must(fetch("0100644 file", "A<a@b> 1 +051800")).refs == 3); // a zero and a time zone as of 2008

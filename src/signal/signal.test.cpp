@@ -372,15 +372,23 @@ TEST_CASE("an issue is opened on a forge once, or linked by its address") {
         door = {};
         const Issue made = must(shop.signal->issues.report(world.admin, world.space, shop.project.id, "ada",
                                                            {"Orders are lost", "seen twice", {}, {}, {}, {}}));
-        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "unavailable");
+        const std::string digest = must(shop.signal->forge_issue_draft(world.admin, made.id)).digest;
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = digest})) ==
+              "unavailable");
         shop.signal->set_forge_door(door);
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "invalid");
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = "0"})) ==
+              "conflict");
         CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {})) == "conflict");
-        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "unavailable");
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = digest})) ==
+              "unavailable");
         door.is_away = false;
-        const Issue opened = must(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"}));
+        const Issue opened =
+            must(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = digest}));
         CHECK(opened.forge_issue == "https://forge.example/shop/shop/issues/1");
         CHECK(door.said.starts_with("shop: Orders are lost\nseen twice"));
-        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "conflict");
+        CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = digest})) ==
+              "conflict");
         CHECK(door.opened == 1);
         CHECK(!must(shop.signal->unlink_forge_issue(world.admin, made.id)).forge_issue);
         for (const char* bad : {"javascript:alert(1)", "https://", "https://ada:pw@forge.example/1", "https://a b/1",
