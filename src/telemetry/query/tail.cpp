@@ -184,10 +184,12 @@ void Tail::hand_part(uint64_t id, Watcher& watcher, const Part& part) {
     scope.deadline = query_deadline;
     auto found = matching(watcher, scope);
     TailBatch batch;
-    if (found.ok())
+    if (found.ok()) {
         batch = std::move(found).value();
-    else
+    } else {
+        log(Level::warning, "a live tail misses spans", {{"why", found.error().message}});
         batch.dropped = static_cast<int64_t>(part.ids.size());
+    }
     // Times of blocks overlap; what belongs to another block comes with that one.
     std::erase_if(batch.spans,
                   [&](const SpanRow& row) { return !part.ids.contains(tail_identity(row.trace_id, row.span_id)); });
