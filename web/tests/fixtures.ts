@@ -1,5 +1,6 @@
 // Shared by the specs: one server per worker, a logged-in page, and the API as the same user.
 
+import { join } from "node:path";
 import {
   type APIRequestContext,
   type Browser,
@@ -90,4 +91,12 @@ let counter = 0;
 export function unique(name: string): string {
   counter += 1;
   return `${name}-${process.pid}-${counter}`;
+}
+
+/** The folder of the default space's repositories on the server itself. */
+export async function repos_folder(admin: Person, server: Server): Promise<string> {
+  const spaces = await admin.send<{ id: string; name: string }[]>("GET", "/v1/spaces");
+  const space = spaces.find((one) => one.name === "default");
+  if (!space) throw new Error("there is no space named default");
+  return join(server.directory, "repos", space.id);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
-import { expect, type Person, test, unique } from "./fixtures";
+import { expect, type Person, repos_folder, test, unique } from "./fixtures";
 
 const slow = { timeout: 120_000 };
 
@@ -27,15 +27,15 @@ const basket = `class Basket:
 `;
 
 /** A repository on the server itself. */
-function make_repo(data: string, name: string): string {
+function make_repo(folder: string, name: string): string {
   const work = mkdtempSync(join(tmpdir(), "hone-repo-"));
   git(work, "init");
   writeFileSync(join(work, "basket.py"), basket);
   writeFileSync(join(work, "README.md"), "# Shop\n");
   git(work, "add", ".");
   git(work, "commit", "-m", "First");
-  mkdirSync(join(data, "repos"), { recursive: true });
-  const bare = join(data, "repos", `${name}.git`);
+  mkdirSync(folder, { recursive: true });
+  const bare = join(folder, `${name}.git`);
   git(work, "clone", "--bare", ".", bare);
   rmSync(work, { recursive: true });
   return `file://${bare}`;
@@ -90,7 +90,7 @@ const changes = (page: Page) => page.getByRole("region", { name: "Changes" });
 test("a pushed branch is read, sent back, compared and approved", async ({ page, admin, server }) => {
   test.setTimeout(400_000);
   const name = unique("shop");
-  const { artifact } = await start_run(admin, make_repo(server.directory, name), name);
+  const { artifact } = await start_run(admin, make_repo(await repos_folder(admin, server), name), name);
 
   await page.goto("/s/default/inbox?kind=branch");
   const row = page.getByRole("row").filter({ hasText: name });
@@ -153,7 +153,7 @@ test("a pushed branch is read, sent back, compared and approved", async ({ page,
 test("of ten thousand lines only the visible ones are drawn", async ({ page, admin, server }) => {
   test.setTimeout(300_000);
   const name = unique("large");
-  const { artifact } = await start_run(admin, make_repo(server.directory, name), name);
+  const { artifact } = await start_run(admin, make_repo(await repos_folder(admin, server), name), name);
   await page.goto(`/s/default/inbox/${artifact}?at=big.py:new:9000`);
   const lines = changes(page);
   await expect(lines.getByText('value_9000 = compute("name 9000", 9000)')).toBeVisible(slow);
@@ -171,10 +171,10 @@ test("of ten thousand lines only the visible ones are drawn", async ({ page, adm
   await check_page(page);
 });
 
-test("a repository is added, fetched and deleted", async ({ page, server }) => {
+test("a repository is added, fetched and deleted", async ({ page, admin, server }) => {
   test.setTimeout(120_000);
   const name = unique("kept");
-  const url = make_repo(server.directory, name);
+  const url = make_repo(await repos_folder(admin, server), name);
   await page.goto("/s/default/repos");
   await page.getByRole("button", { name: "Add repository" }).click();
   const dialog = page.getByRole("dialog");
@@ -198,7 +198,7 @@ test("a repository is added, fetched and deleted", async ({ page, server }) => {
 test("the Inbox works with the keyboard only", async ({ page, admin, server }) => {
   test.setTimeout(300_000);
   const name = unique("typed");
-  const url = make_repo(server.directory, name);
+  const url = make_repo(await repos_folder(admin, server), name);
   const first = await start_run(admin, url, name);
   await start_run(admin, url, name);
   const press = (keys: string) => page.keyboard.press(keys);

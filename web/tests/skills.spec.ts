@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check_page } from "./axe";
-import { expect, test, unique } from "./fixtures";
+import { expect, repos_folder, test, unique } from "./fixtures";
 
 const canary = "ghp_canary_9f3a7c51e2d84b60";
 
@@ -112,7 +112,7 @@ test("variables and hosts of a custom skill are edited and removed", async ({ pa
 });
 
 /** A repository on the server itself, with a skill in the folder `tidy`. */
-function make_repo(data: string, name: string): string {
+function make_repo(folder: string, name: string): string {
   const work = mkdtempSync(join(tmpdir(), "hone-skill-"));
   const git = (...args: string[]) =>
     execFileSync("git", ["-C", work, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], {
@@ -124,8 +124,8 @@ function make_repo(data: string, name: string): string {
   writeFileSync(join(work, "tidy", "SKILL.md"), "---\nname: tidy\ndescription: Tidies up.\n---\nUse tabs.\n");
   git("add", ".");
   git("commit", "-m", "First");
-  mkdirSync(join(data, "repos"), { recursive: true });
-  const bare = join(data, "repos", `${name}.git`);
+  mkdirSync(folder, { recursive: true });
+  const bare = join(folder, `${name}.git`);
   git("clone", "--bare", ".", bare);
   rmSync(work, { recursive: true });
   return `file://${bare}`;
@@ -134,7 +134,7 @@ function make_repo(data: string, name: string): string {
 test("a custom skill takes its folder from a git repository", async ({ page, admin, server }) => {
   test.setTimeout(120_000);
   const name = unique("tidy");
-  const url = make_repo(server.directory, name);
+  const url = make_repo(await repos_folder(admin, server), name);
   const { id } = await admin.send<{ id: string }>("POST", "/v1/skills", { name, type: "custom" });
   await page.goto(`/s/default/skills/${id}`);
   const folder = page.getByRole("region", { name: "Folder" });
