@@ -121,8 +121,8 @@ Result<std::string> Store::key(const std::string& folder) const {
     const std::string path = folder + "/key";
     auto key = read_file(path, 64);
     if (!key.ok() && key.error().code == Code::not_found) {
-        // Made under an exclusive name first: two processes that start together must agree on one key.
-        const std::string fresh = path + "." + std::to_string(::getpid());
+        // Made under a name of its own first: threads and processes that start together must agree on one key.
+        const std::string fresh = path + "." + make_ulid(SystemClock().now());
         TRY(write_file(fresh, crypto::random_bytes(32)));
         if (::link(fresh.c_str(), path.c_str()) != 0 && errno != EEXIST) return system_error("create " + path, errno);
         ::unlink(fresh.c_str());
