@@ -1,4 +1,4 @@
-// Invites: one link, one use, for whoever proves to be meant.
+// Invites: one link, one use, for the invited address only.
 #include "access/testing.h"
 
 #include <thread>

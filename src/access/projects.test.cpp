@@ -44,7 +44,7 @@ TEST_CASE("in a restricted project only bindings count, but those who may bind d
         const ProjectId id = world.add_project(ada, world.space, "secret", true).id;
         const auto find = [&](const Caller& caller) { return outcome(projects.find(caller, world.space, id.text())); };
 
-        CHECK(find(ada) == "ok"); // whoever makes it gets in
+        CHECK(find(ada) == "ok"); // its creator is bound to it
         CHECK(find(bob) == "not_found");
         CHECK(outcome(projects.find(bob, world.space, "secret")) == "not_found");
         CHECK(outcome(projects.update(bob, id, {.name = "x"})) == "not_found");

@@ -32,7 +32,7 @@ struct InstalledHarness {
 // Where the programs lie inside a sandbox.
 constexpr std::string_view harness_mount = "/opt/harness";
 
-// The variables that npm gets from whoever installs: registry, proxy and authorities.
+// The variables of the caller that npm gets: registry, proxy and authorities.
 std::vector<std::string> npm_environment(const std::string& home);
 
 class HarnessStore {

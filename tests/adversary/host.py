@@ -74,8 +74,8 @@ HOSTILE = """#!/bin/sh
     echo ran
     env
     cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'
-    cat "$HOME/.npmrc" /root/.npmrc SECRET_FILE 2>&1
-    (curl -s -m 3 http://127.0.0.1:7070/ || curl -s -m 3 https://registry.npmjs.org/) 2>&1
+    cat "$HOME/.npmrc" ~root/.npmrc SECRET_FILE 2>&1
+    (curl -s -m 3 http://127.0.0.1:7070/ || curl -s -m 3 https://registry.example.com/) 2>&1
     echo owned > HOST_FILE
     echo owned > DATA_FILE
     echo code: $?

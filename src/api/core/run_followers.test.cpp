@@ -103,7 +103,7 @@ std::vector<std::string> numbers(size_t count) {
 
 } // namespace
 
-TEST_CASE("all followers of a run hear everything once and in order, whoever came when and reads how fast") {
+TEST_CASE("every follower of a run receives every event once and in order, however late and slow it is") {
     for_each_world([](World& world) {
         Stage stage(world);
         const run::RunId run = stage.add_run(), other = stage.add_run();

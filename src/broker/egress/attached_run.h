@@ -32,7 +32,7 @@ struct Decision {
     std::string rule;
     std::string reason;
     std::vector<std::string> secret_names; // put into this request
-    int64_t number = 0;                    // of whoever wrote it down
+    int64_t number = 0;                    // of the record of the decision
 };
 // How an allowed request ended.
 struct Outcome {

@@ -641,7 +641,7 @@ TEST_CASE("the server's own API is reached with the run's key and no other") {
     CHECK(stage.must_post("/mcpx", "x").status == 404);
 }
 
-TEST_CASE("calls are told with their texts to whoever traces them") {
+TEST_CASE("calls are reported with their texts to the tracer") {
     ScriptedModel model;
     Stage stage(model.url + "/play/text");
     stage.must_post("/anthropic/v1/messages", shots[1].body);

@@ -46,7 +46,7 @@ bool GitGate::covers(std::string_view path) {
     return path.starts_with(prefix);
 }
 
-// Git's client shows plain text to whoever sits before it.
+// Git's client prints a plain text for its user.
 bool GitGate::refuse(int status, const std::string& message) {
     static_cast<void>(send_answer(m_client, status, "text/plain; charset=utf-8", message + "\n", true,
                                   m_gateway.m_options.idle_timeout));

@@ -223,7 +223,7 @@ std::string ModelExchange::prepare(const ModelRequest& request, std::string body
     return body;
 }
 
-// Everything of the request but its body; holds the credential, so whoever gets it wipes it.
+// Everything of the request but its body; holds the credential, so its receiver wipes it.
 Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint,
                                                 size_t length) {
     RequestHead sent;

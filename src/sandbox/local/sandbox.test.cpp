@@ -321,7 +321,7 @@ TEST_CASE("a slow reader makes the command wait when the spec says so") {
     CHECK(sandbox.value()->destroy().ok());
 }
 
-TEST_CASE("a direct stdout is a pipe to whoever takes it, and is kept nowhere") {
+TEST_CASE("a direct stdout is a pipe to its reader, and is not stored") {
     Folder folder;
     auto provider = open_local_provider({folder.path, hone_program()});
     REQUIRE(provider.ok());

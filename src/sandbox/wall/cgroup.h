@@ -31,8 +31,9 @@ struct CgroupHost {
     static CgroupHost probe(bool prepare);
 };
 
-// Removes empty groups of sandboxes made before that, whoever made them: when a server's data are gone, nobody else
-// does. Safe beside other servers: a group in use is not empty for long, and the kernel keeps those that are not empty.
+// Removes empty groups of sandboxes made before that, of any server: when the data of a server are deleted, no other
+// step does. Safe beside other servers: a group in use is not empty for long, and the kernel keeps those that are not
+// empty.
 int64_t remove_empty_groups(const CgroupHost& host, Time before);
 
 struct CgroupUse {

@@ -9,7 +9,7 @@ inline constexpr Example sessions_examples[] = {
     {"POST /v1/login", "", R"({"email":"admin@localhost","password":"correct horse battery"})"},
     {.route = "POST /v1/logout", .people_only = true},
     {"GET /v1/me"},
-    {.route = "PATCH /v1/me", .body = R"({"name":"Somebody Else"})", .people_only = true},
+    {.route = "PATCH /v1/me", .body = R"({"name":"Ada Lovelace"})", .people_only = true},
     {.route = "POST /v1/me/password",
      .body = R"({"current_password":"correct horse battery","new_password":"a new long password"})",
      .people_only = true},
