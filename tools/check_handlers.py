@@ -62,7 +62,7 @@ def self_test() -> list[str]:
     failed = [f"self-test: {what} is not found" for what, line in bad.items() if not any(what in p for p in problems_in("x.cpp", line))]
     good = ('const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));\n'
             '// SELECT id FROM runs: caller.require(\n'
-            'route<run_sql>("POST", "/v1/sql", need(project_read), "SQL query inside one project.")\n')
+            'route<run_sql>("POST", "/v1/sql", need(project_read), "Run an SQL query over one project.")\n')
     failed += [f"self-test: refused by mistake: {p}" for p in problems_in("x.cpp", good)]
     return failed
 

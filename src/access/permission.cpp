@@ -12,21 +12,21 @@ constexpr PermissionRow table[] = {
     {space_read, "See the space and its settings.", false, Role::viewer},
     {space_update, "Rename the space, change its settings.", false, Role::admin},
     {space_delete, "Delete the space with everything in it.", false, Role::owner},
-    {member_read, "See who is a member.", false, Role::viewer},
+    {member_read, "See the members of the space.", false, Role::viewer},
     {member_manage, "Invite people, change roles, remove members.", false, Role::admin},
-    {project_read, "See projects and what they hold.", false, Role::viewer},
+    {project_read, "See projects and their data.", false, Role::viewer},
     {project_create, "Create projects.", false, Role::member},
     {project_update, "Rename projects, change their settings.", false, Role::member},
     {project_delete, "Delete projects with all their data.", false, Role::admin},
     {project_bind, "Decide who sees a restricted project.", false, Role::admin},
     {trace_write, "Send traces, create projects by sending.", false, Role::member},
     {trace_delete, "Delete traces and evals.", false, Role::admin},
-    {eval_write, "Label and score spans, traces and sessions.", false, Role::annotator},
+    {eval_write, "Label and score spans, traces and chat sessions.", false, Role::annotator},
     {preset_read, "See presets.", false, Role::viewer},
     {preset_write, "Create, change and delete presets.", false, Role::member},
     {run_read, "See runs, transcripts and artifacts.", false, Role::viewer},
-    {run_start, "Start sessions, talk to them, cancel runs.", false, Role::member},
-    {artifact_review, "Approve and reject what runs leave.", false, Role::member},
+    {run_start, "Start sessions, send follow-ups, cancel runs.", false, Role::member},
+    {artifact_review, "Approve and reject artifacts of runs.", false, Role::member},
     {key_create, "Create, list, rotate and revoke own API keys.", false, Role::viewer},
     {key_manage, "Create service keys; see, rotate and revoke all keys of the space.", false, Role::admin},
     {audit_read, "Read the audit log of the space.", false, Role::admin},
@@ -35,9 +35,9 @@ constexpr PermissionRow table[] = {
     {secret_write, "Set, replace and delete the secrets of skills.", false, Role::admin},
     {automation_read, "See automations and their history.", false, Role::viewer},
     {automation_write, "Create, change, pause and delete automations, run them now.", false, Role::member},
-    {monitor_read, "See monitors, their history and where they notify.", false, Role::viewer},
+    {monitor_read, "See monitors, their history and the destinations of notices.", false, Role::viewer},
     {monitor_write, "Create, change, mute and delete monitors and destinations of notices.", false, Role::member},
-    {issue_read, "See issues and how Signal found them.", false, Role::viewer},
+    {issue_read, "See issues and the settings of Signal.", false, Role::viewer},
     {issue_write, "Report, assign, merge, mute, resolve and dismiss issues, comment on them.", false, Role::annotator},
     {repo_read, "See repositories and pull requests.", false, Role::viewer},
     {repo_write, "Register repositories, fetch and delete their mirrors.", false, Role::admin},
@@ -60,15 +60,15 @@ std::span<const PermissionRow> permission_table() {
 std::string_view role_doc(Role role) {
     switch (role) {
     case Role::viewer:
-        return "Sees everything in the space that is not restricted.";
+        return "Sees everything in the space but restricted projects.";
     case Role::annotator:
         return "A viewer who labels traces and works through annotation queues.";
     case Role::member:
-        return "Creates and changes projects, starts work.";
+        return "Creates and changes projects, starts runs.";
     case Role::admin:
         return "Manages members, keys and settings of the space.";
     case Role::owner:
-        return "Holds every permission in the space, deleting it included.";
+        return "Has every permission in the space, including its deletion.";
     }
     return "";
 }

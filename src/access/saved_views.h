@@ -20,11 +20,11 @@ struct SavedView {
     Time created_at{};
     Time updated_at{};
     static constexpr std::tuple fields{
-        Field{"page", &SavedView::page, "The list it is of: traces or sessions."},
+        Field{"page", &SavedView::page, "List that the view belongs to: traces or sessions."},
         Field{"name", &SavedView::name, ""},
         Field{"query", &SavedView::query, "filter=…&range=…, as in the address of the page."},
-        Field{"is_default", &SavedView::is_default, "Shown when the page is opened without anything chosen."},
-        Field{"saved_by", &SavedView::saved_by, "Who saved it last."},
+        Field{"is_default", &SavedView::is_default, "Shown when the page is opened without a filter or range."},
+        Field{"saved_by", &SavedView::saved_by, "Name of the user or key that saved it last."},
         Field{"created_at", &SavedView::created_at, ""},
         Field{"updated_at", &SavedView::updated_at, ""},
     };

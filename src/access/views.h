@@ -17,7 +17,7 @@ struct User {
     std::optional<Time> last_login_at;
     static constexpr std::tuple fields{
         Field{"id", &User::id, ""},
-        Field{"email", &User::email, "Lower-case; the name to log in with."},
+        Field{"email", &User::email, "Lower-case; used to log in."},
         Field{"name", &User::name, ""},
         Field{"installation_owner", &User::installation_owner, "May manage users, spaces and backups."},
         Field{"disabled", &User::disabled, "Cannot log in; its keys do not work."},
@@ -39,7 +39,7 @@ struct Space {
         Field{"description", &Space::description, ""},
         Field{"created_at", &Space::created_at, ""},
         Field{"role", &Space::role, "The caller's role."},
-        Field{"permissions", &Space::permissions, "What the caller may do in this space."},
+        Field{"permissions", &Space::permissions, "Permissions of the caller in this space."},
     };
 };
 
@@ -83,7 +83,7 @@ struct Invite {
         Field{"space_id", &Invite::space_id, ""},
         Field{"email", &Invite::email, ""},
         Field{"role", &Invite::role, ""},
-        Field{"created_by", &Invite::created_by, "The user or key that made it."},
+        Field{"created_by", &Invite::created_by, "Name of the user or key that created it."},
         Field{"created_at", &Invite::created_at, ""},
         Field{"expires_at", &Invite::expires_at, ""},
         Field{"state", &Invite::state, ""},
@@ -103,7 +103,8 @@ struct InviteInfo {
         Field{"role", &InviteInfo::role, ""},
         Field{"space_name", &InviteInfo::space_name, ""},
         Field{"expires_at", &InviteInfo::expires_at, ""},
-        Field{"user_exists", &InviteInfo::user_exists, "Accept with the password of the existing account."},
+        Field{"user_exists", &InviteInfo::user_exists,
+              "An account with this address exists; accept with its password."},
     };
 };
 
@@ -121,7 +122,7 @@ struct Project {
         Field{"description", &Project::description, ""},
         Field{"space_id", &Project::space_id, ""},
         Field{"restricted", &Project::restricted, "Only users and keys with a binding see it."},
-        Field{"retention_days", &Project::retention_days, "Days spans are kept; null: the server's default."},
+        Field{"retention_days", &Project::retention_days, "Days before spans are deleted; null: the server's default."},
         Field{"created_at", &Project::created_at, ""},
     };
 };
@@ -170,10 +171,10 @@ struct Key {
         Field{"id", &Key::id, ""},
         Field{"name", &Key::name, ""},
         Field{"kind", &Key::kind, "personal: acts as its user; service: has a role of its own."},
-        Field{"prefix", &Key::prefix, "The first characters, to recognise it by."},
-        Field{"space_id", &Key::space_id, "The one space it works in."},
-        Field{"user_id", &Key::user_id, "Of a personal key."},
-        Field{"role", &Key::role, "Of a service key."},
+        Field{"prefix", &Key::prefix, "First characters of the key, to recognise it."},
+        Field{"space_id", &Key::space_id, "The only space that the key works in."},
+        Field{"user_id", &Key::user_id, "User of a personal key."},
+        Field{"role", &Key::role, "Role of a service key."},
         Field{"scopes", &Key::scopes, "Permission names, or all, or read."},
         Field{"created_by", &Key::created_by, ""},
         Field{"created_at", &Key::created_at, ""},
@@ -198,9 +199,9 @@ struct LoginSession {
         Field{"created_at", &LoginSession::created_at, ""},
         Field{"last_seen_at", &LoginSession::last_seen_at, "To within a minute."},
         Field{"expires_at", &LoginSession::expires_at, ""},
-        Field{"peer", &LoginSession::peer, "Address it was made from."},
+        Field{"peer", &LoginSession::peer, "Address of the client that logged in."},
         Field{"user_agent", &LoginSession::user_agent, ""},
-        Field{"current", &LoginSession::current, "The one this request came with."},
+        Field{"current", &LoginSession::current, "The login of this request."},
     };
 };
 
@@ -226,11 +227,11 @@ struct AuditEntry {
         Field{"actor_id", &AuditEntry::actor_id, ""},
         Field{"actor_name", &AuditEntry::actor_name, ""},
         Field{"action", &AuditEntry::action, "Resource and action: project_create."},
-        Field{"target", &AuditEntry::target, "Id of what was acted on."},
+        Field{"target", &AuditEntry::target, "Id of the changed object."},
         Field{"details", &AuditEntry::details, ""},
         Field{"peer", &AuditEntry::peer, ""},
         Field{"request_id", &AuditEntry::request_id, ""},
-        Field{"prev_hash", &AuditEntry::prev_hash, "Hash of the entry before."},
+        Field{"prev_hash", &AuditEntry::prev_hash, "Hash of the previous entry."},
         Field{"hash", &AuditEntry::hash, "BLAKE2b over this entry and prev_hash."},
     };
 };
@@ -242,10 +243,10 @@ struct AuditVerification {
     std::optional<int64_t> first_bad_seq;
     std::string message;
     static constexpr std::tuple fields{
-        Field{"ok", &AuditVerification::ok, "Every entry is there and unchanged."},
+        Field{"ok", &AuditVerification::ok, "No entry is missing or changed."},
         Field{"entries", &AuditVerification::entries, "Entries checked."},
         Field{"head_hash", &AuditVerification::head_hash,
-              "Hash of the newest entry; note it elsewhere to detect a cut log."},
+              "Hash of the newest entry; keep a copy elsewhere to detect a shortened log."},
         Field{"first_bad_seq", &AuditVerification::first_bad_seq, ""},
         Field{"message", &AuditVerification::message, ""},
     };

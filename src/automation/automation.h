@@ -58,13 +58,14 @@ struct Trigger {
     std::optional<std::string> monitor;
     static constexpr std::tuple fields{
         Field{"type", &Trigger::type, "cron, metric, monitor or webhook."},
-        Field{"schedule", &Trigger::schedule, "cron: five fields, six with seconds first, or @hourly and its like."},
+        Field{"schedule", &Trigger::schedule,
+              "cron: five fields, six with seconds first, or a shorthand such as @hourly."},
         Field{"time_zone", &Trigger::time_zone, "cron: a name like Europe/Berlin; UTC if not given."},
-        Field{"metric", &Trigger::metric, "metric: what is measured over the window."},
+        Field{"metric", &Trigger::metric, "metric: the metric, computed over the window."},
         Field{"filter", &Trigger::filter, "metric: only spans that match this filter."},
         Field{"comparator", &Trigger::comparator, "metric: above, at_least, below or at_most the threshold."},
         Field{"threshold", &Trigger::threshold,
-              "metric: as the metric's unit; latencies in milliseconds, cost in USD."},
+              "metric: in the unit of the metric; latencies in milliseconds, cost in USD."},
         Field{"window_seconds", &Trigger::window_seconds, "metric: 60 to 604800; 900 if not given."},
         Field{"every_seconds", &Trigger::every_seconds, "metric: how often it is evaluated; 60 if not given."},
         Field{"for_seconds", &Trigger::for_seconds, "metric: how long the condition must be true; 0 if not given."},
@@ -72,7 +73,7 @@ struct Trigger {
               "metric: with fewer spans the value is ignored; 1 if not given."},
         Field{"eval_name", &Trigger::eval_name, "metric: for eval_rate and eval_score."},
         Field{"eval_label", &Trigger::eval_label, "metric: for eval_rate, the label whose share is measured."},
-        Field{"monitor", &Trigger::monitor, "monitor: id of the monitor that must go to triggered."},
+        Field{"monitor", &Trigger::monitor, "monitor: id of the monitor; fires when its state becomes triggered."},
     };
 };
 
@@ -105,7 +106,8 @@ struct DayBudget {
         Field{"tokens_per_day", &DayBudget::tokens_per_day, "Tokens of all its runs per day (UTC); null: no limit."},
         Field{"cost_micro_usd_per_day", &DayBudget::cost_micro_usd_per_day,
               "Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit."},
-        Field{"soft_percent", &DayBudget::soft_percent, "At this share workers are notified to finish, 1 to 100."},
+        Field{"soft_percent", &DayBudget::soft_percent,
+              "From this percentage on, requests carry a notice to finish; 1 to 100."},
     };
 };
 
@@ -180,18 +182,19 @@ struct Slot {
     std::optional<Time> acted_at;
     static constexpr std::tuple fields{
         Field{"id", &Slot::id, "Id."},
-        Field{"automation_id", &Slot::automation_id, "Automation."},
-        Field{"due_key", &Slot::due_key, "What makes this moment one: time, crossing, transition or delivery."},
-        Field{"due_at", &Slot::due_at, "When it was due."},
+        Field{"automation_id", &Slot::automation_id, "Id of the automation."},
+        Field{"due_key", &Slot::due_key,
+              "Key that makes this entry unique: its time, threshold crossing, state change or delivery."},
+        Field{"due_at", &Slot::due_at, "Scheduled time."},
         Field{"outcome", &Slot::outcome, "due, fired, skipped or failed."},
-        Field{"reason", &Slot::reason, "Why it was skipped, waits or failed."},
-        Field{"note", &Slot::note, "The same in words, where there is more to say."},
-        Field{"run_id", &Slot::run_id, "The run that it started."},
-        Field{"run_state", &Slot::run_state, "How that run ended."},
-        Field{"values", &Slot::values, "What the trigger saw; the worker finds it in /hone/trigger.json."},
-        Field{"by_hand", &Slot::by_hand, "A person ran it now."},
-        Field{"created_at", &Slot::created_at, "When the row was written."},
-        Field{"acted_at", &Slot::acted_at, "When it got its outcome."},
+        Field{"reason", &Slot::reason, "Why it was skipped, is waiting or failed."},
+        Field{"note", &Slot::note, "Details of the reason, as text."},
+        Field{"run_id", &Slot::run_id, "Run that it started."},
+        Field{"run_state", &Slot::run_state, "Final state of that run."},
+        Field{"values", &Slot::values, "Values of the trigger; the run reads them from /hone/trigger.json."},
+        Field{"by_hand", &Slot::by_hand, "Started by a person."},
+        Field{"created_at", &Slot::created_at, "Time of creation."},
+        Field{"acted_at", &Slot::acted_at, "Time of the outcome."},
     };
 };
 
@@ -225,32 +228,33 @@ struct Automation {
     std::optional<std::string> hook_secret;
     static constexpr std::tuple fields{
         Field{"id", &Automation::id, "Id."},
-        Field{"space_id", &Automation::space_id, "Space."},
+        Field{"space_id", &Automation::space_id, "Id of the space."},
         Field{"project_id", &Automation::project_id, "Project its runs are bound to."},
-        Field{"project_name", &Automation::project_name, "Its name."},
+        Field{"project_name", &Automation::project_name, "Name of the project."},
         Field{"name", &Automation::name, "Unique in its space."},
-        Field{"description", &Automation::description, "What it is for."},
+        Field{"description", &Automation::description, "Purpose, as text."},
         Field{"preset_id", &Automation::preset_id, "Preset of its runs."},
-        Field{"preset_name", &Automation::preset_name, "Its name; null when it was deleted."},
-        Field{"prompt", &Automation::prompt, "The prompt of each run; a template."},
-        Field{"trigger", &Automation::trigger, "What fires it."},
+        Field{"preset_name", &Automation::preset_name, "Name of the preset; null after it was deleted."},
+        Field{"prompt", &Automation::prompt, "Template of the prompt of each run."},
+        Field{"trigger", &Automation::trigger, "Trigger that fires it."},
         Field{"paused", &Automation::paused, "Scheduled times are recorded and skipped."},
         Field{"pause_reason", &Automation::pause_reason, "Why it is paused."},
         Field{"overlap", &Automation::overlap, "What happens at a scheduled time while a run is active."},
-        Field{"catch_up", &Automation::catch_up, "cron: what becomes of moments missed while no server was running."},
-        Field{"cool_off_seconds", &Automation::cool_off_seconds, "It does not fire again within this time."},
-        Field{"budget", &Automation::budget, "What its runs may spend per day."},
-        Field{"spent_today", &Automation::spent_today, "What they have spent."},
-        Field{"failure_limit", &Automation::failure_limit, "So many failures in a row pause it; 0: never."},
-        Field{"failure_streak", &Automation::failure_streak, "Failures in a row by now."},
-        Field{"managed_by", &Automation::managed_by, "The part of Hone that it belongs to, such as signal."},
-        Field{"created_by", &Automation::created_by, "Whose rights its runs have."},
-        Field{"created_at", &Automation::created_at, "When it was made."},
-        Field{"updated_at", &Automation::updated_at, "When it was changed last."},
+        Field{"catch_up", &Automation::catch_up, "cron: how scheduled times missed while no server ran are handled."},
+        Field{"cool_off_seconds", &Automation::cool_off_seconds, "Least time between two firings."},
+        Field{"budget", &Automation::budget, "Budget of all its runs per day."},
+        Field{"spent_today", &Automation::spent_today, "Usage of its runs today."},
+        Field{"failure_limit", &Automation::failure_limit, "It is paused after this many failures in a row; 0: never."},
+        Field{"failure_streak", &Automation::failure_streak, "Number of failures in a row."},
+        Field{"managed_by", &Automation::managed_by, "Component of Hone that manages it, such as signal."},
+        Field{"created_by", &Automation::created_by, "User or key whose permissions its runs have."},
+        Field{"created_at", &Automation::created_at, "Time of creation."},
+        Field{"updated_at", &Automation::updated_at, "Time of the last change."},
         Field{"last_slot", &Automation::last_slot, "Its newest slot: a scheduled time and its outcome."},
-        Field{"next_at", &Automation::next_at, "cron: the next firing. metric: the next look."},
-        Field{"hook_path", &Automation::hook_path, "webhook: the address that takes deliveries."},
-        Field{"hook_secret", &Automation::hook_secret, "webhook: signs deliveries. Shown once, when it is made."},
+        Field{"next_at", &Automation::next_at, "cron: the next firing. metric: the next evaluation."},
+        Field{"hook_path", &Automation::hook_path, "webhook: path that accepts deliveries."},
+        Field{"hook_secret", &Automation::hook_secret,
+              "webhook: secret that signs deliveries. Shown once, when it is created."},
     };
 };
 
@@ -270,17 +274,18 @@ struct NewAutomation {
     Defaulted<bool> paused = false;
     static constexpr std::tuple fields{
         Field{"name", &NewAutomation::name, "Unique in the space."},
-        Field{"description", &NewAutomation::description, "What it is for."},
+        Field{"description", &NewAutomation::description, "Purpose, as text."},
         Field{"project", &NewAutomation::project, "Id or name of the project its runs are bound to."},
         Field{"preset", &NewAutomation::preset, "Id or name of the preset of its runs."},
-        Field{"prompt", &NewAutomation::prompt, "The prompt of each run. `{{window.from}}` and other variables."},
-        Field{"trigger", &NewAutomation::trigger, "What fires it."},
+        Field{"prompt", &NewAutomation::prompt,
+              "Template of the prompt of each run, with variables such as `{{window.from}}`."},
+        Field{"trigger", &NewAutomation::trigger, "Trigger that fires it."},
         Field{"overlap", &NewAutomation::overlap, "skip (if not given), queue or parallel."},
         Field{"catch_up", &NewAutomation::catch_up, "coalesce (if not given), all or none."},
         Field{"cool_off_seconds", &NewAutomation::cool_off_seconds, "0 to 2592000; 0 if not given."},
-        Field{"budget", &NewAutomation::budget, "What its runs may spend per day."},
+        Field{"budget", &NewAutomation::budget, "Budget of all its runs per day."},
         Field{"failure_limit", &NewAutomation::failure_limit, "0 (never pause) to 100; 5 if not given."},
-        Field{"paused", &NewAutomation::paused, "Whether it begins paused."},
+        Field{"paused", &NewAutomation::paused, "Whether it is created paused."},
     };
 };
 
@@ -299,15 +304,15 @@ struct AutomationChange {
     std::optional<bool> paused{};
     static constexpr std::tuple fields{
         Field{"name", &AutomationChange::name, "Unique in the space."},
-        Field{"description", &AutomationChange::description, "What it is for."},
+        Field{"description", &AutomationChange::description, "Purpose, as text."},
         Field{"project", &AutomationChange::project, "Id or name of the project its runs are bound to."},
         Field{"preset", &AutomationChange::preset, "Id or name of the preset of its runs."},
-        Field{"prompt", &AutomationChange::prompt, "The prompt of each run; a template."},
-        Field{"trigger", &AutomationChange::trigger, "All of it."},
+        Field{"prompt", &AutomationChange::prompt, "Template of the prompt of each run."},
+        Field{"trigger", &AutomationChange::trigger, "Replaces the whole trigger."},
         Field{"overlap", &AutomationChange::overlap, "skip, queue or parallel."},
         Field{"catch_up", &AutomationChange::catch_up, "coalesce, all or none."},
         Field{"cool_off_seconds", &AutomationChange::cool_off_seconds, "0 to 2592000."},
-        Field{"budget", &AutomationChange::budget, "All of it."},
+        Field{"budget", &AutomationChange::budget, "Replaces the whole budget."},
         Field{"failure_limit", &AutomationChange::failure_limit, "0 (never pause) to 100."},
         Field{"paused", &AutomationChange::paused, "Pauses or resumes it."},
     };

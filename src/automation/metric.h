@@ -26,11 +26,11 @@ struct Watch {
     Defaulted<int64_t> samples = int64_t{0};
     std::optional<Time> looked_at;
     static constexpr std::tuple fields{
-        Field{"since", &Watch::since, "The condition holds since."},
+        Field{"since", &Watch::since, "Time since which the condition is true."},
         Field{"fired", &Watch::fired, "It has fired for this crossing."},
-        Field{"value", &Watch::value, "As it was at the last look."},
-        Field{"samples", &Watch::samples, "Spans of the last look."},
-        Field{"looked_at", &Watch::looked_at, "When that was."},
+        Field{"value", &Watch::value, "Value at the last evaluation."},
+        Field{"samples", &Watch::samples, "Spans in the last evaluation."},
+        Field{"looked_at", &Watch::looked_at, "Time of the last evaluation."},
     };
 };
 // One look: true when the trigger fires. It fires once for each crossing, after the condition has held long enough.
@@ -42,7 +42,7 @@ struct PreviewPoint {
     int64_t samples = 0;
     static constexpr std::tuple fields{
         Field{"time", &PreviewPoint::time, "End of the window."},
-        Field{"value", &PreviewPoint::value, "The metric over the window before it; null: no data."},
+        Field{"value", &PreviewPoint::value, "Value of the metric in the window that ends then; null: no data."},
         Field{"samples", &PreviewPoint::samples, "Spans in that window."},
     };
 };
@@ -52,10 +52,10 @@ struct PreviewFiring {
     SlotReason reason = SlotReason::none;
     std::optional<double> value;
     static constexpr std::tuple fields{
-        Field{"due_at", &PreviewFiring::due_at, "When it would have been due."},
+        Field{"due_at", &PreviewFiring::due_at, "Time at which it would have fired."},
         Field{"outcome", &PreviewFiring::outcome, "fired, or skipped."},
         Field{"reason", &PreviewFiring::reason, "Why it would have been skipped."},
-        Field{"value", &PreviewFiring::value, "What was measured."},
+        Field{"value", &PreviewFiring::value, "Value of the metric."},
     };
 };
 struct TriggerPreview {
@@ -66,11 +66,11 @@ struct TriggerPreview {
     int64_t step_seconds = 0;
     static constexpr std::tuple fields{
         Field{"next", &TriggerPreview::next, "cron: the next firings."},
-        Field{"past", &TriggerPreview::past, "metric: what would have fired in the last seven days."},
-        Field{"points", &TriggerPreview::points, "metric: the value over those days, for a chart."},
-        Field{"threshold", &TriggerPreview::threshold, "metric: the line in that chart."},
+        Field{"past", &TriggerPreview::past, "metric: firings that the last seven days would have had."},
+        Field{"points", &TriggerPreview::points, "metric: values over these days, for a chart."},
+        Field{"threshold", &TriggerPreview::threshold, "metric: the threshold, for the chart."},
         Field{"step_seconds", &TriggerPreview::step_seconds,
-              "metric: seconds between two evaluations of this dry run; may be coarser than every_seconds."},
+              "metric: seconds between two evaluations of this preview; may be longer than every_seconds."},
     };
 };
 

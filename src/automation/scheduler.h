@@ -22,16 +22,16 @@ struct SchedulerState {
     int64_t failed_steps = 0;
     std::string last_error;
     static constexpr std::tuple fields{
-        Field{"last_step", &SchedulerState::last_step, "When this server's scheduler last did its work."},
-        Field{"behind_seconds", &SchedulerState::behind_seconds, "How late the most overdue automation is."},
+        Field{"last_step", &SchedulerState::last_step, "Time of the last step of this server's scheduler."},
+        Field{"behind_seconds", &SchedulerState::behind_seconds, "Delay of the most overdue automation."},
         Field{"due_slots", &SchedulerState::due_slots, "Slots without an outcome."},
         Field{"live_slots", &SchedulerState::live_slots, "Fired slots whose run is active."},
-        Field{"automations", &SchedulerState::automations, "All of them."},
-        Field{"paused", &SchedulerState::paused, "Of these, paused."},
-        Field{"next_at", &SchedulerState::next_at, "The next moment of any automation."},
+        Field{"automations", &SchedulerState::automations, "Number of automations."},
+        Field{"paused", &SchedulerState::paused, "Number of paused automations."},
+        Field{"next_at", &SchedulerState::next_at, "The next scheduled time of any automation."},
         Field{"steps", &SchedulerState::steps, "Steps since the server started."},
-        Field{"failed_steps", &SchedulerState::failed_steps, "Steps in which something failed."},
-        Field{"last_error", &SchedulerState::last_error, "What failed last."},
+        Field{"failed_steps", &SchedulerState::failed_steps, "Steps with an error."},
+        Field{"last_error", &SchedulerState::last_error, "The last error."},
     };
 };
 

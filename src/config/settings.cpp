@@ -113,11 +113,10 @@ constexpr Setting secret(Setting setting) {
 }
 
 constexpr Setting list[] = {
-    text<&Config::data_dir>("data_dir", "Directory that holds everything Hone keeps. Created (0700) at first start.",
-                            "DIR"),
-    text<&Config::listen>("listen",
-                          "Address of the API and the web UI. Port 0 picks a free one, written to DIR/addresses.json.",
-                          "ADDRESS"),
+    text<&Config::data_dir>("data_dir", "Directory of all data of Hone. Created (0700) at the first start.", "DIR"),
+    text<&Config::listen>(
+        "listen", "Address of the API and the web UI. Port 0 selects a free port and writes it to DIR/addresses.json.",
+        "ADDRESS"),
     secret(text<&Config::database_url>(
         "database_url",
         "PostgreSQL of the control plane (postgres://user@host/name). Empty: SQLite in the data directory.", "URL")),
@@ -128,10 +127,10 @@ constexpr Setting list[] = {
         "master_key_command",
         "Command that prints the master key, run by /bin/sh at the start and when it is rotated; instead of a file.",
         "COMMAND"),
-    number<&Config::secret_old_days>("secret_old_days",
-                                     "Days after which a secret that was not replaced is called old.", 1, 36'500),
+    number<&Config::secret_old_days>("secret_old_days", "Days after which an unchanged secret is shown as old.", 1,
+                                     36'500),
     number<&Config::secret_unused_days>("secret_unused_days",
-                                        "Days after which a secret that no run used is called unused.", 1, 36'500),
+                                        "Days after which a secret that no run used is shown as unused.", 1, 36'500),
     number<&Config::run_places>("run_places", "Runs that this server executes at the same time; others wait.", 1, 1000),
     number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that execute at the same time.", 1,
                                           1000),
@@ -142,13 +141,14 @@ constexpr Setting list[] = {
                                   1'000'000),
     bytes<&Config::run_max_disk>("run_max_disk", "Largest workspace that a preset or session may request.", 1 << 20,
                                  1LL << 44),
-    number<&Config::run_max_minutes>("run_max_minutes", "Longest life of one sandbox in minutes.", 1, 1440),
+    number<&Config::run_max_minutes>("run_max_minutes", "Longest time limit of one sandbox in minutes.", 1, 1440),
     number<&Config::run_default_tokens>(
         "run_default_tokens",
         "Token budget of a run when neither its settings nor the policy of its space name a budget. 0: none.", 0,
         1LL << 50),
     text<&Config::egress_ca_file>(
-        "egress_ca_file", "PEM certificates that are trusted, beside the system's, by what workers reach.", "FILE"),
+        "egress_ca_file",
+        "PEM file of further CA certificates that the broker trusts for the hosts that workers reach.", "FILE"),
     text<&Config::egress_private_hosts>("egress_private_hosts",
                                         "Hosts on private addresses that workers may reach when their rules allow it, "
                                         "separated by commas: HOST:PORT, or "
@@ -160,29 +160,27 @@ constexpr Setting list[] = {
     text<&Config::egress_no_proxy>(
         "egress_no_proxy",
         "Hosts that are reached without egress_proxy, with all names below them, separated by commas.", "LIST"),
-    bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest copy of a repository that is kept for workers.",
-                                     1 << 20, 1LL << 40),
+    bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest mirror of a repository.", 1 << 20, 1LL << 40),
     bytes<&Config::git_push_bytes>("git_push_bytes", "Largest push of a worker.", 1 << 16, 1LL << 33),
-    number<&Config::git_push_objects>("git_push_objects", "Objects (files, folders, commits) that one push may bring.",
-                                      1, 100'000'000),
-    number<&Config::git_push_files>("git_push_files", "Files that a worker's branch may change.", 1, 10'000'000),
+    number<&Config::git_push_objects>("git_push_objects", "Most objects (files, folders, commits) in one push.", 1,
+                                      100'000'000),
+    number<&Config::git_push_files>("git_push_files", "Most files that a worker's branch can change.", 1, 10'000'000),
     bytes<&Config::git_push_file_bytes>("git_push_file_bytes", "Largest single file of a push, unpacked.", 1024,
                                         1LL << 33),
-    bytes<&Config::git_run_bytes>("git_run_bytes", "Pushes of one run to one repository, all together.", 1 << 16,
-                                  1LL << 40),
+    bytes<&Config::git_run_bytes>("git_run_bytes", "Largest total size of the pushes of one run to one repository.",
+                                  1 << 16, 1LL << 40),
     text<&Config::ui_dir>(
         "ui_dir", "Serve the web UI from this directory instead of the built-in one; for working on the UI.", "DIR"),
     text<&Config::tls_certificate_file>("tls_certificate_file",
-                                        "PEM certificate chain. With tls_key_file it switches HTTPS on.", "FILE"),
+                                        "PEM certificate chain. With tls_key_file it enables HTTPS.", "FILE"),
     text<&Config::tls_key_file>("tls_key_file", "PEM private key of the certificate.", "FILE"),
     text<&Config::trusted_proxies>("trusted_proxies",
-                                   "Addresses of reverse proxies, as 10.0.0.0/8, 127.0.0.1: only their proxy_header is "
-                                   "believed about the client's "
-                                   "address and https. Empty: none.",
+                                   "Addresses of reverse proxies, such as 10.0.0.0/8, 127.0.0.1: only their "
+                                   "proxy_header is trusted for the client's address and https. Empty: none.",
                                    "ADDRESSES"),
     text<&Config::proxy_header>("proxy_header", "The header that trusted_proxies set; the other one is ignored.",
                                 "HEADER", proxy_headers),
-    text<&Config::log_format>("log_format", "How log lines look: text or json.", "FORMAT", log_formats),
+    text<&Config::log_format>("log_format", "Format of log lines: text or json.", "FORMAT", log_formats),
     text<&Config::log_level>("log_level", "Least severe lines that are logged: debug, info, warning, error.", "LEVEL",
                              log_levels),
     number<&Config::edge_threads>("edge_threads", "Threads that read and write sockets.", 1, 16),
@@ -191,18 +189,17 @@ constexpr Setting list[] = {
                                    100'000),
     number<&Config::max_connections>("max_connections", "Connections open at the same time; more are refused.", 10,
                                      1'000'000),
-    number<&Config::max_connections_per_peer>("max_connections_per_peer",
-                                              "Connections open at the same time from one address. 0: no own limit.", 0,
-                                              1'000'000),
+    number<&Config::max_connections_per_peer>(
+        "max_connections_per_peer",
+        "Connections open at the same time from one address. 0: only max_connections limits them.", 0, 1'000'000),
     bytes<&Config::body_limit>("body_limit", "Largest request body of an ordinary API call.", 1024, 1LL << 30),
     duration<&Config::request_timeout>(
-        "request_timeout", "Time a client has to send a whole header, and between pieces of a body.", 1, day),
+        "request_timeout", "Time limit to receive a whole header, and between two parts of a body.", 1, day),
     duration<&Config::keep_alive>("keep_alive", "Time an idle connection stays open.", 1, day),
     duration<&Config::drain_timeout>("drain_timeout", "Time running requests get to finish when the server stops.", 0,
                                      3600),
-    number<&Config::requests_per_minute>("requests_per_minute",
-                                         "API requests one key or login session may make in a minute. 0: no limit.", 0,
-                                         100'000'000),
+    number<&Config::requests_per_minute>(
+        "requests_per_minute", "API requests that one key or login can send in a minute. 0: no limit.", 0, 100'000'000),
     duration<&Config::login_session_lifetime>("login_session_lifetime", "Time after which a login ends.", 60,
                                               365 * day),
     duration<&Config::invite_lifetime>("invite_lifetime", "Time in which an invite can be accepted.", 60, 90 * day),
@@ -213,65 +210,66 @@ constexpr Setting list[] = {
                                     1, 1000),
     duration<&Config::login_lockout>("login_lockout",
                                      "First lock after too many wrong passwords; doubles with each further one, up to "
-                                     "24 times. It stays at this time "
-                                     "where the account logged in from before.",
+                                     "24 times. It does not double for addresses from which the account has logged in.",
                                      1, day),
-    text<&Config::otlp_http_listen>(
-        "otlp_http_listen",
-        "Address that takes OpenTelemetry traces (OTLP/HTTP at /v1/traces). Empty: only the API's address takes them.",
-        "ADDRESS"),
-    text<&Config::otlp_grpc_listen>(
-        "otlp_grpc_listen", "Address that takes OpenTelemetry traces by OTLP/gRPC. Empty: none does.", "ADDRESS"),
+    text<&Config::otlp_http_listen>("otlp_http_listen",
+                                    "Address that receives OpenTelemetry traces (OTLP/HTTP at /v1/traces). Empty: only "
+                                    "the API's address receives them.",
+                                    "ADDRESS"),
+    text<&Config::otlp_grpc_listen>("otlp_grpc_listen",
+                                    "Address that receives OpenTelemetry traces by OTLP/gRPC. Empty: none.", "ADDRESS"),
     text<&Config::otlp_open>(
         "otlp_open",
         "true: callers from this machine may send traces to the OTLP addresses without a key, into the space default.",
         "BOOLEAN", booleans),
     number<&Config::retention_days>(
-        "retention_days", "Days that spans are kept, in projects without a setting of their own. 0: without a limit.",
-        0, 36'500),
+        "retention_days", "Days before spans are deleted, in projects without their own setting. 0: never.", 0, 36'500),
     text<&Config::prices_file>(
         "prices_file",
-        "Prices of models that win over the built-in ones: lines of `model input output [cache_read [cache_write]] "
-        "[since YYYY-MM-DD]` in USD per million tokens. A line with a day counts from that day on.",
+        "Prices of models that override the built-in ones: lines of `model input output [cache_read [cache_write]] "
+        "[since YYYY-MM-DD]` in USD per million tokens. A line with a date applies from that date on.",
         "FILE"),
     text<&Config::clickhouse_url>(
         "clickhouse_url",
-        "ClickHouse that holds the spans (http://host:8123). Empty: the engine in the data directory.", "URL"),
+        "ClickHouse server that stores the spans (http://host:8123). Empty: the engine in the data directory.", "URL"),
     text<&Config::clickhouse_user>("clickhouse_user", "User at clickhouse_url.", "NAME"),
     secret(text<&Config::clickhouse_password>("clickhouse_password", "Password at clickhouse_url.", "TEXT")),
     text<&Config::clickhouse_ca_file>("clickhouse_ca_file",
-                                      "Certificates (PEM) that vouch for clickhouse_url. Empty: the system's.", "FILE"),
+                                      "PEM file of CA certificates for clickhouse_url. Empty: the system's.", "FILE"),
     text<&Config::clickhouse_reader_user>(
         "clickhouse_reader_user",
-        "User at clickhouse_url for the SQL that people write. It may read the databases hone_project_* and nothing "
-        "else (docs/query-traces.md). Empty: there are no SQL queries.",
+        "User at clickhouse_url for SQL queries of members. It can read the databases hone_project_* only "
+        "(docs/query-traces.md). Empty: SQL queries are disabled.",
         "NAME"),
-    secret(text<&Config::clickhouse_reader_password>("clickhouse_reader_password", "Password of that user.", "TEXT")),
+    secret(text<&Config::clickhouse_reader_password>("clickhouse_reader_password",
+                                                     "Password of clickhouse_reader_user.", "TEXT")),
     text<&Config::engine_library>(
         "engine_library", "The span engine's library. Empty: HONE_CHDB_LIBRARY, or libchdb.so beside the program.",
         "FILE"),
     text<&Config::engine_unconfined>(
         "engine_unconfined",
         "true: the span engine starts even where the kernel cannot confine it to its directory (no Landlock or "
-        "seccomp). A fault in the engine then reaches what the server's user can reach.",
+        "seccomp). A fault in the engine can then affect everything that the server's user can access.",
         "BOOLEAN", booleans),
     bytes<&Config::engine_memory>("engine_memory", "Memory that the span engine's queries may use together.", 256 << 20,
                                   1LL << 40),
     duration<&Config::engine_idle_stop>(
-        "engine_idle_stop", "Time after which an idle span engine is stopped; it starts by itself. 0s: never.", 0, day),
+        "engine_idle_stop",
+        "Time after which an idle span engine is stopped; it starts again automatically. 0s: never.", 0, day),
     bytes<&Config::span_log_limit>(
-        "span_log_limit", "Disk for spans that are accepted and not yet in the engine; over it senders must wait.",
+        "span_log_limit",
+        "Disk space for spans that are accepted and not stored yet; above it new spans are rejected and senders retry.",
         64 << 20, 1LL << 44),
     duration<&Config::span_wait_limit>("span_wait_limit",
                                        "Time that accepted spans may wait to be stored before `/readyz`, `hone check`, "
-                                       "the web UI and a notice say so.",
+                                       "the web UI and a notice report it.",
                                        1, day),
-    number<&Config::ingest_threads>("ingest_threads", "Threads that take traces in.", 1, 64),
+    number<&Config::ingest_threads>("ingest_threads", "Threads that receive traces.", 1, 64),
     number<&Config::query_threads>("query_threads", "Threads that run queries of spans.", 1, 64),
-    number<&Config::sandbox_ready>(
-        "sandbox_ready", "Sandboxes kept prepared after the first start, so that the next ones start sooner.", 0, 64),
+    number<&Config::sandbox_ready>("sandbox_ready",
+                                   "Prepared sandboxes after the first start, so that later runs start faster.", 0, 64),
     text<&Config::public_url>("public_url",
-                              "Where people reach this server, like https://hone.example.com. Links in notices begin "
+                              "Public address of this server, such as https://hone.example.com. Links in notices start "
                               "with it. Empty: notices have no links.",
                               "URL"),
     text<&Config::notice_private_addresses>(
@@ -279,15 +277,16 @@ constexpr Setting list[] = {
         "true: webhooks may be on private networks and on this machine. A member who can add a destination can then "
         "send requests there.",
         "BOOLEAN", booleans),
-    text<&Config::smtp_host>("smtp_host", "Mail server for notices by e-mail. Empty: there are none.", "HOST"),
+    text<&Config::smtp_host>("smtp_host", "Mail server for notices by e-mail. Empty: no e-mail is sent.", "HOST"),
     number<&Config::smtp_port>("smtp_port", "Port of the mail server.", 1, 65'535),
     text<&Config::smtp_security>(
-        "smtp_security", "How the mail server is reached: starttls, tls (from the start, often port 465), none.",
+        "smtp_security",
+        "Encryption of the connection to the mail server: starttls, tls (from the start, often port 465), none.",
         "MODE", smtp_securities),
-    text<&Config::smtp_from>("smtp_from", "Address that mails come from.", "ADDRESS"),
+    text<&Config::smtp_from>("smtp_from", "Sender address of mails.", "ADDRESS"),
     text<&Config::smtp_user>("smtp_user", "User at the mail server. Empty: no login.", "NAME"),
     secret(text<&Config::smtp_password>("smtp_password", "Password at the mail server.", "TEXT")),
-    text<&Config::smtp_password_file>("smtp_password_file", "File that holds it instead.", "FILE"),
+    text<&Config::smtp_password_file>("smtp_password_file", "File with the password of the mail server.", "FILE"),
 };
 
 } // namespace

@@ -13,8 +13,8 @@ struct ForgeHook {
     std::string path;
     std::string secret;
     static constexpr std::tuple fields{
-        Field{"path", &ForgeHook::path, "Where the forge sends its webhook to, behind this server's address."},
-        Field{"secret", &ForgeHook::secret, "Shown once; replaces the one before."},
+        Field{"path", &ForgeHook::path, "Path on this server that the forge sends its webhook to."},
+        Field{"secret", &ForgeHook::secret, "Shown once; replaces the previous secret."},
     };
 };
 

@@ -17,8 +17,8 @@ struct Ref {
     std::string commit; // what an annotated tag leads to; else the same
     static constexpr std::tuple fields{
         Field{"name", &Ref::name, "Full name: refs/heads/main."},
-        Field{"object", &Ref::object, "Object that it names."},
-        Field{"commit", &Ref::commit, "Where an annotated tag leads; else the same."},
+        Field{"object", &Ref::object, "Object that the ref points to."},
+        Field{"commit", &Ref::commit, "Commit of an annotated tag; else the same as object."},
     };
     friend bool operator==(const Ref&, const Ref&) = default;
 };

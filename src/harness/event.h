@@ -41,10 +41,10 @@ struct Usage {
     int64_t output = 0;
     int64_t reasoning = 0;
     static constexpr std::tuple fields{
-        Field{"input", &Usage::input, "Tokens read that no cache held."},
+        Field{"input", &Usage::input, "Input tokens that were not read from a cache."},
         Field{"cache_read", &Usage::cache_read, "Tokens read from a cache."},
         Field{"cache_write", &Usage::cache_write, "Tokens written to a cache."},
-        Field{"output", &Usage::output, "Tokens written, reasoning apart."},
+        Field{"output", &Usage::output, "Output tokens without reasoning."},
         Field{"reasoning", &Usage::reasoning, "Tokens of reasoning."},
     };
     friend bool operator==(const Usage&, const Usage&) = default;

@@ -55,16 +55,16 @@ struct Condition {
     static constexpr std::tuple fields{
         Field{"type", &Condition::type, "threshold, automatic, change or absence."},
         Field{"direction", &Condition::direction,
-              "Which side is bad: above (if not given), below; outside: both, for automatic."},
+              "Direction: above (if not given) or below the limit triggers; outside, for automatic: both."},
         Field{"threshold", &Condition::threshold,
-              "threshold: the limit; change: the ratio (1.5 is half as much again) or difference to the window before; "
+              "threshold: the limit; change: the ratio (1.5 is 50 % more) or difference to the previous window; "
               "automatic: the limit while there is too little history."},
-        Field{
-            "recover_threshold", &Condition::recover_threshold,
-            "Stays triggered until it is back beyond this one, so that it does not flap; the threshold if not given."},
+        Field{"recover_threshold", &Condition::recover_threshold,
+              "It stays triggered until the value is back beyond this limit, so that it does not flap; the threshold "
+              "if not given."},
         Field{"change_by", &Condition::change_by, "change: ratio (if not given) or difference."},
         Field{"sensitivity", &Condition::sensitivity,
-              "automatic: width of the usual band in robust standard deviations, 1 to 20; 4 if not given."},
+              "automatic: width of the usual range in robust standard deviations, 1 to 20; 4 if not given."},
     };
 };
 
@@ -78,11 +78,11 @@ struct MuteWindow {
     std::optional<std::string> time_zone;
     friend bool operator==(const MuteWindow&, const MuteWindow&) = default;
     static constexpr std::tuple fields{
-        Field{"from", &MuteWindow::from, "Between two moments: the first."},
-        Field{"to", &MuteWindow::to, "And the second."},
+        Field{"from", &MuteWindow::from, "Start of a one-time window."},
+        Field{"to", &MuteWindow::to, "End of a one-time window."},
         Field{"days", &MuteWindow::days, "Weekly: mon, tue, wed, thu, fri, sat, sun; every day if not given."},
         Field{"start", &MuteWindow::start, "Weekly: time of day like 22:00."},
-        Field{"end", &MuteWindow::end, "Weekly: time of day like 06:00; before start: of the next day."},
+        Field{"end", &MuteWindow::end, "Weekly: time of day like 06:00; if it is before start, on the next day."},
         Field{"time_zone", &MuteWindow::time_zone, "Weekly: a name like Europe/Berlin; UTC if not given."},
     };
 };
@@ -105,16 +105,16 @@ struct MonitorSettings {
               "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1."},
         Field{"filter", &MonitorSettings::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"group_by", &MonitorSettings::group_by,
-              "threshold and change: each of the 20 largest groups is evaluated, the worst one counts."},
+              "threshold and change: the 20 largest groups are evaluated; the worst one decides."},
         Field{"eval_name", &MonitorSettings::eval_name, "For eval_rate and eval_score."},
         Field{"eval_label", &MonitorSettings::eval_label, "eval_rate: the share of this label."},
-        Field{"condition", &MonitorSettings::condition, "When it is bad."},
+        Field{"condition", &MonitorSettings::condition, "Condition that triggers it."},
         Field{"window_seconds", &MonitorSettings::window_seconds, "60 to 2,592,000; 86,400 if not given."},
         Field{"frequency_seconds", &MonitorSettings::frequency_seconds, "60 to 604,800; 3,600 if not given."},
         Field{"for_seconds", &MonitorSettings::for_seconds,
-              "Triggers only after it was bad for this many seconds, up to 604,800."},
+              "Triggers only after the condition was true for this many seconds, up to 604,800."},
         Field{"minimum_samples", &MonitorSettings::minimum_samples,
-              "Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given."},
+              "A window with fewer spans has no data; for absence, it triggers. 1 if not given."},
         Field{"mute_windows", &MonitorSettings::mute_windows, "Times without notices, at most 20."},
     };
 };
@@ -132,16 +132,17 @@ struct Reading {
     std::optional<double> usual;
     std::string note;
     static constexpr std::tuple fields{
-        Field{"at", &Reading::at, "The end of the window."},
-        Field{"value", &Reading::value, "Null when there is none."},
+        Field{"at", &Reading::at, "End of the window."},
+        Field{"value", &Reading::value, "Value of the metric; null: none."},
         Field{"samples", &Reading::samples, "Spans in the window."},
-        Field{"group", &Reading::group, "The worst group, when there are groups."},
-        Field{"lower", &Reading::lower, "Below is bad."},
-        Field{"upper", &Reading::upper, "Above is bad."},
-        Field{"recover_lower", &Reading::recover_lower, "Recovers above."},
-        Field{"recover_upper", &Reading::recover_upper, "Recovers below."},
-        Field{"usual", &Reading::usual, "automatic: the median of history; change: the value of the window before."},
-        Field{"note", &Reading::note, "What is worth knowing: what the band was made from, why there is none."},
+        Field{"group", &Reading::group, "The worst group, with group_by."},
+        Field{"lower", &Reading::lower, "Lower limit."},
+        Field{"upper", &Reading::upper, "Upper limit."},
+        Field{"recover_lower", &Reading::recover_lower, "It recovers above this value."},
+        Field{"recover_upper", &Reading::recover_upper, "It recovers below this value."},
+        Field{"usual", &Reading::usual,
+              "automatic: the median of the history; change: the value of the previous window."},
+        Field{"note", &Reading::note, "Note: basis of the usual range, or why there is none."},
     };
 };
 
@@ -171,17 +172,18 @@ struct Monitor {
         Field{"project_id", &Monitor::project_id, ""},
         Field{"name", &Monitor::name, "Unique in the project."},
         Field{"description", &Monitor::description, ""},
-        Field{"settings", &Monitor::settings, "What is watched, and when it is bad."},
+        Field{"settings", &Monitor::settings, "Metric and condition."},
         Field{"enabled", &Monitor::enabled, ""},
         Field{"state", &Monitor::state, "healthy, no_data or triggered."},
         Field{"state_since", &Monitor::state_since, ""},
-        Field{"bad_since", &Monitor::bad_since, "Beyond the limit since then, but not yet for for_seconds."},
-        Field{"muted", &Monitor::muted, "No notices now, by hand or by a mute window."},
-        Field{"muted_until", &Monitor::muted_until, "Muted by hand until then."},
+        Field{"bad_since", &Monitor::bad_since,
+              "Time since which the condition is true, while it is shorter than for_seconds."},
+        Field{"muted", &Monitor::muted, "No notices now, because a member muted it or a mute window is active."},
+        Field{"muted_until", &Monitor::muted_until, "End of the mute that a member set."},
         Field{"mute_reason", &Monitor::mute_reason, ""},
-        Field{"next_at", &Monitor::next_at, "When it is evaluated next; null when it is switched off."},
-        Field{"last_reading", &Monitor::last_reading, "What the last evaluation saw."},
-        Field{"problem", &Monitor::problem, "Why the last evaluation failed; empty when it did not."},
+        Field{"next_at", &Monitor::next_at, "Time of the next evaluation; null when it is disabled."},
+        Field{"last_reading", &Monitor::last_reading, "Result of the last evaluation."},
+        Field{"problem", &Monitor::problem, "Error of the last evaluation; empty: none."},
         Field{"created_by", &Monitor::created_by, ""},
         Field{"created_at", &Monitor::created_at, ""},
         Field{"updated_at", &Monitor::updated_at, ""},
@@ -197,8 +199,8 @@ struct MonitorWish {
     static constexpr std::tuple fields{
         Field{"project", &MonitorWish::project, "Id or name of the project."},
         Field{"name", &MonitorWish::name, "Unique in the project."},
-        Field{"description", &MonitorWish::description, "What to do when it triggers, for example."},
-        Field{"settings", &MonitorWish::settings, "What is watched, and when it is bad."},
+        Field{"description", &MonitorWish::description, "Text for people, for example what to do when it triggers."},
+        Field{"settings", &MonitorWish::settings, "Metric and condition."},
         Field{"enabled", &MonitorWish::enabled, "True if not given."},
     };
 };
@@ -211,7 +213,7 @@ struct MonitorChange {
     static constexpr std::tuple fields{
         Field{"name", &MonitorChange::name, "Unique in the project."},
         Field{"description", &MonitorChange::description, ""},
-        Field{"settings", &MonitorChange::settings, "All of them."},
+        Field{"settings", &MonitorChange::settings, "Replaces all settings."},
         Field{"enabled", &MonitorChange::enabled, ""},
     };
 };
@@ -240,9 +242,9 @@ struct MonitorEvent {
         Field{"at", &MonitorEvent::at, ""},
         Field{"kind", &MonitorEvent::kind, ""},
         Field{"value", &MonitorEvent::value, ""},
-        Field{"bound", &MonitorEvent::bound, "The limit it crossed."},
+        Field{"bound", &MonitorEvent::bound, "Limit that the value crossed."},
         Field{"note", &MonitorEvent::note, ""},
-        Field{"by", &MonitorEvent::by, "Who did it; empty: an evaluation."},
+        Field{"by", &MonitorEvent::by, "Name of the user or key; empty: an evaluation."},
     };
 };
 
@@ -259,9 +261,9 @@ struct ChartPoint {
         Field{"at", &ChartPoint::at, ""},
         Field{"value", &ChartPoint::value, ""},
         Field{"samples", &ChartPoint::samples, ""},
-        Field{"lower", &ChartPoint::lower, "Below is bad."},
-        Field{"upper", &ChartPoint::upper, "Above is bad."},
-        Field{"state", &ChartPoint::state, "After this evaluation."},
+        Field{"lower", &ChartPoint::lower, "Lower limit."},
+        Field{"upper", &ChartPoint::upper, "Upper limit."},
+        Field{"state", &ChartPoint::state, "State after this evaluation."},
         Field{"note", &ChartPoint::note, ""},
     };
 };

@@ -37,19 +37,21 @@ struct Destination {
         Field{"space_id", &Destination::space_id, ""},
         Field{"name", &Destination::name, "Unique in the space."},
         Field{"type", &Destination::type, "webhook, slack or email."},
-        Field{"target", &Destination::target, "What may be shown: the host of a hook, the addresses of mail."},
+        Field{"target", &Destination::target, "Host of a webhook, or addresses of email."},
         Field{"kinds", &Destination::kinds, "Kinds of notices it receives; empty: all."},
-        Field{"projects", &Destination::projects, "Whose notices it wants; empty: all. Those of the space always."},
-        Field{"template", &Destination::message_template, "Of the message's text; empty: the usual one."},
+        Field{"projects", &Destination::projects,
+              "Projects whose notices are sent; empty: all. Notices of the space are always sent."},
+        Field{"template", &Destination::message_template, "Template of the message; empty: the default text."},
         Field{"enabled", &Destination::enabled, ""},
         Field{"created_by", &Destination::created_by, ""},
         Field{"created_at", &Destination::created_at, ""},
         Field{"updated_at", &Destination::updated_at, ""},
         Field{"last_sent_at", &Destination::last_sent_at, ""},
         Field{"last_failed_at", &Destination::last_failed_at, ""},
-        Field{"last_problem", &Destination::last_problem, "Why the last attempt failed; empty when it did not."},
-        Field{"pending", &Destination::pending, "Notices that wait to be delivered."},
-        Field{"signing_secret", &Destination::signing_secret, "Of a webhook; only in the response that created it."},
+        Field{"last_problem", &Destination::last_problem, "Error of the last attempt; empty: none."},
+        Field{"pending", &Destination::pending, "Notices that are not delivered yet."},
+        Field{"signing_secret", &Destination::signing_secret,
+              "Signing secret of a webhook; only in the response that creates it."},
     };
 };
 
@@ -65,12 +67,13 @@ struct DestinationWish {
     static constexpr std::tuple fields{
         Field{"name", &DestinationWish::name, "Unique in the space."},
         Field{"type", &DestinationWish::type, "webhook, slack or email."},
-        Field{"url", &DestinationWish::url, "Of webhook and slack; never shown again."},
-        Field{"to", &DestinationWish::to, "Addresses of email, at most 20."},
+        Field{"url", &DestinationWish::url, "Address of a webhook or of slack; never shown again."},
+        Field{"to", &DestinationWish::to, "Addresses for email, at most 20."},
         Field{"kinds", &DestinationWish::kinds, "Kinds of notices it receives; empty: all."},
-        Field{"projects", &DestinationWish::projects, "Ids or names: whose notices it wants; empty: all."},
+        Field{"projects", &DestinationWish::projects, "Ids or names of projects whose notices are sent; empty: all."},
         Field{"template", &DestinationWish::message_template,
-              "{{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}."},
+              "Template of the message; its variables are {{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} "
+              "{{time}}."},
         Field{"enabled", &DestinationWish::enabled, "True if not given."},
     };
 };
@@ -86,13 +89,14 @@ struct DestinationChange {
     std::optional<bool> new_signing_secret;
     static constexpr std::tuple fields{
         Field{"name", &DestinationChange::name, "Unique in the space."},
-        Field{"url", &DestinationChange::url, "Of webhook and slack; never shown again."},
-        Field{"to", &DestinationChange::to, "Addresses of email, at most 20."},
+        Field{"url", &DestinationChange::url, "Address of a webhook or of slack; never shown again."},
+        Field{"to", &DestinationChange::to, "Addresses for email, at most 20."},
         Field{"kinds", &DestinationChange::kinds, "Kinds of notices it receives; empty: all."},
-        Field{"projects", &DestinationChange::projects, "Ids or names: whose notices it wants; empty: all."},
-        Field{"template", &DestinationChange::message_template, "Empty: the usual text."},
+        Field{"projects", &DestinationChange::projects, "Ids or names of projects whose notices are sent; empty: all."},
+        Field{"template", &DestinationChange::message_template, "Template of the message; empty: the default text."},
         Field{"enabled", &DestinationChange::enabled, ""},
-        Field{"new_signing_secret", &DestinationChange::new_signing_secret, "Of a webhook: replaces it and shows it."},
+        Field{"new_signing_secret", &DestinationChange::new_signing_secret,
+              "webhook: replaces the signing secret and returns the new one."},
     };
 };
 

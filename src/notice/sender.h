@@ -29,7 +29,7 @@ struct Attempt {
     static constexpr std::tuple fields{
         Field{"ok", &Attempt::ok, "The receiver accepted it."},
         Field{"status", &Attempt::status, "HTTP status of a webhook; null without a response, and for mail."},
-        Field{"problem", &Attempt::problem, "What to fix; empty when it is ok."},
+        Field{"problem", &Attempt::problem, "Error, and what to fix; empty when it was accepted."},
         Field{"took_ms", &Attempt::took_ms, ""},
     };
 };

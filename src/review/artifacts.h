@@ -50,21 +50,22 @@ struct Artifact {
     Time created_at{};
     static constexpr std::tuple fields{
         Field{"id", &Artifact::id, "Id."},
-        Field{"space_id", &Artifact::space_id, "Space."},
+        Field{"space_id", &Artifact::space_id, "Id of the space."},
         Field{"project_id", &Artifact::project_id, "Project of the run."},
-        Field{"run_id", &Artifact::run_id, "Run that left it."},
-        Field{"kind", &Artifact::kind, "What it is."},
+        Field{"run_id", &Artifact::run_id, "Run that saved it."},
+        Field{"kind", &Artifact::kind, "Kind of the artifact."},
         Field{"name", &Artifact::name, "Unique among the run's artifacts of its kind; saving it again replaces it."},
-        Field{"summary", &Artifact::summary, "A sentence or two."},
-        Field{"media_type", &Artifact::media_type, "From the content itself, never as claimed."},
+        Field{"summary", &Artifact::summary, "Summary of one or two sentences."},
+        Field{"media_type", &Artifact::media_type, "Detected from the content."},
         Field{"bytes", &Artifact::bytes, "Size."},
         Field{"digest", &Artifact::digest, "BLAKE2b of the content."},
         Field{"review", &Artifact::review, "The decision of a person or of the preset's policy."},
-        Field{"reviewer", &Artifact::reviewer, "Who."},
+        Field{"reviewer", &Artifact::reviewer, "Name of the reviewer."},
         Field{"comment", &Artifact::comment, "Comment of the reviewer."},
-        Field{"reviewed_at", &Artifact::reviewed_at, "When."},
-        Field{"applied_at", &Artifact::applied_at, "When the approval took effect, for kinds that have one."},
-        Field{"created_at", &Artifact::created_at, "When it was saved, the last time."},
+        Field{"reviewed_at", &Artifact::reviewed_at, "Time of the review."},
+        Field{"applied_at", &Artifact::applied_at,
+              "Time at which the approval took effect, for kinds that have an effect."},
+        Field{"created_at", &Artifact::created_at, "Time at which it was saved last."},
     };
 };
 

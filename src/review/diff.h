@@ -37,9 +37,9 @@ struct DiffLine {
         Field{"kind", &DiffLine::kind, "Context, added or deleted."},
         Field{"old_line", &DiffLine::old_line, "Number in the old file; null for an added line."},
         Field{"new_line", &DiffLine::new_line, "Number in the new file; null for a deleted line."},
-        Field{"content", &DiffLine::content, "The line, without its end."},
+        Field{"content", &DiffLine::content, "The line, without its line end."},
         Field{"no_newline", &DiffLine::no_newline, "The file ends here without a line end."},
-        Field{"cut", &DiffLine::cut, "The line is longer than what is shown."},
+        Field{"cut", &DiffLine::cut, "The line is longer than the shown text."},
     };
 };
 
@@ -55,7 +55,7 @@ struct Hunk {
         Field{"old_count", &Hunk::old_count, "Lines of the old file."},
         Field{"new_start", &Hunk::new_start, "First line in the new file."},
         Field{"new_count", &Hunk::new_count, "Lines of the new file."},
-        Field{"heading", &Hunk::heading, "Function or section it is in, as git found it."},
+        Field{"heading", &Hunk::heading, "Function or section that contains it, as git reports it."},
         Field{"lines", &Hunk::lines, "Lines in order."},
     };
 };
@@ -77,16 +77,16 @@ struct FileChange {
     static constexpr std::tuple fields{
         Field{"path", &FileChange::path, "Path after the change; one that is not UTF-8 is quoted as git quotes it."},
         Field{"old_path", &FileChange::old_path, "Path before it; differs for a renamed or copied file."},
-        Field{"change", &FileChange::change, "What happened to it."},
-        Field{"old_mode", &FileChange::old_mode, "Mode before, such as 100644; empty when it was not there."},
-        Field{"new_mode", &FileChange::new_mode, "Mode after; empty when it is gone."},
+        Field{"change", &FileChange::change, "Kind of the change."},
+        Field{"old_mode", &FileChange::old_mode, "Mode before, such as 100644; empty for an added file."},
+        Field{"new_mode", &FileChange::new_mode, "Mode after; empty for a deleted file."},
         Field{"additions", &FileChange::additions, "Added lines."},
         Field{"deletions", &FileChange::deletions, "Deleted lines."},
         Field{"binary", &FileChange::binary, "Not text: no lines are shown."},
-        Field{"too_large", &FileChange::too_large, "Only the first part of its lines is kept."},
-        Field{"submodule", &FileChange::submodule, "A commit of another repository."},
+        Field{"too_large", &FileChange::too_large, "Only the first part of its lines is stored."},
+        Field{"submodule", &FileChange::submodule, "A submodule: a commit of another repository."},
         Field{"symlink", &FileChange::symlink, "A symbolic link."},
-        Field{"odd_name", &FileChange::odd_name, "The name is not UTF-8 or holds control characters."},
+        Field{"odd_name", &FileChange::odd_name, "The name is not UTF-8 or has control characters."},
     };
 };
 
@@ -94,8 +94,8 @@ struct FileDiff {
     FileChange file;
     std::vector<Hunk> hunks;
     static constexpr std::tuple fields{
-        Field{"file", &FileDiff::file, "What happened to the file."},
-        Field{"hunks", &FileDiff::hunks, "Changed places, in order."},
+        Field{"file", &FileDiff::file, "Change of the file."},
+        Field{"hunks", &FileDiff::hunks, "Changed sections, in order."},
     };
 };
 

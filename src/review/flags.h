@@ -45,11 +45,11 @@ struct Flag {
     std::optional<int64_t> line;
     std::string message;
     static constexpr std::tuple fields{
-        Field{"kind", &Flag::kind, "What it is about."},
+        Field{"kind", &Flag::kind, "Kind of the flag."},
         Field{"blocking", &Flag::blocking, "An approval must allow it explicitly."},
-        Field{"path", &Flag::path, "File; empty: the branch as a whole or a commit message."},
+        Field{"path", &Flag::path, "File; empty: the whole branch or a commit message."},
         Field{"line", &Flag::line, "Line of the new file."},
-        Field{"message", &Flag::message, "In words; never repeats a secret."},
+        Field{"message", &Flag::message, "Explanation; it never contains a secret."},
     };
 };
 

@@ -26,7 +26,8 @@ struct VerificationCommand {
     static constexpr std::tuple fields{
         Field{"name", &VerificationCommand::name, "Short name, such as tests."},
         Field{"command", &VerificationCommand::command,
-              "Shell command, run at the top of the repository in a fresh sandbox without network; exit 0 is green."},
+              "Shell command, run at the top of the repository in a fresh sandbox without network; it passes with exit "
+              "code 0."},
         Field{"timeout_seconds", &VerificationCommand::timeout_seconds, "1 to 3600."},
     };
 };
@@ -50,27 +51,27 @@ struct ReviewPolicy {
     Defaulted<bool> sign_off = false;
     Defaulted<bool> follow_forge_comments = false;
     static constexpr std::tuple fields{
-        Field{"approvals", &ReviewPolicy::approvals, "People who must approve a branch, 1 to 10."},
+        Field{"approvals", &ReviewPolicy::approvals, "Number of people who must approve a branch, 1 to 10."},
         Field{"not_starter", &ReviewPolicy::not_starter, "The member who started the run cannot approve its branches."},
         Field{"role", &ReviewPolicy::role, "Least role in the space whose approval counts."},
         Field{"protected_paths", &ReviewPolicy::protected_paths,
-              "Patterns beside the built-in ones whose change needs an explicit allow: deploy/**, *.tf."},
-        Field{"protect_lock_files", &ReviewPolicy::protect_lock_files, "Lock files of package managers count too."},
+              "Further patterns of protected paths, whose change needs an explicit approval: deploy/**, *.tf."},
+        Field{"protect_lock_files", &ReviewPolicy::protect_lock_files,
+              "Lock files of package managers are protected too."},
         Field{"verification", &ReviewPolicy::verification, "Commands run on the base and on the branch."},
         Field{"require_verified", &ReviewPolicy::require_verified,
-              "A branch whose commands are not green cannot be "
-              "approved."},
+              "A branch cannot be approved while its commands have not passed."},
         Field{"open_pull_request", &ReviewPolicy::open_pull_request, "false only pushes the branch."},
         Field{"draft", &ReviewPolicy::draft, "Pull requests are opened as drafts."},
         Field{"open_pull_requests", &ReviewPolicy::open_pull_requests,
               "Most open pull requests of Hone in one "
               "repository, 1 to 100."},
-        Field{"labels", &ReviewPolicy::labels, "Put on pull requests."},
+        Field{"labels", &ReviewPolicy::labels, "Labels of pull requests."},
         Field{"reviewers", &ReviewPolicy::reviewers, "User names on the forge whose review is requested."},
         Field{"commits", &ReviewPolicy::commits, "keep the worker's commits, or squash them into one."},
-        Field{
-            "author", &ReviewPolicy::author,
-            "Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone of a squashed one."},
+        Field{"author", &ReviewPolicy::author,
+              "Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone for a squashed "
+              "commit."},
         Field{"trailers", &ReviewPolicy::trailers, "Lines at the end of each delivered commit's message: Key: value."},
         Field{"sign_off", &ReviewPolicy::sign_off, "Adds Signed-off-by of its author to each delivered commit."},
         Field{"follow_forge_comments", &ReviewPolicy::follow_forge_comments,

@@ -40,19 +40,19 @@ struct Comment {
     bool mine = false;
     static constexpr std::tuple fields{
         Field{"id", &Comment::id, "Id."},
-        Field{"artifact_id", &Comment::artifact_id, "What it is about."},
-        Field{"reply_to", &Comment::reply_to, "First comment of its thread; null: it begins one."},
+        Field{"artifact_id", &Comment::artifact_id, "Artifact that it belongs to."},
+        Field{"reply_to", &Comment::reply_to, "First comment of its thread; null: it is the first."},
         Field{"revision", &Comment::revision, "Revision that the lines belong to; 0 for artifacts without revisions."},
-        Field{"path", &Comment::path, "File; empty: the whole."},
+        Field{"path", &Comment::path, "File; empty: the whole artifact."},
         Field{"side", &Comment::side, "File before or after the change."},
-        Field{"line", &Comment::line, "Line of that file; null: the file as a whole."},
+        Field{"line", &Comment::line, "Line of that file; null: the whole file."},
         Field{"body", &Comment::body, "Markdown."},
-        Field{"author", &Comment::author, "Who wrote it."},
-        Field{"resolved_by", &Comment::resolved_by, "Who closed the thread."},
-        Field{"resolved_at", &Comment::resolved_at, "When the thread was closed; of its first comment."},
-        Field{"told_at", &Comment::told_at, "When it was sent to the session."},
-        Field{"created_at", &Comment::created_at, "When it was written."},
-        Field{"edited_at", &Comment::edited_at, "When it was changed."},
+        Field{"author", &Comment::author, "Name of the author."},
+        Field{"resolved_by", &Comment::resolved_by, "Name of the user who resolved the thread."},
+        Field{"resolved_at", &Comment::resolved_at, "Time at which the thread was resolved; set on its first comment."},
+        Field{"told_at", &Comment::told_at, "Time at which it was sent to the session."},
+        Field{"created_at", &Comment::created_at, "Time of creation."},
+        Field{"edited_at", &Comment::edited_at, "Time of the last change."},
         Field{"mine", &Comment::mine, "The caller wrote it."},
     };
 };
@@ -65,9 +65,9 @@ struct NewComment {
     std::optional<int64_t> line{};
     std::string body{};
     static constexpr std::tuple fields{
-        Field{"reply_to", &NewComment::reply_to, "Id of a comment: goes into its thread."},
+        Field{"reply_to", &NewComment::reply_to, "Id of a comment whose thread it replies to."},
         Field{"revision", &NewComment::revision, "The newest one if not given."},
-        Field{"path", &NewComment::path, "File as the diff names it; not given: about the whole."},
+        Field{"path", &NewComment::path, "File as the diff names it; not given: the whole artifact."},
         Field{"side", &NewComment::side, "`old` or `new`; `new` if not given."},
         Field{"line", &NewComment::line, "Line of that file."},
         Field{"body", &NewComment::body, "Markdown, at most 10,000 bytes."},
@@ -87,11 +87,11 @@ struct Decision {
         Field{"id", &Decision::id, "Id."},
         Field{"revision", &Decision::revision, "Revision that was reviewed."},
         Field{"decision", &Decision::decision, "approved, rejected or changes_requested."},
-        Field{"reviewer", &Decision::reviewer, "Who."},
+        Field{"reviewer", &Decision::reviewer, "Name of the reviewer."},
         Field{"comment", &Decision::comment, "Comment."},
         Field{"allow_protected", &Decision::allow_protected, "Blocking flags were allowed."},
-        Field{"counts", &Decision::counts, "An approval of the newest revision."},
-        Field{"created_at", &Decision::created_at, "When."},
+        Field{"counts", &Decision::counts, "It is an approval of the newest revision."},
+        Field{"created_at", &Decision::created_at, "Time of the review."},
     };
 };
 
@@ -103,11 +103,10 @@ struct Decide {
     static constexpr std::tuple fields{
         Field{"comment", &Decide::comment, "Needed when changes are requested and no line has a comment."},
         Field{"revision", &Decide::revision,
-              "Of a branch: the revision that was reviewed. Needed to approve; a newer one is a conflict."},
-        Field{
-            "digest", &Decide::digest,
-            "The artifact's digest when it was reviewed. Needed to approve anything but a branch; another content is a "
-            "conflict."},
+              "Of a branch: the revision that was reviewed. Needed to approve; a newer revision is a conflict."},
+        Field{"digest", &Decide::digest,
+              "Digest of the artifact when it was reviewed. Needed to approve any artifact but a branch; changed "
+              "content is a conflict."},
         Field{"allow_protected", &Decide::allow_protected, "Allows blocking flags; only for approvals."},
     };
 };
@@ -127,17 +126,17 @@ struct ReviewItem {
     int64_t open_comments = 0;
     std::optional<PullRequestState> pull_request;
     static constexpr std::tuple fields{
-        Field{"artifact", &ReviewItem::artifact, "What waits, or waited."},
-        Field{"repo_name", &ReviewItem::repo_name, "Of a branch: repository."},
+        Field{"artifact", &ReviewItem::artifact, "The artifact."},
+        Field{"repo_name", &ReviewItem::repo_name, "Of a branch: name of the repository."},
         Field{"branch", &ReviewItem::branch, "Of a branch: its name."},
         Field{"revision", &ReviewItem::revision, "Of a branch: newest revision."},
         Field{"files", &ReviewItem::files, "Of a branch: changed files."},
         Field{"additions", &ReviewItem::additions, "Of a branch: added lines."},
         Field{"deletions", &ReviewItem::deletions, "Of a branch: deleted lines."},
-        Field{"blocking_flags", &ReviewItem::blocking_flags, "Of a branch: flags that need an explicit allow."},
-        Field{"diff_state", &ReviewItem::diff_state, "Of a branch: whether its diff is there."},
-        Field{"verification", &ReviewItem::verification, "Of a branch: what came of the commands."},
-        Field{"open_comments", &ReviewItem::open_comments, "Threads that are not resolved."},
+        Field{"blocking_flags", &ReviewItem::blocking_flags, "Of a branch: number of blocking flags."},
+        Field{"diff_state", &ReviewItem::diff_state, "Of a branch: state of its diff."},
+        Field{"verification", &ReviewItem::verification, "Of a branch: result of the verification."},
+        Field{"open_comments", &ReviewItem::open_comments, "Number of unresolved threads."},
         Field{"pull_request", &ReviewItem::pull_request, "State of its pull request."},
     };
 };
@@ -147,9 +146,9 @@ struct ReviewCount {
     ReviewState review = ReviewState::pending;
     int64_t count = 0;
     static constexpr std::tuple fields{
-        Field{"kind", &ReviewCount::kind, "What they are."},
-        Field{"review", &ReviewCount::review, "Decision."},
-        Field{"count", &ReviewCount::count, "How many."},
+        Field{"kind", &ReviewCount::kind, "Kind of artifact."},
+        Field{"review", &ReviewCount::review, "State of the review."},
+        Field{"count", &ReviewCount::count, "Number of artifacts."},
     };
 };
 
@@ -165,15 +164,16 @@ struct ReviewView {
     std::optional<std::string> cannot_approve;
     std::optional<PullRequest> pull_request;
     static constexpr std::tuple fields{
-        Field{"artifact", &ReviewView::artifact, "What is reviewed."},
-        Field{"branch", &ReviewView::branch, "Of a branch."},
-        Field{"revisions", &ReviewView::revisions, "Of a branch, oldest first."},
-        Field{"decisions", &ReviewView::decisions, "Everything that was decided, oldest first."},
-        Field{"approvals", &ReviewView::approvals, "Approvals of the newest revision that count."},
-        Field{"approvals_needed", &ReviewView::approvals_needed, "How many it takes."},
-        Field{"open_comments", &ReviewView::open_comments, "Threads that are not resolved."},
-        Field{"cannot_approve", &ReviewView::cannot_approve, "Why the caller cannot approve it now; null: they can."},
-        Field{"pull_request", &ReviewView::pull_request, "What came of its approval."},
+        Field{"artifact", &ReviewView::artifact, "The artifact under review."},
+        Field{"branch", &ReviewView::branch, "The branch, when the artifact is one."},
+        Field{"revisions", &ReviewView::revisions, "Revisions of the branch, oldest first."},
+        Field{"decisions", &ReviewView::decisions, "All decisions, oldest first."},
+        Field{"approvals", &ReviewView::approvals, "Number of approvals of the newest revision that count."},
+        Field{"approvals_needed", &ReviewView::approvals_needed, "Number of approvals needed."},
+        Field{"open_comments", &ReviewView::open_comments, "Number of unresolved threads."},
+        Field{"cannot_approve", &ReviewView::cannot_approve,
+              "Why the caller cannot approve it now; null: the caller can."},
+        Field{"pull_request", &ReviewView::pull_request, "Pull request of the approved branch."},
     };
 };
 

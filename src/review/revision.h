@@ -30,10 +30,10 @@ struct VerificationRun {
     int64_t duration_ms = 0;
     std::string output;
     static constexpr std::tuple fields{
-        Field{"exit_code", &VerificationRun::exit_code, "0 is green; null: it did not end by itself."},
-        Field{"timed_out", &VerificationRun::timed_out, "It took longer than allowed."},
-        Field{"duration_ms", &VerificationRun::duration_ms, "How long it took."},
-        Field{"output", &VerificationRun::output, "The end of what it printed."},
+        Field{"exit_code", &VerificationRun::exit_code, "0: passed; null: it did not exit by itself."},
+        Field{"timed_out", &VerificationRun::timed_out, "It exceeded its time limit."},
+        Field{"duration_ms", &VerificationRun::duration_ms, "Duration in milliseconds."},
+        Field{"output", &VerificationRun::output, "End of its output."},
     };
 };
 
@@ -43,10 +43,10 @@ struct VerificationResult {
     std::optional<VerificationRun> base;
     std::optional<VerificationRun> branch;
     static constexpr std::tuple fields{
-        Field{"name", &VerificationResult::name, "As the preset calls it."},
-        Field{"command", &VerificationResult::command, "What was run."},
-        Field{"base", &VerificationResult::base, "On the commit that the branch left from."},
-        Field{"branch", &VerificationResult::branch, "On the branch."},
+        Field{"name", &VerificationResult::name, "Name in the preset."},
+        Field{"command", &VerificationResult::command, "The command."},
+        Field{"base", &VerificationResult::base, "Result on the base commit of the branch."},
+        Field{"branch", &VerificationResult::branch, "Result on the branch."},
     };
 };
 
@@ -70,22 +70,23 @@ struct Revision {
     std::string diff_digest;  // content of artifacts
     std::string patch_digest; // the same; empty: too large
     static constexpr std::tuple fields{
-        Field{"revision", &Revision::revision, "From 1; each push of the branch is one."},
-        Field{"base_commit", &Revision::base_commit, "Where the branch left what was cloned."},
-        Field{"head_commit", &Revision::head_commit, "Its newest commit."},
-        Field{"state", &Revision::state, "Whether its diff is there."},
-        Field{"error", &Revision::error, "Why it is not."},
+        Field{"revision", &Revision::revision, "Number, from 1; each push of the branch creates one."},
+        Field{"base_commit", &Revision::base_commit, "Commit that the branch starts from."},
+        Field{"head_commit", &Revision::head_commit, "Newest commit."},
+        Field{"state", &Revision::state, "State of its diff."},
+        Field{"error", &Revision::error, "Why it has no diff."},
         Field{"title", &Revision::title, "First line of the first commit's message."},
-        Field{"commits", &Revision::commits, "Oldest first, at most 100."},
-        Field{"files", &Revision::files, "Changed files."},
+        Field{"commits", &Revision::commits, "Commits, oldest first, at most 100."},
+        Field{"files", &Revision::files, "Number of changed files."},
         Field{"additions", &Revision::additions, "Added lines."},
         Field{"deletions", &Revision::deletions, "Deleted lines."},
-        Field{"flags", &Revision::flags, "What must not be overlooked, blocking ones first."},
+        Field{"flags", &Revision::flags, "Flags, blocking ones first."},
         Field{"blocking_flags", &Revision::blocking_flags, "Flags that an approval must allow explicitly."},
-        Field{"verification", &Revision::verification, "What came of the preset's commands."},
-        Field{"verification_results", &Revision::verification_results, "Each command on the base and on the branch."},
-        Field{"pushed_at", &Revision::pushed_at, "When the worker pushed it."},
-        Field{"ready_at", &Revision::ready_at, "When its diff was there."},
+        Field{"verification", &Revision::verification, "Result of the verification."},
+        Field{"verification_results", &Revision::verification_results,
+              "Results of each command on the base and on the branch."},
+        Field{"pushed_at", &Revision::pushed_at, "Time of the push."},
+        Field{"ready_at", &Revision::ready_at, "Time at which the diff was ready."},
     };
 };
 
@@ -100,13 +101,13 @@ struct Branch {
     std::string fix_of;
     ReviewPolicy policy;
     static constexpr std::tuple fields{
-        Field{"artifact_id", &Branch::artifact_id, "Artifact that stands for it."},
+        Field{"artifact_id", &Branch::artifact_id, "Artifact of the branch."},
         Field{"run_id", &Branch::run_id, "Run that pushed it."},
-        Field{"repo_id", &Branch::repo_id, "Repository."},
-        Field{"repo_name", &Branch::repo_name, "Its name."},
+        Field{"repo_id", &Branch::repo_id, "Id of the repository."},
+        Field{"repo_name", &Branch::repo_name, "Name of the repository."},
         Field{"branch", &Branch::branch, "Name of the branch."},
         Field{"revision", &Branch::revision, "Newest revision."},
-        Field{"fix_of", &Branch::fix_of, "Issue that it is to fix; empty: none."},
+        Field{"fix_of", &Branch::fix_of, "Issue that it fixes; empty: none."},
         Field{"policy", &Branch::policy, "The preset's review policy."},
     };
 };

@@ -32,22 +32,22 @@ struct EgressRow {
     std::optional<std::string> failure;
     static constexpr std::tuple fields{
         Field{"number", &EgressRow::number, "Counts from 1 within the run."},
-        Field{"time", &EgressRow::time, "When it was decided."},
-        Field{"allowed", &EgressRow::allowed, "Whether it could leave."},
-        Field{"method", &EgressRow::method, "Method; CONNECT for a tunnel that is passed on as it is."},
+        Field{"time", &EgressRow::time, "Time of the decision."},
+        Field{"allowed", &EgressRow::allowed, "Whether it was allowed."},
+        Field{"method", &EgressRow::method, "Method; CONNECT for a tunnel that is forwarded unread."},
         Field{"target", &EgressRow::target, "Host and port."},
-        Field{"tls", &EgressRow::tls, "Whether it was encrypted on the way out."},
+        Field{"tls", &EgressRow::tls, "Whether the connection to the host was encrypted."},
         Field{"path", &EgressRow::path, "Path, without the query."},
-        Field{"rule", &EgressRow::rule, "What decided it."},
-        Field{"reason", &EgressRow::reason, "Why."},
-        Field{"secrets", &EgressRow::secrets, "Names of the secrets that were put in."},
-        Field{"ended", &EgressRow::ended, "Whether it is over."},
-        Field{"status", &EgressRow::status, "Status of the response; null for a tunnel, or without one."},
+        Field{"rule", &EgressRow::rule, "Rule that decided."},
+        Field{"reason", &EgressRow::reason, "Reason of the decision."},
+        Field{"secrets", &EgressRow::secrets, "Names of the secrets that the broker added."},
+        Field{"ended", &EgressRow::ended, "Whether it has ended."},
+        Field{"status", &EgressRow::status, "Status of the response; null for a tunnel, or without a response."},
         Field{"address", &EgressRow::address, "Address of the connection."},
         Field{"sent_bytes", &EgressRow::sent_bytes, "Bytes of the request."},
         Field{"received_bytes", &EgressRow::received_bytes, "Bytes of the response."},
-        Field{"took_us", &EgressRow::took_us, "How long it took."},
-        Field{"failure", &EgressRow::failure, "What went wrong on the way."},
+        Field{"took_us", &EgressRow::took_us, "Duration in microseconds."},
+        Field{"failure", &EgressRow::failure, "Error."},
     };
 };
 

@@ -23,9 +23,9 @@ struct InstalledHarness {
     static constexpr std::tuple fields{
         Field{"name", &InstalledHarness::name, "Harness: claude-code, codex, opencode, gemini, qwen."},
         Field{"version", &InstalledHarness::version, "Version of its npm package."},
-        Field{"source", &InstalledHarness::source, "What it was installed from."},
+        Field{"source", &InstalledHarness::source, "Source of the installation."},
         Field{"bytes", &InstalledHarness::bytes, "Size on disk."},
-        Field{"installed_at", &InstalledHarness::installed_at, "When."},
+        Field{"installed_at", &InstalledHarness::installed_at, "Time of the installation."},
     };
 };
 

@@ -22,15 +22,15 @@ struct Preset {
     Time updated_at{};
     static constexpr std::tuple fields{
         Field{"id", &Preset::id, "Id."},
-        Field{"space_id", &Preset::space_id, "Space."},
+        Field{"space_id", &Preset::space_id, "Id of the space."},
         Field{"name", &Preset::name, "Unique in its space."},
-        Field{"description", &Preset::description, "What it is for."},
-        Field{"version", &Preset::version, "Grows with every change of the settings."},
-        Field{"settings", &Preset::settings, "What a worker is made of."},
+        Field{"description", &Preset::description, "Purpose, as text."},
+        Field{"version", &Preset::version, "Increases with every change of the settings."},
+        Field{"settings", &Preset::settings, "Settings of its runs."},
         Field{"warnings", &Preset::warnings,
-              "What its workers could do without review, and rules that have no effect. Empty in lists."},
-        Field{"created_at", &Preset::created_at, "When it was made."},
-        Field{"updated_at", &Preset::updated_at, "When it was changed last."},
+              "Actions that its workers can take without review, and rules that have no effect. Empty in lists."},
+        Field{"created_at", &Preset::created_at, "Time of creation."},
+        Field{"updated_at", &Preset::updated_at, "Time of the last change."},
     };
 };
 
@@ -43,9 +43,9 @@ struct PresetVersion {
     static constexpr std::tuple fields{
         Field{"version", &PresetVersion::version, "Number, from 1."},
         Field{"settings", &PresetVersion::settings, "Settings of that version."},
-        Field{"changed_by", &PresetVersion::changed_by, "Who made it."},
-        Field{"changed_at", &PresetVersion::changed_at, "When."},
-        Field{"changed", &PresetVersion::changed, "What differs from the version before: `model: a → b`."},
+        Field{"changed_by", &PresetVersion::changed_by, "Name of the user or key that created it."},
+        Field{"changed_at", &PresetVersion::changed_at, "Time of the change."},
+        Field{"changed", &PresetVersion::changed, "Differences to the previous version: `model: a → b`."},
     };
 };
 

@@ -34,8 +34,8 @@ struct ClonedRepo {
     std::string url;
     std::string commit;
     static constexpr std::tuple fields{
-        Field{"url", &ClonedRepo::url, "Where it came from."},
-        Field{"commit", &ClonedRepo::commit, "What was checked out."},
+        Field{"url", &ClonedRepo::url, "Address that it was cloned from."},
+        Field{"commit", &ClonedRepo::commit, "Commit that was checked out."},
     };
 };
 
@@ -58,23 +58,23 @@ struct Manifest {
     std::optional<json::Value> trigger{};
     std::optional<Budget> automation_budget{};
     static constexpr std::tuple fields{
-        Field{"preset", &Manifest::preset, "Preset, when one was used."},
-        Field{"preset_name", &Manifest::preset_name, "Its name at that time."},
-        Field{"preset_version", &Manifest::preset_version, "Its version."},
-        Field{"settings", &Manifest::settings, "What the worker was made of."},
+        Field{"preset", &Manifest::preset, "Id of the preset, if the run has one."},
+        Field{"preset_name", &Manifest::preset_name, "Name of the preset at that time."},
+        Field{"preset_version", &Manifest::preset_version, "Version of the preset."},
+        Field{"settings", &Manifest::settings, "Settings of the run."},
         Field{"prompt", &Manifest::prompt, "First prompt."},
         Field{"harness_version", &Manifest::harness_version, "Version of the harness's program."},
-        Field{"tier", &Manifest::tier, "Wall that was used."},
-        Field{"layers", &Manifest::layers, "Prepared layers by hash."},
+        Field{"tier", &Manifest::tier, "Isolation tier."},
+        Field{"layers", &Manifest::layers, "Hashes of the prepared layers."},
         Field{"repos", &Manifest::repos, "Repositories and commits."},
         Field{"skills", &Manifest::skills, "Skills and versions."},
-        Field{"secrets", &Manifest::secrets, "Names of the secrets it could use through the broker."},
+        Field{"secrets", &Manifest::secrets, "Names of the secrets available through the broker."},
         Field{"secret_env_of", &Manifest::secret_env_of,
-              "Preset or run that owns the values of sandbox.secret_env; empty: there are none."},
+              "Preset or run that owns the values of sandbox.secret_env; empty: none."},
         Field{"data_from", &Manifest::data_from, "Oldest span of the project at the start."},
         Field{"data_to", &Manifest::data_to, "Newest span of the project at the start."},
-        Field{"trigger", &Manifest::trigger, "What fired the automation; in the sandbox as /hone/trigger.json."},
-        Field{"automation_budget", &Manifest::automation_budget, "What all runs of the automation may spend per day."},
+        Field{"trigger", &Manifest::trigger, "Values of the trigger; in the sandbox as /hone/trigger.json."},
+        Field{"automation_budget", &Manifest::automation_budget, "Budget of all runs of the automation per day."},
     };
 };
 
@@ -105,29 +105,29 @@ struct Run {
     std::optional<Time> ended_at;
     static constexpr std::tuple fields{
         Field{"id", &Run::id, "Id."},
-        Field{"space_id", &Run::space_id, "Space."},
+        Field{"space_id", &Run::space_id, "Id of the space."},
         Field{"project_id", &Run::project_id, "Project it is bound to."},
-        Field{"origin", &Run::origin, "Who or what started it."},
-        Field{"preset_id", &Run::preset_id, "Preset, when one was used."},
-        Field{"preset_name", &Run::preset_name, "Its name at that time."},
-        Field{"automation_id", &Run::automation_id, "Automation that fired."},
+        Field{"origin", &Run::origin, "Whether a person or an automation started it."},
+        Field{"preset_id", &Run::preset_id, "Id of the preset, if the run has one."},
+        Field{"preset_name", &Run::preset_name, "Name of the preset at that time."},
+        Field{"automation_id", &Run::automation_id, "Automation that started it."},
         Field{"title", &Run::title, "First line of the prompt, unless one was given."},
-        Field{"harness", &Run::harness, "Harness."},
+        Field{"harness", &Run::harness, "Name of the harness."},
         Field{"model", &Run::model, "Model; empty when the harness needs none."},
-        Field{"state", &Run::state, "Where it is in its life."},
-        Field{"reason", &Run::reason, "Why it is in that state, when that needs words."},
+        Field{"state", &Run::state, "State of the run."},
+        Field{"reason", &Run::reason, "Reason of the state, for example the error."},
         Field{"started_by", &Run::started_by, "E-mail address, key or automation."},
-        Field{"priority", &Run::priority, "Higher goes first."},
-        Field{"turns", &Run::turns, "Turns so far."},
+        Field{"priority", &Run::priority, "Runs with a higher priority start first."},
+        Field{"turns", &Run::turns, "Number of turns."},
         Field{"last_event", &Run::last_event, "Sequence number of its newest event."},
         Field{"usage", &Run::usage, "Tokens as the gateway counted them."},
         Field{"cost_micro_usd", &Run::cost_micro_usd, "Cost; null when a model's price is unknown."},
         Field{"from_run", &Run::from_run, "Run it repeats or was forked from."},
         Field{"trace_id", &Run::trace_id, "Its trace in the project hone-runs."},
-        Field{"takes_follow_ups", &Run::takes_follow_ups, "Whether it takes a follow-up now."},
-        Field{"created_at", &Run::created_at, "When it was created."},
-        Field{"started_at", &Run::started_at, "When its first sandbox was made."},
-        Field{"ended_at", &Run::ended_at, "When it was over."},
+        Field{"takes_follow_ups", &Run::takes_follow_ups, "Whether it accepts a follow-up now."},
+        Field{"created_at", &Run::created_at, "Time of creation."},
+        Field{"started_at", &Run::started_at, "Time at which its first sandbox was created."},
+        Field{"ended_at", &Run::ended_at, "Time at which it ended."},
     };
 };
 
@@ -150,19 +150,20 @@ struct RunEvent {
     Defaulted<bool> truncated = false;
     static constexpr std::tuple fields{
         Field{"seq", &RunEvent::seq, "Sequence number, from 1."},
-        Field{"time", &RunEvent::time, "When it happened."},
-        Field{"kind", &RunEvent::kind, "What it is."},
+        Field{"time", &RunEvent::time, "Time of the event."},
+        Field{"kind", &RunEvent::kind, "Kind of the event."},
         Field{"turn", &RunEvent::turn, "Turn it belongs to; 0 before the first."},
-        Field{"text", &RunEvent::text, "Words, output, message."},
-        Field{"step", &RunEvent::step, "Step of preparing: provision, clone, layers, init, skills, project, harness."},
+        Field{"text", &RunEvent::text, "Text of the event."},
+        Field{"step", &RunEvent::step,
+              "Step of the preparation: provision, clone, layers, init, skills, project, harness."},
         Field{"state", &RunEvent::state, "New state of the run."},
         Field{"tool", &RunEvent::tool, "Tool that was called."},
-        Field{"call_id", &RunEvent::call_id, "Ties a result to its call."},
+        Field{"call_id", &RunEvent::call_id, "Id shared by a tool call and its result."},
         Field{"input", &RunEvent::input, "Arguments of a call, as JSON text."},
-        Field{"author", &RunEvent::author, "Who wrote it, for a follow-up."},
-        Field{"artifact", &RunEvent::artifact, "Artifact that was left."},
+        Field{"author", &RunEvent::author, "Name of the author of a follow-up."},
+        Field{"artifact", &RunEvent::artifact, "Artifact that was saved."},
         Field{"usage", &RunEvent::usage, "Tokens as the harness counts them."},
-        Field{"failed", &RunEvent::failed, "It went wrong."},
+        Field{"failed", &RunEvent::failed, "The step failed."},
         Field{"truncated", &RunEvent::truncated, "Text or input is cut; GET …/events/{seq} has more."},
     };
 };

@@ -25,11 +25,11 @@ struct StartRun {
     std::optional<PresetId> secret_env_of = {};
     static constexpr std::tuple fields{
         Field{"project", &StartRun::project, "Id or name of the project it is bound to."},
-        Field{"prompt", &StartRun::prompt, "What to do; at most 100,000 characters."},
-        Field{"preset", &StartRun::preset, "Id or name of a preset; else `settings`."},
-        Field{"settings", &StartRun::settings, "A worker for this session only; else `preset`."},
-        Field{"title", &StartRun::title, "Shown in lists; else the first line of the prompt."},
-        Field{"priority", &StartRun::priority, "Higher goes first; -10 to 10."},
+        Field{"prompt", &StartRun::prompt, "First message to the worker; at most 100,000 characters."},
+        Field{"preset", &StartRun::preset, "Id or name of a preset; or give `settings`."},
+        Field{"settings", &StartRun::settings, "Settings of this run only; or give `preset`."},
+        Field{"title", &StartRun::title, "Shown in lists; the first line of the prompt if not given."},
+        Field{"priority", &StartRun::priority, "Runs with a higher priority start first; -10 to 10."},
     };
 };
 

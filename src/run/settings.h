@@ -49,23 +49,24 @@ struct SandboxSettings {
     Defaulted<sandbox::Tier> minimum_tier = sandbox::Tier::ns;
     static constexpr std::tuple fields{
         Field{"image", &SandboxSettings::image, "`host` (the machine's /usr, read-only) or the name of an image."},
-        Field{"init_script", &SandboxSettings::init_script, "Shell script that prepares the root, once per content."},
-        Field{"init_failure", &SandboxSettings::init_failure, "What a failing init script does to the run."},
-        Field{"init_seconds", &SandboxSettings::init_seconds, "Time the init script has."},
+        Field{"init_script", &SandboxSettings::init_script,
+              "Shell script that prepares the root file system; its result is cached by content."},
+        Field{"init_failure", &SandboxSettings::init_failure, "How a failed init script affects the run."},
+        Field{"init_seconds", &SandboxSettings::init_seconds, "Time limit of the init script."},
         Field{"env", &SandboxSettings::env, "Environment variables; not for secrets."},
-        Field{
-            "secret_env", &SandboxSettings::secret_env,
-            "Environment variables that are secrets: stored encrypted, shown as ********, which saved again keeps the "
-            "value. The worker can read them; a skill keeps a secret outside the sandbox."},
+        Field{"secret_env", &SandboxSettings::secret_env,
+              "Environment variables that are secrets: stored encrypted and shown as ********; saving ******** keeps "
+              "the value. The worker can read them; a skill keeps a secret outside the sandbox."},
         Field{"memory_bytes", &SandboxSettings::memory_bytes, "Memory of all processes."},
-        Field{"cpus", &SandboxSettings::cpus, "Processors' worth of time."},
+        Field{"cpus", &SandboxSettings::cpus, "Number of processors."},
         Field{"pids", &SandboxSettings::pids, "Processes and threads at the same time."},
         Field{"disk_bytes", &SandboxSettings::disk_bytes, "Size of the workspace."},
-        Field{"wall_clock_minutes", &SandboxSettings::wall_clock_minutes, "Life of one sandbox; at most 1440."},
-        Field{"idle_minutes", &SandboxSettings::idle_minutes, "A waiting session's sandbox is ended after this long."},
-        Field{"network", &SandboxSettings::network, "What it may reach beside the gateway."},
+        Field{"wall_clock_minutes", &SandboxSettings::wall_clock_minutes, "Time limit of one sandbox; at most 1440."},
+        Field{"idle_minutes", &SandboxSettings::idle_minutes,
+              "The sandbox of a waiting session is stopped after this time."},
+        Field{"network", &SandboxSettings::network, "Hosts that it can reach besides the gateway."},
         Field{"allow_hosts", &SandboxSettings::allow_hosts, "Further hosts: `host` or `host:port`, `*.example.com`."},
-        Field{"minimum_tier", &SandboxSettings::minimum_tier, "Weakest wall that will do."},
+        Field{"minimum_tier", &SandboxSettings::minimum_tier, "Weakest isolation tier that is accepted."},
     };
 };
 
@@ -77,8 +78,8 @@ struct RepoSettings {
     static constexpr std::tuple fields{
         Field{"url", &RepoSettings::url, "Address to clone from: https, or file for one on the server."},
         Field{"ref", &RepoSettings::ref, "Branch, tag or commit; empty: the default branch."},
-        Field{"path", &RepoSettings::path, "Folder that matters in a large repository."},
-        Field{"depth", &RepoSettings::depth, "Commits of history that are cloned; 0: all of it."},
+        Field{"path", &RepoSettings::path, "Folder of a large repository that the worker needs."},
+        Field{"depth", &RepoSettings::depth, "Number of commits to clone; 0: all."},
     };
 };
 
@@ -102,7 +103,7 @@ struct Budget {
     static constexpr std::tuple fields{
         Field{"tokens", &Budget::tokens, "Tokens of all model calls of one run; none: no limit."},
         Field{"cost_micro_usd", &Budget::cost_micro_usd, "Cost of one run in millionths of a US dollar."},
-        Field{"soft_percent", &Budget::soft_percent, "From here on responses to the worker ask it to finish."},
+        Field{"soft_percent", &Budget::soft_percent, "From this percentage on, requests carry a notice to finish."},
     };
 };
 
@@ -121,17 +122,17 @@ struct Settings {
     static constexpr std::tuple fields{
         Field{"harness", &Settings::harness, "claude-code, codex, opencode, gemini, qwen, command or playbook."},
         Field{"model", &Settings::model, "Model name, as the provider of the model skill calls it."},
-        Field{"command", &Settings::command, "Program and arguments of the harness `command`; name of a playbook."},
-        Field{"system_prompt", &Settings::system_prompt, "Added to the harness's own; at most 100,000 characters."},
+        Field{"command", &Settings::command, "Program and arguments of the harness `command`, or name of a playbook."},
+        Field{"system_prompt", &Settings::system_prompt,
+              "Added to the system prompt of the harness; at most 100,000 characters."},
         Field{"skills", &Settings::skills, "Ids of skills."},
         Field{"repos", &Settings::repos, "Repositories cloned into the workspace."},
         Field{"sandbox", &Settings::sandbox, "The sandbox."},
-        Field{"outputs", &Settings::outputs, "Which outputs wait for a person."},
-        Field{"review", &Settings::review, "How branches are reviewed, verified and delivered."},
-        Field{"budget", &Settings::budget, "What one run may spend."},
+        Field{"outputs", &Settings::outputs, "Kinds of artifacts that need a review."},
+        Field{"review", &Settings::review, "Review, verification and delivery of branches."},
+        Field{"budget", &Settings::budget, "Budget of one run."},
         Field{"capture", &Settings::capture,
-              "What spans of model calls keep: full, metadata (no text) or none (no spans). The space may "
-              "keep less."},
+              "Content of spans of model calls: full, metadata (no text) or none (no spans). The space can reduce it."},
     };
 };
 

@@ -22,9 +22,9 @@ struct Ceilings {
         Field{"cpus", &Ceilings::cpus, "Most processors of one sandbox."},
         Field{"pids", &Ceilings::pids, "Most processes and threads of one sandbox."},
         Field{"disk_bytes", &Ceilings::disk_bytes, "Largest workspace."},
-        Field{"wall_clock_minutes", &Ceilings::wall_clock_minutes, "Longest life of one sandbox."},
+        Field{"wall_clock_minutes", &Ceilings::wall_clock_minutes, "Longest time limit of one sandbox."},
         Field{"default_tokens", &Ceilings::default_tokens,
-              "Token budget of a run whose settings name no budget; 0: none."},
+              "Token budget of a run whose settings have no budget; 0: none."},
     };
 };
 
@@ -47,18 +47,18 @@ struct SpacePolicy {
               "excludes the network mode `open`."},
         Field{"env_secrets", &SpacePolicy::env_secrets,
               "Whether a skill may put a secret's value into the environment of workers (exposure `env`)."},
-        Field{"minimum_tier", &SpacePolicy::minimum_tier, "Weakest sandbox that is allowed."},
+        Field{"minimum_tier", &SpacePolicy::minimum_tier, "Weakest isolation tier that is allowed."},
         Field{"memory_bytes", &SpacePolicy::memory_bytes, "Most memory of one sandbox; none: the installation's."},
         Field{"cpus", &SpacePolicy::cpus, "Most processors of one sandbox; none: the installation's."},
         Field{"pids", &SpacePolicy::pids, "Most processes and threads of one sandbox; none: the installation's."},
         Field{"disk_bytes", &SpacePolicy::disk_bytes, "Largest workspace; none: the installation's."},
         Field{"wall_clock_minutes", &SpacePolicy::wall_clock_minutes,
-              "Longest life of one sandbox; none: the installation's."},
+              "Longest time limit of one sandbox; none: the installation's."},
         Field{"tokens", &SpacePolicy::tokens,
-              "Largest token budget of one run, and the budget of runs that name none; none: no limit."},
+              "Largest token budget of one run, and the budget of runs without one; none: no limit."},
         Field{"cost_micro_usd", &SpacePolicy::cost_micro_usd,
-              "Largest cost budget of one run in millionths of a US dollar, and the budget of runs that name none; "
-              "none: no limit."},
+              "Largest cost budget of one run in millionths of a US dollar, and the budget of runs without one; none: "
+              "no limit."},
     };
 };
 
@@ -66,8 +66,8 @@ struct SpacePolicyView {
     SpacePolicy policy;
     Ceilings installation;
     static constexpr std::tuple fields{
-        Field{"policy", &SpacePolicyView::policy, "Of the space."},
-        Field{"installation", &SpacePolicyView::installation, "Ceilings of the installation; they hold as well."},
+        Field{"policy", &SpacePolicyView::policy, "Policy of the space."},
+        Field{"installation", &SpacePolicyView::installation, "Limits of the installation; they apply as well."},
     };
 };
 

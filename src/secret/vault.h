@@ -45,9 +45,10 @@ struct Rotation {
     int64_t secrets = 0;    // sealed anew
     static constexpr std::tuple fields{
         Field{"what", &Rotation::what, "master or data."},
-        Field{"master_key", &Rotation::master_key, "Id of the master key that is used now."},
-        Field{"data_keys", &Rotation::data_keys, "Data keys that were wrapped again (master) or created (data)."},
-        Field{"secrets", &Rotation::secrets, "Secrets that were encrypted again."},
+        Field{"master_key", &Rotation::master_key, "Id of the current master key."},
+        Field{"data_keys", &Rotation::data_keys,
+              "Number of data keys that were encrypted again (master) or created (data)."},
+        Field{"secrets", &Rotation::secrets, "Number of secrets that were encrypted again."},
     };
 };
 
@@ -59,10 +60,11 @@ struct EncryptionState {
     std::optional<Time> oldest_data_key_at;
     static constexpr std::tuple fields{
         Field{"master_key", &EncryptionState::master_key, "Id of the master key; it does not reveal the key."},
-        Field{"source", &EncryptionState::source, "Where it comes from: file, environment or command."},
-        Field{"data_keys", &EncryptionState::data_keys, "One per space that has secrets, and one of the installation."},
-        Field{"secrets", &EncryptionState::secrets, "Secrets of the whole installation."},
-        Field{"oldest_data_key_at", &EncryptionState::oldest_data_key_at, "When the oldest data key was made."},
+        Field{"source", &EncryptionState::source, "Source of the master key: file, environment or command."},
+        Field{"data_keys", &EncryptionState::data_keys,
+              "Number of data keys: one per space that has secrets, and one of the installation."},
+        Field{"secrets", &EncryptionState::secrets, "Number of secrets of the whole installation."},
+        Field{"oldest_data_key_at", &EncryptionState::oldest_data_key_at, "Time of creation of the oldest data key."},
     };
 };
 

@@ -41,29 +41,29 @@ struct Evaluator {
     Time updated_at{};
     static constexpr std::tuple fields{
         Field{"id", &Evaluator::id, "Id."},
-        Field{"space_id", &Evaluator::space_id, "Space."},
+        Field{"space_id", &Evaluator::space_id, "Id of the space."},
         Field{"project_id", &Evaluator::project_id, "Project whose spans it evaluates."},
         Field{"name", &Evaluator::name, "Name of the evals it writes; unique in its project."},
-        Field{"description", &Evaluator::description, "What it is for."},
+        Field{"description", &Evaluator::description, "Purpose, as text."},
         Field{"filter", &Evaluator::filter, "The spans it evaluates; empty: all."},
-        Field{"condition", &Evaluator::condition, "Which of these match, in the filter language."},
+        Field{"condition", &Evaluator::condition, "Filter that a span must match, in the filter language."},
         Field{"label", &Evaluator::label, "Label of spans that match."},
-        Field{"score", &Evaluator::score, "Their score."},
+        Field{"score", &Evaluator::score, "Score of spans that match."},
         Field{"other_label", &Evaluator::other_label,
               "Label of evaluated spans that do not match; empty: they get no eval."},
-        Field{"other_score", &Evaluator::other_score, "Their score."},
+        Field{"other_score", &Evaluator::other_score, "Score of evaluated spans that do not match."},
         Field{"sample_percent", &Evaluator::sample_percent, "Share of the traces it evaluates, 1 to 100."},
         Field{"enabled", &Evaluator::enabled, "Whether it evaluates new spans."},
-        Field{"issue_id", &Evaluator::issue_id, "Issue that it was made from."},
-        Field{"revision", &Evaluator::revision, "Grows with every change of the rule; evals carry it."},
-        Field{"judged", &Evaluator::judged, "Evals it wrote."},
-        Field{"matched", &Evaluator::matched, "Of these, for spans that match."},
-        Field{"judged_up_to", &Evaluator::judged_up_to, "Spans received until then are evaluated."},
-        Field{"last_at", &Evaluator::last_at, "When it looked last."},
-        Field{"problem", &Evaluator::problem, "Why its last look failed; empty: it did not."},
-        Field{"created_by", &Evaluator::created_by, "Who made it."},
-        Field{"created_at", &Evaluator::created_at, "When."},
-        Field{"updated_at", &Evaluator::updated_at, "When it was changed last."},
+        Field{"issue_id", &Evaluator::issue_id, "Issue that it was created from."},
+        Field{"revision", &Evaluator::revision, "Increases with every change of the rule; each eval stores it."},
+        Field{"judged", &Evaluator::judged, "Number of evals written."},
+        Field{"matched", &Evaluator::matched, "Number of evals of spans that match."},
+        Field{"judged_up_to", &Evaluator::judged_up_to, "Spans received before this time are evaluated."},
+        Field{"last_at", &Evaluator::last_at, "Time of the last evaluation."},
+        Field{"problem", &Evaluator::problem, "Error of the last evaluation; empty: none."},
+        Field{"created_by", &Evaluator::created_by, "Name of the user or key that created it."},
+        Field{"created_at", &Evaluator::created_at, "Time of creation."},
+        Field{"updated_at", &Evaluator::updated_at, "Time of the last change."},
     };
 };
 
@@ -81,16 +81,17 @@ struct NewEvaluator {
     json::Defaulted<int64_t> backfill_hours = int64_t{0};
     static constexpr std::tuple fields{
         Field{"name", &NewEvaluator::name, "Name of the evals it writes; unique in its project."},
-        Field{"description", &NewEvaluator::description, "What it is for."},
+        Field{"description", &NewEvaluator::description, "Purpose, as text."},
         Field{"project", &NewEvaluator::project, "Id or name of the project."},
         Field{"filter", &NewEvaluator::filter, "The spans it evaluates; all if not given."},
-        Field{"condition", &NewEvaluator::condition, "Which of these match, in the filter language."},
+        Field{"condition", &NewEvaluator::condition, "Filter that a span must match, in the filter language."},
         Field{"label", &NewEvaluator::label, "Label of spans that match; `fail` if not given."},
-        Field{"score", &NewEvaluator::score, "Their score."},
+        Field{"score", &NewEvaluator::score, "Score of spans that match."},
         Field{"other_label", &NewEvaluator::other_label,
               "Label of evaluated spans that do not match; not given: they get no eval."},
-        Field{"other_score", &NewEvaluator::other_score, "Their score."},
-        Field{"sample_percent", &NewEvaluator::sample_percent, "1 to 100; 100 if not given."},
+        Field{"other_score", &NewEvaluator::other_score, "Score of evaluated spans that do not match."},
+        Field{"sample_percent", &NewEvaluator::sample_percent,
+              "Share of the traces it evaluates, 1 to 100; 100 if not given."},
         Field{"backfill_hours", &NewEvaluator::backfill_hours,
               "Also evaluate spans of the last hours; 0 to 720, 0 if not given."},
     };
@@ -108,14 +109,15 @@ struct EvaluatorChange {
     std::optional<bool> enabled{};
     std::optional<int64_t> backfill_hours{};
     static constexpr std::tuple fields{
-        Field{"description", &EvaluatorChange::description, "What it is for."},
+        Field{"description", &EvaluatorChange::description, "Purpose, as text."},
         Field{"filter", &EvaluatorChange::filter, "The spans it evaluates."},
-        Field{"condition", &EvaluatorChange::condition, "Which of these match."},
+        Field{"condition", &EvaluatorChange::condition, "Filter that a span must match, in the filter language."},
         Field{"label", &EvaluatorChange::label, "Label of spans that match."},
-        Field{"score", &EvaluatorChange::score, "Their score; null: none."},
-        Field{"other_label", &EvaluatorChange::other_label, "Label of those that do not; empty: no eval."},
-        Field{"other_score", &EvaluatorChange::other_score, "Their score; null: none."},
-        Field{"sample_percent", &EvaluatorChange::sample_percent, "1 to 100."},
+        Field{"score", &EvaluatorChange::score, "Score of spans that match; null: none."},
+        Field{"other_label", &EvaluatorChange::other_label,
+              "Label of evaluated spans that do not match; empty: no eval."},
+        Field{"other_score", &EvaluatorChange::other_score, "Score of evaluated spans that do not match; null: none."},
+        Field{"sample_percent", &EvaluatorChange::sample_percent, "Share of the traces it evaluates, 1 to 100."},
         Field{"enabled", &EvaluatorChange::enabled, "Whether it evaluates new spans; off, then on: starts again."},
         Field{"backfill_hours", &EvaluatorChange::backfill_hours,
               "Also evaluate spans of the last hours that have no eval of it; 1 to 720."},
@@ -129,8 +131,8 @@ struct EvaluatorPreview {
     int64_t hours = 24;
     static constexpr std::tuple fields{
         Field{"spans", &EvaluatorPreview::spans, "Spans it would have evaluated."},
-        Field{"matched", &EvaluatorPreview::matched, "Of these, those that match."},
-        Field{"hours", &EvaluatorPreview::hours, "In so many hours until now."},
+        Field{"matched", &EvaluatorPreview::matched, "Number of these spans that match."},
+        Field{"hours", &EvaluatorPreview::hours, "Hours covered by the preview."},
     };
 };
 

@@ -45,9 +45,9 @@ struct ScoreTerm {
     std::string why;
     static constexpr std::tuple fields{
         Field{"name", &ScoreTerm::name, "affected_traces, share, growth, severity, novelty or confidence."},
-        Field{"points", &ScoreTerm::points, "What it adds."},
-        Field{"most", &ScoreTerm::most, "What it could add."},
-        Field{"why", &ScoreTerm::why, "The number it comes from."},
+        Field{"points", &ScoreTerm::points, "Points that it adds to the score."},
+        Field{"most", &ScoreTerm::most, "Most points that it can add."},
+        Field{"why", &ScoreTerm::why, "Number that the points are computed from."},
     };
 };
 
@@ -60,12 +60,12 @@ struct Fingerprint {
     int64_t traces = 0;
     Time last_seen{};
     static constexpr std::tuple fields{
-        Field{"fingerprint", &Fingerprint::fingerprint, "Computed from detector, project and subject."},
-        Field{"detector", &Fingerprint::detector, "What found it."},
-        Field{"title", &Fingerprint::title, "Its own title."},
-        Field{"filter", &Fingerprint::filter, "The spans it is about."},
-        Field{"traces", &Fingerprint::traces, "Traces touched in the window of the last scan that found it."},
-        Field{"last_seen", &Fingerprint::last_seen, "Newest span of it."},
+        Field{"fingerprint", &Fingerprint::fingerprint, "Hash of detector, project and subject."},
+        Field{"detector", &Fingerprint::detector, "Detector that found it."},
+        Field{"title", &Fingerprint::title, "Title of this fingerprint."},
+        Field{"filter", &Fingerprint::filter, "Filter of its spans."},
+        Field{"traces", &Fingerprint::traces, "Affected traces in the window of the last scan that found it."},
+        Field{"last_seen", &Fingerprint::last_seen, "Time of its newest span."},
     };
 };
 
@@ -110,43 +110,44 @@ struct Issue {
     Time updated_at{};
     static constexpr std::tuple fields{
         Field{"id", &Issue::id, "Id."},
-        Field{"space_id", &Issue::space_id, "Space."},
-        Field{"project_id", &Issue::project_id, "Project."},
-        Field{"fingerprint", &Issue::fingerprint, "What it is recognised by; a merged issue has more."},
-        Field{"detector", &Issue::detector, "What found it."},
+        Field{"space_id", &Issue::space_id, "Id of the space."},
+        Field{"project_id", &Issue::project_id, "Id of the project."},
+        Field{"fingerprint", &Issue::fingerprint,
+              "Fingerprint: hash of detector, project and subject; a merged issue has several."},
+        Field{"detector", &Issue::detector, "Detector that found it."},
         Field{"title", &Issue::title, "One line of plain text."},
-        Field{"explanation", &Issue::explanation, "Why this was found, in words."},
-        Field{"severity", &Issue::severity, "How bad."},
-        Field{"status", &Issue::status, "Where it is in its life."},
-        Field{"reason", &Issue::reason, "Why it is muted, dismissed or resolved, or why it came back."},
-        Field{"muted_until", &Issue::muted_until, "Then it is open again; null: until a member opens it."},
+        Field{"explanation", &Issue::explanation, "Why it was found, as text."},
+        Field{"severity", &Issue::severity, "low, medium, high or critical."},
+        Field{"status", &Issue::status, "Status of the issue."},
+        Field{"reason", &Issue::reason, "Why it is muted, dismissed, resolved or reopened."},
+        Field{"muted_until", &Issue::muted_until, "It is reopened then; null: until a member reopens it."},
         Field{"score", &Issue::score, "Rank, 0 to 100."},
-        Field{"score_terms", &Issue::score_terms, "What the score is made of."},
-        Field{"traces", &Issue::traces, "Traces touched in the window of the last scan that found it."},
-        Field{"share", &Issue::share, "Of the window's traces."},
-        Field{"growth", &Issue::growth, "Share in the window over share in the time before."},
-        Field{"confidence", &Issue::confidence, "How sure the finding is, 0 to 1."},
-        Field{"filter", &Issue::filter, "The spans it is about, in the filter language."},
+        Field{"score_terms", &Issue::score_terms, "Terms that add up to the score."},
+        Field{"traces", &Issue::traces, "Affected traces in the window of the last scan that found it."},
+        Field{"share", &Issue::share, "Share of the traces in the window, 0 to 1."},
+        Field{"growth", &Issue::growth, "Share in the window divided by the share in the baseline."},
+        Field{"confidence", &Issue::confidence, "Confidence of the finding, 0 to 1."},
+        Field{"filter", &Issue::filter, "Filter of its spans, in the filter language."},
         Field{"facts", &Issue::facts, "Numbers that support it."},
         Field{"examples", &Issue::examples, "Some of its traces, newest first."},
         Field{"matches", &Issue::matches, "Scans that found it."},
-        Field{"quiet_matches", &Issue::quiet_matches, "Of these, while it was muted or dismissed."},
-        Field{"reopened", &Issue::reopened, "How often it came back."},
+        Field{"quiet_matches", &Issue::quiet_matches, "Scans that found it while it was muted or dismissed."},
+        Field{"reopened", &Issue::reopened, "How often it was reopened."},
         Field{"assignee", &Issue::assignee, "User who is responsible for it."},
-        Field{"assignee_name", &Issue::assignee_name, "E-mail address."},
+        Field{"assignee_name", &Issue::assignee_name, "E-mail address of the assignee."},
         Field{"reported_by", &Issue::reported_by, "Run or person that reported it, when no detector did."},
-        Field{"investigation_id", &Issue::investigation_id, "Artifact: the newest investigation."},
-        Field{"investigation_run", &Issue::investigation_run, "Run that wrote it, or is at it."},
-        Field{"investigated_at", &Issue::investigated_at, "When."},
-        Field{"fix_run", &Issue::fix_run, "Run that works, or worked, on a fix."},
-        Field{"monitor_id", &Issue::monitor_id, "Monitor made from it."},
-        Field{"evaluator_id", &Issue::evaluator_id, "Evaluator made from it."},
-        Field{"forge_issue", &Issue::forge_issue, "Address of the issue on a forge that it is linked to."},
-        Field{"merged_into", &Issue::merged_into, "Issue that it is a part of now."},
-        Field{"first_seen", &Issue::first_seen, "Oldest span of it that was seen."},
-        Field{"last_seen", &Issue::last_seen, "Newest."},
-        Field{"created_at", &Issue::created_at, "When it was found."},
-        Field{"updated_at", &Issue::updated_at, "When anything about it changed."},
+        Field{"investigation_id", &Issue::investigation_id, "Artifact of the newest investigation."},
+        Field{"investigation_run", &Issue::investigation_run, "Run of the investigation."},
+        Field{"investigated_at", &Issue::investigated_at, "Time of the investigation."},
+        Field{"fix_run", &Issue::fix_run, "Run that proposes a fix."},
+        Field{"monitor_id", &Issue::monitor_id, "Monitor created from it."},
+        Field{"evaluator_id", &Issue::evaluator_id, "Evaluator created from it."},
+        Field{"forge_issue", &Issue::forge_issue, "Address of the linked issue on a forge."},
+        Field{"merged_into", &Issue::merged_into, "Issue that it was merged into."},
+        Field{"first_seen", &Issue::first_seen, "Time of its oldest span."},
+        Field{"last_seen", &Issue::last_seen, "Time of its newest span."},
+        Field{"created_at", &Issue::created_at, "Time at which it was found."},
+        Field{"updated_at", &Issue::updated_at, "Time of the last change."},
     };
 };
 
@@ -157,9 +158,9 @@ struct IssueComment {
     Time created_at{};
     static constexpr std::tuple fields{
         Field{"id", &IssueComment::id, "Id."},
-        Field{"author", &IssueComment::author, "E-mail address or key."},
+        Field{"author", &IssueComment::author, "E-mail address or name of a key."},
         Field{"text", &IssueComment::text, "Plain text or Markdown."},
-        Field{"created_at", &IssueComment::created_at, "When."},
+        Field{"created_at", &IssueComment::created_at, "Time of creation."},
     };
 };
 
@@ -169,7 +170,7 @@ struct Change {
     std::string what;
     std::string detail;
     static constexpr std::tuple fields{
-        Field{"time", &Change::time, "When."},
+        Field{"time", &Change::time, "Time of the change."},
         Field{"who", &Change::who, "Signal, an e-mail address, a key or a run."},
         Field{"what", &Change::what,
               "found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor, "
@@ -184,7 +185,7 @@ struct VolumePoint {
     int64_t traces = 0;
     static constexpr std::tuple fields{
         Field{"time", &VolumePoint::time, "Start of the hour."},
-        Field{"traces", &VolumePoint::traces, "Traces touched."},
+        Field{"traces", &VolumePoint::traces, "Affected traces."},
     };
 };
 
@@ -194,7 +195,7 @@ struct SeverityVolume {
     int64_t low = 0, medium = 0, high = 0, critical = 0;
     static constexpr std::tuple fields{
         Field{"time", &SeverityVolume::time, "Start of the hour."},
-        Field{"low", &SeverityVolume::low, "Traces of issues of this severity."},
+        Field{"low", &SeverityVolume::low, "Affected traces of issues with this severity."},
         Field{"medium", &SeverityVolume::medium, ""},
         Field{"high", &SeverityVolume::high, ""},
         Field{"critical", &SeverityVolume::critical, ""},

@@ -17,7 +17,7 @@ struct ForgeIssueWish {
     std::optional<std::string> body{};
     std::optional<std::string> digest{};
     static constexpr std::tuple fields{
-        Field{"url", &ForgeIssueWish::url, "Link this one, which is there already; the other fields are not needed."},
+        Field{"url", &ForgeIssueWish::url, "Link this existing issue; the other fields are not needed."},
         Field{"repo", &ForgeIssueWish::repo,
               "Repository: id, name or address; that of Signal's settings if not given."},
         Field{"title", &ForgeIssueWish::title, "Title; that of the issue if not given."},
@@ -35,7 +35,7 @@ struct ForgeIssueDraft {
     static constexpr std::tuple fields{
         Field{"title", &ForgeIssueDraft::title, "Title."},
         Field{"body", &ForgeIssueDraft::body, "Markdown."},
-        Field{"digest", &ForgeIssueDraft::digest, "Names this text when it is opened."},
+        Field{"digest", &ForgeIssueDraft::digest, "Identifies this text when the issue is created."},
     };
 };
 
@@ -56,11 +56,11 @@ struct IssueChange {
     std::optional<std::optional<Time>> muted_until{};
     static constexpr std::tuple fields{
         Field{"status", &IssueChange::status, "open, fix_proposed, resolved, muted or dismissed."},
-        Field{"reason", &IssueChange::reason, "Why; needed for dismissed. At most 2,000 bytes."},
-        Field{"severity", &IssueChange::severity, "Scans leave it alone from then on."},
+        Field{"reason", &IssueChange::reason, "The reason; needed for dismissed. At most 2,000 bytes."},
+        Field{"severity", &IssueChange::severity, "Later scans do not change it."},
         Field{"assignee", &IssueChange::assignee, "Id of a user; null: no assignee."},
-        Field{"title", &IssueChange::title, "Scans leave it alone from then on."},
-        Field{"muted_until", &IssueChange::muted_until, "With muted: open again from then on."},
+        Field{"title", &IssueChange::title, "Later scans do not change it."},
+        Field{"muted_until", &IssueChange::muted_until, "With muted: it is reopened then."},
     };
 };
 
@@ -73,13 +73,13 @@ struct NewIssue {
     std::optional<std::vector<std::string>> trace_ids;
     std::optional<std::string> subject;
     static constexpr std::tuple fields{
-        Field{"title", &NewIssue::title, "One line; what goes wrong where."},
-        Field{"explanation", &NewIssue::explanation, "What was seen, and why it matters."},
+        Field{"title", &NewIssue::title, "One line: the problem and where it happens."},
+        Field{"explanation", &NewIssue::explanation, "Observation, and why it matters."},
         Field{"severity", &NewIssue::severity, "medium if not given."},
-        Field{"filter", &NewIssue::filter, "The spans it is about, in the filter language."},
-        Field{"trace_ids", &NewIssue::trace_ids, "Examples; at most 20."},
+        Field{"filter", &NewIssue::filter, "Filter of its spans, in the filter language."},
+        Field{"trace_ids", &NewIssue::trace_ids, "Ids of example traces; at most 20."},
         Field{"subject", &NewIssue::subject,
-              "What identifies the problem when it is reported again; the words of the title if not given."},
+              "Text that identifies the problem when it is reported again; the words of the title if not given."},
     };
 };
 

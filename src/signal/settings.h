@@ -40,13 +40,16 @@ struct SignalSettings {
         Field{"baseline_days", &SignalSettings::baseline_days,
               "Days before the window that it is compared with; 1 to 30, 7 if not given."},
         Field{"context", &SignalSettings::context,
-              "What a worker should know about the application; at most 20,000 bytes."},
-        Field{"preset", &SignalSettings::preset, "Preset of the workers; none: a playbook that needs no model."},
+              "Facts about the application for the workers; at most 20,000 bytes."},
+        Field{"preset", &SignalSettings::preset, "Preset of the workers; none: a playbook without a model."},
         Field{"repo", &SignalSettings::repo, "The application's repository, for investigations and fixes."},
-        Field{"max_investigations", &SignalSettings::max_investigations, "Started by one scan, 0 to 20."},
-        Field{"least_severity", &SignalSettings::least_severity, "Issues below it are not investigated by themselves."},
-        Field{"tokens_per_day", &SignalSettings::tokens_per_day, "Of all its workers; none: no limit."},
-        Field{"cost_micro_usd_per_day", &SignalSettings::cost_micro_usd_per_day, "Of all its workers; none: no limit."},
+        Field{"max_investigations", &SignalSettings::max_investigations,
+              "Most investigations that one scan starts, 0 to 20."},
+        Field{"least_severity", &SignalSettings::least_severity,
+              "Issues below this severity are not investigated automatically."},
+        Field{"tokens_per_day", &SignalSettings::tokens_per_day, "Tokens of all its workers per day; none: no limit."},
+        Field{"cost_micro_usd_per_day", &SignalSettings::cost_micro_usd_per_day,
+              "Cost of all its workers per day in millionths of a US dollar; none: no limit."},
     };
 };
 
@@ -76,30 +79,30 @@ struct Scan {
     std::string failed;
     static constexpr std::tuple fields{
         Field{"id", &Scan::id, "Id."},
-        Field{"project_id", &Scan::project_id, "Project."},
-        Field{"asked_by", &Scan::asked_by, "`schedule`, or who requested it."},
-        Field{"started_at", &Scan::started_at, "When."},
-        Field{"took_ms", &Scan::took_ms, "Milliseconds."},
+        Field{"project_id", &Scan::project_id, "Id of the project."},
+        Field{"asked_by", &Scan::asked_by, "`schedule`, or the user or key that requested it."},
+        Field{"started_at", &Scan::started_at, "Time of the start."},
+        Field{"took_ms", &Scan::took_ms, "Duration in milliseconds."},
         Field{"baseline_from", &Scan::baseline_from,
               "Start of the baseline: the time that the window is compared with."},
         Field{"window_from", &Scan::window_from, "Start of the scanned window."},
-        Field{"window_to", &Scan::window_to, "End of it."},
+        Field{"window_to", &Scan::window_to, "End of the scanned window."},
         Field{"spans", &Scan::spans, "Spans in the window."},
         Field{"traces", &Scan::traces, "Traces in the window."},
         Field{"questions", &Scan::questions, "Queries to the span store."},
-        Field{"rows_read", &Scan::rows_read, "Rows that it read for them."},
-        Field{"bytes_read", &Scan::bytes_read, "Bytes that it read for them."},
+        Field{"rows_read", &Scan::rows_read, "Rows read by these queries."},
+        Field{"bytes_read", &Scan::bytes_read, "Bytes read by these queries."},
         Field{"memory_bytes", &Scan::memory_bytes,
-              "Most memory that the server's own span engine held meanwhile; 0: not known."},
-        Field{"found", &Scan::found, "Findings."},
-        Field{"new_issues", &Scan::new_issues, "Of these, new ones."},
-        Field{"reopened", &Scan::reopened, "Issues that came back."},
-        Field{"quiet", &Scan::quiet, "Findings that belong to muted or dismissed issues."},
-        Field{"investigations", &Scan::investigations, "Workers that were started."},
-        Field{"tokens", &Scan::tokens, "Tokens that these workers have used by now."},
-        Field{"cost_micro_usd", &Scan::cost_micro_usd, "What they cost, in millionths of a US dollar."},
-        Field{"detectors", &Scan::detectors, "What each detector found and cost."},
-        Field{"failed", &Scan::failed, "Why it could not be done; empty when it could."},
+              "Peak memory of the server's own span engine during the scan; 0: unknown."},
+        Field{"found", &Scan::found, "Number of findings."},
+        Field{"new_issues", &Scan::new_issues, "Number of new issues."},
+        Field{"reopened", &Scan::reopened, "Number of reopened issues."},
+        Field{"quiet", &Scan::quiet, "Findings of muted or dismissed issues."},
+        Field{"investigations", &Scan::investigations, "Workers started."},
+        Field{"tokens", &Scan::tokens, "Tokens that these workers have used so far."},
+        Field{"cost_micro_usd", &Scan::cost_micro_usd, "Cost of these workers in millionths of a US dollar."},
+        Field{"detectors", &Scan::detectors, "Findings and cost of each detector."},
+        Field{"failed", &Scan::failed, "Error; empty: none."},
     };
 };
 
@@ -115,17 +118,18 @@ struct SignalView {
     int64_t open_issues = 0;
     std::optional<std::string> automation_id;
     static constexpr std::tuple fields{
-        Field{"project_id", &SignalView::project_id, "Project."},
+        Field{"project_id", &SignalView::project_id, "Id of the project."},
         Field{"enabled", &SignalView::enabled, "Whether it scans on its schedule."},
-        Field{"settings", &SignalView::settings, "How."},
-        Field{"consent_note", &SignalView::consent_note, "What is agreed to by switching it on, or was."},
-        Field{"consent_by", &SignalView::consent_by, "Who agreed."},
-        Field{"consent_at", &SignalView::consent_at, "When."},
+        Field{"settings", &SignalView::settings, "Settings of the scans."},
+        Field{"consent_note", &SignalView::consent_note, "Text of the consent that is needed to enable it."},
+        Field{"consent_by", &SignalView::consent_by, "Name of the user who consented."},
+        Field{"consent_at", &SignalView::consent_at, "Time of the consent."},
         Field{"last_scan", &SignalView::last_scan, "The newest scan."},
-        Field{"next_scan_at", &SignalView::next_scan_at, "When the next scan is; null when it is off."},
-        Field{"open_issues", &SignalView::open_issues, "Issues that are open, investigated or about to be fixed."},
+        Field{"next_scan_at", &SignalView::next_scan_at, "Time of the next scan; null when it is disabled."},
+        Field{"open_issues", &SignalView::open_issues,
+              "Issues that are open, under investigation or have a proposed fix."},
         Field{"automation_id", &SignalView::automation_id,
-              "Automation whose slots record every scan and every worker; null: it was never on."},
+              "Automation whose slots record every scan and every worker; null: it was never enabled."},
     };
 };
 
@@ -134,9 +138,9 @@ struct ConfigureSignal {
     std::optional<bool> consent;
     std::optional<SignalSettings> settings;
     static constexpr std::tuple fields{
-        Field{"enabled", &ConfigureSignal::enabled, "Switch it on or off; left alone if not given."},
-        Field{"consent", &ConfigureSignal::consent, "Must be true when it is switched on: yes to consent_note."},
-        Field{"settings", &ConfigureSignal::settings, "All of them; left alone if not given."},
+        Field{"enabled", &ConfigureSignal::enabled, "Enables or disables it; unchanged if not given."},
+        Field{"consent", &ConfigureSignal::consent, "Must be true to enable it: consent to consent_note."},
+        Field{"settings", &ConfigureSignal::settings, "Replaces all settings; unchanged if not given."},
     };
 };
 

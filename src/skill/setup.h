@@ -29,8 +29,8 @@ struct Host {
     static constexpr std::tuple fields{
         Field{"host", &Host::host, "Exact name, or *.example.com for every name below example.com."},
         Field{"port", &Host::port, "443 if not given."},
-        Field{"tls", &Host::tls, "true if not given; a secret never goes to a host without TLS."},
-        Field{"methods", &Host::methods, "Such as GET; all if empty."},
+        Field{"tls", &Host::tls, "true if not given; a secret is never sent to a host without TLS."},
+        Field{"methods", &Host::methods, "Methods such as GET; empty: all."},
         Field{"path_prefix", &Host::path_prefix,
               "Whole path segments: /v1 covers /v1/x, not /v10; * stands for any one segment."},
         Field{"websocket", &Host::websocket, "Allows the upgrade to a WebSocket."},
@@ -50,16 +50,15 @@ struct Declared {
     json::Defaulted<std::vector<Host>> hosts;
     static constexpr std::tuple fields{
         Field{"name", &Declared::name, "Name of the environment variable."},
-        Field{"secret", &Declared::secret, "Kept encrypted and never shown."},
+        Field{"secret", &Declared::secret, "Stored encrypted and never shown."},
         Field{"required", &Declared::required, ""},
-        Field{"default_value", &Declared::default_value, "Of a plain variable."},
+        Field{"default_value", &Declared::default_value, "Default of a plain variable."},
         Field{"help", &Declared::help, ""},
         Field{"header", &Declared::header,
-              "Header that carries the secret; empty: authorization, or another header made for credentials that holds "
-              "the "
+              "Header that carries the secret; empty: authorization, or another credential header that contains the "
               "placeholder."},
         Field{"format", &Declared::format, "Value of the header, {} for the secret: Bearer {}."},
-        Field{"hosts", &Declared::hosts, "Where the secret may go."},
+        Field{"hosts", &Declared::hosts, "Hosts that the secret may be sent to."},
     };
 };
 
@@ -75,7 +74,7 @@ struct GitSource {
     static constexpr std::tuple fields{
         Field{"url", &GitSource::url, "Address of the repository: https, or file for one on the server."},
         Field{"ref", &GitSource::ref, "Branch, tag or commit; empty: the default branch."},
-        Field{"path", &GitSource::path, "Folder in the repository that holds SKILL.md; empty: the top."},
+        Field{"path", &GitSource::path, "Folder in the repository that contains SKILL.md; empty: the top."},
         Field{"commit", &GitSource::commit,
               "Commit that the folder was fetched from; empty: not fetched yet. Set by the server only."},
     };
@@ -89,8 +88,8 @@ struct FolderInfo {
     int64_t bytes = 0;
     static constexpr std::tuple fields{
         Field{"hash", &FolderInfo::hash, "BLAKE2b of names and contents."},
-        Field{"name", &FolderInfo::name, "From SKILL.md."},
-        Field{"description", &FolderInfo::description, "From SKILL.md."},
+        Field{"name", &FolderInfo::name, "Name in SKILL.md."},
+        Field{"description", &FolderInfo::description, "Description in SKILL.md."},
         Field{"files", &FolderInfo::files, ""},
         Field{"bytes", &FolderInfo::bytes, ""},
     };
@@ -105,10 +104,10 @@ struct Setup {
     std::optional<FolderInfo> folder;
     static constexpr std::tuple fields{
         Field{"variables", &Setup::variables, "Values of plain variables."},
-        Field{"exposure", &Setup::exposure, "Of each secret; brokered if not given."},
+        Field{"exposure", &Setup::exposure, "Exposure of each secret; brokered if not given."},
         Field{"declared", &Setup::declared, "Variables of a custom skill."},
         Field{"allow", &Setup::allow, "Hosts of a custom skill that need no secret."},
-        Field{"git", &Setup::git, "Repository that holds the skill's folder."},
+        Field{"git", &Setup::git, "Repository that contains the skill's folder."},
         Field{"folder", &Setup::folder, "The uploaded folder."},
     };
 };

@@ -28,7 +28,7 @@ struct Way {
     std::vector<Host> hosts;
     static constexpr std::tuple fields{
         Field{"header", &Way::header,
-              "Header that carries it; empty: a header made for credentials that holds the placeholder."},
+              "Header that carries it; empty: a credential header that contains the placeholder."},
         Field{"format", &Way::format, "Value of the header, {} for the secret."},
         Field{"hosts", &Way::hosts, ""},
     };
@@ -54,16 +54,17 @@ struct VariableView {
         Field{"secret", &VariableView::secret, "Its value is never shown."},
         Field{"required", &VariableView::required, ""},
         Field{"help", &VariableView::help, ""},
-        Field{"choices", &VariableView::choices, "What it may be; empty: anything."},
+        Field{"choices", &VariableView::choices, "Allowed values; empty: any."},
         Field{"default_value", &VariableView::default_value, ""},
-        Field{"value", &VariableView::value, "Of a plain variable."},
-        Field{"set", &VariableView::set, "A value was given."},
-        Field{"exposure", &VariableView::exposure, "Of a secret: brokered never enters the sandbox, env does."},
+        Field{"value", &VariableView::value, "Value of a plain variable."},
+        Field{"set", &VariableView::set, "It has a value."},
+        Field{"exposure", &VariableView::exposure,
+              "Of a secret: brokered stays outside the sandbox, env is visible in it."},
         Field{"secret_id", &VariableView::secret_id, ""},
-        Field{"set_at", &VariableView::set_at, "When the secret was last set."},
+        Field{"set_at", &VariableView::set_at, "Time at which the secret was set last."},
         Field{"last_used_at", &VariableView::last_used_at, "To within a minute."},
-        Field{"reminders", &VariableView::reminders, "old: set long ago; unused: not used for long."},
-        Field{"ways", &VariableView::ways, "Where the secret may go."},
+        Field{"reminders", &VariableView::reminders, "old: set long ago; unused: not used for a long time."},
+        Field{"ways", &VariableView::ways, "Hosts that the secret may be sent to."},
     };
 };
 
@@ -72,7 +73,7 @@ struct Use {
     std::string id;
     std::string name;
     static constexpr std::tuple fields{
-        Field{"kind", &Use::kind, "Such as preset."},
+        Field{"kind", &Use::kind, "Kind of object, such as preset."},
         Field{"id", &Use::id, ""},
         Field{"name", &Use::name, ""},
     };
@@ -84,7 +85,7 @@ struct Share {
     Time created_at{};
     static constexpr std::tuple fields{
         Field{"space_id", &Share::space_id, ""},
-        Field{"name", &Share::name, "Of the space."},
+        Field{"name", &Share::name, "Name of the space."},
         Field{"created_at", &Share::created_at, ""},
     };
 };
@@ -113,16 +114,17 @@ struct Skill {
         Field{"name", &Skill::name, ""},
         Field{"type", &Skill::type, ""},
         Field{"scope", &Skill::scope, "installation: managed by installation owners, shared with chosen spaces."},
-        Field{"space_id", &Skill::space_id, "null: of the installation."},
+        Field{"space_id", &Skill::space_id, "null: a skill of the installation."},
         Field{"description", &Skill::description, ""},
-        Field{"version", &Skill::version, "Counts every change."},
+        Field{"version", &Skill::version, "Increases with every change."},
         Field{"variables", &Skill::variables, ""},
-        Field{"missing", &Skill::missing, "Required variables without a value; a run cannot use the skill yet."},
-        Field{"warnings", &Skill::warnings, "What workers can do with this skill without review."},
+        Field{"missing", &Skill::missing,
+              "Required variables without a value; a run cannot use the skill until they are set."},
+        Field{"warnings", &Skill::warnings, "Actions that workers can take with this skill without review."},
         Field{"allow", &Skill::allow, "Hosts that can be reached without a secret."},
         Field{"git", &Skill::git, ""},
         Field{"folder", &Skill::folder, ""},
-        Field{"shared_with", &Skill::shared_with, "For those who may share it; empty for others."},
+        Field{"shared_with", &Skill::shared_with, "Visible to members who can share it; empty for others."},
         Field{"used_by", &Skill::used_by, ""},
         Field{"created_by", &Skill::created_by, ""},
         Field{"created_at", &Skill::created_at, ""},
@@ -138,10 +140,10 @@ struct SkillVersion {
     Setup setup;
     static constexpr std::tuple fields{
         Field{"version", &SkillVersion::version, ""},
-        Field{"summary", &SkillVersion::summary, "What changed."},
+        Field{"summary", &SkillVersion::summary, "Summary of the change."},
         Field{"changed_by", &SkillVersion::changed_by, "Name of the user or key."},
         Field{"changed_at", &SkillVersion::changed_at, ""},
-        Field{"setup", &SkillVersion::setup, "Everything but the secrets."},
+        Field{"setup", &SkillVersion::setup, "All settings but the secrets."},
     };
 };
 
@@ -182,7 +184,7 @@ struct SecretRow {
         Field{"exposure", &SecretRow::exposure, "env: workers can read it."},
         Field{"created_by", &SecretRow::created_by, ""},
         Field{"created_at", &SecretRow::created_at, ""},
-        Field{"set_at", &SecretRow::set_at, "When it was last replaced."},
+        Field{"set_at", &SecretRow::set_at, "Time at which it was set last."},
         Field{"last_used_at", &SecretRow::last_used_at, "To within a minute."},
         Field{"reminders", &SecretRow::reminders, "old: replace it; unused: delete it."},
         Field{"used_by", &SecretRow::used_by, "Presets that use its skill."},
@@ -204,12 +206,12 @@ struct Reach {
         Field{"skill_id", &Reach::skill_id, ""},
         Field{"skill_name", &Reach::skill_name, ""},
         Field{"kind", &Reach::kind, "brokered, open (no secret), env, model, gateway, or plain."},
-        Field{"host", &Reach::host, "null for what is only in the environment."},
-        Field{"variable", &Reach::variable, "Variable that the worker sees."},
-        Field{"secret_name", &Reach::secret_name, "Secret that goes with the request; empty: none."},
+        Field{"host", &Reach::host, "null for a variable that is only in the environment."},
+        Field{"variable", &Reach::variable, "Environment variable of the worker."},
+        Field{"secret_name", &Reach::secret_name, "Secret that the broker adds to the request; empty: none."},
         Field{"header", &Reach::header, ""},
         Field{"format", &Reach::format, ""},
-        Field{"detail", &Reach::detail, "In words."},
+        Field{"detail", &Reach::detail, "Explanation, as text."},
     };
 };
 
@@ -220,10 +222,10 @@ struct EnvMatch {
     bool replaces = false;
     int64_t line = 0;
     static constexpr std::tuple fields{
-        Field{"name", &EnvMatch::name, "As in the text."},
-        Field{"variable", &EnvMatch::variable, "Variable of the skill that it would set."},
-        Field{"secret", &EnvMatch::secret, "It would be kept as a secret."},
-        Field{"replaces", &EnvMatch::replaces, "It has a value already."},
+        Field{"name", &EnvMatch::name, "Name in the text."},
+        Field{"variable", &EnvMatch::variable, "Variable of the skill that it sets."},
+        Field{"secret", &EnvMatch::secret, "It is stored as a secret."},
+        Field{"replaces", &EnvMatch::replaces, "It replaces an existing value."},
         Field{"line", &EnvMatch::line, ""},
     };
 };
@@ -233,8 +235,8 @@ struct EnvPreview {
     std::vector<std::string> unknown;
     std::vector<std::string> problems;
     static constexpr std::tuple fields{
-        Field{"matches", &EnvPreview::matches, "What would be set."},
-        Field{"unknown", &EnvPreview::unknown, "Names that the skill does not have; they would be left out."},
+        Field{"matches", &EnvPreview::matches, "Variables that would be set."},
+        Field{"unknown", &EnvPreview::unknown, "Names that the skill does not have; they are ignored."},
         Field{"problems", &EnvPreview::problems, "Lines that could not be read."},
     };
 };

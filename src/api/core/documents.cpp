@@ -218,7 +218,7 @@ Value openapi(std::string_view version) {
         {"openapi", "3.1.0"},
         {"info", Object{{"title", "Hone"},
                         {"version", version},
-                        {"description", "The agent improvement loop in one binary."},
+                        {"description", "API of Hone: traces, evals, runs, reviews."},
                         {"license", Object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
         {"servers", Array{Object{{"url", "/"}}}},
         {"security", Array{Object{{"key", Array{}}}, Object{{"cookie", Array{}}}}},

@@ -12,8 +12,9 @@ struct ListIssuesTool {
     std::optional<std::string> status;
     std::optional<int64_t> limit;
     static constexpr std::tuple fields{
-        Field{"project", &ListIssuesTool::project, "Id or name; the run's own if not given."},
-        Field{"status", &ListIssuesTool::status, "Statuses, with commas, or all; the live ones if not given."},
+        Field{"project", &ListIssuesTool::project, "Id or name of the project; the run's own if not given."},
+        Field{"status", &ListIssuesTool::status,
+              "Statuses, separated by commas, or all; the unresolved ones if not given."},
         Field{"limit", &ListIssuesTool::limit, "At most 100; 20 if not given."},
     };
 };
@@ -22,7 +23,7 @@ Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arg
 struct GetIssueTool {
     std::string issue;
     static constexpr std::tuple fields{
-        Field{"issue", &GetIssueTool::issue, "Its id."},
+        Field{"issue", &GetIssueTool::issue, "Id of the issue."},
     };
 };
 Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& arguments);
@@ -36,14 +37,14 @@ struct ReportIssueTool {
     std::optional<std::vector<std::string>> trace_ids;
     std::optional<std::string> subject;
     static constexpr std::tuple fields{
-        Field{"project", &ReportIssueTool::project, "Id or name; the run's own if not given."},
-        Field{"title", &ReportIssueTool::title, "One line; what goes wrong where."},
-        Field{"explanation", &ReportIssueTool::explanation, "What was seen, and why it matters."},
+        Field{"project", &ReportIssueTool::project, "Id or name of the project; the run's own if not given."},
+        Field{"title", &ReportIssueTool::title, "One line: the problem and where it happens."},
+        Field{"explanation", &ReportIssueTool::explanation, "Observation, and why it matters."},
         Field{"severity", &ReportIssueTool::severity, "low, medium (if not given), high or critical."},
         Field{"filter", &ReportIssueTool::filter, "The spans it is about: status = error and name = \"x\""},
-        Field{"trace_ids", &ReportIssueTool::trace_ids, "Examples; at most 20."},
+        Field{"trace_ids", &ReportIssueTool::trace_ids, "Ids of example traces; at most 20."},
         Field{"subject", &ReportIssueTool::subject,
-              "What identifies the problem when it is reported again; the words of the title if not given."},
+              "Text that identifies the problem when it is reported again; the words of the title if not given."},
     };
 };
 Result<json::Value> report_issue_tool(const Call& call, const ReportIssueTool& arguments);

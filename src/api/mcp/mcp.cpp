@@ -229,7 +229,7 @@ const Route mcp_table[] = {
         .or_empty(202)
         .on(net::Lane::query)
         .fails_as(ErrorForm::json_rpc),
-    route<refuse_mcp_stream>("GET", "/mcp", login, "Always 405: the server sends nothing on its own.")
+    route<refuse_mcp_stream>("GET", "/mcp", login, "Always status 405: the server sends no messages of its own.")
         .raw("application/json"),
     route<end_mcp>("DELETE", "/mcp", login, "Does nothing: there are no MCP sessions."),
 };

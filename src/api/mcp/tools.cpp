@@ -231,8 +231,9 @@ struct GetSeries {
     static constexpr std::tuple fields{
         Field{"project", &GetSeries::project, "Id or name; the run's own if not given."},
         Field{"metrics", &GetSeries::metrics,
-              "count, errors, error_rate, latency_p50, latency_p95, latency_p99, tokens, cost, traces; with commas."},
-        Field{"bucket", &GetSeries::bucket, "5m, 1h, 1d; 0s: one for all."},
+              "count, errors, error_rate, latency_p50, latency_p95, latency_p99, tokens, cost, traces; separated by "
+              "commas."},
+        Field{"bucket", &GetSeries::bucket, "5m, 1h, 1d; 0s: one bucket."},
         Field{"group_by", &GetSeries::group_by, "A filter field such as model or name."},
         Field{"filter", &GetSeries::filter, "Only spans that match."},
         Field{"after", &GetSeries::after, "Started at or after this time (RFC 3339)."},
@@ -257,8 +258,8 @@ struct ListEvals {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"project", &ListEvals::project, "Id or name; the run's own if not given."},
-        Field{"target_id", &ListEvals::target_id, "Only of this span."},
-        Field{"name", &ListEvals::name, "Only with this name."},
+        Field{"target_id", &ListEvals::target_id, "Only evals of this span."},
+        Field{"name", &ListEvals::name, "Only evals with this name."},
         Field{"limit", &ListEvals::limit, "At most 200; 50 if not given."},
         Field{"cursor", &ListEvals::cursor, "next_cursor of the previous reply."},
     };
@@ -304,9 +305,9 @@ struct SaveInvestigation {
     static constexpr std::tuple fields{
         Field{"title", &SaveInvestigation::title, "Short; saving the same title again replaces it."},
         Field{"markdown", &SaveInvestigation::markdown,
-              "Overview, evidence (trace ids, filters, charts), root cause, proposed fix. A file that was saved is "
-              "shown with ![](file:NAME)."},
-        Field{"summary", &SaveInvestigation::summary, "A sentence or two for lists."},
+              "Overview, evidence (trace ids, filters, charts), root cause, proposed fix. Show a saved file with "
+              "![](file:NAME)."},
+        Field{"summary", &SaveInvestigation::summary, "Summary of one or two sentences, for lists."},
     };
 };
 
@@ -322,10 +323,10 @@ struct SaveFile {
     std::optional<std::string> base64;
     std::optional<std::string> summary;
     static constexpr std::tuple fields{
-        Field{"name", &SaveFile::name, "A file's name without folders; saving it again replaces it."},
+        Field{"name", &SaveFile::name, "File name without folders; saving it again replaces it."},
         Field{"text", &SaveFile::text, "The content, when it is text."},
         Field{"base64", &SaveFile::base64, "The content in base64, when it is not."},
-        Field{"summary", &SaveFile::summary, "A sentence or two for lists."},
+        Field{"summary", &SaveFile::summary, "Summary of one or two sentences, for lists."},
     };
 };
 
@@ -357,8 +358,9 @@ struct LabelSpans {
     std::optional<std::string> summary;
     static constexpr std::tuple fields{
         Field{"labels", &LabelSpans::labels, "At most 10000. They become evals when they are approved."},
-        Field{"name", &LabelSpans::name, "Name of this set; saving it again replaces it. `labels` if not given."},
-        Field{"summary", &LabelSpans::summary, "A sentence or two for lists."},
+        Field{"name", &LabelSpans::name,
+              "Name of this set of labels; saving it again replaces it. `labels` if not given."},
+        Field{"summary", &LabelSpans::summary, "Summary of one or two sentences, for lists."},
     };
 };
 

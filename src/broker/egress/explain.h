@@ -20,13 +20,13 @@ struct Explanation {
     std::vector<std::string> secrets;
     static constexpr std::tuple fields{
         Field{"method", &Explanation::method, ""},
-        Field{"url", &Explanation::url, "As the broker reads it: host in lower case, without query."},
+        Field{"url", &Explanation::url, "Address as the broker parses it: host in lower case, without the query."},
         Field{"allowed", &Explanation::allowed,
-              "By the rules. A name that leads to a private address is refused even then."},
-        Field{"rule", &Explanation::rule, "What decided."},
-        Field{"reason", &Explanation::reason, "In one sentence."},
-        Field{"inspected", &Explanation::inspected, "The broker sees method and path; else TLS passes untouched."},
-        Field{"secrets", &Explanation::secrets, "Names of the secrets that may be put into this request."},
+              "Whether the rules allow it. A name that resolves to a private address is rejected in any case."},
+        Field{"rule", &Explanation::rule, "Rule that decides."},
+        Field{"reason", &Explanation::reason, "Reason, in one sentence."},
+        Field{"inspected", &Explanation::inspected, "The broker reads method and path; else TLS is forwarded unread."},
+        Field{"secrets", &Explanation::secrets, "Names of the secrets that the broker may add to this request."},
     };
 };
 

@@ -97,10 +97,11 @@ struct SpaceBudget {
         Field{"cost_micro_usd_per_day", &SpaceBudget::cost_micro_usd_per_day,
               "Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Models "
               "without a price are rejected under a cost limit."},
-        Field{"soft_percent", &SpaceBudget::soft_percent, "At this share workers are notified to finish, 1 to 100."},
+        Field{"soft_percent", &SpaceBudget::soft_percent,
+              "From this percentage on, requests carry a notice to finish; 1 to 100."},
         Field{"capture", &SpaceBudget::capture,
-              "The most that spans of model calls keep: full (messages, tools, responses), metadata (no text) "
-              "or none (no spans). A preset may keep less, never more. Absent in a change: stays."},
+              "The most that spans of model calls contain: full (messages, tools, responses), metadata (no text) or "
+              "none (no spans). A preset can reduce it. Unchanged if not given."},
     };
 };
 

@@ -18,10 +18,10 @@ struct ProposedLabel {
     static constexpr std::tuple fields{
         Field{"target", &ProposedLabel::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &ProposedLabel::target_id, "Span id, trace id, or the chat session's name."},
-        Field{"name", &ProposedLabel::name, "What is evaluated: correct, helpful, root_cause."},
-        Field{"label", &ProposedLabel::label, "A word: yes, no, timeout."},
-        Field{"score", &ProposedLabel::score, "A number."},
-        Field{"explanation", &ProposedLabel::explanation, "Why."},
+        Field{"name", &ProposedLabel::name, "Name of the eval: correct, helpful, root_cause."},
+        Field{"label", &ProposedLabel::label, "Label: yes, no, timeout."},
+        Field{"score", &ProposedLabel::score, "Score, a number."},
+        Field{"explanation", &ProposedLabel::explanation, "Reason of the label or score."},
     };
 };
 

@@ -37,12 +37,13 @@ struct BacklogView {
     std::string advice;
     static constexpr std::tuple fields{
         Field{"spans", &BacklogView::spans, "Acknowledged spans that are not stored yet."},
-        Field{"bytes", &BacklogView::bytes, "What they take in the span log."},
-        Field{"oldest_wait_seconds", &BacklogView::oldest_wait_seconds, "How long the oldest of them has waited."},
+        Field{"bytes", &BacklogView::bytes, "Their size in the span log."},
+        Field{"oldest_wait_seconds", &BacklogView::oldest_wait_seconds, "Waiting time of the oldest of them."},
         Field{"failures", &BacklogView::failures, "Failed attempts to store spans since the server started."},
         Field{"is_late", &BacklogView::is_late, "The oldest has waited longer than `span_wait_limit`."},
-        Field{"problem", &BacklogView::problem, "How many wait, how long and why; empty when they are not late."},
-        Field{"advice", &BacklogView::advice, "What to do about it; empty when they are not late."},
+        Field{"problem", &BacklogView::problem,
+              "Number of waiting spans, their waiting time and the reason; empty when they are not late."},
+        Field{"advice", &BacklogView::advice, "What to do; empty when they are not late."},
     };
 };
 

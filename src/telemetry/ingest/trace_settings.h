@@ -23,10 +23,11 @@ struct RedactionSettings {
     json::Defaulted<bool> secrets = false;
     json::Defaulted<bool> emails = false;
     static constexpr std::tuple fields{
-        Field{"keys", &RedactionSettings::keys, "Attributes whose values go; a * at the end matches any rest."},
-        Field{"patterns", &RedactionSettings::patterns, "Regular expressions (RE2); what matches goes."},
-        Field{"secrets", &RedactionSettings::secrets, "Keys, tokens and private keys of known shapes go."},
-        Field{"emails", &RedactionSettings::emails, "E-mail addresses go."},
+        Field{"keys", &RedactionSettings::keys,
+              "Attributes whose values are redacted; a * at the end matches any rest."},
+        Field{"patterns", &RedactionSettings::patterns, "Regular expressions (RE2) whose matches are redacted."},
+        Field{"secrets", &RedactionSettings::secrets, "Redacts API keys, tokens and private keys of known formats."},
+        Field{"emails", &RedactionSettings::emails, "Redacts e-mail addresses."},
     };
 };
 
@@ -38,11 +39,14 @@ struct ProjectTraceSettings {
     std::optional<RedactionSettings> redaction;
     static constexpr std::tuple fields{
         Field{"retention_bytes", &ProjectTraceSettings::retention_bytes,
-              "Disk for the project's spans; over it the oldest go, beside the retention by days."},
-        Field{"spans_per_day", &ProjectTraceSettings::spans_per_day, "More are refused until the next day (UTC)."},
-        Field{"bytes_per_day", &ProjectTraceSettings::bytes_per_day, "The same for the size of spans."},
-        Field{"sample", &ProjectTraceSettings::sample, "Share of traces that is kept, 0 to 1; null: all."},
-        Field{"redaction", &ProjectTraceSettings::redaction, "What is taken out of spans before they are stored."},
+              "Disk space for the project's spans; above it the oldest spans are deleted, in addition to the retention "
+              "by days."},
+        Field{"spans_per_day", &ProjectTraceSettings::spans_per_day,
+              "Spans per day (UTC); more are rejected until the next day."},
+        Field{"bytes_per_day", &ProjectTraceSettings::bytes_per_day,
+              "Bytes of spans per day (UTC); more are rejected until the next day."},
+        Field{"sample", &ProjectTraceSettings::sample, "Share of traces that is stored, 0 to 1; null: all."},
+        Field{"redaction", &ProjectTraceSettings::redaction, "Redaction of spans before they are stored."},
     };
 };
 
@@ -51,8 +55,9 @@ struct SpaceTraceSettings {
     std::optional<int64_t> bytes_per_day;
     static constexpr std::tuple fields{
         Field{"spans_per_day", &SpaceTraceSettings::spans_per_day,
-              "Of all projects together; more are refused until the next day (UTC)."},
-        Field{"bytes_per_day", &SpaceTraceSettings::bytes_per_day, "The same for the size of spans."},
+              "Spans per day (UTC) of all projects together; more are rejected until the next day."},
+        Field{"bytes_per_day", &SpaceTraceSettings::bytes_per_day,
+              "Bytes of spans per day (UTC) of all projects together; more are rejected until the next day."},
     };
 };
 

@@ -19,8 +19,8 @@ struct ListArtifacts {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListArtifacts::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListArtifacts::project, "Id or name: only of its runs."},
-        Field{"run", &ListArtifacts::run, "Id: only what this run left."},
+        Field{"project", &ListArtifacts::project, "Id or name of a project: only artifacts of its runs."},
+        Field{"run", &ListArtifacts::run, "Id of a run: only its artifacts."},
         Field{"kind", &ListArtifacts::kind, "investigation, labels or file."},
         Field{"review", &ListArtifacts::review, "pending, approved, rejected or changes_requested."},
         Field{"limit", &ListArtifacts::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -38,9 +38,9 @@ struct ReviewArtifact {
               "approved (labels are published), rejected, or changes_requested (the session receives the comment)."},
         Field{"comment", &ReviewArtifact::comment, "The reason; needed for changes_requested."},
         Field{"digest", &ReviewArtifact::digest,
-              "The artifact's digest when it was reviewed. Needed to approve anything but a branch."},
+              "Digest of the artifact when it was reviewed. Needed to approve any artifact but a branch."},
         Field{"revision", &ReviewArtifact::revision,
-              "Of a branch: the revision that was reviewed. Needed to approve one."},
+              "Of a branch: the revision that was reviewed. Needed to approve it."},
     };
 };
 
@@ -112,9 +112,10 @@ namespace {
 using enum access::Permission;
 
 const Route artifacts_table[] = {
-    route<list_artifacts>("GET", "/v1/artifacts", need(run_read), "What runs left, newest first."),
+    route<list_artifacts>("GET", "/v1/artifacts", need(run_read), "Artifacts of runs, newest first."),
     route<get_artifact>("GET", "/v1/artifacts/{artifact}", need(run_read), "An artifact and its review."),
-    route<get_artifact_content>("GET", "/v1/artifacts/{artifact}/content", need(run_read), "Its content.").raw("*/*"),
+    route<get_artifact_content>("GET", "/v1/artifacts/{artifact}/content", need(run_read), "Content of an artifact.")
+        .raw("*/*"),
     route<review_artifact>("POST", "/v1/artifacts/{artifact}/review", need(artifact_review),
                            "Approve, reject, or request changes."),
 };

@@ -19,7 +19,7 @@ struct ListAutomations {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListAutomations::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListAutomations::project, "Id or name: only its automations."},
+        Field{"project", &ListAutomations::project, "Id or name of a project: only its automations."},
         Field{"trigger", &ListAutomations::trigger, "cron, metric, monitor, webhook or managed."},
         Field{"limit", &ListAutomations::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListAutomations::cursor, "next_cursor of the previous response."},
@@ -33,7 +33,8 @@ struct ListSlots {
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
-        Field{"space", &ListSlots::space, "Id or name of the space, when the automation is named by its name."},
+        Field{"space", &ListSlots::space,
+              "Id or name of the space; used when the path has the name of the automation."},
         Field{"outcome", &ListSlots::outcome, "due, fired, skipped or failed."},
         Field{"limit", &ListSlots::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListSlots::cursor, "next_cursor of the previous response."},
@@ -45,22 +46,23 @@ struct ListFirings {
     std::optional<std::string> space;
     std::optional<int64_t> count;
     static constexpr std::tuple fields{
-        Field{"space", &ListFirings::space, "Id or name of the space, when the automation is named by its name."},
-        Field{"count", &ListFirings::count, "How many, 1 to 100; 10 if not given."},
+        Field{"space", &ListFirings::space,
+              "Id or name of the space; used when the path has the name of the automation."},
+        Field{"count", &ListFirings::count, "Number of firings, 1 to 100; 10 if not given."},
     };
 };
 
 struct NextFiring {
     Time due_at{};
     static constexpr std::tuple fields{
-        Field{"due_at", &NextFiring::due_at, "When it is due."},
+        Field{"due_at", &NextFiring::due_at, "Scheduled time."},
     };
 };
 
 struct PauseAutomation {
     std::optional<std::string> reason;
     static constexpr std::tuple fields{
-        Field{"reason", &PauseAutomation::reason, "Shown with the automation and with every skipped moment."},
+        Field{"reason", &PauseAutomation::reason, "Shown with the automation and with each skipped time."},
     };
 };
 
@@ -70,8 +72,8 @@ struct PreviewTrigger {
     std::optional<int64_t> cool_off_seconds;
     static constexpr std::tuple fields{
         Field{"project", &PreviewTrigger::project, "Id or name of the project whose data is used."},
-        Field{"trigger", &PreviewTrigger::trigger, "A trigger that need not be saved."},
-        Field{"cool_off_seconds", &PreviewTrigger::cool_off_seconds, "As the automation would have it."},
+        Field{"trigger", &PreviewTrigger::trigger, "The trigger; nothing is saved."},
+        Field{"cool_off_seconds", &PreviewTrigger::cool_off_seconds, "cool_off_seconds of the automation."},
     };
 };
 
@@ -80,7 +82,7 @@ struct Delivered {
     automation::SlotOutcome outcome = automation::SlotOutcome::due;
     static constexpr std::tuple fields{
         Field{"slot_id", &Delivered::slot_id, "The slot that it created; the same for the same delivery id."},
-        Field{"outcome", &Delivered::outcome, "What has become of it so far."},
+        Field{"outcome", &Delivered::outcome, "Outcome so far."},
     };
 };
 
@@ -91,8 +93,8 @@ struct PromptVariable {
     std::optional<automation::TriggerType> trigger;
     static constexpr std::tuple fields{
         Field{"name", &PromptVariable::name, "Written {{name}} in a prompt."},
-        Field{"type", &PromptVariable::type, "What its text can be."},
-        Field{"doc", &PromptVariable::doc, "What it stands for."},
+        Field{"type", &PromptVariable::type, "Type of its text."},
+        Field{"doc", &PromptVariable::doc, "Meaning of the variable."},
         Field{"trigger", &PromptVariable::trigger, "Only for triggers of this type; null: for all."},
     };
 };
@@ -239,33 +241,35 @@ const Route automations_table[] = {
         .secret(),
     route<get_automation>("GET", "/v1/automations/{automation}", need(automation_read), "An automation by id or name."),
     route<update_automation>("PATCH", "/v1/automations/{automation}", need(automation_write),
-                             "Change an automation; from then on its runs have the rights of the caller.")
+                             "Change an automation; later runs have the permissions of the caller.")
         .secret(),
     route<delete_automation>("DELETE", "/v1/automations/{automation}", need(automation_write),
-                             "Delete an automation and its ledger; its runs stay."),
+                             "Delete an automation and its history; its runs are kept."),
     route<run_automation>("POST", "/v1/automations/{automation}/run", need(automation_write),
-                          "Run it now; returns the slot that this creates."),
+                          "Run an automation now; returns the new slot."),
     route<pause_automation>("POST", "/v1/automations/{automation}/pause", need(automation_write),
-                            "Skip its scheduled times until it is resumed."),
+                            "Pause an automation: scheduled times are skipped until it is resumed."),
     route<resume_automation>("POST", "/v1/automations/{automation}/resume", need(automation_write),
-                             "Let it fire again; resets its failures."),
-    route<rotate_automation_secret>("POST", "/v1/automations/{automation}/rotate_secret", need(automation_write),
-                                    "A new secret for its webhook, shown once; the old one is no longer accepted.")
+                             "Resume an automation; resets its failure count."),
+    route<rotate_automation_secret>(
+        "POST", "/v1/automations/{automation}/rotate_secret", need(automation_write),
+        "Replace the webhook secret of an automation; it is shown once. The old secret is no longer accepted.")
         .secret(),
     route<list_slots>("GET", "/v1/automations/{automation}/slots", need(automation_read),
-                      "Every scheduled time and its outcome, newest first."),
+                      "Scheduled times of an automation and their outcomes, newest first."),
     route<list_firings>("GET", "/v1/automations/{automation}/firings", need(automation_read),
                         "The next firings of a cron schedule."),
-    route<preview_trigger>("POST", "/v1/automation_preview", need(automation_read),
-                           "What a trigger will do next (cron) or would have done in the last seven days (metric).")
+    route<preview_trigger>(
+        "POST", "/v1/automation_preview", need(automation_read),
+        "Next firings of a trigger (cron), or firings that the last seven days would have had (metric).")
         .on(net::Lane::query),
     route<list_prompt_variables>("GET", "/v1/prompt_variables", login,
                                  "Variables that prompts of automations can use."),
     route<deliver_webhook>("POST", "/v1/hooks/{automation}", guest,
-                           "Deliver a webhook, signed by X-Hone-Signature; the same X-Hone-Delivery counts once.")
+                           "Deliver a webhook, signed by X-Hone-Signature; a repeated X-Hone-Delivery is ignored.")
         .takes("*/*")
         .with_body_limit(automation::largest_delivery),
-    route<get_scheduler>("GET", "/v1/scheduler", login, "Whether automations run: the scheduler's heartbeat."),
+    route<get_scheduler>("GET", "/v1/scheduler", login, "State of the scheduler of automations."),
 };
 
 } // namespace

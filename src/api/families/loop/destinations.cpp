@@ -74,18 +74,18 @@ namespace {
 using enum access::Permission;
 
 const Route destinations_table[] = {
-    route<list_destinations>("GET", "/v1/destinations", need(monitor_read), "Where the notices of a space go."),
+    route<list_destinations>("GET", "/v1/destinations", need(monitor_read), "Destinations of the notices of a space."),
     route<create_destination>("POST", "/v1/destinations", need(monitor_write),
                               "Create a destination; a webhook's signing secret is shown once."),
     route<get_destination>("GET", "/v1/destinations/{destination}", need(monitor_read), "A destination."),
     route<update_destination>("PATCH", "/v1/destinations/{destination}", need(monitor_write), "Change a destination."),
     route<delete_destination>("DELETE", "/v1/destinations/{destination}", need(monitor_write),
-                              "Delete a destination and its waiting deliveries."),
+                              "Delete a destination and its pending deliveries."),
     route<test_destination>("POST", "/v1/destinations/{destination}/test", need(monitor_write),
                             "Send a test message now; returns the outcome.")
         .on(net::Lane::query),
     route<list_deliveries>("GET", "/v1/destinations/{destination}/deliveries", need(monitor_read),
-                           "What was sent to it and the outcome, newest first."),
+                           "Deliveries to a destination and their outcomes, newest first."),
 };
 
 } // namespace

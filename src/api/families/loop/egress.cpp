@@ -20,10 +20,10 @@ struct ExplainQuery {
     std::vector<std::string> allow;
     static constexpr std::tuple fields{
         Field{"space", &ExplainQuery::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"url", &ExplainQuery::url, "Where the request would go; needed."},
+        Field{"url", &ExplainQuery::url, "Address of the request; needed."},
         Field{"method", &ExplainQuery::method, "GET if not given."},
-        Field{"preset", &ExplainQuery::preset, "Id or name of the run's preset: its network, skills and hosts."},
-        Field{"mode", &ExplainQuery::mode, "Of the preset, or allowlist, if not given."},
+        Field{"preset", &ExplainQuery::preset, "Id or name of the run's preset; sets network, skills and hosts."},
+        Field{"mode", &ExplainQuery::mode, "Network mode; that of the preset, or allowlist, if not given."},
         Field{"skill", &ExplainQuery::skill, "Id or name of a further skill that the run has; may be repeated."},
         Field{"allow", &ExplainQuery::allow, "A further host, as in a preset; may be repeated."},
     };
@@ -48,7 +48,7 @@ using enum access::Permission;
 
 const Route egress_table[] = {
     route<explain_request>("GET", "/v1/broker/explain", need(skill_read),
-                           "Whether a run could send a request, why, and with which secret."),
+                           "Explain whether a run can send a request, why, and with which secret."),
 };
 
 } // namespace

@@ -17,8 +17,9 @@ struct RotateEncryption {
     RotateWhat what = RotateWhat::data;
     std::optional<std::string> space;
     static constexpr std::tuple fields{
-        Field{"what", &RotateEncryption::what, "master: the key of keys; data: the keys that encrypt secrets."},
-        Field{"space", &RotateEncryption::space, "data keys of this space only."},
+        Field{"what", &RotateEncryption::what,
+              "master: the key that encrypts data keys; data: the keys that encrypt secrets."},
+        Field{"space", &RotateEncryption::space, "data: only the data keys of this space."},
     };
 };
 
@@ -45,7 +46,7 @@ namespace {
 using enum access::Permission;
 
 const Route encryption_table[] = {
-    route<get_encryption>("GET", "/v1/encryption", need(secret_rotate), "The keys that encrypt secrets."),
+    route<get_encryption>("GET", "/v1/encryption", need(secret_rotate), "State of the keys that encrypt secrets."),
     route<rotate_encryption>("POST", "/v1/encryption/rotate", need(secret_rotate),
                              "Rotate the master key or data keys, without downtime."),
 };

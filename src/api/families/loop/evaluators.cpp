@@ -16,7 +16,7 @@ struct ListEvaluators {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListEvaluators::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListEvaluators::project, "Id or name: only its evaluators."},
+        Field{"project", &ListEvaluators::project, "Id or name of a project: only its evaluators."},
         Field{"limit", &ListEvaluators::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListEvaluators::cursor, "next_cursor of the previous response."},
     };
@@ -78,15 +78,16 @@ namespace {
 using enum access::Permission;
 
 const Route evaluators_table[] = {
-    route<list_evaluators>("GET", "/v1/evaluators", need(project_read), "Rules that evaluate new spans, oldest first."),
-    route<create_evaluator>("POST", "/v1/evaluators", need(eval_write), "Create a rule that evaluates new spans."),
+    route<list_evaluators>("GET", "/v1/evaluators", need(project_read), "Evaluators of a space, oldest first."),
+    route<create_evaluator>("POST", "/v1/evaluators", need(eval_write), "Create an evaluator of new spans."),
     route<preview_evaluator>("POST", "/v1/evaluator_preview", need(project_read),
-                             "What a rule would have found in the last 24 hours.")
+                             "Count the spans of the last 24 hours that an evaluator would match.")
         .on(net::Lane::query),
-    route<get_evaluator>("GET", "/v1/evaluators/{evaluator}", need(project_read), "A rule and what it did."),
+    route<get_evaluator>("GET", "/v1/evaluators/{evaluator}", need(project_read), "An evaluator and its counts."),
     route<update_evaluator>("PATCH", "/v1/evaluators/{evaluator}", need(eval_write),
-                            "Change a rule, switch it on or off."),
-    route<delete_evaluator>("DELETE", "/v1/evaluators/{evaluator}", need(eval_write), "Delete a rule; its evals stay."),
+                            "Change, enable or disable an evaluator."),
+    route<delete_evaluator>("DELETE", "/v1/evaluators/{evaluator}", need(eval_write),
+                            "Delete an evaluator; its evals are kept."),
 };
 
 } // namespace

@@ -32,11 +32,11 @@ struct ListIssues {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListIssues::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListIssues::project, "Id or name: only its issues."},
+        Field{"project", &ListIssues::project, "Id or name of a project: only its issues."},
         Field{"status", &ListIssues::status,
-              "Statuses, with commas, or `all`; open,investigating,fix_proposed if not given."},
-        Field{"severity", &ListIssues::severity, "Severities, with commas: high,critical."},
-        Field{"detector", &ListIssues::detector, "Only what this one found."},
+              "Statuses, separated by commas, or `all`; open,investigating,fix_proposed if not given."},
+        Field{"severity", &ListIssues::severity, "Severities, separated by commas: high,critical."},
+        Field{"detector", &ListIssues::detector, "Only issues of this detector."},
         Field{"assignee", &ListIssues::assignee, "Id of a user; `me`: the caller."},
         Field{"limit", &ListIssues::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListIssues::cursor, "next_cursor of the previous response."},
@@ -52,14 +52,14 @@ struct ReportIssue {
     std::optional<std::vector<std::string>> trace_ids;
     std::optional<std::string> subject;
     static constexpr std::tuple fields{
-        Field{"project", &ReportIssue::project, "Id or name."},
-        Field{"title", &ReportIssue::title, "One line; what goes wrong where."},
-        Field{"explanation", &ReportIssue::explanation, "What was seen, and why it matters."},
+        Field{"project", &ReportIssue::project, "Id or name of the project."},
+        Field{"title", &ReportIssue::title, "One line: the problem and where it happens."},
+        Field{"explanation", &ReportIssue::explanation, "Observation, and why it matters."},
         Field{"severity", &ReportIssue::severity, "medium if not given."},
-        Field{"filter", &ReportIssue::filter, "The spans it is about, in the filter language."},
-        Field{"trace_ids", &ReportIssue::trace_ids, "Examples; at most 20."},
+        Field{"filter", &ReportIssue::filter, "Filter of its spans, in the filter language."},
+        Field{"trace_ids", &ReportIssue::trace_ids, "Ids of example traces; at most 20."},
         Field{"subject", &ReportIssue::subject,
-              "What identifies the problem when it is reported again; the words of the title if not given."},
+              "Text that identifies the problem when it is reported again; the words of the title if not given."},
     };
 };
 
@@ -68,21 +68,22 @@ struct IssueDetail {
     std::vector<signal::Fingerprint> fingerprints;
     static constexpr std::tuple fields{
         Field{"issue", &IssueDetail::issue, "The issue."},
-        Field{"fingerprints", &IssueDetail::fingerprints, "What it is recognised by; several after a merge."},
+        Field{"fingerprints", &IssueDetail::fingerprints,
+              "Fingerprints: hashes of detector, project and subject; several after a merge."},
     };
 };
 
 struct MergeIssue {
     signal::IssueId issue;
     static constexpr std::tuple fields{
-        Field{"issue", &MergeIssue::issue, "Issue that becomes a part of this one."},
+        Field{"issue", &MergeIssue::issue, "Id of the issue to merge into this one."},
     };
 };
 
 struct SplitIssue {
     std::string fingerprint;
     static constexpr std::tuple fields{
-        Field{"fingerprint", &SplitIssue::fingerprint, "What gets an issue of its own."},
+        Field{"fingerprint", &SplitIssue::fingerprint, "Fingerprint to move to a new issue."},
     };
 };
 
@@ -97,7 +98,7 @@ struct AskVolume {
     static constexpr bool is_query = true;
     std::optional<int64_t> hours;
     static constexpr std::tuple fields{
-        Field{"hours", &AskVolume::hours, "How far back, 1 to 2160; 168 if not given."},
+        Field{"hours", &AskVolume::hours, "Hours until now, 1 to 2160; 168 if not given."},
     };
 };
 
@@ -107,7 +108,7 @@ struct AskProjectVolume {
     std::optional<int64_t> hours;
     static constexpr std::tuple fields{
         Field{"space", &AskProjectVolume::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"hours", &AskProjectVolume::hours, "How far back, 1 to 2160; 168 if not given."},
+        Field{"hours", &AskProjectVolume::hours, "Hours until now, 1 to 2160; 168 if not given."},
     };
 };
 
@@ -283,40 +284,42 @@ const Route issues_table[] = {
     route<get_signal>("GET", "/v1/projects/{project}/signal", need(issue_read),
                       "Settings of Signal, its last and its next scan."),
     route<put_signal>("PUT", "/v1/projects/{project}/signal", need(automation_write),
-                      "Switch Signal on or off, change its settings."),
+                      "Enable or disable Signal, change its settings."),
     route<scan_project>("POST", "/v1/projects/{project}/signal/scan", need(issue_write),
-                        "Scan now; responds when it is done.")
+                        "Scan a project now; responds when the scan has finished.")
         .on(net::Lane::query),
     route<list_scans>("GET", "/v1/projects/{project}/signal/scans", need(issue_read),
-                      "Scans with what they found and cost, newest first."),
+                      "Scans with their findings and cost, newest first."),
     route<get_issue_volumes>("GET", "/v1/projects/{project}/issue_volume", need(issue_read),
-                             "Traces that issues touch, by hour and severity."),
+                             "Traces affected by issues, by hour and severity."),
     route<list_issues>("GET", "/v1/issues", need(issue_read), "Issues, highest score first."),
     route<report_issue>("POST", "/v1/issues", need(issue_write),
                         "Report a problem; reporting it again adds to the same issue."),
     route<get_issue>("GET", "/v1/issues/{issue}", need(issue_read), "An issue and its fingerprints."),
     route<update_issue>("PATCH", "/v1/issues/{issue}", need(issue_write),
-                        "Change status (with a reason), severity, assignee or title."),
+                        "Change status (with a reason), severity, assignee or title of an issue."),
     route<merge_issue>("POST", "/v1/issues/{issue}/merge", need(issue_write), "Merge another issue into this one."),
     route<split_issue>("POST", "/v1/issues/{issue}/split", need(issue_write),
-                       "Move one of its fingerprints into a new issue."),
-    route<list_issue_comments>("GET", "/v1/issues/{issue}/comments", need(issue_read), "Comments, newest first."),
-    route<comment_on_issue>("POST", "/v1/issues/{issue}/comments", need(issue_write), "Add a comment."),
+                       "Move one fingerprint of an issue to a new issue."),
+    route<list_issue_comments>("GET", "/v1/issues/{issue}/comments", need(issue_read),
+                               "Comments on an issue, newest first."),
+    route<comment_on_issue>("POST", "/v1/issues/{issue}/comments", need(issue_write), "Comment on an issue."),
     route<list_issue_history>("GET", "/v1/issues/{issue}/history", need(issue_read),
-                              "What happened to it, newest first."),
-    route<get_issue_volume>("GET", "/v1/issues/{issue}/volume", need(issue_read), "Traces that it touches, by hour."),
+                              "History of an issue, newest first."),
+    route<get_issue_volume>("GET", "/v1/issues/{issue}/volume", need(issue_read),
+                            "Traces affected by an issue, by hour."),
     route<investigate_issue>("POST", "/v1/issues/{issue}/investigate", need(run_start),
-                             "Start a worker that investigates it."),
-    route<fix_issue>("POST", "/v1/issues/{issue}/fix", need(run_start), "Start a worker that proposes a fix."),
-    route<monitor_issue>("POST", "/v1/issues/{issue}/monitor", need(monitor_write), "Create a monitor for it."),
+                             "Start a run that investigates an issue."),
+    route<fix_issue>("POST", "/v1/issues/{issue}/fix", need(run_start), "Start a run that proposes a fix."),
+    route<monitor_issue>("POST", "/v1/issues/{issue}/monitor", need(monitor_write), "Create a monitor for an issue."),
     route<evaluate_issue>("POST", "/v1/issues/{issue}/evaluator", need(eval_write),
-                          "Create an evaluator that marks its spans from now on, and those of the last day."),
+                          "Create an evaluator that marks new spans of an issue, and those of the last day."),
     route<get_forge_issue_draft>("GET", "/v1/issues/{issue}/forge_issue", need(issue_read),
-                                 "The text that opening an issue on a forge would publish."),
+                                 "Draft of an issue on a forge; nothing is published."),
     route<link_forge_issue>("POST", "/v1/issues/{issue}/forge_issue", need(issue_write),
-                            "Open an issue on a repository's forge, or link an existing one."),
+                            "Create an issue on a repository's forge, or link an existing one."),
     route<unlink_forge_issue>("DELETE", "/v1/issues/{issue}/forge_issue", need(issue_write),
-                              "Remove the link; the issue on the forge stays."),
+                              "Remove the link to an issue on a forge; that issue is kept."),
 };
 
 } // namespace

@@ -17,7 +17,7 @@ struct ListMonitors {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListMonitors::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListMonitors::project, "Id or name: only its monitors."},
+        Field{"project", &ListMonitors::project, "Id or name of a project: only its monitors."},
         Field{"state", &ListMonitors::state, "healthy, no_data or triggered."},
         Field{"limit", &ListMonitors::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListMonitors::cursor, "next_cursor of the previous response."},
@@ -29,8 +29,8 @@ struct AskMonitorChart {
     std::optional<Time> from;
     std::optional<Time> to;
     static constexpr std::tuple fields{
-        Field{"from", &AskMonitorChart::from, "The first moment; a week before `to` if not given."},
-        Field{"to", &AskMonitorChart::to, "The last moment; now if not given."},
+        Field{"from", &AskMonitorChart::from, "Start time; a week before `to` if not given."},
+        Field{"to", &AskMonitorChart::to, "End time; now if not given."},
     };
 };
 
@@ -41,9 +41,9 @@ struct PreviewMonitor {
     std::optional<Time> to;
     static constexpr std::tuple fields{
         Field{"project", &PreviewMonitor::project, "Id or name of the project."},
-        Field{"settings", &PreviewMonitor::settings, "What would be watched; nothing is stored."},
-        Field{"from", &PreviewMonitor::from, "The first moment; a week before `to` if not given."},
-        Field{"to", &PreviewMonitor::to, "The last moment; now if not given."},
+        Field{"settings", &PreviewMonitor::settings, "Metric and condition; nothing is stored."},
+        Field{"from", &PreviewMonitor::from, "Start time; a week before `to` if not given."},
+        Field{"to", &PreviewMonitor::to, "End time; now if not given."},
     };
 };
 
@@ -134,16 +134,16 @@ const Route monitors_table[] = {
     route<delete_monitor>("DELETE", "/v1/monitors/{monitor}", need(monitor_write),
                           "Delete a monitor with its history."),
     route<list_monitor_history>("GET", "/v1/monitors/{monitor}/history", need(monitor_read),
-                                "What changed and why, newest first."),
+                                "History of a monitor, newest first."),
     route<get_monitor_chart>("GET", "/v1/monitors/{monitor}/chart", need(monitor_read),
-                             "Values, limits and states of its evaluations."),
+                             "Values, limits and states of the evaluations of a monitor."),
     route<mute_monitor>("POST", "/v1/monitors/{monitor}/mute", need(monitor_write),
-                        "Send no notices for some time; for an hour if not given."),
-    route<unmute_monitor>("POST", "/v1/monitors/{monitor}/unmute", need(monitor_write), "Send notices again."),
-    route<evaluate_monitor>("POST", "/v1/monitors/{monitor}/evaluate", need(monitor_write), "Evaluate it now.")
+                        "Mute a monitor; for an hour if not given."),
+    route<unmute_monitor>("POST", "/v1/monitors/{monitor}/unmute", need(monitor_write), "Unmute a monitor."),
+    route<evaluate_monitor>("POST", "/v1/monitors/{monitor}/evaluate", need(monitor_write), "Evaluate a monitor now.")
         .on(net::Lane::query),
     route<preview_monitor>("POST", "/v1/monitor_preview", need(monitor_read),
-                           "What an unsaved monitor would have found in the past; at most 60 moments.")
+                           "Evaluate an unsaved monitor over the past; at most 60 evaluations.")
         .on(net::Lane::query),
 };
 

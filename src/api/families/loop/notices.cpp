@@ -18,9 +18,9 @@ struct ListNotices {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListNotices::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListNotices::project, "Id or name: only what concerns it."},
+        Field{"project", &ListNotices::project, "Id or name of a project: only its notices."},
         Field{"kind", &ListNotices::kind, "Only notices of this kind."},
-        Field{"unread", &ListNotices::unread, "true: only those that the caller has not read."},
+        Field{"unread", &ListNotices::unread, "true: only notices that the caller has not read."},
         Field{"limit", &ListNotices::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListNotices::cursor, "next_cursor of the previous response."},
     };
@@ -29,14 +29,14 @@ struct ListNotices {
 struct MarkNotices {
     std::optional<notice::NoticeId> up_to;
     static constexpr std::tuple fields{
-        Field{"up_to", &MarkNotices::up_to, "This one and all before it; everything if not given."},
+        Field{"up_to", &MarkNotices::up_to, "Id of a notice: marks it and all older ones; all if not given."},
     };
 };
 
 struct UnreadNotices {
     int64_t unread = 0;
     static constexpr std::tuple fields{
-        Field{"unread", &UnreadNotices::unread, "Notices that the caller may see and has not read."},
+        Field{"unread", &UnreadNotices::unread, "Number of notices that the caller can see and has not read."},
     };
 };
 
@@ -67,7 +67,8 @@ using enum access::Permission;
 
 const Route notices_table[] = {
     route<list_notices>("GET", "/v1/notices", need(project_read), "Notices, newest first."),
-    route<count_unread_notices>("GET", "/v1/notices/unread", need(project_read), "How many the caller has not read."),
+    route<count_unread_notices>("GET", "/v1/notices/unread", need(project_read),
+                                "Number of notices that the caller has not read."),
     route<mark_notices_read>("POST", "/v1/notices/read", need(project_read), "Mark notices as read, for the caller."),
 };
 

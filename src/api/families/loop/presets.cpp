@@ -15,8 +15,8 @@ struct CreatePreset {
     run::Settings settings;
     static constexpr std::tuple fields{
         Field{"name", &CreatePreset::name, "Unique in the space."},
-        Field{"description", &CreatePreset::description, "What it is for."},
-        Field{"settings", &CreatePreset::settings, "What a worker is made of."},
+        Field{"description", &CreatePreset::description, "Purpose, as text."},
+        Field{"settings", &CreatePreset::settings, "Settings of its runs."},
     };
 };
 
@@ -26,8 +26,8 @@ struct UpdatePreset {
     std::optional<run::Settings> settings;
     static constexpr std::tuple fields{
         Field{"name", &UpdatePreset::name, "Unique in the space."},
-        Field{"description", &UpdatePreset::description, "What it is for."},
-        Field{"settings", &UpdatePreset::settings, "All of them; makes a version when they differ."},
+        Field{"description", &UpdatePreset::description, "Purpose, as text."},
+        Field{"settings", &UpdatePreset::settings, "Replaces all settings; creates a version when they differ."},
     };
 };
 
@@ -42,12 +42,12 @@ struct HarnessView {
     std::optional<std::string> version;
     std::optional<std::string> advice;
     static constexpr std::tuple fields{
-        Field{"name", &HarnessView::name, "As presets name it."},
-        Field{"title", &HarnessView::title, "For people."},
+        Field{"name", &HarnessView::name, "Name in presets."},
+        Field{"title", &HarnessView::title, "Name for people."},
         Field{"protocols", &HarnessView::protocols, "Model protocols it supports; none: it needs no model."},
-        Field{"live_follow_up", &HarnessView::live_follow_up, "Takes a message while it works."},
-        Field{"resumes", &HarnessView::resumes, "Remembers its conversation in a new sandbox."},
-        Field{"ready", &HarnessView::ready, "Can be used on this server."},
+        Field{"live_follow_up", &HarnessView::live_follow_up, "Accepts a message during a turn."},
+        Field{"resumes", &HarnessView::resumes, "Continues its conversation in a new sandbox."},
+        Field{"ready", &HarnessView::ready, "It can be used on this server."},
         Field{"version", &HarnessView::version, "Installed version."},
         Field{"advice", &HarnessView::advice, "What to do when it is not ready."},
     };
@@ -120,10 +120,10 @@ const Route presets_table[] = {
     route<create_preset>("POST", "/v1/presets", need(preset_write), "Create a preset."),
     route<get_preset>("GET", "/v1/presets/{preset}", need(preset_read), "A preset by id or name."),
     route<update_preset>("PATCH", "/v1/presets/{preset}", need(preset_write),
-                         "Change a preset; new settings make a version."),
-    route<delete_preset>("DELETE", "/v1/presets/{preset}", need(preset_write), "Delete a preset; its runs stay."),
+                         "Change a preset; new settings create a version."),
+    route<delete_preset>("DELETE", "/v1/presets/{preset}", need(preset_write), "Delete a preset; its runs are kept."),
     route<list_preset_versions>("GET", "/v1/presets/{preset}/versions", need(preset_read),
-                                "Every version, newest first, with what changed."),
+                                "Versions of a preset with their changes, newest first."),
     route<list_harnesses>("GET", "/v1/harnesses", login, "Harnesses, and whether this server can run them."),
 };
 

@@ -20,11 +20,11 @@ struct ListPullRequests {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListPullRequests::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListPullRequests::project, "Id or name: only of its runs."},
-        Field{"repo", &ListPullRequests::repo, "Only of this repository, by id or name."},
-        Field{"run", &ListPullRequests::run, "Id: only of this run."},
-        Field{"fix_of", &ListPullRequests::fix_of, "Id of an issue."},
-        Field{"state", &ListPullRequests::state, "Only those in this state."},
+        Field{"project", &ListPullRequests::project, "Id or name of a project: only pull requests of its runs."},
+        Field{"repo", &ListPullRequests::repo, "Id or name of a repository: only its pull requests."},
+        Field{"run", &ListPullRequests::run, "Id of a run: only its pull requests."},
+        Field{"fix_of", &ListPullRequests::fix_of, "Id of an issue: only its fixes."},
+        Field{"state", &ListPullRequests::state, "Only pull requests in this state."},
         Field{"limit", &ListPullRequests::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListPullRequests::cursor, "next_cursor of the previous response."},
     };
@@ -67,7 +67,7 @@ const Route pull_requests_table[] = {
     route<list_pull_requests>("GET", "/v1/pull_requests", need(run_read), "Pull requests of a space, newest first."),
     route<get_pull_request>("GET", "/v1/pull_requests/{pull_request}", need(run_read), "A pull request."),
     route<sync_pull_request>("POST", "/v1/pull_requests/{pull_request}/sync", need(artifact_review),
-                             "Update it now: retry what failed, or read its state from the forge."),
+                             "Update a pull request now: retry a failed step, or read its state from the forge."),
 };
 
 } // namespace

@@ -19,7 +19,7 @@ struct CreateRepo {
     json::Defaulted<bool> allow_private = false;
     static constexpr std::tuple fields{
         Field{"url", &CreateRepo::url, "https address, without user or token."},
-        Field{"name", &CreateRepo::name, "Unique in the space; from the address if not given."},
+        Field{"name", &CreateRepo::name, "Unique in the space; taken from the address if not given."},
         Field{"default_ref", &CreateRepo::default_ref, "Branch, tag or commit that workers get."},
         Field{"skill", &CreateRepo::skill, "Id or name of the skill whose credential fetches it."},
         Field{"path_scope", &CreateRepo::path_scope, "Folder that workers get of a large repository."},
@@ -51,7 +51,7 @@ struct ListRefs {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListRefs::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"prefix", &ListRefs::prefix, "Only refs that begin so: refs/tags/."},
+        Field{"prefix", &ListRefs::prefix, "Only refs that start with this: refs/tags/."},
         Field{"limit", &ListRefs::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListRefs::cursor, "next_cursor of the previous response."},
     };
@@ -62,10 +62,10 @@ struct OpenRepoIssue {
     json::Defaulted<std::string> body;
     json::Defaulted<std::vector<std::string>> labels;
     static constexpr std::tuple fields{
-        Field{"title", &OpenRepoIssue::title, "One line."},
+        Field{"title", &OpenRepoIssue::title, "Title; one line."},
         Field{"body", &OpenRepoIssue::body,
-              "Markdown; mentions are defused and lines that seem to hold a secret are removed."},
-        Field{"labels", &OpenRepoIssue::labels, "Names of labels that the forge knows."},
+              "Markdown; mentions are disabled, and lines that may contain a secret are removed."},
+        Field{"labels", &OpenRepoIssue::labels, "Names of labels that exist on the forge."},
     };
 };
 
@@ -73,8 +73,8 @@ struct OpenedIssue {
     int64_t number = 0;
     std::string url;
     static constexpr std::tuple fields{
-        Field{"number", &OpenedIssue::number, "Its number there."},
-        Field{"url", &OpenedIssue::url, "Its page."},
+        Field{"number", &OpenedIssue::number, "Number on the forge."},
+        Field{"url", &OpenedIssue::url, "Page on the forge."},
     };
 };
 
@@ -164,10 +164,11 @@ const Route repos_table[] = {
     route<list_repos>("GET", "/v1/repos", need(repo_read), "Repositories of a space."),
     route<create_repo>("POST", "/v1/repos", need(repo_write), "Register a repository and fetch it."),
     route<get_repo>("GET", "/v1/repos/{repo}", need(repo_read), "A repository by id or name, and its mirror."),
-    route<update_repo>("PATCH", "/v1/repos/{repo}", need(repo_write), "Change name, credential, ref or scope."),
+    route<update_repo>("PATCH", "/v1/repos/{repo}", need(repo_write),
+                       "Change name, credential, ref or scope of a repository."),
     route<delete_repo>("DELETE", "/v1/repos/{repo}", need(repo_write), "Delete a repository and its mirror."),
     route<fetch_repo>("POST", "/v1/repos/{repo}/fetch", need(repo_write),
-                      "Fetch now; responds when it is done, or after ten seconds."),
+                      "Fetch a repository now; responds when the fetch has finished, or after ten seconds."),
     route<list_repo_refs>("GET", "/v1/repos/{repo}/refs", need(repo_read), "Branches and tags of the mirror, by name."),
     route<list_repo_branches>("GET", "/v1/repos/{repo}/branches", need(repo_read),
                               "Branches that runs pushed, newest first."),
@@ -175,12 +176,12 @@ const Route repos_table[] = {
 
 const Route forge_hooks_table[] = {
     route<open_repo_issue>("POST", "/v1/repos/{repo}/issues", need(artifact_review),
-                           "Open an issue on the repository's forge with its credential."),
+                           "Create an issue on the repository's forge with its credential."),
     route<make_forge_hook>("POST", "/v1/repos/{repo}/hook", need(repo_write),
                            "Create or replace the secret of the repository's webhook.")
         .secret(),
     route<deliver_forge_hook>("POST", "/v1/forge_hooks/{repo}", guest,
-                              "For forges: something about a pull request changed.")
+                              "Receive a forge's webhook about a changed pull request.")
         .takes("application/json, application/x-www-form-urlencoded"),
 };
 

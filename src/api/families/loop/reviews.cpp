@@ -19,10 +19,10 @@ struct ListReviews {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListReviews::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListReviews::project, "Id or name: only of its runs."},
-        Field{"run", &ListReviews::run, "Id: only of this run."},
+        Field{"project", &ListReviews::project, "Id or name of a project: only artifacts of its runs."},
+        Field{"run", &ListReviews::run, "Id of a run: only its artifacts."},
         Field{"kind", &ListReviews::kind, "Only artifacts of this kind."},
-        Field{"review", &ListReviews::review, "Only those in this state; `pending` is what waits for a person."},
+        Field{"review", &ListReviews::review, "Only reviews in this state; `pending`: not decided yet."},
         Field{"limit", &ListReviews::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListReviews::cursor, "next_cursor of the previous response."},
     };
@@ -32,7 +32,7 @@ struct OfRevision {
     static constexpr bool is_query = true;
     std::optional<int64_t> revision;
     static constexpr std::tuple fields{
-        Field{"revision", &OfRevision::revision, "The newest one if not given."},
+        Field{"revision", &OfRevision::revision, "Number of the revision; the newest if not given."},
     };
 };
 
@@ -42,7 +42,7 @@ struct FileOfRevision {
     std::optional<int64_t> revision;
     static constexpr std::tuple fields{
         Field{"path", &FileOfRevision::path, "File as the diff names it; needed."},
-        Field{"revision", &FileOfRevision::revision, "The newest one if not given."},
+        Field{"revision", &FileOfRevision::revision, "Number of the revision; the newest if not given."},
     };
 };
 
@@ -51,8 +51,8 @@ struct BetweenRevisions {
     std::optional<int64_t> from;
     std::optional<int64_t> to;
     static constexpr std::tuple fields{
-        Field{"from", &BetweenRevisions::from, "Revision that was seen; needed."},
-        Field{"to", &BetweenRevisions::to, "The newest one if not given."},
+        Field{"from", &BetweenRevisions::from, "Earlier revision; needed."},
+        Field{"to", &BetweenRevisions::to, "Later revision; the newest if not given."},
     };
 };
 
@@ -65,12 +65,12 @@ struct DiffView {
     bool truncated = false;
     std::vector<review::FileChange> files;
     static constexpr std::tuple fields{
-        Field{"revision", &DiffView::revision, "Revision that is shown."},
-        Field{"base_commit", &DiffView::base_commit, "From here."},
-        Field{"head_commit", &DiffView::head_commit, "To here."},
+        Field{"revision", &DiffView::revision, "Number of the revision."},
+        Field{"base_commit", &DiffView::base_commit, "Base commit."},
+        Field{"head_commit", &DiffView::head_commit, "Head commit."},
         Field{"additions", &DiffView::additions, "Added lines."},
         Field{"deletions", &DiffView::deletions, "Deleted lines."},
-        Field{"truncated", &DiffView::truncated, "There is more than can be shown."},
+        Field{"truncated", &DiffView::truncated, "The diff is larger than the shown part."},
         Field{"files", &DiffView::files, "Changed files; GET …/diff/file has the lines of one."},
     };
 };
@@ -84,14 +84,14 @@ struct InterdiffView {
     bool truncated = false;
     std::vector<review::FileDiff> files;
     static constexpr std::tuple fields{
-        Field{"from", &InterdiffView::from, "Revision that was seen."},
-        Field{"to", &InterdiffView::to, "Revision that came later."},
+        Field{"from", &InterdiffView::from, "Earlier revision."},
+        Field{"to", &InterdiffView::to, "Later revision."},
         Field{"base_changed", &InterdiffView::base_changed,
-              "They left from different commits: changes of others are in here too."},
+              "The revisions have different base commits: other changes are included."},
         Field{"additions", &InterdiffView::additions, "Added lines."},
         Field{"deletions", &InterdiffView::deletions, "Deleted lines."},
-        Field{"truncated", &InterdiffView::truncated, "There is more than can be shown."},
-        Field{"files", &InterdiffView::files, "What changed from one to the other, with lines."},
+        Field{"truncated", &InterdiffView::truncated, "The diff is larger than the shown part."},
+        Field{"files", &InterdiffView::files, "Changes between the revisions, with lines."},
     };
 };
 
@@ -99,8 +99,8 @@ struct ChangeComment {
     std::optional<std::string> body;
     std::optional<bool> resolved;
     static constexpr std::tuple fields{
-        Field{"body", &ChangeComment::body, "New text; only by its author, until it was sent to the session."},
-        Field{"resolved", &ChangeComment::resolved, "Closes or opens the thread."},
+        Field{"body", &ChangeComment::body, "New text; only by its author, before it is sent to the session."},
+        Field{"resolved", &ChangeComment::resolved, "Resolves or reopens the thread."},
     };
 };
 
@@ -109,14 +109,14 @@ struct SetViewed {
     bool viewed = true;
     static constexpr std::tuple fields{
         Field{"path", &SetViewed::path, "File as the diff names it."},
-        Field{"viewed", &SetViewed::viewed, "false takes the mark away."},
+        Field{"viewed", &SetViewed::viewed, "false removes the mark."},
     };
 };
 
 struct ViewedFiles {
     std::vector<std::string> paths;
     static constexpr std::tuple fields{
-        Field{"paths", &ViewedFiles::paths, "Files that the caller marked and that have not changed since."},
+        Field{"paths", &ViewedFiles::paths, "Files that the caller marked as viewed and that have not changed since."},
     };
 };
 
@@ -124,8 +124,8 @@ struct ReviewCounts {
     int64_t pending = 0;
     std::vector<review::ReviewCount> counts;
     static constexpr std::tuple fields{
-        Field{"pending", &ReviewCounts::pending, "What waits for a person, of all kinds."},
-        Field{"counts", &ReviewCounts::counts, "By kind and state."},
+        Field{"pending", &ReviewCounts::pending, "Number of artifacts of all kinds that wait for a review."},
+        Field{"counts", &ReviewCounts::counts, "Counts by kind and state."},
     };
 };
 
@@ -266,23 +266,24 @@ const Route reviews_table[] = {
                       "Revisions, flags, verification, decisions and pull request of one artifact."),
     route<get_review_diff>("GET", "/v1/reviews/{artifact}/diff", need(run_read), "Files that a branch changes."),
     route<get_review_file>("GET", "/v1/reviews/{artifact}/diff/file", need(run_read), "Lines of one changed file."),
-    route<get_interdiff>("GET", "/v1/reviews/{artifact}/interdiff", need(run_read),
-                         "What changed from one revision to a later one.")
+    route<get_interdiff>("GET", "/v1/reviews/{artifact}/interdiff", need(run_read), "Changes between two revisions.")
         .on(net::Lane::query),
-    route<get_review_patch>("GET", "/v1/reviews/{artifact}/patch", need(run_read), "A patch for `git am`.")
+    route<get_review_patch>("GET", "/v1/reviews/{artifact}/patch", need(run_read), "Patch of a branch for `git am`.")
         .raw("text/plain"),
-    route<list_review_comments>("GET", "/v1/reviews/{artifact}/comments", need(run_read), "Comments, oldest first."),
+    route<list_review_comments>("GET", "/v1/reviews/{artifact}/comments", need(run_read),
+                                "Comments on an artifact, oldest first."),
     route<add_review_comment>("POST", "/v1/reviews/{artifact}/comments", need(artifact_review),
-                              "Comment on a line, a file or the whole; or reply to a comment."),
+                              "Comment on a line, a file or the whole artifact; or reply to a comment."),
     route<change_review_comment>("PATCH", "/v1/reviews/{artifact}/comments/{comment}", need(artifact_review),
-                                 "Change a comment, or close and open its thread."),
-    route<get_viewed>("GET", "/v1/reviews/{artifact}/viewed", need(run_read), "Files that the caller has viewed."),
+                                 "Change a comment, or resolve or reopen its thread."),
+    route<get_viewed>("GET", "/v1/reviews/{artifact}/viewed", need(run_read),
+                      "Files that the caller has marked as viewed."),
     route<set_viewed>("PUT", "/v1/reviews/{artifact}/viewed", need(run_read), "Mark a file as viewed, or not."),
     route<approve_review>("POST", "/v1/reviews/{artifact}/approve", need(artifact_review),
-                          "Approve; a branch with enough approvals is pushed and a pull request opened."),
-    route<reject_review>("POST", "/v1/reviews/{artifact}/reject", need(artifact_review), "Reject."),
+                          "Approve an artifact; a branch with enough approvals is pushed and a pull request opened."),
+    route<reject_review>("POST", "/v1/reviews/{artifact}/reject", need(artifact_review), "Reject an artifact."),
     route<request_changes>("POST", "/v1/reviews/{artifact}/request_changes", need(artifact_review),
-                           "Send the comments to the session and wait for its next push."),
+                           "Request changes: sends the comments to the session."),
 };
 
 } // namespace

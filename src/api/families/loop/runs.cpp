@@ -22,12 +22,12 @@ struct ListRuns {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &ListRuns::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListRuns::project, "Id or name: only its runs."},
-        Field{"preset", &ListRuns::preset, "Id of a preset: only runs that used it."},
+        Field{"project", &ListRuns::project, "Id or name of a project: only its runs."},
+        Field{"preset", &ListRuns::preset, "Id of a preset: only its runs."},
         Field{"automation", &ListRuns::automation, "Id of an automation: only its runs."},
         Field{"origin", &ListRuns::origin, "session or automation."},
-        Field{"state", &ListRuns::state, "States, with commas: running,waiting."},
-        Field{"after", &ListRuns::after, "Requested at or after this time."},
+        Field{"state", &ListRuns::state, "States, separated by commas: running,waiting."},
+        Field{"after", &ListRuns::after, "Created at or after this time."},
         Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
     };
@@ -63,7 +63,7 @@ struct SayToRun {
 struct Rerun {
     std::optional<std::string> prompt;
     static constexpr std::tuple fields{
-        Field{"prompt", &Rerun::prompt, "Instead of the first prompt."},
+        Field{"prompt", &Rerun::prompt, "Replaces the first prompt."},
     };
 };
 
@@ -188,21 +188,21 @@ const Route runs_table[] = {
     route<start_run>("POST", "/v1/runs", need(run_start), "Start a session."),
     route<get_run>("GET", "/v1/runs/{run}", need(run_read), "A run."),
     route<get_run_manifest>("GET", "/v1/runs/{run}/manifest", need(run_read),
-                            "Everything that a run was started with."),
+                            "Manifest of a run: settings, versions, repositories and skills at its start."),
     route<get_run_events>("GET", "/v1/runs/{run}/events", need(run_read),
-                          "The transcript: JSON, or live with Accept: text/event-stream.")
+                          "Transcript of a run: JSON, or live with Accept: text/event-stream.")
         .raw("application/json, text/event-stream"),
-    route<get_run_event>("GET", "/v1/runs/{run}/events/{seq}", need(run_read), "One event with its whole text."),
+    route<get_run_event>("GET", "/v1/runs/{run}/events/{seq}", need(run_read), "One event with its full text."),
     route<list_run_egress>("GET", "/v1/runs/{run}/egress", need(run_read),
                            "Requests that the run tried to send, and their outcome."),
     route<say_to_run>("POST", "/v1/runs/{run}/messages", need(run_start),
-                      "Send a follow-up; wakes a finished session."),
+                      "Send a follow-up; resumes a finished session."),
     route<interrupt_run>("POST", "/v1/runs/{run}/interrupt", need(run_start),
                          "Interrupt the running turn; the session continues."),
-    route<cancel_run>("POST", "/v1/runs/{run}/cancel", need(run_start), "Stop a run for good."),
-    route<rerun>("POST", "/v1/runs/{run}/rerun", need(run_start), "Start a new run from the manifest."),
+    route<cancel_run>("POST", "/v1/runs/{run}/cancel", need(run_start), "Cancel a run."),
+    route<rerun>("POST", "/v1/runs/{run}/rerun", need(run_start), "Start a new run from the manifest of a run."),
     route<fork_run>("POST", "/v1/runs/{run}/fork", need(run_start),
-                    "A new session from the end of a finished one, on a copy of its workspace."),
+                    "Start a session that continues a finished one, on a copy of its workspace."),
 };
 
 } // namespace

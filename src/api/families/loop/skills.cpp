@@ -21,7 +21,7 @@ struct ListSkills {
     static constexpr std::tuple fields{
         Field{"space", &ListSkills::space, "Id or name of the space; the caller's first one if not given."},
         Field{"type", &ListSkills::type, "Only skills of this type."},
-        Field{"scope", &ListSkills::scope, "installation: all that belong to the installation, for its owners."},
+        Field{"scope", &ListSkills::scope, "installation: all skills of the installation, for its owners."},
         Field{"limit", &ListSkills::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListSkills::cursor, "next_cursor of the previous response."},
     };
@@ -42,15 +42,17 @@ struct CreateSkill {
     static constexpr std::tuple fields{
         Field{"name", &CreateSkill::name, ""},
         Field{"type", &CreateSkill::type, ""},
-        Field{"scope", &CreateSkill::scope, "space (default), or installation: by its owners, to be shared."},
+        Field{"scope", &CreateSkill::scope,
+              "space (default), or installation: for installation owners, can be shared."},
         Field{"description", &CreateSkill::description, ""},
         Field{"variables", &CreateSkill::variables, "Values of plain variables."},
         Field{"secrets", &CreateSkill::secrets, "Values of secrets; they are never shown again."},
         Field{"exposure", &CreateSkill::exposure, "brokered (default) or env, of each secret."},
         Field{"declared", &CreateSkill::declared, "Variables of a custom skill."},
         Field{"allow", &CreateSkill::allow, "Hosts of a custom skill that need no secret."},
-        Field{"git", &CreateSkill::git, "Repository that holds a custom skill's folder."},
-        Field{"env_text", &CreateSkill::env_text, "A .env file; names that the skill does not have are left out."},
+        Field{"git", &CreateSkill::git, "Repository that contains a custom skill's folder."},
+        Field{"env_text", &CreateSkill::env_text,
+              "Text of a .env file; names that the skill does not have are ignored."},
     };
 };
 
@@ -67,13 +69,15 @@ struct UpdateSkill {
     static constexpr std::tuple fields{
         Field{"name", &UpdateSkill::name, ""},
         Field{"description", &UpdateSkill::description, ""},
-        Field{"variables", &UpdateSkill::variables, "Plain variables to set; null takes a value away."},
-        Field{"secrets", &UpdateSkill::secrets, "Secrets to set; others stay."},
-        Field{"exposure", &UpdateSkill::exposure, "To env only together with the secret itself."},
-        Field{"declared", &UpdateSkill::declared, "Replaces all. New hosts of a stored secret need it again."},
-        Field{"allow", &UpdateSkill::allow, "Replaces all."},
-        Field{"git", &UpdateSkill::git, "null takes it away."},
-        Field{"env_text", &UpdateSkill::env_text, "A .env file; names that the skill does not have are left out."},
+        Field{"variables", &UpdateSkill::variables, "Plain variables to set; null removes a value."},
+        Field{"secrets", &UpdateSkill::secrets, "Secrets to set; others are unchanged."},
+        Field{"exposure", &UpdateSkill::exposure, "A change to env needs the secret in the same request."},
+        Field{"declared", &UpdateSkill::declared,
+              "Replaces all variables. New hosts of a stored secret need the secret in the same request."},
+        Field{"allow", &UpdateSkill::allow, "Replaces all hosts."},
+        Field{"git", &UpdateSkill::git, "null removes it."},
+        Field{"env_text", &UpdateSkill::env_text,
+              "Text of a .env file; names that the skill does not have are ignored."},
     };
 };
 
@@ -110,7 +114,7 @@ struct PreviewEnv {
     static constexpr std::tuple fields{
         Field{"skill", &PreviewEnv::skill, "Id of a skill; or give a type."},
         Field{"type", &PreviewEnv::type, ""},
-        Field{"text", &PreviewEnv::text, "A .env file. Nothing is stored."},
+        Field{"text", &PreviewEnv::text, "Text of a .env file. Nothing is stored."},
     };
 };
 
@@ -154,7 +158,7 @@ struct SkillTypeInfo {
         Field{"summary", &SkillTypeInfo::summary, ""},
         Field{"help", &SkillTypeInfo::help, ""},
         Field{"variables", &SkillTypeInfo::variables, "Empty for custom, which declares its own."},
-        Field{"hosts", &SkillTypeInfo::hosts, "Where it may go, with variables in braces."},
+        Field{"hosts", &SkillTypeInfo::hosts, "Hosts that it can send requests to, with variables in braces."},
     };
 };
 
@@ -365,11 +369,12 @@ const Route skills_table[] = {
     route<list_skills>("GET", "/v1/skills", need(skill_read), "Skills of a space, its own and those shared with it."),
     route<create_skill>("POST", "/v1/skills", need(skill_write), "Create a skill; secrets need secret_write too."),
     route<get_skill>("GET", "/v1/skills/{skill}", need(skill_read), "A skill by id or name."),
-    route<update_skill>("PATCH", "/v1/skills/{skill}", need(skill_write), "Change a skill: a new version."),
+    route<update_skill>("PATCH", "/v1/skills/{skill}", need(skill_write), "Change a skill; creates a version."),
     route<delete_skill>("DELETE", "/v1/skills/{skill}", need(skill_write), "Delete a skill with its secrets."),
-    route<list_skill_versions>("GET", "/v1/skills/{skill}/versions", need(skill_read), "Every version, newest first."),
+    route<list_skill_versions>("GET", "/v1/skills/{skill}/versions", need(skill_read),
+                               "Versions of a skill, newest first."),
     route<fetch_skill_folder>("POST", "/v1/skills/{skill}/fetch", need(skill_write),
-                              "Fetch a custom skill's folder from its git repository as it is now."),
+                              "Fetch the folder of a custom skill from its git repository."),
     route<list_skill_files>("GET", "/v1/skills/{skill}/folder", need(skill_read), "Files of a custom skill."),
     route<put_skill_folder>("PUT", "/v1/skills/{skill}/folder", need(skill_write),
                             "Upload a custom skill's folder: tar.gz, or JSON with files.")
@@ -380,10 +385,12 @@ const Route skills_table[] = {
     route<delete_skill_secret>("DELETE", "/v1/skills/{skill}/secrets/{name}", need(secret_write), "Delete a secret."),
     route<share_skill>("PUT", "/v1/skills/{skill}/shares/{space}", need(skill_share),
                        "Share a skill of the installation with a space."),
-    route<unshare_skill>("DELETE", "/v1/skills/{skill}/shares/{space}", need(skill_share), "Stop sharing it."),
-    route<preview_env>("POST", "/v1/skill_env", need(skill_write), "What a .env file would set; nothing is stored."),
+    route<unshare_skill>("DELETE", "/v1/skills/{skill}/shares/{space}", need(skill_share),
+                         "Stop sharing a skill with a space."),
+    route<preview_env>("POST", "/v1/skill_env", need(skill_write),
+                       "Preview the variables that a .env file would set; nothing is stored."),
     route<list_secrets>("GET", "/v1/secrets", need(skill_read), "Names of secrets, their age and last use."),
-    route<list_reach>("GET", "/v1/reach", need(skill_read), "What skills may reach, and with which secret."),
+    route<list_reach>("GET", "/v1/reach", need(skill_read), "Hosts that skills can reach, and with which secret."),
 };
 
 } // namespace

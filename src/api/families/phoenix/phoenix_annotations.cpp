@@ -25,11 +25,11 @@ struct ListAnnotations {
     std::optional<int64_t> limit;
     static constexpr std::tuple fields{
         Field{"space", &ListAnnotations::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"identifier", &ListAnnotations::identifier, "Only with these identifiers; may be repeated."},
+        Field{"identifier", &ListAnnotations::identifier, "Only annotations with this identifier; may be repeated."},
         Field{"include_annotation_names", &ListAnnotations::include_annotation_names,
-              "Only with these names; may be repeated."},
+              "Only annotations with this name; may be repeated."},
         Field{"exclude_annotation_names", &ListAnnotations::exclude_annotation_names,
-              "Not with these names; may be repeated."},
+              "No annotations with this name; may be repeated."},
         Field{"cursor", &ListAnnotations::cursor, "next_cursor of the previous response."},
         Field{"limit", &ListAnnotations::limit, "Rows in one response, 1 to 10000; 10 if not given."},
     };
@@ -70,12 +70,12 @@ struct DeleteAnnotations {
     std::optional<bool> delete_all;
     static constexpr std::tuple fields{
         Field{"space", &DeleteAnnotations::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"name", &DeleteAnnotations::name, "Only with this name."},
-        Field{"identifier", &DeleteAnnotations::identifier, "Only with this identifier."},
-        Field{"annotator_kind", &DeleteAnnotations::annotator_kind, "Only of this kind."},
-        Field{"start_time", &DeleteAnnotations::start_time, "Made at or after this time."},
-        Field{"end_time", &DeleteAnnotations::end_time, "Made before this time."},
-        Field{"delete_all", &DeleteAnnotations::delete_all, "Needed where not both times are given."},
+        Field{"name", &DeleteAnnotations::name, "Only annotations with this name."},
+        Field{"identifier", &DeleteAnnotations::identifier, "Only annotations with this identifier."},
+        Field{"annotator_kind", &DeleteAnnotations::annotator_kind, "Only annotations of this kind."},
+        Field{"start_time", &DeleteAnnotations::start_time, "Created at or after this time."},
+        Field{"end_time", &DeleteAnnotations::end_time, "Created before this time."},
+        Field{"delete_all", &DeleteAnnotations::delete_all, "Needed unless both times are given."},
     };
 };
 
@@ -100,8 +100,9 @@ struct NewAnnotation {
         Field{"name", &NewAnnotation::name, ""},
         Field{"annotator_kind", &NewAnnotation::annotator_kind, ""},
         Field{"result", &NewAnnotation::result, "A label, a score or an explanation is needed."},
-        Field{"metadata", &NewAnnotation::metadata, "Anything."},
-        Field{"identifier", &NewAnnotation::identifier, "The same name and identifier on the same target replaces."},
+        Field{"metadata", &NewAnnotation::metadata, "Any JSON object."},
+        Field{"identifier", &NewAnnotation::identifier,
+              "An annotation with the same name and identifier on the same target is replaced."},
     };
 };
 
@@ -125,29 +126,29 @@ struct NewSessionAnnotation : NewAnnotation {
 
 struct NewDocumentAnnotation : NewSpanAnnotation {
     int64_t document_position = 0;
-    static constexpr std::tuple fields =
-        std::tuple_cat(NewSpanAnnotation::fields,
-                       std::tuple{Field{"document_position", &NewDocumentAnnotation::document_position, "From 0."}});
+    static constexpr std::tuple fields = std::tuple_cat(
+        NewSpanAnnotation::fields, std::tuple{Field{"document_position", &NewDocumentAnnotation::document_position,
+                                                    "Position in the list of documents, from 0."}});
 };
 
 struct AnnotateSpans {
     std::vector<NewSpanAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateSpans::data, "At most 100000."}};
+    static constexpr std::tuple fields{Field{"data", &AnnotateSpans::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateTraces {
     std::vector<NewTraceAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateTraces::data, "At most 100000."}};
+    static constexpr std::tuple fields{Field{"data", &AnnotateTraces::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateSessions {
     std::vector<NewSessionAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateSessions::data, "At most 100000."}};
+    static constexpr std::tuple fields{Field{"data", &AnnotateSessions::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateDocuments {
     std::vector<NewDocumentAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateDocuments::data, "At most 100000."}};
+    static constexpr std::tuple fields{Field{"data", &AnnotateDocuments::data, "The annotations, at most 100000."}};
 };
 
 struct Annotate {
@@ -168,7 +169,8 @@ struct NewSpanNote {
     static constexpr std::tuple fields{
         Field{"span_id", &NewSpanNote::span_id, ""},
         Field{"note", &NewSpanNote::note, ""},
-        Field{"identifier", &NewSpanNote::identifier, "The same one replaces; without one each note is a new one."},
+        Field{"identifier", &NewSpanNote::identifier,
+              "A note with the same identifier is replaced; without an identifier each note is new."},
     };
 };
 
@@ -179,7 +181,8 @@ struct NewTraceNote {
     static constexpr std::tuple fields{
         Field{"trace_id", &NewTraceNote::trace_id, ""},
         Field{"note", &NewTraceNote::note, ""},
-        Field{"identifier", &NewTraceNote::identifier, "The same one replaces; without one each note is a new one."},
+        Field{"identifier", &NewTraceNote::identifier,
+              "A note with the same identifier is replaced; without an identifier each note is new."},
     };
 };
 
@@ -190,7 +193,8 @@ struct NewSessionNote {
     static constexpr std::tuple fields{
         Field{"session_id", &NewSessionNote::session_id, ""},
         Field{"note", &NewSessionNote::note, ""},
-        Field{"identifier", &NewSessionNote::identifier, "The same one replaces; without one each note is a new one."},
+        Field{"identifier", &NewSessionNote::identifier,
+              "A note with the same identifier is replaced; without an identifier each note is new."},
     };
 };
 
@@ -224,10 +228,10 @@ struct Annotation {
         Field{"id", &Annotation::id, ""},
         Field{"created_at", &Annotation::created_at, ""},
         Field{"updated_at", &Annotation::updated_at, ""},
-        Field{"source", &Annotation::source, "APP: by a person; API: by a key."},
-        Field{"user_id", &Annotation::user_id, "Who, if a person."},
+        Field{"source", &Annotation::source, "APP: written by a person; API: written by a key."},
+        Field{"user_id", &Annotation::user_id, "Id of the user; null for a key."},
         Field{"name", &Annotation::name, ""},
-        Field{"annotator_kind", &Annotation::annotator_kind, "What an agent made is LLM here."},
+        Field{"annotator_kind", &Annotation::annotator_kind, "HUMAN, LLM or CODE; an agent is LLM."},
         Field{"result", &Annotation::result, ""},
         Field{"metadata", &Annotation::metadata, ""},
         Field{"identifier", &Annotation::identifier, ""},
@@ -575,19 +579,20 @@ const Route phoenix_annotations_table[] = {
         .on(net::Lane::query)
         .like_phoenix(),
     route<delete_span_annotations>("DELETE", "/v1/projects/{project}/span_annotations", need(eval_write),
-                                   "Delete annotations of spans; others' with trace_delete.")
+                                   "Delete annotations of spans; trace_delete is needed for annotations of others.")
         .on(net::Lane::query)
         .like_phoenix(),
     route<delete_trace_annotations>("DELETE", "/v1/projects/{project}/trace_annotations", need(eval_write),
-                                    "Delete annotations of traces; others' with trace_delete.")
+                                    "Delete annotations of traces; trace_delete is needed for annotations of others.")
         .on(net::Lane::query)
         .like_phoenix(),
-    route<delete_session_annotations>("DELETE", "/v1/projects/{project}/session_annotations", need(eval_write),
-                                      "Delete annotations of chat sessions; others' with trace_delete.")
+    route<delete_session_annotations>(
+        "DELETE", "/v1/projects/{project}/session_annotations", need(eval_write),
+        "Delete annotations of chat sessions; trace_delete is needed for annotations of others.")
         .on(net::Lane::query)
         .like_phoenix(),
     route<get_phoenix_version>("GET", "/arize_phoenix_version", guest,
-                               "The version of Phoenix whose API this one follows.")
+                               "Version of the Phoenix API that this one is compatible with.")
         .raw("text/plain"),
 };
 

@@ -30,18 +30,19 @@ struct ListSpans {
     static constexpr std::tuple fields{
         Field{"space", &ListSpans::space, "Id or name of the space; the caller's first one if not given."},
         Field{"cursor", &ListSpans::cursor, "next_cursor of the previous response."},
-        Field{"limit", &ListSpans::limit, "1 to 1000; 100 if not given. Large spans may make a page shorter."},
+        Field{"limit", &ListSpans::limit,
+              "Rows in one response, 1 to 1000; 100 if not given. Large spans can make a page shorter."},
         Field{"start_time", &ListSpans::start_time, "Started at or after this time."},
         Field{"end_time", &ListSpans::end_time, "Started before this time."},
-        Field{"trace_id", &ListSpans::trace_id, "Only of these traces; may be repeated."},
-        Field{"span_id", &ListSpans::span_id, "Only these; may be repeated."},
+        Field{"trace_id", &ListSpans::trace_id, "Only spans of this trace; may be repeated."},
+        Field{"span_id", &ListSpans::span_id, "Only this span; may be repeated."},
         Field{"parent_id", &ListSpans::parent_id, "Only children of this span; \"null\": only roots."},
-        Field{"name", &ListSpans::name, "Only with these names; may be repeated."},
+        Field{"name", &ListSpans::name, "Only spans with this name; may be repeated."},
         Field{"span_kind", &ListSpans::span_kind, "LLM, CHAIN, TOOL, …; may be repeated."},
         Field{"status_code", &ListSpans::status_code, "OK, ERROR or UNSET; may be repeated."},
         Field{"attribute", &ListSpans::attribute,
-              "key:value, all must hold. The value is read as JSON, so user.id:12 is a number and user.id:\"12\" a "
-              "text; what is no JSON is a text."},
+              "key:value, may be repeated; a span must match all. The value is parsed as JSON: user.id:12 is a number, "
+              "user.id:\"12\" is text. Other values are text."},
     };
 };
 
@@ -49,7 +50,7 @@ struct CreateSpans {
     std::vector<json::Value> data;
     static constexpr std::tuple fields{
         Field{"data", &CreateSpans::data,
-              "Spans as GET gives them: name, context, span_kind, parent_id, start_time, end_time, status_code, "
+              "Spans as GET returns them: name, context, span_kind, parent_id, start_time, end_time, status_code, "
               "status_message, attributes, events."},
     };
 };
@@ -135,7 +136,7 @@ struct Span {
     json::Value attributes;
     std::vector<SpanEvent> events;
     static constexpr std::tuple fields{
-        Field{"id", &Span::id, "Names the span with its project."},
+        Field{"id", &Span::id, "Id that includes the project."},
         Field{"name", &Span::name, ""},
         Field{"context", &Span::context, ""},
         Field{"span_kind", &Span::span_kind, "LLM, CHAIN, TOOL, …, UNKNOWN."},
@@ -144,7 +145,7 @@ struct Span {
         Field{"end_time", &Span::end_time, ""},
         Field{"status_code", &Span::status_code, "OK, ERROR or UNSET."},
         Field{"status_message", &Span::status_message, ""},
-        Field{"attributes", &Span::attributes, "As they were sent."},
+        Field{"attributes", &Span::attributes, "Attributes as sent."},
         Field{"events", &Span::events, ""},
     };
 };
@@ -489,18 +490,18 @@ namespace {
 using enum access::Permission;
 
 const Route phoenix_spans_table[] = {
-    route<list_spans>("GET", "/v1/projects/{project}/spans", need(project_read), "Whole spans, newest first.")
+    route<list_spans>("GET", "/v1/projects/{project}/spans", need(project_read), "Spans with all fields, newest first.")
         .on(net::Lane::query)
         .like_phoenix(),
     route<create_spans>("POST", "/v1/projects/{project}/spans", need(trace_write),
-                        "Send spans as JSON; all are taken, or none.")
+                        "Send spans as JSON; all are accepted, or none.")
         .raw("application/json")
         .responds(202)
         .with_body_limit(telemetry::Ingest::body_limit)
         .on(net::Lane::query)
         .like_phoenix(),
     route<list_otlp_spans>("GET", "/v1/projects/{project}/spans/otlpv1", need(project_read),
-                           "Whole spans in the form of OTLP, newest first.")
+                           "Spans with all fields in OTLP/JSON, newest first.")
         .on(net::Lane::query)
         .like_phoenix(),
 };

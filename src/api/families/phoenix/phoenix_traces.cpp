@@ -39,8 +39,9 @@ struct ListTraces {
         Field{"order", &ListTraces::order, "desc (if not given) or asc."},
         Field{"limit", &ListTraces::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListTraces::cursor, "next_cursor of the previous response, with the same sort and order."},
-        Field{"include_spans", &ListTraces::include_spans, "With the spans of each trace, without their payloads."},
-        Field{"session_identifier", &ListTraces::session_identifier, "Only of these chat sessions; may be repeated."},
+        Field{"include_spans", &ListTraces::include_spans, "Include the spans of each trace, without their payloads."},
+        Field{"session_identifier", &ListTraces::session_identifier,
+              "Only traces of this chat session; may be repeated."},
     };
 };
 
@@ -54,7 +55,7 @@ struct ListSessions {
         Field{"space", &ListSessions::space, "Id or name of the space; the caller's first one if not given."},
         Field{"cursor", &ListSessions::cursor, "next_cursor of the previous response, with the same order."},
         Field{"limit", &ListSessions::limit, "Rows in one response, 1 to 1000; 100 if not given."},
-        Field{"order", &ListSessions::order, "By start: asc (if not given) or desc."},
+        Field{"order", &ListSessions::order, "Order by start: asc (if not given) or desc."},
     };
 };
 
@@ -96,15 +97,15 @@ struct Trace {
     int64_t token_count_total = 0;
     std::optional<std::vector<TraceSpan>> spans;
     static constexpr std::tuple fields{
-        Field{"id", &Trace::id, "Names the trace with its project."},
+        Field{"id", &Trace::id, "Id that includes the project."},
         Field{"trace_id", &Trace::trace_id, "32 hexadecimal digits."},
         Field{"project_id", &Trace::project_id, ""},
         Field{"start_time", &Trace::start_time, ""},
         Field{"end_time", &Trace::end_time, ""},
-        Field{"token_count_prompt", &Trace::token_count_prompt, "Input, from caches too."},
-        Field{"token_count_completion", &Trace::token_count_completion, "Output and reasoning."},
+        Field{"token_count_prompt", &Trace::token_count_prompt, "Input tokens, including cached ones."},
+        Field{"token_count_completion", &Trace::token_count_completion, "Output and reasoning tokens."},
         Field{"token_count_total", &Trace::token_count_total, ""},
-        Field{"spans", &Trace::spans, "With include_spans."},
+        Field{"spans", &Trace::spans, "Spans of the trace; only with include_spans."},
     };
 };
 
@@ -132,14 +133,14 @@ struct ChatSession {
     int64_t token_count_completion = 0;
     int64_t token_count_total = 0;
     static constexpr std::tuple fields{
-        Field{"id", &ChatSession::id, "Names the session with its project."},
-        Field{"session_id", &ChatSession::session_id, "The application's session.id."},
+        Field{"id", &ChatSession::id, "Id of the chat session that includes the project."},
+        Field{"session_id", &ChatSession::session_id, "session.id of the application."},
         Field{"project_id", &ChatSession::project_id, ""},
         Field{"start_time", &ChatSession::start_time, ""},
         Field{"end_time", &ChatSession::end_time, ""},
-        Field{"traces", &ChatSession::traces, "By start."},
-        Field{"token_count_prompt", &ChatSession::token_count_prompt, "Input, from caches too."},
-        Field{"token_count_completion", &ChatSession::token_count_completion, "Output and reasoning."},
+        Field{"traces", &ChatSession::traces, "Traces, sorted by start."},
+        Field{"token_count_prompt", &ChatSession::token_count_prompt, "Input tokens, including cached ones."},
+        Field{"token_count_completion", &ChatSession::token_count_completion, "Output and reasoning tokens."},
         Field{"token_count_total", &ChatSession::token_count_total, ""},
     };
 };
@@ -302,7 +303,7 @@ namespace {
 using enum access::Permission;
 
 const Route phoenix_traces_table[] = {
-    route<list_traces>("GET", "/v1/projects/{project}/traces", need(project_read), "Traces with their tokens.")
+    route<list_traces>("GET", "/v1/projects/{project}/traces", need(project_read), "Traces with their token counts.")
         .on(net::Lane::query)
         .like_phoenix(),
     route<list_sessions>("GET", "/v1/projects/{project}/sessions", need(project_read),
@@ -319,10 +320,12 @@ const Route phoenix_traces_table[] = {
     route<delete_sessions>("POST", "/v1/sessions/delete", need(trace_delete), "Delete several chat sessions.")
         .on(net::Lane::query)
         .like_phoenix(),
-    route<delete_trace_anywhere>("DELETE", "/v1/traces/{trace}", need(trace_delete), "Delete a trace by its id alone.")
+    route<delete_trace_anywhere>("DELETE", "/v1/traces/{trace}", need(trace_delete),
+                                 "Delete a trace by its id, in any project.")
         .on(net::Lane::query)
         .like_phoenix(),
-    route<delete_span_anywhere>("DELETE", "/v1/spans/{span}", need(trace_delete), "Delete a span by its id alone.")
+    route<delete_span_anywhere>("DELETE", "/v1/spans/{span}", need(trace_delete),
+                                "Delete a span by its id, in any project.")
         .on(net::Lane::query)
         .like_phoenix(),
 };

@@ -27,12 +27,12 @@ struct ListAudit {
     static constexpr std::tuple fields{
         Field{"space", &ListAudit::space, "Id or name of the space; the caller's first one if not given."},
         Field{"scope", &ListAudit::scope,
-              "installation: all entries, also those of no space; for installation owners."},
-        Field{"actor", &ListAudit::actor, "Id or name of who did it."},
+              "installation: all entries, also those without a space; for installation owners."},
+        Field{"actor", &ListAudit::actor, "Id or name of the user, key or run."},
         Field{"action", &ListAudit::action, "project_create, or all of a resource: project_*."},
-        Field{"target", &ListAudit::target, "Id of what was acted on."},
-        Field{"after", &ListAudit::after, "At or after this time."},
-        Field{"before", &ListAudit::before, "Before this time."},
+        Field{"target", &ListAudit::target, "Id of the changed object."},
+        Field{"after", &ListAudit::after, "Entries at or after this time."},
+        Field{"before", &ListAudit::before, "Entries before this time."},
         Field{"limit", &ListAudit::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListAudit::cursor, "next_cursor of the previous response."},
     };
@@ -45,7 +45,7 @@ struct ExportAudit {
     static constexpr std::tuple fields{
         Field{"space", &ExportAudit::space, "Id or name of the space; the caller's first one if not given."},
         Field{"scope", &ExportAudit::scope,
-              "installation: all entries, also those of no space; for installation owners."},
+              "installation: all entries, also those without a space; for installation owners."},
     };
 };
 

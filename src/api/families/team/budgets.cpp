@@ -19,13 +19,13 @@ struct ListModelUsage {
     std::optional<int64_t> limit;
     static constexpr std::tuple fields{
         Field{"space", &ListModelUsage::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"group_by", &ListModelUsage::group_by, "What one row stands for; day if not given."},
+        Field{"group_by", &ListModelUsage::group_by, "Grouping of the rows; day if not given."},
         Field{"from", &ListModelUsage::from, "First day (UTC), such as 2026-11-01; 30 days ago if not given."},
         Field{"to", &ListModelUsage::to, "Last day; today if not given."},
         Field{"run", &ListModelUsage::run, "Only calls of this run."},
         Field{"model", &ListModelUsage::model, "Only calls of this model."},
         Field{"limit", &ListModelUsage::limit,
-              "Rows, 1 to 1000: the newest days, or what cost most; 100 if not given."},
+              "Rows, 1 to 1000: the newest days, or the groups with the highest cost; 100 if not given."},
     };
 };
 
@@ -48,15 +48,15 @@ struct ModelUsageView {
         Field{"calls", &ModelUsageView::calls, "Model calls."},
         Field{"incomplete_calls", &ModelUsageView::incomplete_calls, "Calls without the provider's final numbers."},
         Field{"failed_calls", &ModelUsageView::failed_calls, "Calls without a response, or with an error."},
-        Field{"input_tokens", &ModelUsageView::input_tokens, "Neither read from nor written to a cache."},
+        Field{"input_tokens", &ModelUsageView::input_tokens, "Input tokens neither read from nor written to a cache."},
         Field{"cache_read_tokens", &ModelUsageView::cache_read_tokens, ""},
         Field{"cache_write_tokens", &ModelUsageView::cache_write_tokens, ""},
         Field{"output_tokens", &ModelUsageView::output_tokens,
-              "Without reasoning, where the provider reports it separately."},
+              "Output tokens without reasoning, where the provider reports it separately."},
         Field{"reasoning_tokens", &ModelUsageView::reasoning_tokens, ""},
         Field{"total_tokens", &ModelUsageView::total_tokens, "Sum of the five, as the providers counted."},
         Field{"estimated_tokens", &ModelUsageView::estimated_tokens,
-              "Of calls that broke off: what was probably used beyond the provider's numbers. Counts for budgets."},
+              "Estimated tokens of interrupted calls beyond the provider's numbers. They count for budgets."},
         Field{"cost_micro_usd", &ModelUsageView::cost_micro_usd, "Millionths of a US dollar, by the price table."},
         Field{"unpriced_calls", &ModelUsageView::unpriced_calls, "Calls to models without a price: tokens only."},
     };
@@ -127,9 +127,9 @@ using enum access::Permission;
 
 const Route budgets_table[] = {
     route<get_space_budget>("GET", "/v1/spaces/{space}/budget", need(space_read),
-                            "What model calls of a space may use a day."),
+                            "Daily budget of the model calls of a space."),
     route<put_space_budget>("PUT", "/v1/spaces/{space}/budget", need(space_update),
-                            "Limit what model calls of a space may use a day."),
+                            "Set the daily budget of the model calls of a space."),
     route<list_model_usage>("GET", "/v1/model_usage", need(space_read),
                             "Tokens and cost of model calls by day, model, run, automation or project."),
 };

@@ -32,16 +32,16 @@ struct CreateKey {
         Field{"name", &CreateKey::name, ""},
         Field{"kind", &CreateKey::kind, "personal (default) or service."},
         Field{"scopes", &CreateKey::scopes, "Permission names, or all (default), or read."},
-        Field{"role", &CreateKey::role, "Of a service key."},
+        Field{"role", &CreateKey::role, "Role of a service key."},
         Field{"expires_at", &CreateKey::expires_at, ""},
-        Field{"expires_in_days", &CreateKey::expires_in_days, "Instead of expires_at."},
+        Field{"expires_in_days", &CreateKey::expires_in_days, "Days until it expires, instead of expires_at."},
     };
 };
 
 struct RotateKey {
     json::Defaulted<int64_t> grace_seconds;
     static constexpr std::tuple fields{
-        Field{"grace_seconds", &RotateKey::grace_seconds, "How long the old key still works; 0 if not given."},
+        Field{"grace_seconds", &RotateKey::grace_seconds, "Seconds for which the old key still works; 0 if not given."},
     };
 };
 
@@ -97,11 +97,13 @@ namespace {
 using enum access::Permission;
 
 const Route keys_table[] = {
-    route<list_keys>("GET", "/v1/keys", need(key_create), "My API keys; with key_manage all of the space."),
+    route<list_keys>("GET", "/v1/keys", need(key_create),
+                     "API keys of the caller; all keys of the space with key_manage."),
     route<create_key>("POST", "/v1/keys", need(key_create), "Create an API key; it is shown once.").secret(),
-    route<revoke_key>("DELETE", "/v1/keys/{key}", need(key_create), "Revoke a key (others' with key_manage)."),
+    route<revoke_key>("DELETE", "/v1/keys/{key}", need(key_create),
+                      "Revoke a key; key_manage is needed for keys of others."),
     route<rotate_key>("POST", "/v1/keys/{key}/rotate", need(key_create),
-                      "Replace a key by a new one with the same rights.")
+                      "Replace a key by a new one with the same permissions.")
         .secret(),
 };
 

@@ -37,7 +37,7 @@ struct CreateProject {
         Field{"description", &CreateProject::description, ""},
         Field{"restricted", &CreateProject::restricted, "Only users and keys with a binding see it."},
         Field{"retention_days", &CreateProject::retention_days,
-              "Days spans are kept; the server's default if not given."},
+              "Days before spans are deleted; the server's default if not given."},
     };
 };
 
@@ -55,7 +55,7 @@ struct UpdateProject {
         Field{"name", &UpdateProject::name, ""},
         Field{"description", &UpdateProject::description, ""},
         Field{"restricted", &UpdateProject::restricted, ""},
-        Field{"retention_days", &UpdateProject::retention_days, "null: back to the server's default."},
+        Field{"retention_days", &UpdateProject::retention_days, "null: the server's default."},
     };
 };
 
@@ -139,11 +139,10 @@ const Route projects_table[] = {
     route<delete_project>("DELETE", "/v1/projects/{project}", need(project_delete),
                           "Delete a project with all its data."),
     route<list_bindings>("GET", "/v1/projects/{project}/bindings", need(project_bind),
-                         "Who sees a restricted project."),
-    route<put_binding>("PUT", "/v1/projects/{project}/bindings/{principal}", need(project_bind),
-                       "Let a member or service key in."),
+                         "Bindings of a project: who can see it when it is restricted."),
+    route<put_binding>("PUT", "/v1/projects/{project}/bindings/{principal}", need(project_bind), "Create a binding."),
     route<delete_binding>("DELETE", "/v1/projects/{project}/bindings/{principal}", need(project_bind),
-                          "Take a binding away."),
+                          "Delete a binding."),
 };
 
 } // namespace

@@ -31,8 +31,8 @@ struct AcceptInvite {
     std::optional<std::string> name;
     std::string password;
     static constexpr std::tuple fields{
-        Field{"name", &AcceptInvite::name, "Of a new user."},
-        Field{"password", &AcceptInvite::password, "A new one, or that of the existing account."},
+        Field{"name", &AcceptInvite::name, "Name of a new user."},
+        Field{"password", &AcceptInvite::password, "Password of the new or of the existing account."},
     };
 };
 
@@ -81,10 +81,10 @@ struct Me {
     bool must_change_password = false;
     static constexpr std::tuple fields{
         Field{"user", &Me::user, "null for a service key."},
-        Field{"key", &Me::key, "The API key the request came with."},
+        Field{"key", &Me::key, "API key of the request."},
         Field{"spaces", &Me::spaces, "The caller's spaces, at most 1000."},
         Field{"installation_permissions", &Me::installation_permissions, ""},
-        Field{"csrf_token", &Me::csrf_token, "Goes into X-CSRF-Token on writes with a cookie."},
+        Field{"csrf_token", &Me::csrf_token, "Value of the header X-CSRF-Token, needed for writes with a cookie."},
         Field{"must_change_password", &Me::must_change_password, "The password was generated and printed once."},
     };
 };
@@ -209,19 +209,21 @@ using enum access::Permission;
 const Route sessions_table[] = {
     route<log_in>("POST", "/v1/login", guest, "Log in with a password; sets the session cookie.").secret(),
     route<log_out>("POST", "/v1/logout", login, "End this login."),
-    route<get_me>("GET", "/v1/me", login, "The caller and its permissions."),
-    route<update_me>("PATCH", "/v1/me", login, "Change my name."),
-    route<change_password>("POST", "/v1/me/password", login, "Change my password; ends my other logins.").secret(),
-    route<list_login_sessions>("GET", "/v1/me/sessions", login, "My logins."),
-    route<end_login_session>("DELETE", "/v1/me/sessions/{login}", login, "End one of my logins."),
+    route<get_me>("GET", "/v1/me", login, "The caller, its spaces and permissions."),
+    route<update_me>("PATCH", "/v1/me", login, "Change the caller's name."),
+    route<change_password>("POST", "/v1/me/password", login,
+                           "Change the caller's password; ends the caller's other logins.")
+        .secret(),
+    route<list_login_sessions>("GET", "/v1/me/sessions", login, "Logins of the caller."),
+    route<end_login_session>("DELETE", "/v1/me/sessions/{login}", login, "End a login of the caller."),
     route<request_password_reset>("POST", "/v1/password_resets", guest, "Request a link for a new password by mail."),
-    route<get_password_reset>("GET", "/v1/password_resets/{reset}", guest, "The account of an open password link."),
+    route<get_password_reset>("GET", "/v1/password_resets/{reset}", guest,
+                              "Account of a link that sets a new password."),
     route<complete_password_reset>("POST", "/v1/password_resets/{reset}", guest,
                                    "Set a new password with a link; ends all other logins and logs in.")
         .secret(),
-    route<show_invite>("GET", "/v1/invites/{token}", guest, "What an invite offers: its space and role."),
-    route<accept_invite>("POST", "/v1/invites/{token}/accept", guest, "Become a member by an invite; logs in.")
-        .secret(),
+    route<show_invite>("GET", "/v1/invites/{token}", guest, "Space and role of an invite."),
+    route<accept_invite>("POST", "/v1/invites/{token}/accept", guest, "Accept an invite; logs in.").secret(),
 };
 
 const Route password_links_table[] = {

@@ -23,9 +23,9 @@ using enum access::Permission;
 
 const Route space_policies_table[] = {
     route<get_space_policy>("GET", "/v1/spaces/{space}/policy", need(space_read),
-                            "What presets, sessions and automations of a space may request at most."),
+                            "Limits of presets, sessions and automations of a space."),
     route<put_space_policy>("PUT", "/v1/spaces/{space}/policy", need(space_update),
-                            "Replace the policy of a space; it holds for every run that starts from now on."),
+                            "Replace the policy of a space; it applies to every run that starts later."),
 };
 
 } // namespace

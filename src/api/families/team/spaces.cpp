@@ -137,16 +137,16 @@ namespace {
 using enum access::Permission;
 
 const Route spaces_table[] = {
-    route<list_spaces>("GET", "/v1/spaces", login, "My spaces; all for an installation owner."),
+    route<list_spaces>("GET", "/v1/spaces", login, "Spaces of the caller; all spaces for an installation owner."),
     route<create_space>("POST", "/v1/spaces", need(space_create), "Create a space."),
     route<get_space>("GET", "/v1/spaces/{space}", need(space_read), "A space by id or name."),
-    route<update_space>("PATCH", "/v1/spaces/{space}", need(space_update), "Rename or describe a space."),
-    route<delete_space>("DELETE", "/v1/spaces/{space}", need(space_delete), "Delete a space with everything in it."),
+    route<update_space>("PATCH", "/v1/spaces/{space}", need(space_update), "Change name or description of a space."),
+    route<delete_space>("DELETE", "/v1/spaces/{space}", need(space_delete), "Delete a space with all its data."),
     route<list_members>("GET", "/v1/spaces/{space}/members", need(member_read), "Members of a space."),
     route<set_member_role>("PATCH", "/v1/spaces/{space}/members/{user}", need(member_manage),
                            "Change a member's role."),
     route<remove_member>("DELETE", "/v1/spaces/{space}/members/{user}", need(member_read),
-                         "Remove a member (member_manage), or leave."),
+                         "Remove a member (needs member_manage), or leave the space."),
     route<list_invites>("GET", "/v1/spaces/{space}/invites", need(member_manage), "Invites of a space."),
     route<create_invite>("POST", "/v1/spaces/{space}/invites", need(member_manage),
                          "Invite a person by mail address; the link is shown once.")
@@ -156,7 +156,8 @@ const Route spaces_table[] = {
 
 const Route users_table[] = {
     route<list_users>("GET", "/v1/users", need(user_manage), "All users."),
-    route<update_user>("PATCH", "/v1/users/{user}", need(user_manage), "Rename, disable, or make installation owner."),
+    route<update_user>("PATCH", "/v1/users/{user}", need(user_manage),
+                       "Rename or disable a user, or make it an installation owner."),
 };
 
 } // namespace

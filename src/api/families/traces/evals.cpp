@@ -22,18 +22,19 @@ struct NewEval {
         Field{"target", &NewEval::target, "span (default), trace or chat_session."},
         Field{"target_id", &NewEval::target_id, "Span id, trace id, or the chat session's name."},
         Field{"name", &NewEval::name, ""},
-        Field{"identifier", &NewEval::identifier, "Distinguishes several with one name; the same one is replaced."},
+        Field{"identifier", &NewEval::identifier,
+              "Distinguishes evals of the same name; an eval with the same identifier is replaced."},
         Field{"kind", &NewEval::kind, "human (default), llm, code or agent."},
         Field{"label", &NewEval::label, "A label, a score or an explanation is needed."},
         Field{"score", &NewEval::score, ""},
         Field{"explanation", &NewEval::explanation, ""},
-        Field{"metadata", &NewEval::metadata, "Anything."},
+        Field{"metadata", &NewEval::metadata, "Any JSON object."},
     };
 };
 
 struct WriteEvals {
     std::vector<NewEval> data;
-    static constexpr std::tuple fields{Field{"data", &WriteEvals::data, "At most 100000."}};
+    static constexpr std::tuple fields{Field{"data", &WriteEvals::data, "The evals, at most 100000."}};
 };
 
 struct ListEvalViews {
@@ -48,9 +49,9 @@ struct ListEvalViews {
     static constexpr std::tuple fields{
         Field{"space", &ListEvalViews::space, "Id or name of the space; the caller's first one if not given."},
         Field{"target", &ListEvalViews::target, "span (if not given), trace or chat_session."},
-        Field{"target_id", &ListEvalViews::target_id, "Only of these; may be repeated."},
-        Field{"trace_id", &ListEvalViews::trace_id, "Only of spans of this trace."},
-        Field{"name", &ListEvalViews::name, "Only with these names; may be repeated."},
+        Field{"target_id", &ListEvalViews::target_id, "Only evals of this target; may be repeated."},
+        Field{"trace_id", &ListEvalViews::trace_id, "Only evals of spans of this trace."},
+        Field{"name", &ListEvalViews::name, "Only evals with this name; may be repeated."},
         Field{"limit", &ListEvalViews::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListEvalViews::cursor, "next_cursor of the previous response."},
     };
@@ -64,7 +65,7 @@ struct AskEvalHistory {
     static constexpr std::tuple fields{
         Field{"space", &AskEvalHistory::space, "Id or name of the space; the caller's first one if not given."},
         Field{"target", &AskEvalHistory::target, "span (if not given), trace or chat_session."},
-        Field{"target_id", &AskEvalHistory::target_id, "Of what."},
+        Field{"target_id", &AskEvalHistory::target_id, "Id of the target."},
     };
 };
 
@@ -74,7 +75,7 @@ struct HowToWriteEvals {
     std::optional<bool> brief;
     static constexpr std::tuple fields{
         Field{"space", &HowToWriteEvals::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"brief", &HowToWriteEvals::brief, "Return only the ids; always so above 1000 evals."},
+        Field{"brief", &HowToWriteEvals::brief, "Return only the ids; always the case above 1000 evals."},
     };
 };
 
@@ -86,8 +87,8 @@ struct EvalNameView {
     static constexpr std::tuple fields{
         Field{"target", &EvalNameView::target, ""},
         Field{"name", &EvalNameView::name, ""},
-        Field{"count", &EvalNameView::count, "How many there are."},
-        Field{"labels", &EvalNameView::labels, "The most frequent ones."},
+        Field{"count", &EvalNameView::count, "Number of evals."},
+        Field{"labels", &EvalNameView::labels, "The most frequent labels."},
     };
 };
 
@@ -111,8 +112,8 @@ struct EvalView {
         Field{"target", &EvalView::target, ""},
         Field{"target_id", &EvalView::target_id, "Span id, trace id, or the chat session's name."},
         Field{"name", &EvalView::name, ""},
-        Field{"identifier", &EvalView::identifier, "Distinguishes several with one name."},
-        Field{"annotator", &EvalView::annotator, "Who made it."},
+        Field{"identifier", &EvalView::identifier, "Distinguishes evals of the same name."},
+        Field{"annotator", &EvalView::annotator, "Name of the author."},
         Field{"kind", &EvalView::kind, ""},
         Field{"label", &EvalView::label, ""},
         Field{"score", &EvalView::score, ""},
@@ -120,7 +121,7 @@ struct EvalView {
         Field{"metadata", &EvalView::metadata, ""},
         Field{"created_at", &EvalView::created_at, ""},
         Field{"updated_at", &EvalView::updated_at, ""},
-        Field{"deleted", &EvalView::deleted, "Only in the history."},
+        Field{"deleted", &EvalView::deleted, "It was deleted; only in the history."},
     };
 };
 
@@ -234,16 +235,17 @@ using enum access::Permission;
 
 const Route evals_table[] = {
     route<write_evals>("POST", "/v1/projects/{project}/evals", need(eval_write),
-                       "Label and score spans, traces and sessions, up to 100,000 in one request.")
+                       "Label and score spans, traces and chat sessions, up to 100,000 in one request.")
         .raw("application/json")
         .with_body_limit(telemetry::Ingest::body_limit)
         .on(net::Lane::query),
-    route<list_evals>("GET", "/v1/projects/{project}/evals", need(project_read), "Evals.").on(net::Lane::query),
+    route<list_evals>("GET", "/v1/projects/{project}/evals", need(project_read), "Evals of a project.")
+        .on(net::Lane::query),
     route<list_eval_names>("GET", "/v1/projects/{project}/eval_names", need(project_read),
                            "Names of evals in use, with their labels.")
         .on(net::Lane::query),
     route<get_eval_history>("GET", "/v1/projects/{project}/eval_history", need(project_read),
-                            "Every version of the evals of one target.")
+                            "All versions of the evals of one target.")
         .on(net::Lane::query),
 };
 

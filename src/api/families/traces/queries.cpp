@@ -23,18 +23,17 @@ struct AskSeries : SpanRange {
     static constexpr auto fields = std::tuple_cat(
         span_range_fields(),
         std::tuple{
-            Field{
-                "metrics", &AskSeries::metrics,
-                "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, traces, "
-                "eval_rate, eval_score; several with commas; count if not given."},
-            Field{"bucket", &AskSeries::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one for all."},
+            Field{"metrics", &AskSeries::metrics,
+                  "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, "
+                  "traces, eval_rate, eval_score; several, separated by commas; count if not given."},
+            Field{"bucket", &AskSeries::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one bucket."},
             Field{"group_by", &AskSeries::group_by, "A filter field like model, or attributes[\"key\"]."},
-            Field{"groups", &AskSeries::groups, "The largest groups, 1 to 200; 20 if not given."},
+            Field{"groups", &AskSeries::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
             Field{"eval_name", &AskSeries::eval_name, "For eval_rate and eval_score."},
             Field{"eval_label", &AskSeries::eval_label, "eval_rate: the share of this label."},
-            Field{"eval_target", &AskSeries::eval_target,
-                  "What the eval was given to: span (if not given), trace or chat_session; each counts once in a "
-                  "bucket."},
+            Field{
+                "eval_target", &AskSeries::eval_target,
+                "Target of the eval: span (if not given), trace or chat_session; each target counts once in a bucket."},
         });
 };
 
@@ -45,16 +44,17 @@ struct AskFacets : SpanRange {
         span_range_fields(),
         std::tuple{
             Field{"field", &AskFacets::field, "A filter field like model, or attributes[\"key\"]; name if not given."},
-            Field{"limit", &AskFacets::limit, "Values, 1 to 1000; 100 if not given."},
+            Field{"limit", &AskFacets::limit, "Number of values, 1 to 1000; 100 if not given."},
         });
 };
 
 struct AskAttributeKeys : SpanRange {
     std::optional<int64_t> limit;
-    static constexpr auto fields = std::tuple_cat(
-        span_range_fields(), std::tuple{
-                                 Field{"limit", &AskAttributeKeys::limit, "Keys, 1 to 1000; 100 if not given."},
-                             });
+    static constexpr auto fields =
+        std::tuple_cat(span_range_fields(),
+                       std::tuple{
+                           Field{"limit", &AskAttributeKeys::limit, "Number of keys, 1 to 1000; 100 if not given."},
+                       });
 };
 
 enum class SqlFormat { json, json_lines, csv, arrow, parquet };
@@ -70,10 +70,10 @@ struct RunSql {
     json::Defaulted<SqlFormat> format = SqlFormat::json;
     std::optional<int64_t> limit;
     static constexpr std::tuple fields{
-        Field{"project", &RunSql::project, "Id or name; the query sees nothing else."},
+        Field{"project", &RunSql::project, "Id or name of the project; the query reads only its data."},
         Field{"sql", &RunSql::sql, "One SELECT over spans, evals, traces and chat_sessions."},
         Field{"format", &RunSql::format, "json (default), json_lines, csv, arrow or parquet."},
-        Field{"limit", &RunSql::limit, "Rows, at most 100000; 10000 if not given."},
+        Field{"limit", &RunSql::limit, "Number of rows, at most 100000; 10000 if not given."},
     };
 };
 
@@ -90,14 +90,14 @@ struct AskComparison {
     static constexpr std::tuple fields{
         Field{"space", &AskComparison::space, "Id or name of the space; the caller's first one if not given."},
         Field{"filter", &AskComparison::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"after", &AskComparison::after, "Begin of the window; a day before its end if not given."},
+        Field{"after", &AskComparison::after, "Start of the window; a day before its end if not given."},
         Field{"before", &AskComparison::before, "End of the window; now if not given."},
         Field{"baseline_after", &AskComparison::baseline_after,
-              "Begin of the window to compare with; as long as the other if not given."},
+              "Start of the window to compare with; as long as the other window if not given."},
         Field{"baseline_before", &AskComparison::baseline_before,
-              "Its end; the begin of the other window if not given."},
+              "End of the window to compare with; the start of the other window if not given."},
         Field{"group_by", &AskComparison::group_by, "A filter field like model or name, or attributes[\"key\"]."},
-        Field{"groups", &AskComparison::groups, "The largest groups, 1 to 200; 20 if not given."},
+        Field{"groups", &AskComparison::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
     };
 };
 
@@ -112,11 +112,13 @@ struct AskSearch {
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"space", &AskSearch::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"text", &AskSearch::text, "Words of the input or the output; * at an end matches inside words."},
-        Field{"filter", &AskSearch::filter, "Only spans that match this too; GET /v1/filter_fields lists fields."},
+        Field{"text", &AskSearch::text, "Words in the input or the output; * at an end matches inside words."},
+        Field{"filter", &AskSearch::filter,
+              "Only spans that also match this filter; GET /v1/filter_fields lists fields."},
         Field{"after", &AskSearch::after, "Started at or after this time."},
         Field{"before", &AskSearch::before, "Started before this time."},
-        Field{"limit", &AskSearch::limit, "1 to 1000; 100 if not given. Large spans may make a page shorter."},
+        Field{"limit", &AskSearch::limit,
+              "Rows in one response, 1 to 1000; 100 if not given. Large spans can make a page shorter."},
         Field{"cursor", &AskSearch::cursor, "next_cursor of the previous response."},
     };
 };
@@ -128,7 +130,7 @@ struct SeriesBucket {
     static constexpr std::tuple fields{
         Field{"time", &SeriesBucket::time, "Start of the bucket."},
         Field{"group", &SeriesBucket::group, "Empty without group_by."},
-        Field{"values", &SeriesBucket::values, "One per metric, in their order; null where there is none."},
+        Field{"values", &SeriesBucket::values, "One value per metric, in the same order; null: no value."},
     };
 };
 
@@ -137,9 +139,10 @@ struct SpanSeries {
     int64_t bucket_ns = 0;
     std::vector<SeriesBucket> buckets;
     static constexpr std::tuple fields{
-        Field{"metrics", &SpanSeries::metrics, "Latencies are nanoseconds, costs dollars, rates 0 to 1."},
-        Field{"bucket_ns", &SpanSeries::bucket_ns, "Length of a bucket; 0: one for all."},
-        Field{"buckets", &SpanSeries::buckets, "By time and group; empty buckets are left out."},
+        Field{"metrics", &SpanSeries::metrics,
+              "Names of the metrics. Latencies are in nanoseconds, costs in dollars, rates 0 to 1."},
+        Field{"bucket_ns", &SpanSeries::bucket_ns, "Length of a bucket; 0: one bucket."},
+        Field{"buckets", &SpanSeries::buckets, "Sorted by time and group; empty buckets are omitted."},
     };
 };
 
@@ -148,7 +151,7 @@ struct FacetValue {
     int64_t count = 0;
     static constexpr std::tuple fields{
         Field{"value", &FacetValue::value, ""},
-        Field{"count", &FacetValue::count, "Spans."},
+        Field{"count", &FacetValue::count, "Number of spans."},
     };
 };
 
@@ -157,7 +160,7 @@ struct AttributeKeyCount {
     int64_t count = 0;
     static constexpr std::tuple fields{
         Field{"key", &AttributeKeyCount::key, ""},
-        Field{"count", &AttributeKeyCount::count, "Spans."},
+        Field{"count", &AttributeKeyCount::count, "Number of spans."},
     };
 };
 
@@ -167,7 +170,7 @@ struct FilterFieldInfo {
     std::string doc;
     static constexpr std::tuple fields{
         Field{"name", &FilterFieldInfo::name, ""},
-        Field{"type", &FilterFieldInfo::type, "text, number, duration, money, time, flag, or the allowed words."},
+        Field{"type", &FilterFieldInfo::type, "text, number, duration, money, time, flag, or the allowed values."},
         Field{"doc", &FilterFieldInfo::doc, ""},
     };
 };
@@ -185,11 +188,11 @@ struct LedgerView {
     static constexpr std::tuple fields{
         Field{"received", &LedgerView::received, "stored + repeated + pending + rejected, always."},
         Field{"stored", &LedgerView::stored, ""},
-        Field{"repeated", &LedgerView::repeated, "Sent again, and left out."},
-        Field{"pending", &LedgerView::pending, "On disk, on their way to the engine."},
+        Field{"repeated", &LedgerView::repeated, "Duplicates, which are not stored again."},
+        Field{"pending", &LedgerView::pending, "Written to the span log, not stored yet."},
         Field{"rejected", &LedgerView::rejected, ""},
         Field{"rejected_by_reason", &LedgerView::rejected_by_reason, ""},
-        Field{"truncated", &LedgerView::truncated, "Spans with values cut to the limit."},
+        Field{"truncated", &LedgerView::truncated, "Spans with values that were cut to the limit."},
         Field{"redacted", &LedgerView::redacted, "Values replaced by redaction."},
         Field{"bytes", &LedgerView::bytes, "Bytes of rows written."},
     };
@@ -202,9 +205,10 @@ struct MetricChange {
     std::optional<double> difference;
     std::optional<double> ratio;
     static constexpr std::tuple fields{
-        Field{"metric", &MetricChange::metric, "Latencies are nanoseconds, costs dollars, rates 0 to 1."},
-        Field{"baseline", &MetricChange::baseline, "Null where there is none."},
-        Field{"current", &MetricChange::current, "Null where there is none."},
+        Field{"metric", &MetricChange::metric,
+              "Name of the metric. Latencies are in nanoseconds, costs in dollars, rates 0 to 1."},
+        Field{"baseline", &MetricChange::baseline, "Value in the window to compare with; null: none."},
+        Field{"current", &MetricChange::current, "Value in the window; null: none."},
         Field{"difference", &MetricChange::difference, "current - baseline."},
         Field{"ratio", &MetricChange::ratio, "current / baseline; null when the baseline is 0."},
     };
@@ -214,7 +218,7 @@ struct GroupChange {
     std::string group;
     std::vector<MetricChange> metrics;
     static constexpr std::tuple fields{
-        Field{"group", &GroupChange::group, "Empty for the whole."},
+        Field{"group", &GroupChange::group, "Empty for all spans."},
         Field{"metrics", &GroupChange::metrics, ""},
     };
 };
@@ -232,9 +236,9 @@ struct ComparisonView {
         Field{"baseline_before", &ComparisonView::baseline_before, ""},
         Field{"after", &ComparisonView::after, ""},
         Field{"before", &ComparisonView::before, ""},
-        Field{"all", &ComparisonView::all, "All spans."},
-        Field{"groups", &ComparisonView::groups, "The largest first; none without group_by."},
-        Field{"is_cut", &ComparisonView::is_cut, "There are more groups."},
+        Field{"all", &ComparisonView::all, "Changes over all spans."},
+        Field{"groups", &ComparisonView::groups, "Groups, the largest first; empty without group_by."},
+        Field{"is_cut", &ComparisonView::is_cut, "There are more groups than shown."},
     };
 };
 
@@ -245,7 +249,7 @@ struct SearchHit {
     static constexpr std::tuple fields{
         Field{"span", &SearchHit::span, ""},
         Field{"field", &SearchHit::field, "input or output."},
-        Field{"snippet", &SearchHit::snippet, "The words around the first place."},
+        Field{"snippet", &SearchHit::snippet, "Text around the first match."},
     };
 };
 
@@ -496,27 +500,27 @@ namespace {
 using enum access::Permission;
 
 const Route queries_table[] = {
-    route<get_series>("GET", "/v1/projects/{project}/series", need(project_read), "Numbers of spans over time.")
+    route<get_series>("GET", "/v1/projects/{project}/series", need(project_read), "Metrics of spans over time.")
         .on(net::Lane::query),
     route<get_comparison>("GET", "/v1/projects/{project}/compare", need(project_read),
-                          "Two windows of time side by side.")
+                          "Compare the metrics of two windows.")
         .on(net::Lane::query),
     route<search_spans>("GET", "/v1/projects/{project}/search", need(project_read),
-                        "Spans whose input or output holds these words, newest first.")
+                        "Spans whose input or output contains these words, newest first.")
         .on(net::Lane::query),
     route<get_facets>("GET", "/v1/projects/{project}/facets", need(project_read),
                       "The most frequent values of a field.")
         .on(net::Lane::query),
     route<get_attribute_keys>("GET", "/v1/projects/{project}/attribute_keys", need(project_read),
-                              "The attributes that spans have.")
+                              "Attribute keys of spans.")
         .on(net::Lane::query),
-    route<get_filter_fields>("GET", "/v1/filter_fields", login, "Fields that filters can use."),
-    route<run_sql>("POST", "/v1/sql", need(project_read), "SQL query inside one project.")
+    route<get_filter_fields>("GET", "/v1/filter_fields", login, "Fields of filters."),
+    route<run_sql>("POST", "/v1/sql", need(project_read), "Run an SQL query over one project.")
         .raw("application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.file, "
              "application/vnd.apache.parquet")
         .on(net::Lane::query),
     route<get_ledger>("GET", "/v1/projects/{project}/ledger", need(project_read),
-                      "What happened to every span that was received."),
+                      "Counts of received spans: stored, duplicate, pending and rejected."),
     route<get_span_backlog>(
         "GET", "/v1/span_backlog", login,
         "Spans of the installation that were accepted and are not stored yet, and why; not for a run's key."),

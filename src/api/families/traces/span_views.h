@@ -35,10 +35,10 @@ struct TokenCounts {
     int64_t reasoning = 0;
     int64_t total = 0;
     static constexpr std::tuple fields{
-        Field{"input", &TokenCounts::input, "Neither read from nor written to a cache."},
+        Field{"input", &TokenCounts::input, "Input tokens neither read from nor written to a cache."},
         Field{"cache_read", &TokenCounts::cache_read, ""},
         Field{"cache_write", &TokenCounts::cache_write, ""},
-        Field{"output", &TokenCounts::output, "Without reasoning."},
+        Field{"output", &TokenCounts::output, "Output tokens without reasoning."},
         Field{"reasoning", &TokenCounts::reasoning, ""},
         Field{"total", &TokenCounts::total, "The sum of the others."},
     };

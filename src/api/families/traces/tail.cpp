@@ -20,7 +20,8 @@ struct FollowSpans {
     static constexpr std::tuple fields{
         Field{"space", &FollowSpans::space, "Id or name of the space; the caller's first one if not given."},
         Field{"filter", &FollowSpans::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"since", &FollowSpans::since, "First what was received since then; Last-Event-ID goes before it."},
+        Field{"since", &FollowSpans::since,
+              "Starts with spans received since this time; Last-Event-ID takes precedence."},
     };
 };
 

@@ -12,7 +12,7 @@ struct UseToday {
     int64_t spans = 0;
     int64_t bytes = 0;
     static constexpr std::tuple fields{
-        Field{"spans", &UseToday::spans, "Counted only while there is a quota."},
+        Field{"spans", &UseToday::spans, "Counted only while there is a limit."},
         Field{"bytes", &UseToday::bytes, ""},
     };
 };
@@ -22,7 +22,7 @@ struct ProjectTraceSettingsView {
     UseToday used_today;
     static constexpr std::tuple fields{
         Field{"settings", &ProjectTraceSettingsView::settings, ""},
-        Field{"used_today", &ProjectTraceSettingsView::used_today, "Since midnight, UTC."},
+        Field{"used_today", &ProjectTraceSettingsView::used_today, "Usage since midnight (UTC)."},
     };
 };
 
@@ -31,7 +31,7 @@ struct SpaceTraceSettingsView {
     UseToday used_today;
     static constexpr std::tuple fields{
         Field{"settings", &SpaceTraceSettingsView::settings, ""},
-        Field{"used_today", &SpaceTraceSettingsView::used_today, "Since midnight, UTC."},
+        Field{"used_today", &SpaceTraceSettingsView::used_today, "Usage since midnight (UTC)."},
     };
 };
 
@@ -46,7 +46,7 @@ struct DiskView {
         Field{"bytes", &DiskView::bytes, "The project's share of the compressed parts."},
         Field{"oldest", &DiskView::oldest, "Start of the oldest span."},
         Field{"newest", &DiskView::newest, "Start of the newest span."},
-        Field{"retention_days", &DiskView::retention_days, "0: forever."},
+        Field{"retention_days", &DiskView::retention_days, "Days before spans are deleted; 0: never."},
     };
 };
 
@@ -119,15 +119,16 @@ namespace {
 using enum access::Permission;
 
 const Route trace_settings_table[] = {
-    route<get_project_trace_settings>("GET", "/v1/projects/{project}/trace_settings", need(project_read),
-                                      "Quotas, retention by bytes, sampling and redaction of a project."),
+    route<get_project_trace_settings>(
+        "GET", "/v1/projects/{project}/trace_settings", need(project_read),
+        "Trace settings of a project: quotas, retention by bytes, sampling and redaction."),
     route<put_project_trace_settings>("PUT", "/v1/projects/{project}/trace_settings", need(project_update),
-                                      "Replace them; what is left out is not set."),
+                                      "Replace the trace settings; omitted fields are unset."),
     route<get_space_trace_settings>("GET", "/v1/spaces/{space}/trace_settings", need(space_read),
                                     "Quotas of a space, for all its projects together."),
     route<put_space_trace_settings>("PUT", "/v1/spaces/{space}/trace_settings", need(space_update),
-                                    "Replace them; what is left out is not set."),
-    route<get_disk>("GET", "/v1/projects/{project}/disk", need(project_read), "What the project's spans cost on disk.")
+                                    "Replace the trace settings; omitted fields are unset."),
+    route<get_disk>("GET", "/v1/projects/{project}/disk", need(project_read), "Disk use of the project's spans.")
         .on(net::Lane::query),
 };
 

@@ -44,7 +44,7 @@ struct ListTraceRows : SpanRangePage {
 
 struct ListSessionRows : SpanRangePage {
     static constexpr auto fields =
-        span_range_page_fields("A span of the session must match; GET /v1/filter_fields lists fields.");
+        span_range_page_fields("A span of the chat session must match; GET /v1/filter_fields lists fields.");
 };
 
 struct TraceRow {
@@ -103,7 +103,7 @@ struct TraceSkeleton {
     std::vector<SpanRow> spans;
     bool is_cut = false;
     static constexpr std::tuple fields{
-        Field{"spans", &TraceSkeleton::spans, "By start; parents may be missing."},
+        Field{"spans", &TraceSkeleton::spans, "Sorted by start; parents may be missing."},
         Field{"is_cut", &TraceSkeleton::is_cut, "The trace has more spans than are shown."},
     };
 };
@@ -126,14 +126,14 @@ struct SpanPayload {
     std::vector<std::string> truncated;
     static constexpr std::tuple fields{
         Field{"span", &SpanPayload::span, ""},
-        Field{"version", &SpanPayload::version, "Of the service."},
+        Field{"version", &SpanPayload::version, "Version of the service."},
         Field{"finish_reason", &SpanPayload::finish_reason, ""},
         Field{"exception_message", &SpanPayload::exception_message, ""},
         Field{"input", &SpanPayload::input, ""},
         Field{"input_mime", &SpanPayload::input_mime, ""},
         Field{"output", &SpanPayload::output, ""},
         Field{"output_mime", &SpanPayload::output_mime, ""},
-        Field{"attributes", &SpanPayload::attributes, "As they were sent; a JSON text where a key is repeated."},
+        Field{"attributes", &SpanPayload::attributes, "Attributes as sent; JSON text where a key is repeated."},
         Field{"resource", &SpanPayload::resource, "Attributes of the resource."},
         Field{"scope", &SpanPayload::scope, "Name, version and attributes of the instrumentation."},
         Field{"events", &SpanPayload::events, ""},
@@ -153,13 +153,13 @@ struct DeleteSpans {
         Field{"filter", &DeleteSpans::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"after", &DeleteSpans::after, "Started at or after this time."},
         Field{"before", &DeleteSpans::before, "Started before this time."},
-        Field{"all", &DeleteSpans::all, "Needed where neither filter nor time is given."},
+        Field{"all", &DeleteSpans::all, "Needed when neither filter nor time is given."},
     };
 };
 
 struct DeletedSpans {
     int64_t spans = 0;
-    static constexpr std::tuple fields{Field{"spans", &DeletedSpans::spans, "How many are gone."}};
+    static constexpr std::tuple fields{Field{"spans", &DeletedSpans::spans, "Number of deleted spans."}};
 };
 
 // --- handlers ------------------------------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ const Route traces_table[] = {
                               "All spans of a trace, without their payloads.")
         .on(net::Lane::query),
     route<get_span_payload>("GET", "/v1/projects/{project}/traces/{trace}/spans/{span}", need(project_read),
-                            "Everything about one span.")
+                            "One span with its payload.")
         .on(net::Lane::query),
     route<delete_trace>("DELETE", "/v1/projects/{project}/traces/{trace}", need(trace_delete), "Delete a trace.")
         .on(net::Lane::query),
@@ -380,7 +380,7 @@ const Route traces_table[] = {
 
 const Route deletion_table[] = {
     route<delete_spans>("POST", "/v1/projects/{project}/delete_spans", need(trace_delete),
-                        "Delete the spans that a filter finds, with their evals.")
+                        "Delete the spans that match a filter, with their evals.")
         .on(net::Lane::query),
 };
 

@@ -27,8 +27,8 @@ struct ImportSpans {
     static constexpr std::tuple fields{
         Field{"space", &ImportSpans::space, "Id or name of the space; the caller's first one if not given."},
         Field{"format", &ImportSpans::format,
-              "What the body is: jsonl (if not given), parquet (of Hone or Phoenix), phoenix (its spans as JSON), otlp "
-              "(OTLP/JSON, a request on each line) or otlp_proto."},
+              "Format of the body: jsonl (if not given), parquet (of Hone or Phoenix), phoenix (its spans as JSON), "
+              "otlp (OTLP/JSON, a request on each line) or otlp_proto."},
     };
 };
 
@@ -36,7 +36,7 @@ struct ImportProblemView {
     int64_t line = 0;
     std::string reason;
     static constexpr std::tuple fields{
-        Field{"line", &ImportProblemView::line, "From 1: the line, or the row of a Parquet file."},
+        Field{"line", &ImportProblemView::line, "Number of the line, or of the row of a Parquet file, from 1."},
         Field{"reason", &ImportProblemView::reason, ""},
     };
 };
@@ -47,9 +47,9 @@ struct ImportReportView {
     std::vector<ImportProblemView> problems;
     bool has_more_problems = false;
     static constexpr std::tuple fields{
-        Field{"accepted", &ImportReportView::accepted, "Spans on disk; repeated ones count in the ledger only."},
+        Field{"accepted", &ImportReportView::accepted, "Accepted spans; duplicates are counted in the ledger only."},
         Field{"rejected", &ImportReportView::rejected, ""},
-        Field{"problems", &ImportReportView::problems, "The first hundred."},
+        Field{"problems", &ImportReportView::problems, "The first hundred problems."},
         Field{"has_more_problems", &ImportReportView::has_more_problems, ""},
     };
 };
@@ -96,11 +96,11 @@ using enum access::Permission;
 
 const Route transfer_table[] = {
     route<export_spans>("GET", "/v1/projects/{project}/export", need(project_read),
-                        "Spans as a file: JSON lines, Parquet or OTLP, oldest first.")
+                        "Export spans as JSON lines, Parquet or OTLP, oldest first.")
         .raw("application/x-ndjson, application/vnd.apache.parquet, application/x-protobuf")
         .on(net::Lane::query),
     route<import_spans>("POST", "/v1/projects/{project}/import", need(trace_write),
-                        "Spans from a file: of Hone, of Phoenix, or OTLP; plain, gzip or zstd.")
+                        "Import spans of Hone, Phoenix or OTLP; plain, gzip or zstd.")
         .takes("application/octet-stream")
         .with_body_limit(size_t{64} << 30)
         .on(net::Lane::query),

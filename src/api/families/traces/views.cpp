@@ -13,7 +13,7 @@ struct ViewInProject {
     std::optional<access::ViewPage> page;
     static constexpr std::tuple fields{
         Field{"space", &ViewInProject::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"page", &ViewInProject::page, "The list it is of: traces (if not given) or sessions."},
+        Field{"page", &ViewInProject::page, "List that the view belongs to: traces (if not given) or sessions."},
     };
 };
 
@@ -22,7 +22,7 @@ struct SaveView {
     json::Defaulted<bool> is_default = false;
     static constexpr std::tuple fields{
         Field{"query", &SaveView::query, "filter=…&range=…, as in the address of the page."},
-        Field{"is_default", &SaveView::is_default, "Show it when the page is opened without anything chosen."},
+        Field{"is_default", &SaveView::is_default, "Show it when the page is opened without a filter or range."},
     };
 };
 
