@@ -155,7 +155,7 @@ def main():
         lines += ["", f"What stands out most is {field} `{shown(value, 80)}`: it is behind {percent(share, 1)} of the spans."]
     lines += ["", "## Proposed fix", "", fix, "", "## Confidence", "",
               f"{percent(float(issue.get('confidence', 0)), 1)} that the finding is real. The root cause is the usual one "
-              "for such a finding; the code was not read.", "", "## How this was made", "",
+              "for such a finding; the code was not read.", "", "## Method", "",
               "By the playbook `investigate_issue`: fixed queries of the project's spans, no model."]
     hone("save_investigation", title=title, summary=shown(issue.get("title", ""), 300), markdown="\n".join(lines))
     emit({"type": "result", "subtype": "success", "is_error": False, "result": f"Investigated: {shown(issue.get('title', ''), 200)}"})

@@ -137,14 +137,15 @@ Result<Key> Keys::create(const Caller& caller, const SpaceId& space, const NewKe
         if (!wanted.role) return invalid("role is missing: a service key has a role of its own");
         key.role = wanted.role;
         rights = permissions_of(*wanted.role) & scope;
-        if (!caller.permissions_in(space).contains(rights)) return forbidden("the key would hold more than you do");
+        if (!caller.permissions_in(space).contains(rights))
+            return forbidden("the key would have permissions that you do not have");
     } else {
         if (wanted.role) return invalid("role belongs to service keys; a personal key has the role of its user");
         if (caller.user.empty()) return forbidden("a service key cannot make personal keys; make a service key");
         key.user_id = caller.user;
         // A key that is limited itself cannot make one that is not.
         if (caller.kind == CallerKind::key && !caller.scope.contains(scope))
-            return forbidden("the key would hold more than you do");
+            return forbidden("the key would have permissions that you do not have");
     }
     TRY(require_not_outlived(caller, key.expires_at));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Key> {
@@ -193,7 +194,7 @@ Result<> Keys::require_not_outlived(const Caller& caller, const std::optional<Ti
     const Key own = TRY(find(caller.key));
     if (own.revoked_at) return forbidden("this key was rotated; use its successor to make keys");
     if (own.expires_at && (!expires_at || *expires_at > *own.expires_at))
-        return forbidden("the key would live longer than yours, which expires at " + to_text(*own.expires_at));
+        return forbidden("the key would expire later than your key, which expires at " + to_text(*own.expires_at));
     return {};
 }
 
@@ -234,9 +235,9 @@ Result<Key> Keys::rotate(const Caller& caller, const KeyId& id, Duration grace) 
         return forbidden("only its user can rotate a personal key; revoke it instead");
     const PermissionSet scope = TRY(scope_of(old.scopes));
     if (caller.kind == CallerKind::key && !caller.scope.contains(scope))
-        return forbidden("the key would hold more than you do");
+        return forbidden("the key would have permissions that you do not have");
     if (old.role && !caller.permissions_in(old.space_id).contains(permissions_of(*old.role) & scope))
-        return forbidden("the key would hold more than you do");
+        return forbidden("the key would have permissions that you do not have");
     TRY(require_not_outlived(caller, old.expires_at));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Key> {
         // Once only: rotating again would let the old key outlive the end it was given.

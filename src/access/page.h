@@ -20,10 +20,10 @@ struct PageRequest {
     // The cursor of the next page; empty at the start.
     Result<std::string> after() const {
         if (!cursor) return std::string();
-        if (cursor->size() > 300) return invalid("cursor is not one that this list gave out");
+        if (cursor->size() > 300) return invalid("cursor is not valid for this list");
         auto place = from_base64url(*cursor);
         if (!place.ok() || place.value().empty() || place.value().size() > 200 || !is_printable_ascii(place.value()))
-            return invalid("cursor is not one that this list gave out");
+            return invalid("cursor is not valid for this list");
         return std::move(place).value();
     }
 };

@@ -34,7 +34,8 @@ Result<PasswordReset> PasswordResets::create(const Caller& caller, const UserId&
     TRY(caller.require(Permission::user_manage));
     const PermissionSet everything = permissions_of(Role::owner) | installation_permissions();
     if (caller.kind != CallerKind::system && !caller.scope.contains(everything))
-        return forbidden("this needs a login, or an API key with the scope all: the link gives all rights of its user");
+        return forbidden(
+            "this needs a login, or an API key with the scope all: the link gives all permissions of its user");
     const User user = TRY(m_users.find(id));
     if (user.disabled) return conflict("the user is disabled; enable the user first");
     return insert(caller, user, "password_reset_create");

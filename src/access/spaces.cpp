@@ -195,7 +195,7 @@ Result<Role> Spaces::changeable_role(sql::Transaction& transaction, const Caller
     if (rows.empty()) return not_found("member " + user.text());
     const Role role = parse_enum<Role>(rows.front().text(0)).value_or(Role::viewer);
     if (!caller.permissions_in(space).contains(permissions_of(role)))
-        return forbidden("you cannot change a member whose role holds more than yours");
+        return forbidden("you cannot change a member whose role is higher than yours");
     return role;
 }
 

@@ -65,7 +65,8 @@ Result<User> Users::update(const Caller& caller, const UserId& id, const UserCha
         // A limited key must not make, or get rid of, those who hold more than it does.
         if ((user.installation_owner || change.installation_owner.value_or(false)) &&
             !caller.permissions_of_installation().contains(installation_permissions()))
-            return forbidden("you cannot make or change an installation owner, who holds more than you do");
+            return forbidden(
+                "you cannot make or change an installation owner: it has permissions that you do not have");
         user.name = name.value_or(user.name);
         user.disabled = change.disabled.value_or(user.disabled);
         user.installation_owner = change.installation_owner.value_or(user.installation_owner);

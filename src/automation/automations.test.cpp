@@ -485,7 +485,7 @@ TEST_CASE("what is wrong with an automation is said when it is saved") {
         CHECK(refused([](auto& w) { w.preset = "none"; }).find("preset none not found") != std::string::npos);
         CHECK(refused([](auto& w) { w.project = "none"; }).find("not found") != std::string::npos);
         CHECK(refused([](auto& w) { w.trigger.schedule = "61 * * * *"; }).find("minute") != std::string::npos);
-        CHECK(refused([](auto& w) { w.trigger.schedule = "0 0 30 2 *"; }).find("no day is ever") != std::string::npos);
+        CHECK(refused([](auto& w) { w.trigger.schedule = "0 0 30 2 *"; }).find("no date matches") != std::string::npos);
         CHECK(refused([](auto& w) { w.trigger.threshold = 1; }).find("trigger.threshold belongs") != std::string::npos);
         CHECK(refused([](auto& w) { w.trigger = Shop::of(TriggerType::managed); }).find("cron") != std::string::npos);
         CHECK(refused([](auto& w) { w.cool_off_seconds = int64_t{-1}; }).find("cool_off") != std::string::npos);

@@ -127,7 +127,8 @@ Result<Caller> Firing::owner_of(const Case& one) const {
     owner.name = one.owner_name;
     if (const auto key_id = parse_id<access::KeyTag>(one.owner); key_id.ok()) {
         const access::Key key = TRY(m_access.keys.find(key_id.value()));
-        if (key.state != access::KeyState::active) return forbidden("the key " + key.name + " is no longer good");
+        if (key.state != access::KeyState::active)
+            return forbidden("the key " + key.name + " has expired or was revoked");
         owner.kind = access::CallerKind::key;
         owner.key = key.id;
         owner.scope = TRY(access::scope_of(key.scopes));
@@ -143,7 +144,7 @@ Result<Caller> Firing::owner_of(const Case& one) const {
     }
     const auto user = m_access.users.find(owner.user);
     if (!user.ok() && user.error().code != Code::not_found) return user.error();
-    if (!user.ok() || user.value().disabled) return forbidden(one.owner_name + " may no longer log in");
+    if (!user.ok() || user.value().disabled) return forbidden(one.owner_name + " is disabled");
     owner.installation_owner = user.value().installation_owner;
     owner.roles = TRY(m_access.users.roles_of(owner.user));
     return owner;

@@ -122,8 +122,7 @@ Result<> check_template(std::string_view prompt, TriggerType trigger) {
             const std::string shown = "{{" + std::string(truncate_utf8(wanted, 60)) + "}}";
             if (wanted.starts_with("trigger.payload") || wanted.starts_with("payload"))
                 return invalid("prompt: " + shown +
-                               ": what a sender wrote is never put into a prompt; say where it "
-                               "is with {{trigger.file}}");
+                               ": what a sender wrote is never put into a prompt; refer to it with {{trigger.file}}");
             for (const Variable& variable : table) {
                 if (variable.name != wanted) continue;
                 if (variable.only && *variable.only != trigger)

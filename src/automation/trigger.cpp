@@ -49,7 +49,7 @@ Result<> check_cron(Trigger& trigger) {
     const calendar::TimeZone zone = TRY(calendar::TimeZone::find(*trigger.time_zone));
     // Any moment does: a schedule that never comes never comes from anywhere.
     if (!cron.next(from_ns(1'790'000'000'000'000'000), zone))
-        return invalid("trigger.schedule: no day is ever like \"" + *trigger.schedule + "\"");
+        return invalid("trigger.schedule: no date matches \"" + *trigger.schedule + "\"");
     return {};
 }
 
@@ -72,9 +72,9 @@ Result<> check_metric(Trigger& trigger) {
     TRY(check_range("minimum_samples", trigger.minimum_samples, 0, 1'000'000'000));
     const bool rate = *trigger.metric == Metric::eval_rate, score = *trigger.metric == Metric::eval_score;
     if ((rate || score) && trigger.eval_name.value_or("").empty())
-        return invalid("trigger.eval_name is missing: which eval?");
+        return invalid("trigger.eval_name is missing: give the name of the eval");
     if (rate && trigger.eval_label.value_or("").empty())
-        return invalid("trigger.eval_label is missing: the share of which label?");
+        return invalid("trigger.eval_label is missing: give the label whose share is measured");
     if (!rate && !score && trigger.eval_name)
         return invalid("trigger.eval_name belongs to the metrics eval_rate and eval_score");
     if (!rate && trigger.eval_label) return invalid("trigger.eval_label belongs to the metric eval_rate");
@@ -95,7 +95,8 @@ Result<Trigger> checked_trigger(Trigger trigger) {
         TRY(check_metric(trigger));
         break;
     case TriggerType::monitor:
-        if (!trigger.monitor || trigger.monitor->empty()) return invalid("trigger.monitor is missing: which monitor?");
+        if (!trigger.monitor || trigger.monitor->empty())
+            return invalid("trigger.monitor is missing: give the id of a monitor");
         if (trigger.monitor->size() > 100 || !is_printable_ascii(*trigger.monitor))
             return invalid("trigger.monitor is not the id of a monitor");
         break;

@@ -194,7 +194,7 @@ Result<std::shared_ptr<AttachedRun>> Broker::attach(RunAccess access, Listeners 
     const std::shared_ptr<AttachedRun> session(
         new AttachedRun(access, std::move(policy), std::move(authority), m_state->dialer, m_state->clock));
     const Lock lock(m_state->mutex);
-    if (m_state->stop.fired()) return unavailable("the broker is going down");
+    if (m_state->stop.fired()) return unavailable("the broker is stopping");
     if (m_state->sessions.contains(access.run_id)) return conflict("run " + access.run_id + " is attached already");
     for (auto [socket, door] : {std::pair{&listeners.proxy, Door::proxy}, {&listeners.gateway, Door::gateway}}) {
         if (!socket->is_open()) continue;

@@ -108,8 +108,7 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
         return invalid(fmt::format("could not {}: the forge refuses it ({}){}", doing, response.status, tail));
     default:
         return response.status >= 500
-                   ? unavailable(
-                         fmt::format("could not {}: the forge has trouble ({}){}", doing, response.status, tail))
+                   ? unavailable(fmt::format("could not {}: the forge failed ({}){}", doing, response.status, tail))
                    : invalid(fmt::format("could not {}: the forge responded {}{}", doing, response.status, tail));
     }
 }

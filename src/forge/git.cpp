@@ -116,7 +116,7 @@ public:
         if (m_sandbox) (void)m_sandbox->destroy().ok();
         if (!m_thread.empty()) {
             const auto removed = sandbox::Volumes(m_store, m_mounts_volumes).remove(m_thread);
-            if (!removed.ok()) log(Level::warning, "volume of git is left", {{"why", removed.error().message}});
+            if (!removed.ok()) log(Level::warning, "volume of git not removed", {{"why", removed.error().message}});
         }
         if (!m_config.empty()) (void)sandbox::remove_tree(m_config).ok();
     }
@@ -155,7 +155,7 @@ public:
     }
 
     Result<> write(std::string_view bytes) override {
-        if (!m_input.is_open()) return conflict("git takes no more input");
+        if (!m_input.is_open()) return conflict("git closed its input");
         const Duration end = SystemClock().steady() + m_limits.time;
         while (!bytes.empty()) {
             const ssize_t written = ::write(m_input.get(), bytes.data(), bytes.size());
@@ -163,7 +163,7 @@ public:
                 bytes.remove_prefix(static_cast<size_t>(written));
                 continue;
             }
-            if (written < 0 && errno == EPIPE) return conflict("git takes no more input");
+            if (written < 0 && errno == EPIPE) return conflict("git closed its input");
             if (written < 0 && errno != EAGAIN && errno != EINTR) return system_error("write to git", errno);
             if (m_stopped && m_stopped()) return conflict("git was cancelled");
             if (SystemClock().steady() > end) return busy("git took too long to read");
@@ -205,7 +205,7 @@ public:
         const sandbox::CommandResult ended = TRY(m_sandbox->wait(m_command, -1));
         for (const sandbox::LimitHit hit : ended.limits_hit) TRY(explain(hit));
         if (ended.error) return unavailable("git could not be started: " + *ended.error);
-        if (!ended.exit_code) return unavailable("git was ended by a signal");
+        if (!ended.exit_code) return unavailable("git was killed by a signal");
         GitOutput output;
         output.exit_code = *ended.exit_code;
         output.err = std::move(m_errors);
@@ -266,7 +266,7 @@ private:
         limits.most_bytes = limits.most_file_bytes = m_limits.disk_bytes;
         limits.most_depth = 4;
         const sandbox::ExportReport report = TRY(sandbox::export_tree(out.get(), m_export_to, limits));
-        if (report.skipped > 0) return too_large("git left more than can be taken over");
+        if (report.skipped > 0) return too_large("the output of git is too large");
         return {};
     }
 

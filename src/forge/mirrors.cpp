@@ -185,7 +185,8 @@ void Mirrors::fly(const RepoId& id, const std::shared_ptr<Flight>& flight) {
     const auto fetched = [&]() -> Result<> { return fetch_once(TRY(m_repos.find(access::Caller::system(), id))); }();
     if (!fetched.ok()) {
         const auto noted = m_repos.fetch_failed(id, fetched.error().message);
-        if (!noted.ok()) log(Level::warning, "fetch not noted", {{"repo", id.text()}, {"why", noted.error().message}});
+        if (!noted.ok())
+            log(Level::warning, "fetch not recorded", {{"repo", id.text()}, {"why", noted.error().message}});
         log(Level::warning, "repository could not be fetched",
             {{"repo", id.text()}, {"why", fetched.error().message}, {"trail", fetched.error().trail}});
     }

@@ -35,7 +35,7 @@ Result<PushCommand> read_command(std::string_view line) {
                         std::string(line.substr(second + 1))};
     if (!is_object_name(command.old_object) || !is_object_name(command.new_object))
         return invalid("this is not a push");
-    if (!is_ref_name(command.ref)) return invalid("the push names a ref that cannot be");
+    if (!is_ref_name(command.ref)) return invalid("the push names an invalid ref");
     return command;
 }
 
@@ -56,7 +56,7 @@ bool PushHead::has(std::string_view capability) const {
 Result<PushRead> read_push_head(std::string_view bytes, bool at_end) {
     PushRead read;
     const auto wait = [&]() -> Result<PushRead> {
-        if (at_end) return invalid("the push broke off");
+        if (at_end) return invalid("the push was interrupted");
         return PushRead{};
     };
     std::string_view rest = bytes;
@@ -71,7 +71,7 @@ Result<PushRead> read_push_head(std::string_view bytes, bool at_end) {
         std::string_view line = rest.substr(4, static_cast<size_t>(length) - 4);
         rest.remove_prefix(static_cast<size_t>(length));
         if (line.ends_with('\n')) line.remove_suffix(1);
-        if (line.starts_with("push-cert")) return invalid("signed pushes are not taken");
+        if (line.starts_with("push-cert")) return invalid("signed pushes are not supported");
         if (line.starts_with("shallow ")) continue;
         if (const size_t end = line.find('\0'); end != std::string_view::npos) {
             for (const std::string_view word : split(line.substr(end + 1), ' '))

@@ -170,7 +170,7 @@ Result<std::unique_ptr<GitExchange>> Quarantine::serve(const GitRequest& request
         exchange = std::make_unique<StreamedResponse>(TRY(m_git.start(job_of(repo, request))));
         return exchange;
     }
-    if (request.gzip) return invalid("a compressed push is not taken");
+    if (request.gzip) return invalid("a compressed push is not supported");
     return make_push_exchange(repo, job_of(repo, request));
 }
 

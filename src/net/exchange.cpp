@@ -103,7 +103,7 @@ void Producer::run() {
                         return internal("the source of the body threw", std::string(thrown));
                     });
         if (!piece.ok()) {
-            log(Level::warning, "response body broke off",
+            log(Level::warning, "response body was interrupted",
                 {{"error", piece.error().message}, {"trail", piece.error().trail}});
             m_outlet->fail();
         } else if (piece.value().empty()) {

@@ -171,7 +171,7 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
             "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM artifacts WHERE run_id = ? AND NOT (kind = ? AND name = ?)",
             wanted.run, name_of(wanted.kind), made.name));
         if (sums.front().integer(0) >= m_caps.count)
-            return too_large(fmt::format("a run leaves at most {} artifacts", m_caps.count));
+            return too_large(fmt::format("a run has at most {} artifacts", m_caps.count));
         if (static_cast<int64_t>(sums.front().real(1)) + made.bytes > m_caps.run_bytes)
             return too_large(
                 fmt::format("the artifacts of a run have at most {} MiB together", m_caps.run_bytes >> 20));
@@ -243,7 +243,7 @@ Result<std::string> Artifacts::content_of(const std::string& digest) const {
 Result<> Artifacts::add_branch(sql::Transaction& transaction, const NewBranchArtifact& wanted) {
     const auto sums = TRY(transaction.query("SELECT COUNT(*) FROM artifacts WHERE run_id = ?", wanted.run));
     if (sums.front().integer(0) >= m_caps.count)
-        return too_large(fmt::format("a run leaves at most {} artifacts", m_caps.count));
+        return too_large(fmt::format("a run has at most {} artifacts", m_caps.count));
     TRY(transaction.execute(
         "INSERT INTO artifacts (id, space_id, project_id, run_id, kind, name, summary, media_type, bytes, digest, "
         "review, comment, created_at) VALUES (?, ?, ?, ?, 'branch', ?, '', 'text/x-diff', 0, '', 'pending', '', ?)",
@@ -280,7 +280,7 @@ Error Artifacts::changed_since(const Artifact& now, const std::string& digest) c
 Result<Artifact> Artifacts::decide(const Caller& caller, const ArtifactId& id, const Verdict& verdict) {
     const Artifact artifact = TRY(find(caller, id, Permission::artifact_review));
     const ReviewState decision = verdict.decision;
-    if (artifact.kind == ArtifactKind::branch) return internal("branches are decided by Reviews");
+    if (artifact.kind == ArtifactKind::branch) return internal("branches are reviewed through /v1/reviews");
     if (decision == ReviewState::pending) return invalid("decide: approved, rejected or changes_requested");
     const std::string comment = TRY(access::checked_description(verdict.comment));
     if (decision == ReviewState::changes_requested && trim(comment).empty())

@@ -140,13 +140,14 @@ Result<Revision> Branches::revision(const ArtifactId& artifact, int64_t number) 
 }
 
 Result<Diff> Branches::diff(const Revision& revision) const {
-    if (revision.state == RevisionState::pending) return conflict("the diff is being made; try again in a moment");
+    if (revision.state == RevisionState::pending)
+        return conflict("the diff is not ready yet; try again in a few seconds");
     if (revision.state == RevisionState::failed) return conflict("there is no diff: " + revision.error);
     return parse_diff(TRY(m_artifacts.content_of(revision.diff_digest)));
 }
 
 Result<std::string> Branches::patch(const Revision& revision) const {
-    if (revision.state != RevisionState::ready) return conflict("the diff is not there yet");
+    if (revision.state != RevisionState::ready) return conflict("the diff is not ready yet");
     if (revision.patch_digest.empty()) return not_found("a patch (it is too large to be kept)");
     return m_artifacts.content_of(revision.patch_digest);
 }
@@ -191,7 +192,7 @@ Result<> Branches::inspected(const Waiting& which, const Inspected& found) {
 }
 
 Result<> Branches::not_inspected(const Waiting& which, const std::string& why, bool again) {
-    log(Level::warning, "a branch could not be inspected",
+    log(Level::warning, "branch not inspected",
         {{"artifact", which.artifact.text()}, {"revision", which.revision}, {"why", why}});
     TRY(m_database.execute("UPDATE review_revisions SET attempts = attempts + 1, error = ?, state = CASE WHEN ? = 1 "
                            "AND attempts + 1 < ? THEN 'pending' ELSE 'failed' END WHERE artifact_id = ? AND revision "

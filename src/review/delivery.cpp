@@ -129,7 +129,7 @@ Result<bool> Delivery::step() {
         if (one.state != PullRequestState::open &&
             (is_final(carried.error().code) || (!busy && one.attempts >= most_attempts)))
             one.state = PullRequestState::failed;
-        log(Level::warning, "a pull request could not be taken further",
+        log(Level::warning, "pull request not updated",
             {{"pull_request", one.id.text()}, {"why", one.error}, {"trail", carried.error().trail}});
     }
     TRY(m_parts.pull_requests.update(one, seen));
@@ -177,7 +177,7 @@ Result<> Delivery::push(PullRequest& one) {
                                " was changed on the forge by another author; it is left unchanged");
             return unavailable("git could not push the branch: " + said);
         }
-        if (!forge::is_object_name(head)) return internal("git did not say what it pushed");
+        if (!forge::is_object_name(head)) return internal("git reported no pushed commit");
         if (local) TRY(take_local(job.export_to, place, one.branch, head));
         one.head_commit = head;
         return {};
@@ -270,7 +270,7 @@ Result<> Delivery::follow(PullRequest& one, Duration& retry_after) {
     const forge::Remote remote{place.space, place.url, place.skill_id, place.allow_private, one.id.text()};
     const forge::ForgePlace where = TRY(forge::find_forge(m_parts.http, remote));
     const auto client = forge::make_client(m_parts.http, remote, where);
-    if (client == nullptr || !one.number) return invalid("there is no forge to ask any more");
+    if (client == nullptr || !one.number) return invalid("the repository has no forge");
     const auto followed = [&]() -> Result<> {
         const auto seen = TRY(client->get(*one.number, one.etag));
         forge::ForgePullRequest about;

@@ -191,7 +191,7 @@ private:
                 file.old_mode.empty() ? "Is new and can be executed." : "Can be executed now.");
         else if (!file.old_mode.empty() && !file.new_mode.empty())
             add(FlagKind::mode_change, false, file.path, std::nullopt,
-                "Its mode goes from " + file.old_mode + " to " + file.new_mode + ".");
+                "Mode changes from " + file.old_mode + " to " + file.new_mode + ".");
     }
 
     void check_lines(const FileDiff& entry) {
@@ -223,7 +223,7 @@ private:
         if (!std::includes(added_licenses.begin(), added_licenses.end(), removed_licenses.begin(),
                            removed_licenses.end()))
             add(FlagKind::license, entry.file.change != ChangeKind::deleted, path, std::nullopt,
-                "A line about license or copyright is changed or gone.");
+                "A line about license or copyright is changed or removed.");
     }
 
     const ReviewPolicy& m_policy;
@@ -260,7 +260,7 @@ std::vector<Flag> find_flags(const Inspected& found, const ReviewPolicy& policy)
     finder.check_patch(found.patch);
     if (diff.additions + diff.deletions > many_lines || diff.files.size() > many_files)
         finder.add(FlagKind::size, false, "", std::nullopt,
-                   fmt::format("{} files and {} lines: too much for one careful look.", diff.files.size(),
+                   fmt::format("{} files and {} lines: too large to review in one pass.", diff.files.size(),
                                diff.additions + diff.deletions));
     return finder.take();
 }

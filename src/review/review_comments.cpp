@@ -82,7 +82,7 @@ Result<Comment> Reviews::comment(const Caller& caller, const ArtifactId& id, con
     made.line = wanted.line;
     if (wanted.reply_to) {
         if (wanted.path || wanted.line || wanted.side || wanted.revision)
-            return invalid("a reply stands where its thread stands: give reply_to and body only");
+            return invalid("a reply has the position of its thread: send only reply_to and body");
         const auto first = TRY(m_database.query("SELECT id, reply_to, revision, path, side, line FROM review_comments "
                                                 "WHERE artifact_id = ? AND id = ?",
                                                 id, *wanted.reply_to));

@@ -137,15 +137,15 @@ Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const 
     if (!may.ok()) return Why(may.error().message);
     if (!caller.run.empty()) return Why("A worker cannot review.");
     if (!role_suffices(caller, artifact.space_id, *branch.policy.role))
-        return Why(fmt::format("The preset wants the role {} or a higher one.", name_of(*branch.policy.role)));
+        return Why(fmt::format("The preset requires the role {} or a higher one.", name_of(*branch.policy.role)));
     if (*branch.policy.not_starter && caller.kind != access::CallerKind::system && caller.principal() == branch.starter)
         return Why("The preset requires a reviewer other than the member who started the run.");
     if (revision.state != RevisionState::ready)
         return Why(revision.state == RevisionState::pending ? "Its diff is being made."
-                                                            : "Its diff could not be made: " + revision.error);
+                                                            : "Its diff could not be created: " + revision.error);
     if (*branch.policy.require_verified && revision.verification != VerificationState::green)
-        return Why("The preset wants its verification green; it is " + std::string(name_of(revision.verification)) +
-                   ".");
+        return Why("The preset requires a passed verification; its state is " +
+                   std::string(name_of(revision.verification)) + ".");
     if (revision.commits.empty() || revision.files == 0) return Why("It changes nothing.");
     const auto before =
         TRY(m_database.query("SELECT 1 FROM review_decisions WHERE artifact_id = ? AND revision = ? AND reviewer = ? "
@@ -279,7 +279,7 @@ Result<bool> Reviews::approve_automatic() {
     policy.name = "policy of the preset";
     const auto decided = decide(policy, id, ReviewState::approved, {});
     if (decided.ok()) return true;
-    log(Level::warning, "a branch waits for a person", {{"artifact", id.text()}, {"why", decided.error().message}});
+    log(Level::warning, "review of a branch pending", {{"artifact", id.text()}, {"why", decided.error().message}});
     TRY(m_database.execute("UPDATE review_branches SET automatic = 0 WHERE artifact_id = ?", id));
     return true;
 }

@@ -104,7 +104,8 @@ Result<std::vector<VerificationRun>> Verifier::run_on(const std::string& commit,
         return runs;
     }();
     const auto destroyed = box->destroy();
-    if (!destroyed.ok()) log(Level::warning, "sandbox of a verification is left", {{"why", destroyed.error().message}});
+    if (!destroyed.ok())
+        log(Level::warning, "sandbox of a verification not removed", {{"why", destroyed.error().message}});
     return ran;
 }
 

@@ -27,7 +27,7 @@ public:
                 TRY(transaction.query("SELECT COALESCE(MAX(number), 0) FROM egress WHERE run_id = ?", m_run));
             decision.number = rows.front().integer(0) + 1;
             if (decision.number > Egress::most_of_a_run)
-                return unavailable("this run has sent as many requests as are recorded for one run");
+                return unavailable("this run has reached the limit of recorded requests");
             TRY(transaction.execute("INSERT INTO egress (run_id, number, at, allowed, method, target, tls, path, rule, "
                                     "reason, secrets, ended) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                                     m_run, decision.number, decision.time, decision.allowed, decision.method,

@@ -392,7 +392,7 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
 
 Result<> HarnessStore::remove(const std::string& name, const std::string& version) const {
     if (name.empty() || version.empty())
-        return invalid("which one? Give NAME@VERSION, as hone harness list shows them");
+        return invalid("NAME@VERSION is missing: hone harness list shows the installed ones");
     for (const InstalledHarness& installed : TRY(list()))
         if (installed.name == name && installed.version == version) return sandbox::remove_tree(directory(installed));
     return not_found("harness " + name + "@" + version);

@@ -328,7 +328,8 @@ Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& 
             return conflict("the session ended more than 30 days ago and its workspace is gone; rerun it instead");
         const auto waiting =
             TRY(transaction.query("SELECT COUNT(*) FROM run_inputs WHERE run_id = ? AND told_at_offset IS NULL", id));
-        if (waiting.front().integer(0) >= 20) return conflict("20 messages are waiting already; let it read them");
+        if (waiting.front().integer(0) >= 20)
+            return conflict("20 messages are waiting already; send more after the next turn");
         RunEvent said;
         said.kind = harness::EventKind::follow_up;
         said.turn = rows.front().integer(2) + 1;

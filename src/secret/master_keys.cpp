@@ -143,10 +143,11 @@ Result<std::string> MasterKeys::prepare() {
     const std::string id = master_key_id(given);
     if (id != current_id()) return add(std::move(given));
     if (m_source == MasterKeySource::environment)
-        return conflict("the master key comes from the environment: restart with the new key in HONE_MASTER_KEY and "
-                        "the one of now in HONE_MASTER_KEY_OLD; the start changes over");
+        return conflict(
+            "the master key comes from the environment: restart with the new key in HONE_MASTER_KEY and the current "
+            "key in HONE_MASTER_KEY_OLD; the server then encrypts the data keys with the new key");
     if (m_source == MasterKeySource::command)
-        return conflict("master_key_command still gives the same key: let it give a new one first");
+        return conflict("master_key_command still prints the same key: change it to print a new key first");
     auto fresh = crypto::random_secret(crypto::sealing_key_bytes);
     auto written = write_key_file(next_path(), fresh);
     if (!written.ok())

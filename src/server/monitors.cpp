@@ -23,7 +23,7 @@ Result<notice::SenderOptions> sender_options(const config::Config& config) {
         options.smtp.password = std::string(trim(TRY(read_file(config.smtp_password_file, 4096))));
     options.smtp.ca_file = config.egress_ca_file;
     if (!config.smtp_host.empty() && config.smtp_from.find('@') == std::string::npos)
-        return invalid("smtp_host needs smtp_from, the address that mails come from");
+        return invalid("smtp_host needs smtp_from, the sender address of mails");
     return options;
 }
 

@@ -40,7 +40,7 @@ void raise_descriptor_limit() {
 void keep_memory_out_of_core_dumps() {
     const Fd filter(::open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC));
     if (!filter.is_open() || ::write(filter.get(), "0", 1) != 1)
-        log(Level::warning, "a core dump of this server would hold its memory", {{"errno", errno}});
+        log(Level::warning, "a core dump of this server would contain its memory", {{"errno", errno}});
     rlimit limit{};
     if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
     limit.rlim_cur = 0;
@@ -329,7 +329,7 @@ Result<> Server::open_otlp() {
 Result<> Server::without_default(std::string_view setting, const Error& error) const {
     if (m_loaded.sources.contains(setting))
         return Error{error.code, std::string(setting) + ": " + error.message, error.trail};
-    log(Level::warning, "the default address for traces is taken; POST /v1/traces of the API takes them",
+    log(Level::warning, "the default address for traces is in use; POST /v1/traces of the API receives them",
         {{"setting", setting}, {"why", error.message}});
     return {};
 }
@@ -388,7 +388,7 @@ void Server::drain() {
     if (m_otlp_grpc) m_otlp_grpc->drain(m_config.drain_timeout);
     bool complete = !m_otlp_edge || m_otlp_edge->drain(m_config.drain_timeout);
     complete = m_edge->drain(m_config.drain_timeout) && complete;
-    if (!complete) log(Level::warning, "requests were cut at the end of the drain time");
+    if (!complete) log(Level::warning, "requests were interrupted at the end of drain_timeout");
 }
 
 Result<> Server::reload() {

@@ -65,12 +65,12 @@ Result<> check_filter(std::string_view field, const std::string& text) {
 
 Result<> check_rule(const Evaluator& rule) {
     TRY(check_filter("filter", rule.filter));
-    if (trim(rule.condition).empty()) return invalid("condition is empty: say which spans match");
+    if (trim(rule.condition).empty()) return invalid("condition is empty: write the spans that match");
     TRY(check_filter("condition", rule.condition));
     for (const auto& [name, label] : {std::pair("label", &rule.label), std::pair("other_label", &rule.other_label)})
         if (label->size() > 200 || !is_valid_utf8(*label) || label->find('\0') != std::string::npos)
             return invalid(std::string(name) + " has at most 200 bytes of text");
-    if (rule.label.empty() && !rule.score) return invalid("label is empty: what shall the eval say?");
+    if (rule.label.empty() && !rule.score) return invalid("label is empty");
     if (rule.other_score && rule.other_label.empty()) return invalid("other_score goes with other_label");
     for (const auto& score : {rule.score, rule.other_score})
         if (score && !std::isfinite(*score)) return invalid("a score is a number");

@@ -68,7 +68,7 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
     if (m_forge_door == nullptr) return unavailable("this server reaches no forge");
     const auto row = TRY(row_of(issue.project_id));
     const bool has_own = row && row->settings.repo;
-    if (!wish.repo && !has_own) return conflict("which repository? name it, or set one in the settings of Signal");
+    if (!wish.repo && !has_own) return conflict("repo is missing: send it, or set one in the settings of Signal");
     const std::string repo = wish.repo ? *wish.repo : row->settings.repo->url;
     const ForgeIssueDraft draft = draft_of(issue);
     if (!wish.body && !wish.digest)

@@ -72,7 +72,7 @@ Result<Page<Issue>> Issues::list(const Caller& caller, const SpaceId& space, con
     if (const std::string after = TRY(page.after()); !after.empty()) {
         const size_t colon = after.find(':');
         const auto score = parse_integer(std::string_view(after).substr(0, colon));
-        if (colon == std::string::npos || !score.ok()) return invalid("cursor is not one that this list gave out");
+        if (colon == std::string::npos || !score.ok()) return invalid("cursor is not valid for this list");
         sql += " AND (score < ? OR (score = ? AND id < ?))";
         values.push_back(sql::to_value(score.value()));
         values.push_back(sql::to_value(score.value()));
@@ -103,7 +103,7 @@ Result<Issue> Issues::update(const Caller& caller, const IssueId& id, const Issu
     if (before.merged_into) return conflict("it was merged into " + before.merged_into->text());
     const std::string reason = TRY(checked_words("reason", change.reason.value_or(""), longest_reason));
     if (change.status == Status::dismissed && reason.empty())
-        return invalid("reason is missing: say why it is dismissed, so that others understand");
+        return invalid("reason is missing: it is needed to dismiss an issue");
     if (change.status == Status::investigating)
         return invalid("status: investigating is set by starting an investigation");
     if (change.muted_until && *change.muted_until && **change.muted_until <= m_clock.now())

@@ -186,7 +186,7 @@ Result<SignalView> Signal::configure(const Caller& caller, const SpaceId& space,
     const bool enabled = wanted.enabled.value_or(before->enabled);
     const bool is_switched_on = enabled && !before->enabled;
     if (is_switched_on && !wanted.consent.value_or(false))
-        return invalid("consent must be true to switch Signal on: read consent_note first");
+        return invalid("consent must be true to enable Signal: read consent_note first");
     const Time now = m_parts.clock.now();
     std::optional<Time> next;
     if (enabled) next = is_switched_on || !before->next_scan_at ? now : *before->next_scan_at;

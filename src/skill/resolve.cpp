@@ -119,7 +119,7 @@ Result<Grant> Skills::resolve(const Caller& caller, std::span<const std::string>
         space = stored.scope.space;
     }
     if (!space) {
-        if (caller.roles.size() != 1) return invalid("say in which space the skills are used");
+        if (caller.roles.size() != 1) return invalid("space is missing: give the space in which the skills are used");
         space = caller.roles.begin()->first;
     }
     return resolve(caller, *space, skill_ids);

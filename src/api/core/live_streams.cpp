@@ -53,7 +53,7 @@ int64_t LiveStreams::step(bool always) {
         stream.events->cut(); // what still waits to be sent is not sent
         ++ended;
     }
-    if (ended > 0) log(Level::info, "event streams ended: their callers lost the right to them", {{"count", ended}});
+    if (ended > 0) log(Level::info, "event streams ended: their callers lost the permission", {{"count", ended}});
     return ended;
 }
 

@@ -70,7 +70,7 @@ bool shorten_lists(json::Value& reply) {
     const json::Value* before = object.if_contains("left_out");
     const int64_t already = before != nullptr && before->is_int64() ? before->get_int64() : 0;
     object["left_out"] = already + static_cast<int64_t>(drop);
-    object["advice"] = "The reply was too large. Ask for less: a narrower filter or time, a smaller limit.";
+    object["advice"] = "The reply was too large. Use a narrower filter or time range, or a smaller limit.";
     return true;
 }
 

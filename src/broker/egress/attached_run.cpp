@@ -96,7 +96,7 @@ void AttachedRun::finished(const Decision& decision, const Outcome& outcome) con
 Result<> AttachedRun::count_bytes(int64_t bytes) {
     const int64_t total = m_total_bytes += bytes;
     const int64_t most = caps().total_bytes;
-    if (most > 0 && total > most) return too_large("the run has moved as many bytes as it may");
+    if (most > 0 && total > most) return too_large("the run has reached its limit of bytes");
     return {};
 }
 

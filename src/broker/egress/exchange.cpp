@@ -107,7 +107,7 @@ private:
         const net::IoStep step = m_client.try_read(piece);
         if (step.state == net::Io::want_read || step.state == net::Io::want_write) return false;
         if (step.state != net::Io::done) {
-            if (!m_switched || step.state == net::Io::failed) return unavailable("the client broke off its request");
+            if (!m_switched || step.state == net::Io::failed) return unavailable("the client interrupted its request");
             m_request_done = true;
             if (m_up.empty()) m_upstream.shut_down_writing();
             return true;
@@ -190,7 +190,7 @@ private:
     }
 
     Result<> switch_protocols(std::string_view rest) {
-        if (m_request.upgrade != "websocket") return unavailable("the server switched protocols unasked");
+        if (m_request.upgrade != "websocket") return unavailable("the server switched protocols without a request");
         m_switched = true;
         m_request_done = false;
         m_request_body = net::BodyDecoder(Framing::until_close, 0);

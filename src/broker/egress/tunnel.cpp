@@ -50,7 +50,7 @@ Result<bool> take_in(AttachedRun& session, Flow& flow) {
     }
     flow.inside += static_cast<size_t>(moved);
     flow.total += moved;
-    if (flow.total > flow.cap) return too_large("the connection has moved more bytes than the run may");
+    if (flow.total > flow.cap) return too_large("the connection exceeded the run's limit of bytes");
     TRY(session.count_bytes(moved));
     return true;
 }

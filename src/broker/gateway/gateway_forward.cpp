@@ -104,7 +104,7 @@ Result<> ForwardExchange::send_body(const RequestHead& head) {
     std::string content, framed;
     while (!decoder.is_done()) {
         if (m_client.buffer().empty() && !TRY(m_client.fill(Deadline::after(idle), 64 << 10)))
-            return conflict("the request broke off");
+            return conflict("the request was interrupted");
         content.clear();
         framed.clear();
         m_client.buffer().erase(0, decoder.feed(m_client.buffer(), content));

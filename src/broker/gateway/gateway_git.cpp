@@ -69,7 +69,7 @@ Result<> GitGate::take_body(const RequestHead& head, GitAnswer& answer) {
     std::string content;
     while (!decoder.is_done()) {
         if (m_client.buffer().empty() && !TRY(m_client.fill(Deadline::after(idle), read_step)))
-            return conflict("the request broke off");
+            return conflict("the request was interrupted");
         content.clear();
         m_client.buffer().erase(0, decoder.feed(m_client.buffer(), content));
         if (decoder.is_failed()) return invalid("the request's body is not framed properly");
@@ -93,7 +93,8 @@ bool GitGate::answer(const RequestHead& head) {
     call->stopped = [this] { return m_session.cancel().fired(); };
     const std::string_view encoding = header_value(head.headers, "content-encoding");
     call->gzip = encoding == "gzip" || encoding == "x-gzip";
-    if (!call->gzip && !encoding.empty() && encoding != "identity") return refuse(415, "this encoding is not taken");
+    if (!call->gzip && !encoding.empty() && encoding != "identity")
+        return refuse(415, "this content-encoding is not supported");
     const std::string request_type = "application/x-" + std::string(service) + "-request";
     if (!call->advertise && header_value(head.headers, "content-type") != request_type)
         return refuse(415, "the body must be " + request_type);

@@ -140,7 +140,7 @@ bool ModelExchange::refuse_unoffered(const skill::Grant& grant) {
 
 // The request never came to the provider, or its answer never came back.
 bool ModelExchange::refuse_unreached(const Error& error) {
-    if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint took too long", false);
+    if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint timed out", false);
     if (m_is_locked_out)
         return refuse(ModelRefusal::not_configured,
                       "Hone cannot use the credential of the model skill " + m_skill_id + ": " + error.message +
@@ -166,7 +166,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
         return false;
     }
     if (!is_plain(net::header_value(head.headers, "content-encoding")))
-        return refuse(ModelRefusal::invalid, "Hone's gateway takes requests without content encoding only", false);
+        return refuse(ModelRefusal::invalid, "Hone's gateway accepts only requests without content encoding", false);
     auto request = read_model_request(m_route.api, body.value());
     if (!request.ok()) return refuse(ModelRefusal::invalid, request.error().message, false);
     m_call.requested_model = m_route.api == ModelApi::gemini ? m_route.model : request.value().model;
@@ -185,7 +185,8 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
                                                m_session.cancel(), Deadline::after(options.budget_wait));
     if (!reserved.ok()) {
         if (reserved.error().code == Code::conflict) return false;
-        log(Level::warning, "model call held back", {{"run", m_session.run_id()}, {"error", reserved.error().message}});
+        log(Level::warning, "model call rejected: budget",
+            {{"run", m_session.run_id()}, {"error", reserved.error().message}});
         return refuse(ModelRefusal::busy, reserved.error().message, false);
     }
     Admission& admission = reserved.value();
@@ -367,8 +368,8 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
                         [&](std::string& piece, bool last) { return take_piece(piece, last); });
     if (end != PipeEnd::whole) {
         m_call.error = end == PipeEnd::cut           ? "the response was interrupted"
-                       : end == PipeEnd::client_gone ? "the client has gone"
-                                                     : "the run has used up its bytes";
+                       : end == PipeEnd::client_gone ? "the client disconnected"
+                                                     : "the run has reached its limit of bytes";
         if (m_meter && !m_is_settled) m_meter->finish(false);
         settle();
         return false;

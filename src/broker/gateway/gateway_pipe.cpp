@@ -87,7 +87,7 @@ Result<std::string> read_whole_body(Channel& client, const RequestHead& head, si
     net::BodyDecoder decoder(head.framing, head.length);
     while (!decoder.is_done()) {
         if (client.buffer().empty() && !TRY(client.fill(Deadline::after(idle), read_bytes)))
-            return unavailable("the request broke off");
+            return unavailable("the request was interrupted");
         const size_t used = decoder.feed(client.buffer(), body);
         client.buffer().erase(0, used);
         if (decoder.is_failed()) return invalid("the request's body is not framed properly");
@@ -122,7 +122,7 @@ void end_politely(Channel& client) {
 Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline) {
     std::array<pollfd, 2> polled{{{other.descriptor(), POLLIN, 0}, {client.descriptor(), POLLRDHUP, 0}}};
     TRY(wait_any(polled, client.cancel(), deadline));
-    if (polled[0].revents == 0 && has_gone(polled[1])) return conflict("the client has gone");
+    if (polled[0].revents == 0 && has_gone(polled[1])) return conflict("the client disconnected");
     return {};
 }
 

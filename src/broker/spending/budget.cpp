@@ -215,7 +215,7 @@ Result<Admission> Budgets::reserve(const BudgetAccount& account, const CallEstim
             return std::move(*admission);
         }
         if (cancel.fired()) return conflict("the run has ended");
-        if (deadline.passed()) return busy("other calls hold what is left of the budget");
+        if (deadline.passed()) return busy("the rest of the budget is reserved by other calls; retry later");
         m_changed.wait_for(m_mutex, wait_slice);
     }
 }

@@ -49,7 +49,7 @@ Result<> wait_any(std::span<pollfd> descriptors, const Cancel& cancel, Deadline 
         if (cancel.fired()) return conflict("the run has ended");
         if (ready < 0 && errno != EINTR) return system_error("poll", errno);
         if (ready > 0) break;
-        if (deadline.passed()) return busy("the other side took too long");
+        if (deadline.passed()) return busy("the peer timed out");
     }
     std::copy(polled.begin(), polled.begin() + static_cast<std::ptrdiff_t>(descriptors.size()), descriptors.begin());
     return {};

@@ -113,7 +113,7 @@ Result<> take_target(std::string_view text, RequestHead& head) {
         return {};
     }
     if (text == "*") {
-        if (head.method != "OPTIONS") return invalid("only OPTIONS may ask about *");
+        if (head.method != "OPTIONS") return invalid("only OPTIONS may have the target *");
         head.form = TargetForm::asterisk;
         head.path = "*";
         return {};

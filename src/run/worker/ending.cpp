@@ -11,8 +11,7 @@ namespace hone::run {
 void Ending::finish(const RunEnd& end) {
     RunStore& store = m_run.services.store;
     if (const auto noted = store.begin_ending(m_run.id, end.state, end.reason); !noted.ok())
-        log(Level::warning, "the end of a run cannot be noted",
-            {{"run", m_run.id.text()}, {"why", noted.error().message}});
+        log(Level::warning, "end of a run not recorded", {{"run", m_run.id.text()}, {"why", noted.error().message}});
     tear_down();
     m_run.count_usage();
     write_outcome(end);

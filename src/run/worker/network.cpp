@@ -51,7 +51,7 @@ std::function<Result<>(std::string_view key)> skill_key_check(const LiveRun& liv
         const auto scope = own.ok() ? access::scope_of(own.value().scopes) : Result<access::PermissionSet>(own.error());
         if (!scope.ok() || own.value().state != access::KeyState::active ||
             !scope.value().contains(caller.value().scope))
-            return forbidden("the key of the hone skill holds more than the key that started this run");
+            return forbidden("the key of the hone skill has more permissions than the key that started this run");
         return {};
     };
 }

@@ -41,7 +41,7 @@ struct Decompressor::Gzip final : Stream {
             m_state.avail_out = static_cast<uInt>(m_buffer.size());
             const int outcome = inflate(&m_state, Z_NO_FLUSH);
             if (outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR)
-                return corrupt("the archive is not whole gzip");
+                return corrupt("the gzip archive is damaged or incomplete");
             m_ended = outcome == Z_STREAM_END;
             const size_t made = m_buffer.size() - m_state.avail_out;
             if (made > 0) TRY(take({reinterpret_cast<const char*>(m_buffer.data()), made}));
@@ -68,7 +68,7 @@ struct Decompressor::Zstd final : Stream {
         do {
             output = {m_buffer.data(), m_buffer.size(), 0};
             const size_t left = ZSTD_decompressStream(m_state, &output, &input);
-            if (ZSTD_isError(left)) return corrupt("the archive is not whole zstd");
+            if (ZSTD_isError(left)) return corrupt("the zstd archive is damaged or incomplete");
             m_ended = left == 0;
             if (output.pos > 0) TRY(take({m_buffer.data(), output.pos}));
         } while (input.pos < input.size || output.pos == output.size);

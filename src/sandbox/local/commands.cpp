@@ -186,7 +186,7 @@ Result<> follow(Sandbox& sandbox, int64_t number, const Command& command, json::
             if (captured != nullptr)
                 text[target - 1] += part.bytes;
             else if (!write_all(target, part.bytes).ok())
-                failed = unavailable("the reader of the output is gone");
+                failed = unavailable("the reader of the output closed it");
         }
         offset = output.value().next;
         finished = output.value().finished || !failed.ok();
@@ -294,7 +294,7 @@ int run_in_sandbox(const RunOptions& options) {
     if (!followed.ok()) return fail(followed.error());
     if (!stopped.ok()) return fail(stopped.error());
     if (!destroyed.ok()) return fail(destroyed.error());
-    if (stopped.value().commands.empty()) return fail(corrupt("the sandbox knows nothing of its command"));
+    if (stopped.value().commands.empty()) return fail(corrupt("the sandbox has no result of its command"));
     const CommandResult& result = stopped.value().commands.front();
     if (options.json) {
         printed["sandbox"] = json::to_value(stopped.value());

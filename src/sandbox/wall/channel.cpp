@@ -64,7 +64,8 @@ Result<> send_packet(int socket, std::string_view bytes, std::span<const int> de
     }
     while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
         if (errno == EINTR) continue;
-        if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) return unavailable("the other side has gone");
+        if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+            return unavailable("the peer closed the connection");
         return system_error("send message", errno);
     }
     return {};
@@ -85,7 +86,7 @@ Result<Message> receive_packet(int socket, size_t limit) {
     bool reset = false;
     do count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     while (count < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
-    if (count < 0 && (errno == ECONNRESET || errno == ENOTCONN)) return unavailable("the other side has gone");
+    if (count < 0 && (errno == ECONNRESET || errno == ENOTCONN)) return unavailable("the peer closed the connection");
     if (count < 0 && errno == EAGAIN) return busy("no message yet");
     if (count < 0) return system_error("receive message", errno);
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
@@ -97,7 +98,7 @@ Result<Message> receive_packet(int socket, size_t limit) {
             received.descriptors.emplace_back(descriptor);
         }
     }
-    if (count == 0) return unavailable("the other side has gone");
+    if (count == 0) return unavailable("the peer closed the connection");
     if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return corrupt("message is longer than allowed");
     received.text.resize(static_cast<size_t>(count));
     return received;

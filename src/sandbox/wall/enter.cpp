@@ -274,7 +274,8 @@ Result<> drop_privileges() {
     __user_cap_data_struct left[2] = {};
     TRY(expect(::syscall(SYS_capget, &header, left) == 0, "read capabilities"));
     for (const auto& word : left)
-        if ((word.effective | word.permitted | word.inheritable) != 0) return internal("capabilities are left");
+        if ((word.effective | word.permitted | word.inheritable) != 0)
+            return internal("not all capabilities were dropped");
     return expect(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set no_new_privs");
 }
 

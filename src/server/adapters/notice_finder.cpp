@@ -64,8 +64,8 @@ Result<> NoticeFinder::find_waiting_reviews(Time since) {
         notice.space = artifact.space_id;
         notice.project = artifact.project_id;
         notice.kind = notice::Kind::review_waiting;
-        notice.title = fmt::format("Waits for review: {} {}", name_of(artifact.kind), artifact.name);
-        notice.body = "Left by the run \"" + title->second + "\".";
+        notice.title = fmt::format("Review pending: {} {}", name_of(artifact.kind), artifact.name);
+        notice.body = "Saved by the run \"" + title->second + "\".";
         notice.link = "/inbox/" + artifact.id.text();
         notice.key = artifact.id.text();
         TRY(m_notices.say(notice));
@@ -80,8 +80,8 @@ Result<> NoticeFinder::check_budget(notice::Notice notice, std::string_view whos
     if (percent < limits.soft_percent) return {};
     const bool all = percent >= 100;
     notice.kind = all ? notice::Kind::budget_spent : notice::Kind::budget_near;
-    notice.title = all ? fmt::format("The day's budget of {} is used up", whose)
-                       : fmt::format("{} % of the day's budget of {} is used", percent, whose);
+    notice.title = all ? fmt::format("The daily budget of {} is used up", whose)
+                       : fmt::format("{} % of the daily budget of {} is used", percent, whose);
     notice.body = fmt::format("{} tokens and {:.2f} USD of model calls on {} (UTC).{}{}", spent.tokens,
                               static_cast<double>(spent.cost_nano_usd) / 1e9, broker::day_of(m_clock.now()),
                               all ? " " : "", all ? consequence : "");
@@ -99,7 +99,7 @@ Result<> NoticeFinder::find_budgets() {
         const auto spent = TRY(m_ledger.spent_by_space(space.text(), day));
         TRY(check_budget(notice, "the space",
                          {budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent}, spent,
-                         "Model calls are refused until tomorrow, or until the budget is raised."));
+                         "Model calls are rejected until tomorrow, or until the budget is raised."));
     }
     const auto automations = TRY(automation::automations_with_budget(m_database));
     std::vector<std::string> ids;

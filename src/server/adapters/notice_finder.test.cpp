@@ -154,7 +154,7 @@ TEST_CASE("a space and an automation are told of once a day when a budget is nea
         CHECK(spend(1, "auto_1") == std::vector<std::string>{"budget_near"});
         CHECK(spend(20, "auto_1") == std::vector<std::string>{"budget_near", "budget_spent"});
         const auto told = must(notices.list(world.admin, world.space, {}, {})).data.at(0);
-        CHECK(told.title == "The day's budget of nightly is used up");
+        CHECK(told.title == "The daily budget of nightly is used up");
         CHECK(told.link == "/automations/auto_1");
     });
 }

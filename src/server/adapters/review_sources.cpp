@@ -88,7 +88,7 @@ void IssueStories::ended(const review::PullRequest& about) {
         {{"pull_request", about.id.text()}, {"state", std::string(name_of(about.state))}, {"fix_of", about.fix_of}});
     const auto noted = m_runs.note(about.run_id, about.artifact_id,
                                    "pull request " + std::string(name_of(about.state)) + ": " + about.url);
-    if (!noted.ok()) log(Level::warning, "the end of a pull request is not noted", {{"why", noted.error().message}});
+    if (!noted.ok()) log(Level::warning, "end of a pull request not recorded", {{"why", noted.error().message}});
 }
 
 } // namespace hone::server

@@ -22,7 +22,7 @@ Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
     const auto log_stats = telemetry.log_stats();
     if (telemetry.loader().next_sequence() >= log_stats.next_sequence && holds_nothing()) return {};
     if (!telemetry.loader().wait_loaded(log_stats.next_sequence, load_patience))
-        return busy("spans are still on their way to the engine");
+        return busy("accepted spans are not stored yet");
     TRY(telemetry.store());
     return m_spans.retention.delete_project(project.text());
 }

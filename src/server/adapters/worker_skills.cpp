@@ -81,8 +81,7 @@ void VaultWorkerSkills::delete_seed(const run::RunId& run) {
     const auto forgotten = m_database.write(
         [&](sql::Transaction& transaction) -> Result<> { return m_vault.forget(transaction, run.text(), "seed"); });
     if (!forgotten.ok())
-        log(Level::warning, "the seed of a run is still there",
-            {{"run", run.text()}, {"why", forgotten.error().message}});
+        log(Level::warning, "seed of a run not removed", {{"run", run.text()}, {"why", forgotten.error().message}});
 }
 
 } // namespace hone::server

@@ -87,7 +87,7 @@ Result<> list(const run::HarnessStore& store, bool as_json) {
 Result<> carry_out(Wanted wanted) {
     if (wanted.data_dir.empty() && file_exists(config::Config().data_dir)) wanted.data_dir = config::Config().data_dir;
     if (wanted.data_dir.empty())
-        return invalid("of which server? Give --data-dir as `hone serve` has it (or HONE_DATA_DIR)");
+        return invalid("--data-dir is missing: give the data directory of `hone serve` (or set HONE_DATA_DIR)");
     const std::string data_directory = TRY(resolve_directory(wanted.data_dir)); // npm works in another directory
     const run::HarnessStore store(data_directory);
     if (wanted.verb == "list") return list(store, wanted.as_json);
@@ -96,7 +96,8 @@ Result<> carry_out(Wanted wanted) {
         if (!wanted.as_json) std::fprintf(stderr, "removed\n");
         return {};
     }
-    if (wanted.verb != "install" || wanted.name.empty()) return invalid("install, list or rm? (--help explains)");
+    if (wanted.verb != "install" || wanted.name.empty())
+        return invalid("a command is missing: install, list or rm (--help explains)");
     const SystemClock clock;
     const auto note = [&](const std::string& line) {
         if (!wanted.as_json) std::fprintf(stderr, "%s\n", line.c_str());

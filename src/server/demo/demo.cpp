@@ -32,7 +32,7 @@ Result<> Demo::open() {
         return {};
     }
     const std::string project = TRY(load_traces(space));
-    if (m_parts.git == nullptr) return unavailable("no sandbox can be made here: " + m_parts.no_sandboxes);
+    if (m_parts.git == nullptr) return unavailable("no sandbox can be created here: " + m_parts.no_sandboxes);
     // Signal scans by itself from now on; it finds the planted faults and starts one worker to investigate.
     signal::ConfigureSignal on;
     on.enabled = true;
@@ -41,7 +41,7 @@ Result<> Demo::open() {
     const run::RunId run = TRY(start_run(space));
     const auto fix =
         propose_demo_fix(*m_parts.git, runs, m_parts.clock, space, std::string(demo::project_name), m_parts.data_dir);
-    m_print(fix.ok() ? fmt::format("A worker proposes a fix; its branch will wait for you at {}/inbox", m_parts.url)
+    m_print(fix.ok() ? fmt::format("A worker proposes a fix; review its branch at {}/inbox", m_parts.url)
                      : "No fix is proposed: " + fix.error().message);
     TRY(print_run(run));
     TRY(make_automations(space));
@@ -118,10 +118,9 @@ run::Settings Demo::choose_worker(const access::SpaceId& space) {
         return worker;
     }
     if (!run::HarnessStore(m_parts.data_dir).find("claude-code").ok()) {
-        m_print(fmt::format(
-            "A model is there (skill claude), but no Claude Code: hone harness install claude-code --data-dir "
-            "{}. Until then a playbook investigates.",
-            quote_shell(m_parts.data_dir)));
+        m_print(fmt::format("The model skill claude was created, but Claude Code is not installed: hone harness "
+                            "install claude-code --data-dir {}. Until then a playbook investigates.",
+                            quote_shell(m_parts.data_dir)));
         return worker;
     }
     const char* model = std::getenv("ANTHROPIC_MODEL");
@@ -144,7 +143,8 @@ Result<> Demo::print_run(const run::RunId& id) {
         const run::Run run = TRY(runs.find(caller, id));
         const bool waits = run.state == run::State::waiting;
         if (waits || run::is_over(run.state)) {
-            m_print(fmt::format("The investigation {}.{}", waits ? "is there; you may ask on" : name_of(run.state),
+            m_print(fmt::format("The investigation {}.{}",
+                                waits ? "is finished; send follow-ups in the session" : name_of(run.state),
                                 run.reason.empty() ? "" : " " + run.reason));
             return {};
         }
@@ -215,7 +215,7 @@ Result<> Demo::make_automations(const access::SpaceId& space) {
     slow.settings.condition.type = monitor::ConditionType::change;
     slow.settings.condition.threshold = 1.5;
     TRY(m_parts.monitors.create(caller, space, slow));
-    m_print(fmt::format("Two automations and a monitor run by themselves: {}/s/default/automations", m_parts.url));
+    m_print(fmt::format("Two automations and a monitor were created: {}/s/default/automations", m_parts.url));
     return {};
 }
 

@@ -93,7 +93,7 @@ forge::GitJob job_that_makes_it(const std::string& export_to) {
 
 Result<> make_repository(const forge::Git& git, const std::string& brought, const std::string& path) {
     const forge::GitOutput made = TRY(git.run(job_that_makes_it(brought)));
-    if (made.exit_code != 0) return internal("the demo's repository could not be made", made.err);
+    if (made.exit_code != 0) return internal("the demo's repository could not be created", made.err);
     const std::string head(trim(TRY(read_file(brought + "/head", 1 << 10))));
     if (!forge::is_object_name(head)) return internal("git did not name the demo's commit");
     TRY(forge::make_bare_repository(path));
@@ -108,7 +108,7 @@ Result<run::Run> propose_demo_fix(const forge::Git& git, run::Runs& runs, const 
                                   const std::string& data_directory) {
     const std::string folder = data_directory + "/repos/" + space.text();
     const std::string path = folder + "/support-agent.git";
-    if (file_exists(path + "/HEAD")) return conflict("the demo's repository is there already");
+    if (file_exists(path + "/HEAD")) return conflict("the demo's repository exists already");
     TRY(make_directories(data_directory + "/git", 0700));
     TRY(make_directories(folder, 0700));
     const std::string brought = data_directory + "/git/demo-" + make_ulid(clock.now());
@@ -117,7 +117,7 @@ Result<run::Run> propose_demo_fix(const forge::Git& git, run::Runs& runs, const 
     TRY(made);
     run::StartRun start;
     start.project = project;
-    start.prompt = "The agent calls check_stock again and again for unknown items. Propose a fix.";
+    start.prompt = "The agent calls check_stock repeatedly for unknown items. Propose a fix.";
     start.title = "Fix the stock loop";
     run::Settings& settings = start.settings.emplace();
     settings.harness = "playbook";

@@ -184,7 +184,7 @@ Result<> ChdbConnection::stream(std::string_view sql, const std::string& format,
         if (piece.bytes().empty()) return {};
         if (!take(piece.bytes())) {
             m_functions->stream_cancel(connection, query.get());
-            return conflict("the reader is gone");
+            return conflict("the reader closed the connection");
         }
     }
 }

@@ -127,12 +127,12 @@ private:
     void sign() {
         const std::string_view rest = m_sql.substr(m_at);
         for (const std::string_view comment : {"--", "//", "/*", "*/"})
-            if (rest.starts_with(comment)) return refuse(m_at, "this is not known");
+            if (rest.starts_with(comment)) return refuse(m_at, "unknown syntax");
         for (const std::string_view two : {"!=", "<=", ">=", "->"})
             if (rest.starts_with(two)) return add(SqlToken::Kind::sign, m_at + 2);
         const char letter = rest[0];
         if (std::string_view("()[],.+-*/%=<>").find(letter) == std::string_view::npos)
-            return refuse(m_at, letter == '{' ? "parameters are not available" : "this is not known");
+            return refuse(m_at, letter == '{' ? "parameters are not available" : "unknown syntax");
         if (letter == ')' || letter == ']') {
             if (m_open.empty() || m_open.back() != (letter == ')' ? '(' : '['))
                 return refuse(m_at, "a bracket does not match");

@@ -46,7 +46,8 @@ Result<LoaderState> Loader::read_state(const std::string& state_file) {
     auto bytes = TRY(read_file(state_file));
     auto state = decode_state(bytes);
     if (state.ok()) return state;
-    log(Level::error, "loader's state is damaged: the ledger starts again, spans are safe", {{"file", state_file}});
+    log(Level::error, "state of the loader is damaged: the ledger starts again, no span is lost",
+        {{"file", state_file}});
     return LoaderState{};
 }
 
@@ -150,7 +151,8 @@ Result<Loader::Block> Loader::read_block() {
         bytes += frame.payload.size();
         auto decoded = decode_frame(frame.payload);
         if (!decoded.ok()) { // its checksum is right, so we wrote it: a newer version did
-            log(Level::error, "a frame of the log is not understood and left out", {{"sequence", frame.sequence}});
+            log(Level::error, "a frame of the span log has an unknown version and is skipped",
+                {{"sequence", frame.sequence}});
             block.decoded.emplace_back();
             continue;
         }

@@ -174,7 +174,7 @@ Result<uint64_t> Wal::append(std::string_view payload) {
     Lock lock(m_mutex);
     if (m_closed) return unavailable("the span store is shutting down");
     if (m_stats.disk_bytes + m_waiting_bytes + payload.size() > m_options.cap_bytes)
-        return busy("the write-ahead log is full: the span engine is behind or away");
+        return busy("the write-ahead log is full: the span engine is too slow or not running");
     if (m_waiting_bytes + payload.size() > m_options.pending_bytes && m_waiting_bytes > 0)
         return busy("too many spans wait for the disk");
     m_waiting.push_back(&waiting);

@@ -180,7 +180,7 @@ Result<EvalPage> Evals::list(const ListEvals& request) {
         query.bind("identifiers", request.identifiers).sql += " AND identifier IN {identifiers:Array(String)}";
     if (!request.cursor.empty()) {
         auto id = from_base64url(request.cursor);
-        if (!id.ok()) return invalid("the cursor is not one of ours");
+        if (!id.ok()) return invalid("the cursor is not valid for this list");
         query.bind("cursor", id.value()).sql += " AND id > {cursor:String}";
     }
     query.sql += " ORDER BY id LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
@@ -224,7 +224,7 @@ Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget 
 
 Result<int64_t> Evals::remove(const DeleteEvals& request) {
     const bool is_narrow = request.name || request.identifier || request.kind || request.from_ns || request.to_ns;
-    if (!is_narrow && !request.all) return invalid("say what to delete, or that all shall go");
+    if (!is_narrow && !request.all) return invalid("give name, identifier, kind or times, or all to delete all evals");
     ClickHouseQuery query("SELECT " + std::string(eval_columns) +
                           " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
     query.project = request.project;

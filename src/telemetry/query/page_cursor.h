@@ -20,7 +20,7 @@ inline std::string encode_cursor(int64_t number, const std::string& id) {
 }
 
 inline Result<Cursor> decode_cursor(const std::string& text) {
-    const Error wrong = invalid("the cursor is not one of ours");
+    const Error wrong = invalid("the cursor is not valid for this list");
     auto plain = from_base64url(text);
     if (!plain.ok()) return wrong;
     const size_t colon = plain.value().find(':');

@@ -165,7 +165,7 @@ void Tail::hand_first(uint64_t id, Watcher& watcher) {
         watcher.had_first = true;
     }
     if (!batch.ok()) {
-        log(Level::warning, "a live tail begins without its past", {{"why", batch.error().message}});
+        log(Level::warning, "live tail starts without earlier spans", {{"why", batch.error().message}});
         return;
     }
     for (const SpanRow& row : batch.value().spans) watcher.first_ids.insert(tail_identity(row.trace_id, row.span_id));

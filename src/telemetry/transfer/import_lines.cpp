@@ -225,7 +225,7 @@ Result<ImportElement> read_span_line(std::string_view json) {
     span.links = json_of(object, "links", "[]");
     span.wire = json_of(object, "wire", "{}");
     auto batch = to_otlp({span});
-    if (!batch.ok()) return invalid("not a span of ours: " + batch.error().message);
+    if (!batch.ok()) return invalid("not a span in the format of Hone: " + batch.error().message);
     ImportElement element = element_of(batch.value());
     dom::array truncated;
     if (object.at_key("truncated").get(truncated) == simdjson::SUCCESS)
