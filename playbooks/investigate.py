@@ -80,7 +80,7 @@ def percent(part, whole):
 
 
 def shown(text, most=300):
-    """Text of strangers inside Markdown: one line, no markup that could act."""
+    """Untrusted text inside Markdown: one line, no markup that could act."""
     flat = " ".join(str(text).split())[:most]
     return flat.replace("`", "'").replace("<", "‹").replace(">", "›").replace("[", "(").replace("]", ")")
 

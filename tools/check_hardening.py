@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads the programs of a release build with readelf and says which of them is not hardened: position independent, full
+"""Reads the programs of a release build with readelf and prints which of them is not hardened: position independent, full
 RELRO, no executable stack, no memory both writable and executable, no path where libraries are looked for, and every
 source of them compiled with stack protector and FORTIFY (which the symbols of a stripped static program do not show).
 

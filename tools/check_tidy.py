@@ -3,7 +3,7 @@
 
     python3 tools/check_tidy.py build/tidy [file...]
 
-A file that passed is not looked at again until it, a project header it includes, its compile command or .clang-tidy
+A file that passed is not checked again until it, a project header it includes, its compile command or .clang-tidy
 changes: build/tidy/checked keeps the hash of all that. Library headers are known by clang-tidy's version only; delete
 that folder after an upgrade of the machine. Each finding is printed once, however many files include its header.
 
@@ -89,7 +89,7 @@ def groups(paths, commands):
 
 
 def check(paths, flags):
-    """Returns (path, whether it passed, what is to be told) of each."""
+    """Returns (path, whether it passed, the message) of each."""
     options = ["--checks=" + TEST_CHECKS] if paths[0].name.endswith(".test.cpp") else []
     with tempfile.TemporaryDirectory(dir=build) as folder:
         whole = paths[0] if len(paths) == 1 else pathlib.Path(folder) / "together.cpp"

@@ -10,7 +10,7 @@
 
 namespace hone {
 
-// One line says everything about a field: its name, where it lives, what it means.
+// One line declares everything about a field: its name, its member, its meaning.
 template <class Owner, class Value>
 struct Field {
     std::string_view name;

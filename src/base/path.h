@@ -1,5 +1,5 @@
 // Paths as people give them: relative, through links, with spaces and quotes. Pure but for the working directory and
-// the links it looks up. Any thread.
+// the links it resolves. Any thread.
 #pragma once
 
 #include "base/result.h"

@@ -14,7 +14,7 @@ namespace hone {
 
 enum class Code {
     invalid,      // the caller's input is wrong
-    unauthorized, // nobody is logged in, or the credential is wrong
+    unauthorized, // there is no login, or the credential is wrong
     forbidden,    // known caller, not allowed
     not_found,    // absent, or invisible to this caller
     conflict,     // the state does not allow it now

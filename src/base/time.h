@@ -1,5 +1,5 @@
 // Time: UTC nanoseconds inside, as OTLP has them; RFC 3339 text only at the API.
-// Nobody reads the system's clocks but Clock, so that tests can move time. Thread-safe.
+// Only Clock reads the system's clocks, so that tests can move time. Thread-safe.
 #pragma once
 
 #include "base/result.h"
@@ -48,7 +48,7 @@ public:
     explicit FakeClock(Time start) : m_now_ns(to_ns(start)) {}
     Time now() const override { return from_ns(m_now_ns); }
     Duration steady() const override { return Duration(m_steady_ns); }
-    // Both clocks go on.
+    // Advances both clocks.
     void advance(Duration by) {
         m_now_ns += by.count();
         m_steady_ns += by.count();

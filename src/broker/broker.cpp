@@ -67,7 +67,7 @@ struct Broker::State {
     Mutex mutex;
     Condition changed;
     std::map<std::string, std::shared_ptr<AttachedRun>> sessions GUARDED_BY(mutex);
-    std::map<uint64_t, std::shared_ptr<Listener>> listeners GUARDED_BY(mutex); // shared: accepting goes on unlocked
+    std::map<uint64_t, std::shared_ptr<Listener>> listeners GUARDED_BY(mutex); // shared: accepts without the lock
     uint64_t next_key GUARDED_BY(mutex) = 1;
     int64_t live GUARDED_BY(mutex) = 0;
     std::thread acceptor;
@@ -110,7 +110,7 @@ void Broker::State::accept_from(const std::shared_ptr<Listener>& listener) {
 void Broker::State::start_connection(const std::shared_ptr<AttachedRun>& session, Door door, Fd socket) {
     {
         const Lock lock(mutex);
-        // Over a cap the connection is closed at once: a refusal in words would need a thread.
+        // Above the limit the connection is closed immediately: a response would need a thread.
         if (live >= options.connections || session->m_connections >= session->caps().connections) return;
         ++live;
         ++session->m_connections;
@@ -255,7 +255,7 @@ void Broker::remove(const std::string& run_id, bool run_has_ended) {
     }
     session->m_cancel.fire();
     session->m_live_sockets.cut_all();
-    // The shim keeps copies of the listeners: closing ours would leave them open for connections that nobody serves.
+    // The shim keeps copies of the listeners: closing ours would leave them open for connections that are never served.
     if (!run_has_ended) return;
     for (const auto& listener : closing) ::shutdown(listener->socket.get(), SHUT_RDWR);
 }

@@ -21,7 +21,7 @@ struct Listeners {
 };
 
 struct BrokerOptions {
-    int64_t connections = 2000; // of all runs at once
+    int64_t connections = 2000; // of all runs together
     std::vector<PrivateHost> private_hosts{};
 };
 
@@ -41,7 +41,7 @@ public:
     // Changes mode, skills, rules and caps of a live run; cuts tunnels that are no longer allowed. On an error the old
     // policy stays.
     Result<> update(const RunAccess& access);
-    // Closes everything of the run at once; nothing of it is sent or received afterwards. Unknown runs are fine.
+    // Closes all connections of the run immediately; nothing is sent or received afterwards. Unknown runs are ignored.
     void detach(const std::string& run_id);
 
     int64_t live_connections() const;

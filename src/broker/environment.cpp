@@ -1,4 +1,4 @@
-// What a sandbox gets told about its broker.
+// The environment variables that describe the broker to a sandbox.
 #include "broker/broker.h"
 #include "broker/egress/placeholder.h"
 #include "broker/wire/authority.h"

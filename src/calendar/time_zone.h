@@ -14,7 +14,7 @@ class TimeZone {
 public:
     // UTC.
     TimeZone() = default;
-    // By its IANA name; an error says what to write instead. The empty name is UTC.
+    // By its IANA name; an error names what to write instead. The empty name is UTC.
     static Result<TimeZone> find(std::string_view name);
 
     // A period with one distance between local time and UTC. Seconds since 1970.

@@ -23,8 +23,8 @@ public:
     Result<Repo> update(const access::Caller& caller, const RepoId& id, const RepoChange& change);
     // The rows and the mirror; conflict while it is being fetched.
     Result<> remove(const access::Caller& caller, const RepoId& id);
-    // Returns when the fetch is over, or after ten seconds while it goes on. A fetch that failed is no error here: the
-    // repository has the reason.
+    // Returns when the fetch is over, or after ten seconds while it continues. A fetch that failed is no error here:
+    // the repository has the reason.
     Result<Repo> fetch(const access::Caller& caller, const RepoId& id);
     // Branches and tags of the mirror by name.
     Result<access::Page<Ref>> refs(const RepoId& id, const std::optional<std::string>& prefix,

@@ -1,5 +1,5 @@
 // Webhooks of forges: each repository can have a secret, with which its forge signs what it sends. A delivery is only a
-// hint that something changed; the forge itself is asked for the state. Thread-safe; the secrets are in the vault.
+// hint that something changed; the state is read from the forge itself. Thread-safe; the secrets are in the vault.
 #pragma once
 
 #include "forge/repos.h"

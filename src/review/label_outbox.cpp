@@ -29,7 +29,7 @@ Result<> LabelOutbox::publish(const Row& row) {
     }();
     if (published.ok())
         return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-            // Labels that were approved anew meanwhile stay in the outbox.
+            // Labels that were approved again meanwhile stay in the outbox.
             const int64_t gone = TRY(transaction.execute(
                 "DELETE FROM label_publications WHERE artifact_id = ? AND digest = ?", row.artifact, row.digest));
             if (gone > 0)

@@ -28,7 +28,7 @@ public:
 
     // Publishes the next labels that are due; false: none are. A failure is retried later, with growing pauses.
     Result<bool> step();
-    // Publishes the labels of one artifact at once, if they wait.
+    // Publishes the waiting labels of one artifact immediately.
     Result<> publish(const ArtifactId& artifact);
 
 private:

@@ -170,7 +170,7 @@ Result<ScriptedPackages> packages_with_scripts(const std::string& directory) {
     return found;
 }
 
-// Everybody may read it: the worker has another uid. Set-id bits mean nothing there and go.
+// All users may read it: the worker has another uid. Set-id bits have no use there and are removed.
 void open_for_reading(const std::string& directory) {
     using std::filesystem::perms;
     std::error_code failed;
@@ -360,7 +360,7 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
                                             known->node, harness::node_package())));
         argv.insert(argv.begin(), inside + "/" + harness::node_program());
     }
-    // Everybody may read it: the worker has another uid.
+    // All users may read it: the worker has another uid.
     open_for_reading(making);
     const auto started = run_inside_sandbox(provider, making, false, {}, argv, first_start_timeout_ms);
     if (!started.ok()) return undo(started.error());

@@ -86,7 +86,7 @@ public:
                                    const access::PageRequest& page) const;
     Result<Run> find(const access::Caller& caller, const RunId& id,
                      access::Permission permission = access::Permission::run_read) const;
-    // Many at once, for other folders that checked the caller themselves; ids without a run are left out.
+    // Many in one call, for other folders that checked the caller themselves; ids without a run are omitted.
     Result<std::map<RunId, Run>> find_all(std::span<const RunId> ids) const;
     Result<Manifest> manifest(const access::Caller& caller, const RunId& id) const;
     Result<std::vector<RunEvent>> events(const access::Caller& caller, const RunId& id, int64_t after,

@@ -82,7 +82,7 @@ public:
     Result<SpacePolicyView> find(const access::Caller& caller, const access::SpaceId& space) const;
     // Replaces it. What was saved before and goes beyond it stays saved and does not start any more.
     Result<SpacePolicyView> set(const access::Caller& caller, const access::SpaceId& space, const SpacePolicy& policy);
-    // Code::forbidden names the field, what it asks for, what is allowed and by whom.
+    // Code::forbidden names the field, its value, the limit and its source.
     Result<> check(const access::SpaceId& space, const Settings& settings, const skill::Grant& grant) const;
     // The budget that a run gets: its own, or else the policy's, or else the installation's default.
     Result<Budget> budget_of(const access::SpaceId& space, const Budget& wanted) const;

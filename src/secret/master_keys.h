@@ -44,7 +44,7 @@ public:
 
     // --- rotation, in this order: prepare, (re-wrap everything), promote, forget_others -----------------------------
     // The id of the key to change to. A file gets a new key, kept durably in FILE.next until it is promoted; if
-    // somebody has put a new key into the file, or the command gives one, it is that.
+    // the file or the command has a new key, it is that one.
     Result<std::string> prepare();
     // From now on the current one; for a file also on disk.
     Result<> promote(const std::string& id);
@@ -71,7 +71,7 @@ private:
     std::optional<std::string> m_prepared GUARDED_BY(m_mutex);
 };
 
-// Names a key without telling anything about it: 16 hexadecimal digits.
+// Names a key without revealing it: 16 hexadecimal digits.
 std::string master_key_id(const crypto::SecretBytes& key);
 
 // What the command prints, at most 4 KiB within 30 seconds; its other output goes to the log's descriptor.

@@ -26,7 +26,7 @@ struct Scope {
     friend bool operator==(const Scope&, const Scope&) = default;
 };
 
-// All that is ever told about a secret.
+// All that is ever shown of a secret.
 struct SecretInfo {
     SecretId id;
     Scope scope;
@@ -41,8 +41,8 @@ struct SecretInfo {
 struct Rotation {
     std::string what;       // master, data
     std::string master_key; // id of the current master key
-    int64_t data_keys = 0;  // wrapped anew, or made
-    int64_t secrets = 0;    // sealed anew
+    int64_t data_keys = 0;  // encrypted again, or created
+    int64_t secrets = 0;    // encrypted again
     static constexpr std::tuple fields{
         Field{"what", &Rotation::what, "master or data."},
         Field{"master_key", &Rotation::master_key, "Id of the current master key."},
@@ -88,7 +88,7 @@ struct SecretCounts {
 
 class Vault {
 public:
-    // `reached` is told each step of a rotation; tests stop the process there.
+    // `reached` is called at each step of a rotation; tests stop the process there.
     Vault(sql::Database& database, const Clock& clock, const access::AuditLog& audit, MasterKeys& keys,
           std::function<void(std::string_view)> reached = {})
         : m_database(database),
@@ -142,7 +142,7 @@ public:
     // For the broker: the value, if it belongs to this space or to a skill that is shared with it. `purpose` goes into
     // the debug log ("run_…: api.github.com"); the broker audits each use with the secret's name.
     Result<SecretBytes> open(const access::SpaceId& space, const std::string& secret_id, std::string_view purpose);
-    // Writes down when secrets were last used; called now and then by a background duty.
+    // Stores when secrets were last used; called regularly by a background duty.
     Result<> flush_used();
 
     // By installation owners. Secrets can be set and opened all the while.

@@ -1,5 +1,5 @@
-// What a setup must look like. Whoever may edit a skill decides where secrets go, so nothing here is vague: exact
-// names, whole path segments, TLS wherever a secret goes, no header that would change the request itself.
+// What a setup must look like. A member who can edit a skill decides where secrets are sent, so nothing here is vague:
+// exact names, whole path segments, TLS wherever a secret goes, no header that would change the request itself.
 #include "base/text.h"
 #include "net/http/url.h"
 #include "skill/setup.h"

@@ -64,7 +64,7 @@ Result<std::string> read_value(std::string_view value, Lines& lines, size_t line
         return bad_line(line, "put the value into quotes");
     std::string text(value);
     if (lines.indented()) {
-        // A plain value goes on in the lines below it.
+        // A plain value continues in the lines below it.
         const std::string rest = nested(lines, true);
         if (!rest.empty()) text += " " + rest;
     }

@@ -36,7 +36,7 @@ struct ModelEndpoint {
     std::string skill_id;
     std::string protocol; // anthropic, openai, gemini
     std::string base_url;
-    std::string secret_id, secret_name; // both empty: an endpoint that asks for no key
+    std::string secret_id, secret_name; // both empty: an endpoint without a key
     std::string header, format;
     std::vector<std::string> models;   // empty: any
     std::string prices;                // lines of telemetry/span/prices.h for models of this endpoint; empty: none

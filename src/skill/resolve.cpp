@@ -83,7 +83,7 @@ Result<> Skills::resolve_one(const Stored& stored, const GrantUse& use, std::map
         bool any = false;
         for (const auto& binding : bindings) {
             if (binding.variable != variable.name || binding.hosts.empty()) continue;
-            // Whoever holds the value itself needs its hosts, but nothing is replaced there.
+            // A worker that has the value itself needs its hosts, but nothing is replaced there.
             if (!credential.brokered) {
                 grant.allow.insert(grant.allow.end(), binding.hosts.begin(), binding.hosts.end());
                 continue;
@@ -186,7 +186,7 @@ Result<std::vector<SecretRow>> Skills::secrets(const Caller& caller, const Space
                             static_cast<int64_t>(skill.used_by.size())});
         }
     }
-    // What needs a look first, then the oldest.
+    // Those with reminders first, then the oldest.
     std::stable_sort(rows.begin(), rows.end(), [](const SecretRow& a, const SecretRow& b) {
         if (a.reminders.size() != b.reminders.size()) return a.reminders.size() > b.reminders.size();
         return a.set_at < b.set_at;
@@ -235,7 +235,7 @@ Result<EnvPreview> Skills::take_env(SkillType type, const Setup& setup, std::str
             secrets.insert_or_assign(found->name, std::move(entry.value));
         else
             plain.insert_or_assign(found->name, std::string(entry.value.reveal()));
-        // A key says which provider it is of.
+        // The form of a key shows its provider.
         if (type == SkillType::model && found->name == "API_KEY" && !setup.variables.contains("PROTOCOL"))
             if (entry.name != "API_KEY" && !plain.contains("PROTOCOL"))
                 plain["PROTOCOL"] = entry.name.starts_with("ANTHROPIC") ? "anthropic"

@@ -112,7 +112,7 @@ std::vector<std::string> list_of(std::string_view text) {
     return parts;
 }
 
-// "owner/name" of a repository's address on the forge at `forge`; nothing when it lies elsewhere.
+// "owner/name" of a repository's address on the forge at `forge`; nothing when it is on another host.
 std::optional<std::string> name_on_forge(const std::string& address, const net::Url& forge) {
     const auto url = net::parse_url(address);
     if (!url.ok() || !url.value().tls || url.value().host != forge.host || url.value().port != forge.port)

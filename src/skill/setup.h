@@ -1,6 +1,6 @@
 // What one version of a skill holds beside its secrets: plain values, how each secret is exposed, and for `custom` its
-// own variables and hosts. `check` says whether it is sound, `bindings_of` where its secrets may go. Plain values and
-// pure functions, any thread.
+// own variables and hosts. `check` returns whether it is valid, `bindings_of` where its secrets may be sent. Plain
+// values and pure functions, any thread.
 #pragma once
 
 #include "base/result.h"
@@ -112,7 +112,7 @@ struct Setup {
     };
 };
 
-// A variable of any type, with what the setup says of it.
+// A variable of any type, with its part of the setup.
 struct Variable {
     std::string name;
     bool secret = false;
@@ -155,7 +155,7 @@ Result<> check(SkillType type, const Setup& setup);
 std::vector<std::string> warnings_of(SkillType type, const Setup& setup);
 
 // Where this secret may end up, one text per way ("env" included). A change that adds one needs the secret again:
-// otherwise whoever may edit a skill could send a stored secret to a host of their own.
+// otherwise a member who can edit a skill could send a stored secret to a host of their own.
 Result<std::set<std::string>> ways_of(SkillType type, const Setup& setup, const std::string& variable);
 
 Result<> check_variable_name(std::string_view name);

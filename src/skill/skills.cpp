@@ -235,7 +235,7 @@ Result<Skill> Skills::find(const Caller& caller, const SkillId& id) const {
 Result<Skill> Skills::find(const Caller& caller, const SpaceId& space, std::string_view id_or_name) const {
     if (const auto id = parse_id<SkillTag>(id_or_name); id.ok()) return find(caller, id.value());
     TRY(caller.require(Permission::skill_read, space));
-    // Owners of the installation also name what is shared with nobody yet.
+    // Owners of the installation also name skills that are not shared yet.
     const bool owner = caller.permissions_of_installation().has(Permission::skill_share);
     const auto rows =
         TRY(m_database.query(std::string(select_skill) +
@@ -324,7 +324,7 @@ Result<> check_secrets(SkillType type, const Setup& setup, const Secrets& secret
     return {};
 }
 
-// Nobody sends a stored secret to a new place without knowing it.
+// A stored secret is sent to a new host only by a member who knows it.
 Result<> require_known_again(SkillType type, const Setup& before, const Setup& after,
                              const std::vector<std::string>& stored, const Secrets& given) {
     for (const auto& name : stored) {

@@ -1,6 +1,6 @@
 // Skills of spaces and of the installation: create, change, share, delete, their folders, versions and secrets, and
-// what they add up to for a run (`resolve`). Whoever may edit a skill can never read a secret back: a change that lets
-// a stored secret go to a new place needs the secret again. Thread-safe; state is in the database.
+// what they add up to for a run (`resolve`). A member who can edit a skill can never read a secret back: a change that
+// lets a stored secret go to a new place needs the secret again. Thread-safe; state is in the database.
 #pragma once
 
 #include "access/access.h"
@@ -120,7 +120,7 @@ public:
     static Result<EnvPreview> take_env(SkillType type, const Setup& setup, std::string_view text,
                                        std::map<std::string, std::string>& plain, Secrets& secrets);
 
-    // The secrets that a space uses, its own and shared ones, with what somebody should look at.
+    // The secrets that a space uses, its own and shared ones, with reminders.
     Result<std::vector<SecretRow>> secrets(const access::Caller& caller, const access::SpaceId& space) const;
     Result<std::vector<Reach>> reach(const access::Caller& caller, const access::SpaceId& space,
                                      std::span<const std::string> skill_ids) const;
@@ -128,7 +128,7 @@ public:
     Result<HygieneCounts> hygiene() const;
 
     // What a run in `space` gets from these skills. Errors when one is incomplete or two set the same variable.
-    // `use` says for whom: without it for a worker whose run names no repository.
+    // `use` is the run or repository: without it, a worker whose run names no repository.
     Result<Grant> resolve(const access::Caller& caller, const access::SpaceId& space,
                           std::span<const std::string> skill_ids, const GrantUse& use = {}) const;
     // The same in the one space that the skills belong to; else in the caller's only space.

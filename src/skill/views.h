@@ -16,7 +16,7 @@ constexpr auto enum_names(SkillScope) {
     return std::array{EnumName{SkillScope::space, "space"}, EnumName{SkillScope::installation, "installation"}};
 }
 
-// Why somebody should look at a secret.
+// Why a secret needs attention.
 enum class Reminder { old, unused };
 constexpr auto enum_names(Reminder) {
     return std::array{EnumName{Reminder::old, "old"}, EnumName{Reminder::unused, "unused"}};

@@ -1,5 +1,5 @@
 // The control-plane database: one interface, two engines (embedded SQLite, PostgreSQL), the same statements.
-// Stores hold a Database& and write portable SQL with `?` placeholders; README.md says what is portable.
+// Stores hold a Database& and write portable SQL with `?` placeholders; README.md lists what is portable.
 // Thread-safe: any thread may call any function of Database. A Transaction belongs to the thread that runs its work.
 #pragma once
 
@@ -109,7 +109,7 @@ public:
     }
 
     // Reads everything and compares it with itself: pages, indexes, foreign keys. SQLite only; PostgreSQL has its own
-    // tools, there it only asks whether the server answers.
+    // tools, there it only checks whether the server responds.
     Result<> check_integrity();
     // A consistent copy in one file while others read and write; `path` appears only when it is complete. SQLite only.
     Result<> backup_to(const std::string& path);

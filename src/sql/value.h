@@ -1,4 +1,4 @@
-// Values that go into and come out of a database, and the rows of an answer. Plain data: any thread, no connection
+// Values that go into and come out of a database, and the rows of a result. Plain data: any thread, no connection
 // held.
 #pragma once
 
@@ -68,7 +68,7 @@ Value to_value(const std::optional<T>& value) {
     return value ? to_value(*value) : Value(Null{});
 }
 
-// A view of one row; lives as long as its Rows. Columns are read by position. Asking for a type that the column does
+// A view of one row; lives as long as its Rows. Columns are read by position. Reading a type that the column does
 // not have, or for a column that is not there, is a bug in the statement beside it and aborts.
 class Row {
 public:
@@ -124,7 +124,7 @@ private:
     size_t m_columns;
 };
 
-// A whole answer in memory: control-plane results are small (LIMIT your lists), and the connection is free at once.
+// A whole result in memory: control-plane results are small (LIMIT your lists), and the connection is free immediately.
 class Rows {
 public:
     Rows() = default;

@@ -1,4 +1,4 @@
-// The projects that traces are sent to, with what ingestion must know of them: retention, quotas, sampling, redaction.
+// The projects that traces are sent to, with the settings that ingestion needs: retention, quotas, sampling, redaction.
 // Built once by server/; thread-safe.
 #pragma once
 

@@ -36,8 +36,8 @@ struct Decision {
 };
 // How an allowed request ended.
 struct Outcome {
-    int status = 0;      // 0: a tunnel, or no answer
-    std::string address; // that was dialled
+    int status = 0;      // 0: a tunnel, or no response
+    std::string address; // of the connection
     int64_t sent_bytes = 0;
     int64_t received_bytes = 0;
     Duration took{};
@@ -47,7 +47,7 @@ struct Outcome {
 class Decisions {
 public:
     virtual ~Decisions() = default;
-    // Before anything leaves; may number the decision. An error refuses the request: what cannot be written down does
+    // Before anything leaves; may number the decision. An error refuses the request: what cannot be recorded is
     // not happen.
     virtual Result<> decided(Decision& decision) = 0;
     // After an allowed request; must not block for long.
@@ -62,9 +62,9 @@ public:
 };
 
 struct Caps {
-    int64_t connections = 256;                        // of one run at once
+    int64_t connections = 256;                        // of one run, at the same time
     int64_t request_bytes = int64_t{4} << 30;         // one request's body, or what one tunnel sends
-    int64_t response_bytes = int64_t{16} << 30;       // one answer's body, or what one tunnel receives
+    int64_t response_bytes = int64_t{16} << 30;       // one response's body, or what one tunnel receives
     int64_t total_bytes = 0;                          // both ways, whole run; 0: no limit
     Duration idle_timeout = std::chrono::minutes(10); // nothing moves in either direction
 };
@@ -77,7 +77,7 @@ struct RunAccess {
     skill::Grant grant;
     std::vector<PolicyRule> rules;    // of preset and space policy
     std::vector<ForgeHost> forges{};  // that this run must not write to
-    Reach reach = Reach::public_only; // how far the proxy dials; workers get more only for `private_hosts`
+    Reach reach = Reach::public_only; // addresses that the proxy connects to; more only for `private_hosts`
     // Hosts that may be on a private address, by leave of an installation owner. Filled in by Broker::attach.
     std::vector<HostPort> private_hosts{};
     Caps caps;
@@ -91,7 +91,7 @@ struct RunAccess {
 class Authority;
 class Placeholders;
 
-// The sockets of a run that are in use, so that another thread can end them at once. Thread-safe.
+// The sockets of a run that are in use, so that another thread can end them immediately. Thread-safe.
 class LiveSockets {
 public:
     // Holds a socket on the list. Must go before the socket is closed.
@@ -117,7 +117,7 @@ public:
     // Ends all, and everything that is added later. A client's connection is only made deaf: its thread ends it by a
     // reset if it is in the middle of a response, while a FIN from here might look like the end of one.
     void cut_all();
-    // Ends those that lead to a place for which `gone` says true.
+    // Ends those that lead to a place for which `gone` returns true.
     void cut_if(const std::function<bool(const HostPort&)>& gone);
 
 private:

@@ -69,7 +69,7 @@ private:
         if (!m_up.empty()) polled[1].events |= POLLOUT;
         if (polled[1].events == 0) polled[1].fd = -1;
         TRY(wait_any(polled, m_session.cancel(), Deadline::after(m_caps.idle_timeout)));
-        // Nobody is left to answer; without this a silent upstream would hold the thread until it speaks.
+        // No client waits for the response; without this a silent upstream would hold the thread until it sends.
         if (polled[0].events == 0 && (polled[0].revents & (POLLHUP | POLLERR)) != 0)
             return unavailable("the client closed the connection");
         return {};
@@ -87,7 +87,7 @@ private:
         return unavailable("the client closed the connection");
     }
 
-    // An upstream that stops listening may still have an answer: 413 and then the end.
+    // An upstream that stops reading may still send a response: 413, then it closes.
     Result<bool> flush_up() {
         if (m_up.empty()) return false;
         const net::IoStep step = m_upstream.try_write(m_up);
@@ -156,7 +156,7 @@ private:
         return {};
     }
 
-    // What has come of a broken answer still belongs to the client.
+    // The received part of an interrupted response is still sent to the client.
     void drain_down() {
         m_result.answered |= !m_down.empty(); // also when only a part of it gets through
         static_cast<void>(m_client.write(m_down, Deadline::after(std::chrono::seconds(5))));
@@ -246,7 +246,7 @@ private:
         return {};
     }
 
-    // The rest of an answer that ends with its connection.
+    // The rest of a response that ends with its connection.
     void flush_held(bool last) {
         std::string rest;
         if (m_redacted) m_redacted->finish(rest);

@@ -1,6 +1,6 @@
-// One HTTP request and its answer between a client and an upstream connection, both directions at once: early answers,
-// 100-continue, streams of any length and WebSockets all work. Bodies keep their framing but are framed anew, so what
-// one side smuggles the other never sees. Runs on the connection's own thread.
+// One HTTP request and its response between a client and an upstream connection, in both directions: early responses,
+// 100-continue, streams of any length and WebSockets all work. Bodies keep their kind of framing but are framed again,
+// so what one side smuggles the other never sees. Runs on the connection's own thread.
 #pragma once
 
 #include "broker/egress/attached_run.h"
@@ -12,20 +12,20 @@
 namespace hone::broker {
 
 struct ExchangeResult {
-    int status = 0; // 0: no answer
+    int status = 0; // 0: no response
     int64_t sent = 0;
     int64_t received = 0;
     bool client_reusable = false;
     bool upstream_reusable = false;
-    bool answered = false; // bytes of an answer have reached the client
+    bool answered = false; // bytes of a response were sent to the client
     Error error{};         // message empty: none
 };
 
 struct ExchangeOptions {
-    std::shared_ptr<const Redactor> redactor; // null: answers pass as they are
-    // Of the answer's head, after the hop headers went; an error refuses the answer with 502.
+    std::shared_ptr<const Redactor> redactor; // null: responses pass unchanged
+    // Called with the response's head without hop headers; an error replaces the response by 502.
     std::function<Result<>(ResponseHead&)> on_response;
-    // True when the upstream connection was ended from our side, so that its end is not the end of an answer.
+    // True when the upstream connection was ended from our side, so that its end is not the end of a response.
     std::function<bool()> was_cut;
 };
 

@@ -34,7 +34,7 @@ Result<Address> take_apart(std::string_view text) {
     return address;
 }
 
-// Where a name leads is only known when it is looked up; an address can be judged at once.
+// A name must be resolved first; an address can be checked immediately.
 std::optional<std::string_view> refused_address(const HostPort& host) {
     if (!host.is_address) return std::nullopt;
     const auto endpoints = net::resolve(host.host, host.port);
@@ -59,7 +59,7 @@ Result<Explanation> explain(const Policy& policy, std::string_view method, std::
     told.rule = verdict.rule;
     told.reason = verdict.reason;
     told.inspected = !address.tls || verdict.terminate;
-    // A tunnel that nobody looks into is judged by its host alone.
+    // A tunnel that is forwarded unread is decided by its host alone.
     if (address.tls && !verdict.terminate) told.allowed = policy.judge_connect(host).allowed;
     if (const auto range = refused_address(host); range && told.allowed) {
         told.allowed = false;

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t random_letters = 32; // 190 bits
 constexpr size_t most_redactors = 256;
 
-// Beginnings that are public knowledge and that tools look at.
+// Public prefixes that tools check.
 constexpr std::string_view known_prefixes[] = {
     "github_pat_", "ghp_",      "gho_",  "ghu_", "ghs_",     "ghr_", "glpat-",  "sk-ant-api03-", "sk-ant-",
     "sk-proj-",    "sk-or-v1-", "sk-",   "xai-", "gsk_",     "AIza", "dt0c01.", "dt0s16.",       "xoxb-",
@@ -24,7 +24,7 @@ bool is_hex(std::string_view text) {
                        [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// Bytes that look random to everybody who does not know the seed.
+// Bytes that are random without knowledge of the seed.
 class Stream {
 public:
     Stream(const crypto::SecretBytes& seed, std::string_view purpose) : m_seed(seed), m_purpose(purpose) {}
@@ -76,7 +76,7 @@ bool replace_all(std::string& text, std::string_view from, std::string_view to) 
     return found;
 }
 
-// What a Basic header says, "user:password"; empty when it is not one.
+// Content of a Basic header, "user:password"; empty when it is not one.
 std::string decode_basic(std::string_view value) {
     if (value.size() < 7 || !equals_ignoring_case(value.substr(0, 6), "basic ")) return {};
     std::string text(trim(value.substr(6)));

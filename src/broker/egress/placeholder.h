@@ -44,7 +44,7 @@ public:
     // Knows every secret that is bound to this host.
     Result<std::shared_ptr<const Redactor>> redactor_for(const Policy& policy, const HostPort& host);
 
-    static constexpr Duration secret_lifetime = std::chrono::minutes(1); // until it is opened anew
+    static constexpr Duration secret_lifetime = std::chrono::minutes(1); // until it is opened again
 
 private:
     using Secret = std::shared_ptr<const crypto::SecretBytes>; // shared: a replaced one may still be in use

@@ -54,7 +54,7 @@ struct Verdict {
     std::string rule;                // what decided: "skill: api.github.com:443 GET,POST /repos", "mode none"
     std::string reason;              // one sentence
     bool brokered = false;           // a credential is bound to this host and port: own credentials are stripped there
-    bool terminate = false;          // TLS must be taken apart to see method and path, or to put a credential in
+    bool terminate = false;          // TLS must be intercepted to read method and path, or to add a credential
     std::vector<size_t> credentials; // of the grant: may be put into this very request
 };
 

@@ -1,6 +1,6 @@
 // Hosts on private addresses that workers may reach by leave of an installation owner: an internal package mirror, an
-// internal forge. The leave says where a connection may go; a rule of the run must still allow the request. Pure, any
-// thread.
+// internal forge. The permission states where a connection may go; a rule of the run must still allow the request.
+// Pure, any thread.
 #pragma once
 
 #include "broker/wire/http_head.h"

@@ -20,7 +20,7 @@ bool same_place(const HostPort& header, const HostPort& target, uint16_t default
     return header.host == target.host && (header.port == 0 ? default_port : header.port) == target.port;
 }
 
-// What a decision that was made says about the answer that is refused with it.
+// The refusal that a decision causes.
 std::string explain(const Decision& decision) {
     return decision.method + " " + decision.target.text() + decision.path + ": " + decision.reason + " (" +
            decision.rule + ")";
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    // Answers by ourselves and ends the connection: what follows on it cannot be trusted to be a request.
+    // Sends a response of the proxy and ends the connection: the bytes that follow may not be a request.
     bool refuse(const Error& error) { return refuse(status_of(error), code_name(error.code), error.message); }
     bool refuse(int status, std::string_view code, std::string_view message) {
         const Deadline deadline = Deadline::after(answer_timeout);
@@ -83,7 +83,7 @@ private:
         const std::shared_ptr<const Policy> policy = m_session.policy();
         const Verdict verdict = policy->judge_connect(target);
         Decision made = decision(request, target, true, verdict);
-        // A tunnel that is taken apart is judged request by request; only its refusal is a decision.
+        // An intercepted tunnel is decided request by request; only its refusal is a decision.
         if (!verdict.allowed || !verdict.terminate)
             if (const auto noted = m_session.decided(made); !noted.ok())
                 return refuse(503, "unavailable", noted_failed);
@@ -95,7 +95,7 @@ private:
         return m_client.write("HTTP/1.1 200 Connection established\r\n\r\n", Deadline::after(answer_timeout)).ok();
     }
 
-    // The name that a TLS client asks for must be the one it asked us for.
+    // The server name in the TLS handshake must be the one in the CONNECT request.
     Result<> check_hello(const HostPort& target) {
         const ClientHello hello = TRY(peek_client_hello(m_client, Deadline::after(hello_timeout)));
         if (hello.hides_its_name && m_session.policy()->mode() != EgressMode::open)
@@ -183,7 +183,7 @@ private:
         if (const auto noted = m_session.decided(made); !noted.ok()) return;
     }
 
-    // Judges one request and passes it on; false when the connection must end.
+    // Decides about one request and forwards it; false when the connection must end.
     bool pass(RequestHead request, const HostPort& target, bool tls) {
         const std::shared_ptr<const Policy> policy = m_session.policy();
         const bool websocket = request.upgrade == "websocket" && request.method == "GET";

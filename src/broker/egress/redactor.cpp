@@ -10,7 +10,7 @@ namespace hone::broker {
 namespace {
 
 constexpr size_t shortest = 6;
-constexpr size_t telling = 8; // a cut-off beginning of this many bytes tells something
+constexpr size_t telling = 8; // a truncated secret of this many bytes reveals something
 constexpr size_t widest_window = 200;
 
 // The part of the base64 text that is the same whatever stands around the secret, for each alignment.
@@ -117,7 +117,7 @@ Redactor::Redactor(std::span<const std::string_view> secrets) {
             bytes += spelling.size();
             spellings.push_back(std::move(spelling));
         }
-    m_nodes.reserve(bytes); // growing would leave copies of the table behind that nobody wipes
+    m_nodes.reserve(bytes); // growing would leave copies of the table that are not wiped
     m_nodes.emplace_back();
     for (const std::string& spelling : spellings) add(spelling);
     complete();

@@ -19,7 +19,7 @@ namespace hone::broker {
 std::vector<std::string> spellings_of(std::string_view secret);
 
 // Two stages. Text that holds no secret is skipped over in steps of nearly the shortest spelling's length (Wu and
-// Manber); only where the first bytes of a spelling may stand, an automaton of all spellings (Aho and Corasick) looks
+// Manber); only where the first bytes of a spelling may stand, an automaton of all spellings (Aho and Corasick) reads
 // at each byte.
 class Redactor {
 public:
@@ -35,7 +35,7 @@ public:
 private:
     friend class RedactedStream;
     struct Node {
-        uint32_t fallback = 0; // where to go on when the next byte does not fit
+        uint32_t fallback = 0; // the next node when the next byte does not match
         uint32_t child = 0;    // 0: none
         uint32_t sibling = 0;
         uint32_t depth = 0; // bytes matched so far, which is what must be held back
@@ -50,7 +50,8 @@ private:
     void fill_tables(std::span<const std::string> spellings);
     uint32_t child(uint32_t node, unsigned char byte) const;
     uint32_t step(uint32_t node, unsigned char byte) const;
-    // The first place at or after `at` where a spelling may begin, or else the first that is too near the end to tell.
+    // The first place at or after `at` where a spelling may begin, or else the first that is too near the end to
+    // decide.
     size_t skip(std::string_view text, size_t at) const;
 
     std::vector<Node> m_nodes;                   // [0] is the start

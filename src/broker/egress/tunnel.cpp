@@ -31,7 +31,7 @@ Result<> open_pipe(Flow& flow) {
     if (::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) return system_error("pipe", errno);
     flow.pipe_out = Fd(ends[0]);
     flow.pipe_in = Fd(ends[1]);
-    ::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes); // a wish: an ordinary user may have none left
+    ::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes); // may fail: an ordinary user has a limit
     return {};
 }
 
@@ -100,7 +100,7 @@ Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, Tu
             }
             std::array<pollfd, 2> polled{pollfd{client.descriptor(), wanted(up, down), 0},
                                          pollfd{upstream.descriptor(), wanted(down, up), 0}};
-            // A side that is done would make poll return at once for ever.
+            // A finished side would make every poll return immediately.
             for (pollfd& entry : polled)
                 if (entry.events == 0) entry.fd = -1;
             TRY(wait_any(polled, session.cancel(), Deadline::after(caps.idle_timeout)));

@@ -1,4 +1,4 @@
-// Passes bytes between two plain connections without looking at them; the kernel moves them from socket to socket.
+// Passes bytes between two plain connections without reading them; the kernel moves them from socket to socket.
 // Runs on the connection's own thread until both sides are done, a cap is reached or the run ends.
 #pragma once
 
@@ -14,7 +14,7 @@ struct TunnelBytes {
 // `bytes` are counted also when it ends with an error.
 Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, TunnelBytes& bytes);
 
-// Looks at the first message of a TLS client without taking it. Errors: invalid = it does not speak TLS.
+// Reads the first message of a TLS client without consuming it. Errors: invalid = it is not TLS.
 Result<ClientHello> peek_client_hello(const Channel& client, Deadline deadline);
 
 } // namespace hone::broker

@@ -19,10 +19,10 @@ namespace hone::broker {
 
 struct GatewayOptions {
     size_t request_bytes = 64 << 20;                    // a model request's body
-    size_t captured_bytes = 4 << 20;                    // of an answer, for a span with Capture::full
-    Duration answer_timeout = std::chrono::minutes(15); // until the first byte of an answer
+    size_t captured_bytes = 4 << 20;                    // of a response, for a span with Capture::full
+    Duration answer_timeout = std::chrono::minutes(15); // until the first byte of a response
     Duration idle_timeout = std::chrono::minutes(10);   // between bytes
-    Duration budget_wait = std::chrono::seconds(45);    // below what any harness waits for an answer to begin
+    Duration budget_wait = std::chrono::seconds(45);    // below the response timeout of any harness
     Duration secret_lifetime = std::chrono::minutes(1); // how long an opened credential is kept, locked in memory
     Duration reuse_for = std::chrono::seconds(30);      // an idle connection to a provider
 };
@@ -38,7 +38,7 @@ public:
 // A plain listener: "127.0.0.1:7070", or "unix:/path".
 Result<std::unique_ptr<GatewayUpstream>> local_upstream(const std::string& address);
 
-// What the gateway knows of a run beyond the broker's AttachedRun.
+// What the gateway stores about a run beyond the broker's AttachedRun.
 struct GatewayRun {
     BudgetAccount account;
     SpanPlace place;
@@ -57,7 +57,7 @@ public:
             ModelCallSink* sink, GatewayUpstream* upstream);
     ~Gateway() override;
 
-    // Who answers below /git/; null: nobody. Before the first run; must outlive the gateway.
+    // Serves /git/; null: none. Set before the first run; must outlive the gateway.
     void set_git(GitService* git) { m_git = git; }
 
     // Before Broker::attach and after Broker::detach of the run. Errors: the run is known already.
@@ -73,7 +73,7 @@ private:
     struct RunState;
 
     std::shared_ptr<RunState> find(const std::string& run_id);
-    // Answers one request; false when the connection must end.
+    // Serves one request; false when the connection must end.
     bool answer(AttachedRun& session, RunState& run, Channel& client, RequestHead& head);
 
     const GatewayOptions m_options;

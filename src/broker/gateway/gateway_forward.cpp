@@ -23,7 +23,7 @@ const Forward* find_forward(std::string_view path) {
     return nullptr;
 }
 
-// The server must take the request for the run's, and for nobody else's.
+// The server must treat the request as one of the run.
 constexpr std::string_view stripped[] = {"authorization",    "cookie",    "x-api-key",       "api-key",
                                          "forwarded",        "via",       "x-forwarded-for", "x-forwarded-proto",
                                          "x-forwarded-host", "x-real-ip", "content-length",  "expect"};

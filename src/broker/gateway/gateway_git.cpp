@@ -1,4 +1,4 @@
-// /git/REPO of the gateway: the frame of git's smart HTTP protocol. What git itself says and hears passes through as it
+// /git/REPO of the gateway: the frame of git's smart HTTP protocol. The data of git itself passes through as it
 // is; which repositories there are, and what may be pushed, is the GitService's business.
 #include "base/text.h"
 #include "broker/egress/policy.h"
@@ -16,7 +16,7 @@ constexpr std::string_view upload = "git-upload-pack";
 constexpr std::string_view receive = "git-receive-pack";
 constexpr size_t read_step = 64 << 10;
 
-// What the path asks for; nothing when it is not one of git's.
+// The request that the path names; nothing when it is not one of git's.
 std::optional<GitCall> read_call(const RequestHead& head) {
     std::string_view path = head.path_without_query();
     const std::string_view query = std::string_view(head.path).substr(std::min(head.path.size(), path.size() + 1));

@@ -109,7 +109,7 @@ const telemetry::Price* ModelExchange::price_of(std::string_view model) const {
     return own != nullptr ? own : m_gateway.m_prices.find(model, m_call.started);
 }
 
-// A cost limit cannot hold for a model whose calls cost nobody knows what.
+// A cost limit cannot be enforced for a model without a price.
 bool ModelExchange::refuse_unpriced(BudgetScope scope) {
     const std::string whose = scope == BudgetScope::run          ? "the run"
                               : scope == BudgetScope::automation ? "the automation"
@@ -138,7 +138,7 @@ bool ModelExchange::refuse_unoffered(const skill::Grant& grant) {
                   false);
 }
 
-// The request never came to the provider, or its answer never came back.
+// The request did not reach the provider, or its response did not arrive.
 bool ModelExchange::refuse_unreached(const Error& error) {
     if (error.code == Code::busy) return refuse(ModelRefusal::too_slow, "the model endpoint timed out", false);
     if (m_is_locked_out)
@@ -175,7 +175,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     const skill::ModelEndpoint* endpoint = choose_endpoint(policy->grant().models, m_route.api, m_call.requested_model);
     if (endpoint == nullptr) return refuse_unoffered(policy->grant());
     m_skill_id = endpoint->skill_id;
-    // 400, because no harness tries it again.
+    // 400, because no harness retries it.
     if (const auto checked = check(head, body.value(), *endpoint); !checked.ok())
         return refuse(ModelRefusal::invalid, checked.error().message, false);
 
@@ -250,7 +250,7 @@ Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const s
     return text;
 }
 
-// Each call has its row and its span; the audit log says once per run which secret goes where.
+// Each call has its row and its span; the audit log records once per run which secret is sent where.
 Result<> ModelExchange::note_use(const skill::ModelEndpoint& endpoint) {
     const std::string use = endpoint.skill_id + " " + endpoint.secret_id + " " + m_idle_key;
     if (m_run.is_noted(use)) return {};
@@ -308,7 +308,7 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
     }
 }
 
-// The answer's head as the client gets it.
+// The response's head as the client gets it.
 ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
     ResponseHead passed = answer;
     remove_hop_headers(passed.headers);
@@ -322,7 +322,7 @@ ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
     return passed;
 }
 
-// One piece of the answer's body on its way to the client.
+// Sends one piece of the response's body to the client.
 bool ModelExchange::take_piece(std::string& piece, bool last) {
     if (!m_call.first_byte) m_call.first_byte = m_gateway.m_clock.steady() - m_began;
     const auto received = static_cast<int64_t>(piece.size());
@@ -397,8 +397,8 @@ bool ModelExchange::refuse_for_credential(const ResponseHead& answer) {
                   false);
 }
 
-// What the provider has probably charged without saying so: the input of a request whose answer never told it, and the
-// output that was seen before an answer broke off.
+// What the provider has probably charged without a report: the input of a request whose response had no counts, and the
+// output that was received before a response was interrupted.
 int64_t ModelExchange::estimated_tokens() const {
     const ModelUsage& usage = m_call.usage;
     const bool was_taken = is_success(m_call.status) || (m_call.status == 0 && m_was_sent);

@@ -10,7 +10,8 @@ namespace hone::broker {
 namespace {
 
 constexpr size_t read_bytes = 64 << 10;
-// Of an answer, at one time: little for a stream that waits for its model, more for one that comes faster than it goes.
+// Buffer of a response: small for a stream that waits for its model, larger for one that arrives faster than it is
+// sent.
 constexpr size_t least_piece = 16 << 10, most_piece = 256 << 10;
 
 bool has_gone(const pollfd& client) {
@@ -131,7 +132,7 @@ Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::st
     constexpr int most_interim = 8;
     for (int i = 0; i < most_interim; ++i) {
         if (other.buffer().empty()) {
-            char first = 0; // of an answer right behind an interim one, that TLS has read ahead
+            char first = 0; // of a response directly after an interim one, which TLS has read ahead
             if (other.try_read({&first, 1}).state == net::Io::done)
                 other.buffer() += first;
             else

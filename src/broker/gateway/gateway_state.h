@@ -14,7 +14,7 @@
 
 namespace hone::broker {
 
-// An opened credential, and what finds it in answers.
+// An opened credential, and the redactor that finds it in responses.
 struct GatewayCredential {
     explicit GatewayCredential(crypto::SecretBytes opened)
         : value(std::move(opened)),
@@ -37,7 +37,7 @@ struct Gateway::RunState {
     // Which uses of secrets are in the audit log already.
     bool is_noted(const std::string& use);
     void note(const std::string& use);
-    // Tells the run, once, that its budget is used up.
+    // Notifies the run, once, that its budget is used up.
     void stop_for_budget(BudgetScope scope, const std::string& message);
 
     const GatewayRun run;
@@ -79,7 +79,7 @@ private:
     std::string prepare(const ModelRequest& request, std::string body, const Admission& admission,
                         const skill::ModelEndpoint& endpoint);
     Result<std::string> prepare_head(const RequestHead& head, const skill::ModelEndpoint& endpoint, size_t length);
-    // Whether everything the request holds and says is allowed.
+    // Whether everything in the request is allowed.
     Result<> check(const RequestHead& head, std::string_view body, const skill::ModelEndpoint& endpoint);
     bool refuse_unpriced(BudgetScope scope);
     const telemetry::Price* price_of(std::string_view model) const;
@@ -107,7 +107,7 @@ private:
     std::optional<Channel> m_other;
     std::optional<UsageMeter> m_meter;
     std::optional<UsageChunkFilter> m_filter; // when the client did not ask for the usage chunk
-    std::optional<RedactedStream> m_blanked;  // the answer without the credential
+    std::optional<RedactedStream> m_blanked;  // the response without the credential
     ModelCall m_call;
     Capture m_capture = Capture::none; // the lesser of what run and space let be kept
     std::string m_skill_id;

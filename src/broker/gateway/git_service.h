@@ -1,5 +1,5 @@
 // What stands behind the gateway's /git/: the server implements it over forge/. One request of a git client, in the
-// smart HTTP protocol, answered by git in a sandbox. Called on the connection's thread.
+// smart HTTP protocol, served by git in a sandbox. Called on the connection's thread.
 #pragma once
 
 #include "base/result.h"
@@ -29,7 +29,7 @@ public:
     virtual Result<> write(std::string_view bytes) = 0;
     // The request's body is complete.
     virtual Result<> finish() = 0;
-    // The next piece of the answer; empty at its end.
+    // The next piece of the response; empty at its end.
     virtual Result<std::string> read() = 0;
 };
 

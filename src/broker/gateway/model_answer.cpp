@@ -166,7 +166,7 @@ void read_system(const View& value, std::vector<SpokenMessage>& messages) {
     if (!message.text.empty()) messages.push_back(std::move(message));
 }
 
-// The beginning says what is asked, the end what goes on; the middle was in the spans before.
+// The beginning has the task, the end the latest messages; the middle is in the earlier spans.
 void cut_middle(SpokenRequest& request) {
     if (request.messages.size() <= most_messages) return;
     request.left_out = request.messages.size() - most_messages;
@@ -259,7 +259,7 @@ void read_gemini_piece(std::string_view data, SpokenMessage& message) {
         std::vector<SpokenMessage> pieces;
         if (const auto content = member(candidate, "content")) read_gemini_content(*content, pieces);
         for (SpokenMessage& piece : pieces) merge(message, std::move(piece));
-        return false; // the first candidate is the answer
+        return false; // the first candidate is the response
     });
 }
 

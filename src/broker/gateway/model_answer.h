@@ -1,4 +1,4 @@
-// What a model was told and what it said, taken out of a request's and an answer's bytes for a span: roles, texts, tool
+// The messages of a model call, parsed from the bytes of its request and response for a span: roles, texts, tool
 // calls. Not on the way of the call: it runs afterwards, on copies. Malformed input gives less, never an error.
 // Pure: any thread.
 #pragma once
@@ -21,14 +21,14 @@ struct SpokenMessage {
     std::string role; // system, user, assistant, tool
     std::string text;
     std::string thought;
-    std::string call_id; // of a tool's answer
+    std::string call_id; // of a tool's result
     std::vector<SpokenCall> calls;
 };
 
 struct SpokenRequest {
     std::vector<SpokenMessage> messages;
     std::vector<std::string> tools; // JSON schema of each
-    std::string parameters;         // JSON: numbers and flags only, no text of anybody
+    std::string parameters;         // JSON: numbers and flags only, no message text
     size_t left_out = 0;            // messages in the middle of a long history
 };
 

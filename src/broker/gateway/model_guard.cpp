@@ -245,7 +245,7 @@ private:
     Result<> check_fields(std::string_view body, Names known);
     Result<> check_tier(std::string_view key, std::string_view value) const;
 
-    // A text, or a list that `check_one` judges item by item.
+    // A text, or a list that `check_one` checks item by item.
     template <class Check>
     Result<> check_text_or(std::string_view content, const char* what, Check check_one);
 
@@ -349,7 +349,7 @@ Result<> Guard::check_fields(std::string_view body, Names known) {
     });
 }
 
-// Tiers that cost what the price table says, or less.
+// Tiers at the price of the price table, or less.
 Result<> Guard::check_tier(std::string_view key, std::string_view value) const {
     static constexpr std::string_view usual[] = {"auto", "default", "flex", "standard", "standard_only", "normal"};
     const auto name = text_of(value);
@@ -540,7 +540,7 @@ Result<> Guard::check_chat_part(std::string_view part) {
         return is_one_of(kind, plain) || is_one_of(kind, by_address) || kind == "input_audio" || kind == "file";
     };
     if (!is_known(type)) return need_known("the content part", type);
-    // What a part holds counts, not only what it says of itself.
+    // The content of a part decides, not only its declared type.
     return each_member(part, "a content part", [&](std::string_view key, std::string_view value) -> Result<> {
         if (is_null(value) || key == "type" || key == "cache_control" || is_one_of(key, plain) || key == "signature")
             return {};
@@ -635,7 +635,7 @@ Result<> Guard::check_response_tool(std::string_view tool) const {
             return each_item(value, "tools", [&](std::string_view inner) { return check_response_tool(inner); });
         });
     if (type.starts_with("web_search")) {
-        // A search in the provider's own index reaches nobody else.
+        // A search in the provider's own index reaches no other host.
         int64_t live = 0, cached = 0;
         TRY(each_member(tool, "a tool", [&](std::string_view key, std::string_view value) -> Result<> {
             if (key == "external_web_access") ++(value == "false" ? cached : live);

@@ -1,7 +1,8 @@
 // What a model request may hold. A model provider is a server with a network of its own: a request can ask it to fetch
-// an address, to connect to a server, to read a stored file or to go on in the background, whatever the run's network
-// mode is. So every field, tool and content of a request must be one that is known to stay between worker and provider;
-// all others are refused, unless the model skill opts in by name (ALLOW_FEATURES, skill/types.h). Pure: any thread.
+// an address, to connect to a server, to read a stored file or to continue in the background, whatever the run's
+// network mode is. So every field, tool and content of a request must be one that is known to stay between worker and
+// provider; all others are refused, unless the model skill opts in by name (ALLOW_FEATURES, skill/types.h). Pure: any
+// thread.
 #pragma once
 
 #include "broker/spending/usage.h"
@@ -14,7 +15,7 @@
 
 namespace hone::broker {
 
-// What a request holds that its size does not tell.
+// Content of a request that its size does not show.
 struct ModelContent {
     int64_t images = 0;
     int64_t documents = 0;

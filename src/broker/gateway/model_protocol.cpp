@@ -30,7 +30,7 @@ bool is_model_name(std::string_view name) {
            });
 }
 
-// What of the query is passed on: the form of the answer and the version of the API, no keys and nothing unknown.
+// The forwarded part of the query: the form of the response and the version of the API, no keys and nothing unknown.
 std::string clean_query(std::string_view query) {
     std::string kept;
     for (const std::string_view part : split(query, '&')) {

@@ -14,29 +14,29 @@
 
 namespace hone::broker {
 
-// One request to a model endpoint, as its target tells.
+// One request to a model endpoint, read from its target.
 struct ModelRoute {
     ModelApi api = ModelApi::messages;
-    bool counts_only = false; // asks how many tokens a request would have: costs nothing
-    bool streams = false;     // Gemini says so in the path, the others in the body
+    bool counts_only = false; // only counts the tokens of a request: free of charge
+    bool streams = false;     // in the path for Gemini, in the body for the others
     std::string path;         // below the provider's base: "/v1/messages"
     std::string query;        // without credentials; empty, or starting with '?'
     std::string model;        // Gemini: from the path
 };
 
-// "anthropic", "openai", "gemini": what ModelEndpoint::protocol says.
+// "anthropic", "openai", "gemini": the value of ModelEndpoint::protocol.
 std::string_view protocol_of(ModelApi api);
 // The protocol a target below the gateway belongs to ("/openai/v2/x" -> chat), to shape a refusal; nothing for others.
 std::optional<ModelApi> family_of(std::string_view path);
 // Exactly the endpoints that are offered; nothing for all others.
 std::optional<ModelRoute> find_model_route(std::string_view method, std::string_view path_with_query);
 
-// Why the gateway itself answers instead of the provider.
+// Why the gateway responds instead of the provider.
 enum class ModelRefusal {
     invalid,
     forbidden,
     not_found,
-    not_configured, // no usable credential: somebody must set something, trying again helps nobody
+    not_configured, // no usable credential: a setting is missing, a retry does not help
     too_large,
     budget,
     busy,
@@ -48,7 +48,7 @@ struct ModelError {
     int status = 500;
     std::string body; // JSON as the provider's own clients expect it
 };
-// Statuses are chosen so that the harnesses do what is meant: 400 for what must stop them, 429 and 5xx for what they
+// Statuses are chosen for the behaviour of the harnesses: 400 for what must stop them, 429 and 5xx for what they
 // should try again.
 ModelError model_error(ModelApi api, ModelRefusal refusal, std::string_view message);
 

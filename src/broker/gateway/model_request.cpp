@@ -67,7 +67,7 @@ std::optional<Insertion> notice_in_messages(ModelApi api, std::string_view body,
     const auto role = text_of(member(*last, "role"));
     const auto content = member(*last, "content");
     const std::string quoted = quote_json(notice);
-    if (role == "assistant") { // an answer that was begun for the model: Anthropic must end with it
+    if (role == "assistant") { // a prefilled response of the model: Anthropic must end with it
         if (api == ModelApi::messages) return std::nullopt;
         return append_item(body, *messages, R"({"role":"user","content":)" + quoted + "}");
     }

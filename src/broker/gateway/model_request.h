@@ -1,4 +1,4 @@
-// What the gateway must know of a model request, and the two edits it makes: asking for token counts in a stream, and
+// What the gateway reads from a model request, and the two edits it makes: requesting token counts in a stream, and
 // adding a notice that the budget is nearly used up. Everything else of the body stays as it is, byte for byte.
 // Pure: any thread.
 #pragma once
@@ -17,7 +17,7 @@ struct ModelRequest {
     bool stream = false;
     bool asks_for_usage = false;              // chat: stream_options.include_usage
     std::optional<int64_t> max_output_tokens; // the largest that it names
-    int64_t completions = 1;                  // answers that it asks for at once
+    int64_t completions = 1;                  // responses that it requests together
 };
 
 // Refuses what two readers could take for two different requests: a second `model` or `stream` in any letter case, more

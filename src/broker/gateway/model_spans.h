@@ -25,7 +25,7 @@ public:
     ~ModelSpans() override;
 
     void called(ModelCall call) override;
-    // Returns when everything taken before is written or given up.
+    // Returns when everything taken before is written or discarded.
     void flush();
     int64_t dropped() const { return m_dropped; }
 

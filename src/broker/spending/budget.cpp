@@ -8,7 +8,7 @@ namespace hone::broker {
 
 namespace {
 
-// A cancelled run must not hold its thread: the wait looks up so often.
+// A cancelled run must not hold its thread: the wait checks this often.
 constexpr Duration wait_slice = std::chrono::milliseconds(100);
 constexpr int64_t nano_per_micro = 1000;
 constexpr int load_attempts = 100;
@@ -237,7 +237,7 @@ void Budgets::settle(Reservation reservation, UsageRow row) {
     row.day = reservation.m_day.empty() ? day_of(m_clock.now()) : reservation.m_day;
     const Spending spent = row.spending();
     {
-        // Recorded while the counters are held: whoever reads the ledger for a counter that is missing here flushes it
+        // Recorded while the counters are locked: a reader of the ledger for a counter that is missing here flushes it
         // first, and so finds this row.
         const Lock lock(m_mutex);
         ++m_settles;

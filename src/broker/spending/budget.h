@@ -21,7 +21,7 @@ namespace hone::broker {
 struct SpendingLimit {
     std::optional<int64_t> tokens{};
     std::optional<int64_t> cost_nano_usd{};
-    int64_t soft_percent = 80; // from here on the worker is asked to finish
+    int64_t soft_percent = 80; // from here on the worker gets a notice to finish
     friend bool operator==(const SpendingLimit&, const SpendingLimit&) = default;
 };
 
@@ -90,7 +90,7 @@ struct SpaceBudget {
     std::optional<int64_t> tokens_per_day;
     std::optional<int64_t> cost_micro_usd_per_day;
     int64_t soft_percent = 80;
-    std::optional<Capture> capture; // told always; when set, absent leaves it as it is
+    std::optional<Capture> capture; // always in responses; absent in a change: unchanged
     static constexpr std::tuple fields{
         Field{"tokens_per_day", &SpaceBudget::tokens_per_day,
               "Tokens of all model calls per day (UTC); null: no limit."},

@@ -1,4 +1,4 @@
-// One finished model call, for whoever traces it. The gateway makes it, a ModelCallSink takes it; model_spans.h turns
+// One finished model call, for tracing. The gateway makes it, a ModelCallSink takes it; model_spans.h turns
 // it into a span.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace hone::broker {
 // How much of a call may be kept.
 enum class Capture {
     none,     // no span at all
-    metadata, // model, parameters, tokens, cost, times: no text of anybody
-    full,     // messages, tools and answers too
+    metadata, // model, parameters, tokens, cost, times: no message text
+    full,     // messages, tools and responses too
 };
 constexpr auto enum_names(Capture) {
     return std::array{EnumName{Capture::none, "none"}, EnumName{Capture::metadata, "metadata"},
@@ -40,18 +40,18 @@ struct ModelCall {
     Capture capture = Capture::metadata;
     ModelApi api = ModelApi::messages;
     AnswerForm form = AnswerForm::json;
-    std::string provider; // host that answered
+    std::string provider; // host that responded
     std::string requested_model;
     Time started{};
     Duration took{};
-    std::optional<Duration> first_byte; // of the answer's body
-    int status = 0;                     // HTTP; 0: no answer
+    std::optional<Duration> first_byte; // of the response's body
+    int status = 0;                     // HTTP; 0: no response
     std::string error;                  // what went wrong, for people; empty: nothing
     ModelUsage usage;
     std::optional<int64_t> cost_nano_usd;
     std::string price;   // by which it was counted
     std::string request; // the body as it was sent; `metadata` keeps its numbers only
-    std::string answer;  // the answer's body, perhaps cut; empty unless `full`
+    std::string answer;  // the response's body, perhaps truncated; empty unless `full`
 };
 
 class ModelCallSink {

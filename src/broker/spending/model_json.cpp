@@ -31,7 +31,7 @@ bool ends_scalar(char c) {
            c == '"' || c == '{' || c == '[';
 }
 
-// Numbers and words are taken as they are; whoever reads one checks its form.
+// Numbers and words are taken unchanged; the reader checks their form.
 size_t end_of_scalar(std::string_view text, size_t at) {
     const size_t start = at;
     while (at < text.size() && !ends_scalar(text[at])) ++at;
@@ -91,7 +91,7 @@ std::optional<std::string> unescape(std::string_view inside) {
     return out;
 }
 
-// The end of an object or list that opens at `at`. Brackets must match; what stands between them is not judged.
+// The end of an object or list that opens at `at`. Brackets must match; the text between them is not checked.
 size_t end_of_nest(std::string_view text, size_t at) {
     std::bitset<max_json_depth> is_object;
     size_t depth = 0;

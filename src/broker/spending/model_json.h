@@ -1,4 +1,4 @@
-// Looks into JSON text without copying or changing it: model requests and answers pass through byte for byte, only a
+// Reads JSON text without copying or changing it: model requests and responses pass through byte for byte, only a
 // few members are read, and edits are insertions at a place. Bounded depth, no recursion, no allocation but for keys
 // with escapes. Pure: any thread.
 #pragma once

@@ -11,9 +11,9 @@ namespace hone::broker {
 
 namespace {
 
-// Texts from answers go into rows and spans.
+// Texts from responses go into rows and spans.
 constexpr size_t name_bytes = 200;
-// English prose and code are near this; only used for answers that broke off.
+// English prose and code are near this; only used for interrupted responses.
 constexpr int64_t bytes_per_token = 4;
 
 int64_t length_of(std::optional<std::string_view> text) {
@@ -119,7 +119,7 @@ void UsageMeter::take_line(std::string_view line) {
         m_data.clear();
         return;
     }
-    if (!line.starts_with("data:")) return; // names of events repeat what the data says; comments mean nothing
+    if (!line.starts_with("data:")) return; // names of events repeat the data; comments are ignored
     line.remove_prefix(5);
     if (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     if (m_data.size() + line.size() > event_limit) return m_data.clear();
@@ -128,7 +128,7 @@ void UsageMeter::take_line(std::string_view line) {
 }
 
 // The pieces of one text differ in nothing but the text. A text without quotes that does not end with a backslash ends
-// where the frame goes on, so nothing in it need be read.
+// where the frame continues, so nothing in it need be read.
 bool UsageMeter::fits_frame(std::string_view data) const {
     const size_t frame = m_frame_start.size() + m_frame_end.size();
     if (frame == 0 || data.size() < frame || !data.starts_with(m_frame_start) || !data.ends_with(m_frame_end))
@@ -152,7 +152,7 @@ void UsageMeter::take_data(std::string_view data) {
         m_text_bytes += static_cast<int64_t>(data.size() - m_frame_start.size() - m_frame_end.size());
         return;
     }
-    const bool repeats_itself = m_api == ModelApi::chat; // each event says what answers; the first is read
+    const bool repeats_itself = m_api == ModelApi::chat; // each event names the model; the first is read
     if (!repeats_itself || !m_usage.answer_id.empty())
         if (const auto text = text_of_plain_delta(m_api, data)) {
             m_text_bytes += static_cast<int64_t>(text->size());
@@ -190,7 +190,7 @@ void UsageMeter::take_anthropic_usage(std::string_view usage) {
 }
 
 // Both of OpenAI's formats: the same meaning under two sets of names. Cached tokens lie inside the input, reasoning
-// inside the output, unless the total of a compatible server says otherwise.
+// inside the output, unless the total of a compatible server differs.
 void UsageMeter::take_openai_usage(std::string_view usage) {
     telemetry::ReportedUsage told;
     for_each_member(usage, [&](std::string_view key, std::string_view value) {

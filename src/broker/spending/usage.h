@@ -1,5 +1,5 @@
-// Reads the provider's own token counts out of a model's answer while it passes by: whole JSON or a stream of events,
-// four wire formats. It never changes a byte and never holds one back. One meter per answer, one thread at a time.
+// Reads the provider's own token counts from a model's response while it passes: whole JSON or a stream of events,
+// four wire formats. It never changes a byte and never holds one back. One meter per response, one thread at a time.
 //   observe* finish
 #pragma once
 
@@ -20,16 +20,16 @@ constexpr auto enum_names(ModelApi) {
                       EnumName{ModelApi::chat, "chat"}, EnumName{ModelApi::gemini, "gemini"}};
 }
 
-// How the answer's body is laid out, by its Content-Type.
+// Format of the response's body, by its Content-Type.
 enum class AnswerForm { json, events };
 AnswerForm answer_form(std::string_view content_type);
 
 struct ModelUsage {
-    telemetry::Tokens tokens;     // what the provider has said last
-    bool reported = false;        // it has said something
-    bool complete = false;        // the answer came to its proper end with its final numbers
+    telemetry::Tokens tokens;     // last counts of the provider
+    bool reported = false;        // the provider sent counts
+    bool complete = false;        // the response ended regularly with its final numbers
     int64_t estimated_output = 0; // only when not complete: output that was seen and is not in `tokens`, a guess
-    std::string model;            // as the answer names it
+    std::string model;            // as the response names it
     std::string finish_reason;
     std::string answer_id;
     std::string error; // an error that came inside a stream
@@ -41,11 +41,11 @@ public:
 
     // Pieces of the body as they come, without the framing of the transfer.
     void observe(std::string_view bytes);
-    // `is_whole`: the body ended as its framing said. Call once.
+    // `is_whole`: the body ended as its framing declared. Call once.
     void finish(bool is_whole);
     const ModelUsage& usage() const { return m_usage; }
 
-    // Events and whole answers above this are not read; the call is then incomplete.
+    // Events and whole responses above this are not read; the call is then incomplete.
     static constexpr size_t event_limit = 16 << 20;
 
 private:

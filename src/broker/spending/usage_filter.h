@@ -1,4 +1,4 @@
-// Takes the one event out of a chat stream that is only there because the gateway asked for token counts: the client,
+// Removes the one event of a chat stream that is only there because the gateway requested token counts: the client,
 // which did not ask, would not know what to do with a chunk without choices. All other bytes pass unchanged; only an
 // event that is not complete yet is held back. One stream, one thread.
 #pragma once
@@ -10,9 +10,9 @@ namespace hone::broker {
 
 class UsageChunkFilter {
 public:
-    // Appends to `out` what may go on.
+    // Appends to `out` what is forwarded.
     void feed(std::string_view bytes, std::string& out);
-    // The stream is over: the rest goes on as it is.
+    // The stream has ended: the rest is forwarded unchanged.
     void finish(std::string& out);
 
     static constexpr size_t hold_limit = 1 << 20; // a longer event is no usage chunk

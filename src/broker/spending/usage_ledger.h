@@ -17,7 +17,7 @@
 
 namespace hone::broker {
 
-// Tokens and money. The tokens include those that are only estimated, since a budget must not be fooled by answers
+// Tokens and money. The tokens include those that are only estimated, since a budget must not be bypassed by responses
 // that break off; reports keep the two apart.
 struct Spending {
     int64_t tokens = 0;
@@ -37,7 +37,7 @@ struct UsageRow {
     Duration took{};
     ModelApi api = ModelApi::messages;
     std::string model;
-    int status = 0; // HTTP; 0: no answer
+    int status = 0; // HTTP; 0: no response
     telemetry::Tokens tokens;
     int64_t estimated_tokens = 0;
     std::optional<int64_t> cost_nano_usd; // nothing: the model has no price
@@ -76,7 +76,7 @@ struct UsageSum {
 // "2026-11-15"
 std::string day_of(Time time);
 
-// What is on disk, for many automations at once; those that spent nothing are left out.
+// What is on disk, for many automations in one call; those that spent nothing are left out.
 Result<std::map<std::string, Spending>>
 spent_by_automations(sql::Database& database, std::span<const std::string> automation_ids, const std::string& day);
 

@@ -1,4 +1,4 @@
-// Which addresses may never be dialled.
+// Addresses that the broker never connects to.
 #include "broker/wire/dial.h"
 
 namespace hone::broker {

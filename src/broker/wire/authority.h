@@ -1,6 +1,6 @@
 // A certificate authority for one run: trusted by that run's sandbox only, good for a day. Signs leaf certificates for
-// the hosts whose TLS the broker must take apart. Its keys follow from the run's seed, so that programs which have read
-// its certificate go on trusting it after a restart of the server. The keys never leave this object. Thread-safe.
+// the hosts whose TLS the broker must intercept. Its keys follow from the run's seed, so that programs which have read
+// its certificate still trust it after a restart of the server. The keys never leave this object. Thread-safe.
 #pragma once
 
 #include "base/mutex.h"

@@ -60,7 +60,7 @@ Result<> Channel::wait(short events, Deadline deadline) const {
     return wait_any({&polled, 1}, *m_cancel, deadline);
 }
 
-// After a step that did not get through: waits for what it needs, or says why there is no use.
+// After a step that made no progress: waits for what it needs, or returns why it cannot continue.
 Result<> Channel::settle(net::Io state, Deadline deadline, std::string_view what) const {
     switch (state) {
     case net::Io::done:

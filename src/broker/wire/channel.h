@@ -64,7 +64,7 @@ public:
     // One after the other, in as few packets as can be; uses up `pieces`.
     Result<> write_all(std::span<std::string_view> pieces, Deadline deadline);
 
-    // What can be done at once. try_read gives the buffer's bytes first.
+    // Steps that do not block. try_read returns the buffer's bytes first.
     net::IoStep try_read(std::span<char> into);
     net::IoStep try_write(std::string_view bytes);
     // Waits for POLLIN and/or POLLOUT (also of bytes that TLS holds decrypted: try first, then wait).
@@ -76,11 +76,11 @@ public:
     bool is_tls() const { return m_socket.is_tls(); }
     int descriptor() const { return m_socket.descriptor(); }
     const Cancel& cancel() const { return *m_cancel; }
-    // No more bytes from us; the other direction goes on.
+    // No more bytes from us; the other direction stays open.
     void shut_down_writing() { m_socket.shut_down_writing(); }
     void close() { m_socket.close(); }
-    // From here on it can end by a reset only, so that the peer can tell a broken stream from a whole one, also where
-    // only the end of the connection marks the end of a body. Nothing may be written afterwards.
+    // From here on it can end by a reset only, so that the peer can distinguish a broken stream from a whole one, also
+    // where only the end of the connection marks the end of a body. Nothing may be written afterwards.
     void break_off() { m_socket.set_reset_on_close(true); }
 
 private:

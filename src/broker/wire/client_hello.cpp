@@ -93,7 +93,7 @@ HelloState parse_client_hello(std::string_view bytes, ClientHello& hello) {
             const size_t size = header.number(3);
             if (size > largest_client_hello) return HelloState::bad;
             if (message.size() >= 4 + size) {
-                if (message.size() > 4 + size) return HelloState::bad; // nothing may follow before the answer
+                if (message.size() > 4 + size) return HelloState::bad; // nothing may follow before the response
                 hello = {};
                 return read_hello(std::string_view(message).substr(4), hello) ? HelloState::complete : HelloState::bad;
             }

@@ -1,4 +1,4 @@
-// The first message of a TLS client, as far as a proxy must read it: which server it asks for. Pure, bounded, fuzzed.
+// The first message of a TLS client, as far as a proxy must read it: the name of the server. Pure, bounded, fuzzed.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace hone::broker {
 
 struct ClientHello {
     std::string server_name;     // lower case; empty: it names none
-    bool hides_its_name = false; // Encrypted ClientHello: the visible name need not be the one it asks for
+    bool hides_its_name = false; // Encrypted ClientHello: the visible name may differ from the real one
 };
 
 enum class HelloState { more, complete, bad };

@@ -98,7 +98,7 @@ Result<std::unique_ptr<Dialer>> Dialer::create(DialerOptions options, std::uniqu
         new Dialer(std::move(options), std::move(resolver), std::move(check), std::move(trust)));
 }
 
-// A name with one bad address is refused altogether: mixed answers are how rebinding begins.
+// A name with one bad address is refused altogether: mixed addresses are how rebinding starts.
 Result<> Dialer::check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints,
                                  Reach reach) const {
     for (const net::Endpoint& endpoint : endpoints)

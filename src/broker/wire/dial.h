@@ -1,6 +1,6 @@
 // From a host name to a connection that is safe to have: resolves once, checks the addresses, connects to a checked
 // one, verifies TLS. Loopback, private, link-local, metadata, multicast and every range that hides an IPv4 address
-// are refused, whatever the policy says, and so are this machine's own addresses. Thread-safe.
+// are refused, whatever the policy allows, and so are this machine's own addresses. Thread-safe.
 #pragma once
 
 #include "broker/wire/channel.h"
@@ -20,7 +20,7 @@ namespace hone::broker {
 class Resolver {
 public:
     virtual ~Resolver() = default;
-    // Blocks; may be asked by several threads.
+    // Blocks; several threads may call it.
     virtual Result<std::vector<net::Endpoint>> resolve(const std::string& host, uint16_t port) = 0;
 };
 // The system's own.
@@ -42,7 +42,7 @@ struct UpstreamProxy {
     HostPort place;
     std::shared_ptr<const crypto::SecretBytes> authorization{}; // value of Proxy-Authorization; null: none
     std::vector<std::string>
-        direct{}; // hosts that are dialled directly: "corp.example" and every name below it, addresses
+        direct{}; // hosts that are connected to directly: "corp.example" and every name below it, addresses
     bool covers(const HostPort& target) const;
 };
 // "http://user:password@proxy.corp.example:3128" and "corp.example,10.0.0.5": the settings egress_proxy and
@@ -67,7 +67,7 @@ public:
                                                   std::unique_ptr<Resolver> resolver = system_resolver(),
                                                   AddressCheck check = default_address_check());
 
-    // Errors: forbidden = every address is refused; unavailable = no such name, or nobody answers; busy = too slow.
+    // Errors: forbidden = every address is refused; unavailable = no such name, or no response; busy = too slow.
     Result<Dialed> dial(const HostPort& target, Reach reach, const Cancel& cancel) const;
     // TLS as a client: the certificate must be valid and for `host`; ALPN http/1.1.
     Result<> secure(Channel& channel, const std::string& host) const;

@@ -48,7 +48,7 @@ struct RequestHead {
     std::vector<Header> headers; // as received, in order
     Framing framing = Framing::none;
     uint64_t length = 0;
-    // What Content-Length said, also where no body follows (HEAD, 304). Written when `framing` is none; an answer or a
+    // Value of Content-Length, also where no body follows (HEAD, 304). Written when `framing` is none; a response or a
     // request of ours that has no body sets it to 0.
     std::optional<uint64_t> declared_length{};
     bool keep_alive = true;
@@ -65,7 +65,7 @@ struct ResponseHead {
     std::vector<Header> headers;
     Framing framing = Framing::none;
     uint64_t length = 0;
-    // What Content-Length said, also where no body follows (HEAD, 304). Written when `framing` is none; an answer or a
+    // Value of Content-Length, also where no body follows (HEAD, 304). Written when `framing` is none; a response or a
     // request of ours that has no body sets it to 0.
     std::optional<uint64_t> declared_length{};
     bool keep_alive = true;
@@ -79,11 +79,11 @@ struct HeadLimits {
 
 // `head` ends with its empty line.
 Result<RequestHead> parse_request_head(std::string_view head, const HeadLimits& limits = {});
-// `method`: of the request that is answered; HEAD and CONNECT change the framing.
+// `method`: of the request; HEAD and CONNECT change the framing.
 Result<ResponseHead> parse_response_head(std::string_view head, std::string_view method, const HeadLimits& limits = {});
 
 // Waits for a head and takes it from the channel's buffer. None: the peer closed before its first byte.
-// Errors: invalid = malformed (answer 400), too_large (431), and those of Channel.
+// Errors: invalid = malformed (status 400), too_large (431), and those of Channel.
 Result<std::optional<RequestHead>> read_request(Channel& channel, Deadline deadline, const HeadLimits& limits = {});
 Result<std::optional<ResponseHead>> read_response(Channel& channel, std::string_view method, Deadline deadline,
                                                   const HeadLimits& limits = {});
@@ -105,7 +105,7 @@ void frame(Framing framing, std::string_view piece, bool last, std::string& out)
 std::string chunk_start(size_t bytes);
 constexpr std::string_view last_chunk = "0\r\n\r\n";
 
-// A short answer of the proxy itself, with `Connection: close`. The body is JSON: {"error":{"code":…,"message":…}}.
+// A short response of the proxy itself, with `Connection: close`. The body is JSON: {"error":{"code":…,"message":…}}.
 std::string refusal(int status, std::string_view code, std::string_view message);
 
 // 400, 403, 407, 431, 502, 503, 504: the status for an error on the way.

@@ -20,7 +20,7 @@ void add_certificates(std::string& out, std::string_view text) {
     out += text;
 }
 
-// The bytes of each certificate as they stand in the text. Parsing all of a system's authorities takes tens of
+// The bytes of each certificate in the text. Parsing all of a system's authorities takes tens of
 // milliseconds, at every start of a run, only to write the same bytes again.
 std::vector<std::string> read_certificates(const std::string& authorities) {
     std::vector<std::string> found;

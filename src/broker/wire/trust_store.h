@@ -8,7 +8,7 @@
 
 namespace hone::broker {
 
-// From PEM text with any number of certificates. The password protects nothing; Java asks for one.
+// From PEM text with any number of certificates. The password protects nothing; Java needs one.
 Result<std::string> make_java_trust_store(const std::string& authorities, std::string_view password);
 
 } // namespace hone::broker

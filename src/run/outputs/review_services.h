@@ -57,7 +57,7 @@ public:
                                       int64_t number) const;
     Result<Interdiff> interdiff(const access::Caller& caller, const review::ArtifactId& artifact, int64_t from,
                                 int64_t to) const;
-    // Asks the forge about a pull request now; retries a step that failed.
+    // Reads a pull request from the forge now; retries a step that failed.
     Result<review::PullRequest> sync(const access::Caller& caller, const review::PullRequestId& id);
     // A forge reported a change: its open pull requests are due now.
     Result<> take_hook(const forge::HookEvent& event);

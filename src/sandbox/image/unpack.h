@@ -1,5 +1,5 @@
 // Writes a tar archive to a directory: files, directories and links that stay below it, with OCI white-outs; device
-// nodes, owners and set-id bits are left out. Made for a sandbox: `hone unpack` runs it there on an archive that nobody
+// nodes, owners and set-id bits are left out. Made for a sandbox: `hone unpack` runs it there on an archive that no one
 // trusts, with the image's directory as the only place it can write. Single-threaded.
 #pragma once
 
