@@ -107,7 +107,7 @@ Result<Invites::Open> Invites::open_invite(std::string_view token) const {
     return open;
 }
 
-Result<InviteInfo> Invites::look(std::string_view token) const {
+Result<InviteInfo> Invites::find(std::string_view token) const {
     const Open open = TRY(open_invite(token));
     return InviteInfo{open.invite.email, open.invite.role, open.space_name, open.invite.expires_at,
                       open.user.has_value()};

@@ -25,7 +25,7 @@ public:
     Result<Invite> revoke(const Caller& caller, const SpaceId& space, const InviteId& id);
 
     // For the holder of the link.
-    Result<InviteInfo> look(std::string_view token) const;
+    Result<InviteInfo> find(std::string_view token) const;
     Result<Login> accept(const Caller& guest, std::string_view token, const std::optional<std::string>& name,
                          const std::string& password, const std::string& user_agent);
 

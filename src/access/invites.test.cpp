@@ -44,9 +44,9 @@ TEST_CASE("expired, revoked, replaced and unknown invites open nothing") {
             return must(invites.create(world.admin, world.space, email, Role::viewer));
         };
         const Invite late = invite("late@example.com");
-        CHECK(outcome(invites.look(World::token_of(late))) == "ok");
+        CHECK(outcome(invites.find(World::token_of(late))) == "ok");
         world.clock.advance(std::chrono::hours(24 * 7));
-        CHECK(outcome(invites.look(World::token_of(late))) == "not_found");
+        CHECK(outcome(invites.find(World::token_of(late))) == "not_found");
         CHECK(accept(world, late) == "not_found");
         CHECK(must(invites.list(world.admin, world.space, {})).data.front().state == InviteState::expired);
 
@@ -60,7 +60,7 @@ TEST_CASE("expired, revoked, replaced and unknown invites open nothing") {
         CHECK(accept(world, second) == "ok");
         CHECK(outcome(invites.create(world.admin, world.space, "twice@example.com", Role::viewer)) == "conflict");
         for (const std::string& token : {std::string(), std::string(43, 'A'), std::string(1 << 16, 'x')})
-            CHECK(outcome(invites.look(token)) == "not_found");
+            CHECK(outcome(invites.find(token)) == "not_found");
         for (const auto& listed : must(invites.list(world.admin, world.space, {})).data) CHECK_FALSE(listed.path);
     });
 }
@@ -71,7 +71,7 @@ TEST_CASE("an existing user proves the password, with the same throttling, a new
         const SpaceId other = world.add_space("other");
         world.join(world.space, "ada@example.com", Role::member);
         const Invite invite = must(invites.create(world.admin, other, "ada@example.com", Role::admin));
-        CHECK(must(invites.look(World::token_of(invite))).user_exists);
+        CHECK(must(invites.find(World::token_of(invite))).user_exists);
         for (int i = 0; i < 5; ++i) CHECK(accept(world, invite, "not the password") == "unauthorized");
         CHECK(accept(world, invite) == "busy");
         world.clock.advance(std::chrono::minutes(5));
@@ -80,7 +80,7 @@ TEST_CASE("an existing user proves the password, with the same throttling, a new
               std::map<SpaceId, Role>{{world.space, Role::member}, {other, Role::admin}});
 
         const Invite fresh = must(invites.create(world.admin, other, "new@example.com", Role::viewer));
-        CHECK_FALSE(must(invites.look(World::token_of(fresh))).user_exists);
+        CHECK_FALSE(must(invites.find(World::token_of(fresh))).user_exists);
         CHECK(accept(world, fresh, "short") == "invalid");
         CHECK(accept(world, fresh) == "ok"); // a refused try does not use it up
     });

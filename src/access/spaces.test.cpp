@@ -161,7 +161,7 @@ TEST_CASE("a member of one space gets not_found for everything in another") {
             CHECK(outcome(keys.revoke(caller, key.id)) == "not_found");
             CHECK(outcome(keys.rotate(caller, key.id, {})) == "not_found");
         }
-        CHECK(must(invites.look(World::token_of(invite))).space_name == "theirs");
+        CHECK(must(invites.find(World::token_of(invite))).space_name == "theirs");
         CHECK(outcome(keys.authenticate(*key.key, "", "")) == "ok");
     });
 }

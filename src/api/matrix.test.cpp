@@ -269,19 +269,19 @@ private:
             return must(desk.signal.evaluators.create(access::Caller::system(), space, wanted)).id.text();
         }
         if (what == "monitor") {
-            monitor::MonitorWish wish;
-            wish.name = unique();
-            wish.project = project().text();
-            wish.settings.condition.threshold = 0.1;
-            return must(desk.monitors.create(world.admin, space, wish)).id.text();
+            monitor::NewMonitor wanted;
+            wanted.name = unique();
+            wanted.project = project().text();
+            wanted.settings.condition.threshold = 0.1;
+            return must(desk.monitors.create(world.admin, space, wanted)).id.text();
         }
         if (what == "destination") {
             // There are so many callers that they would come to the limit of a space.
             must(world.database.execute("DELETE FROM destinations"));
-            notice::DestinationWish wish;
-            wish.name = unique();
-            wish.url = "http://127.0.0.1:9/never";
-            return must(desk.destinations.create(world.admin, space, wish)).id.text();
+            notice::NewDestination wanted;
+            wanted.name = unique();
+            wanted.url = "http://127.0.0.1:9/never";
+            return must(desk.destinations.create(world.admin, space, wanted)).id.text();
         }
         if (what == "automation" || what == "hook") {
             automation::NewAutomation wanted;

@@ -226,7 +226,7 @@ Result<> Broker::update(const RunAccess& access) {
         session->m_policy = policy;
         session->m_caps = access.caps;
     }
-    session->m_live_sockets.cut_if([&](const HostPort& target) { return !policy->judge_connect(target).allowed; });
+    session->m_live_sockets.cut_if([&](const HostPort& target) { return !policy->decide_connect(target).allowed; });
     return {};
 }
 

@@ -94,7 +94,7 @@ public:
                 TRY(call("read the checks", "GET",
                          fmt::format("{}/commits/{}/check-runs?per_page=100", m_repo, about.head_commit), std::nullopt,
                          {403, 404}));
-            if (const json::Value* list = look(checks.body, {"check_runs"}); list != nullptr && list->is_array())
+            if (const json::Value* list = member(checks.body, {"check_runs"}); list != nullptr && list->is_array())
                 for (const json::Value& one : list->get_array()) {
                     const std::string how = text_at(one, {"conclusion"});
                     if (text_at(one, {"status"}) != "completed")

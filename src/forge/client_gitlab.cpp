@@ -81,7 +81,7 @@ public:
         const Response approvals =
             TRY(call("read the approvals", "GET",
                      fmt::format("{}/merge_requests/{}/approvals", m_project, about.number), std::nullopt, {403, 404}));
-        const json::Value* by = look(approvals.body, {"approved_by"});
+        const json::Value* by = member(approvals.body, {"approved_by"});
         if (by != nullptr && by->is_array() && !by->get_array().empty()) opinion.review = "approved";
         return opinion;
     }

@@ -20,10 +20,10 @@ std::string message_of(const net::ClientResponse& response) {
     std::string said = text_at(body.value(), {"message"});
     if (said.empty()) said = text_at(body.value(), {"error"});
     // GitLab responds with a list of messages, GitHub with a list of errors beside its message.
-    if (const json::Value* list = look(body.value(), {"message"}); list != nullptr && list->is_array())
+    if (const json::Value* list = member(body.value(), {"message"}); list != nullptr && list->is_array())
         for (const json::Value& one : list->get_array())
             if (one.is_string()) said += (said.empty() ? "" : "; ") + std::string(one.get_string());
-    if (const json::Value* list = look(body.value(), {"errors"}); list != nullptr && list->is_array())
+    if (const json::Value* list = member(body.value(), {"errors"}); list != nullptr && list->is_array())
         for (const json::Value& one : list->get_array()) {
             std::string part = one.is_string() ? std::string(one.get_string()) : text_at(one, {"message"});
             if (part.empty()) part = text_at(one, {"field"}) + " " + text_at(one, {"code"});
@@ -36,7 +36,7 @@ std::string message_of(const net::ClientResponse& response) {
 
 } // namespace
 
-const json::Value* look(const json::Value& value, std::initializer_list<std::string_view> keys) {
+const json::Value* member(const json::Value& value, std::initializer_list<std::string_view> keys) {
     const json::Value* at = &value;
     for (const std::string_view key : keys) {
         if (!at->is_object()) return nullptr;
@@ -47,17 +47,17 @@ const json::Value* look(const json::Value& value, std::initializer_list<std::str
 }
 
 std::string text_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* found = look(value, keys);
+    const json::Value* found = member(value, keys);
     return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
 }
 
 int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* found = look(value, keys);
+    const json::Value* found = member(value, keys);
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
 }
 
 bool true_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* found = look(value, keys);
+    const json::Value* found = member(value, keys);
     return found != nullptr && found->is_bool() && found->get_bool();
 }
 

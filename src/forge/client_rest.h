@@ -38,7 +38,7 @@ private:
 };
 
 // The value at a path of keys; null when it is not there or of another type.
-const json::Value* look(const json::Value& value, std::initializer_list<std::string_view> keys);
+const json::Value* member(const json::Value& value, std::initializer_list<std::string_view> keys);
 std::string text_at(const json::Value& value, std::initializer_list<std::string_view> keys);
 int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> keys);
 bool true_at(const json::Value& value, std::initializer_list<std::string_view> keys);

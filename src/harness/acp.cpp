@@ -124,7 +124,7 @@ public:
             {{"protocolVersion", 1}, {"clientCapabilities", json::Object{{"fs", files}, {"terminal", false}}}});
     }
 
-    void say(std::string_view text, Output& output) override {
+    void send(std::string_view text, Output& output) override {
         open_turn();
         m_waiting.emplace_back(text);
         start_waiting_turn(output);

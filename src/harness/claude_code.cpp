@@ -67,7 +67,7 @@ public:
 
     void begin(Output&) override {}
 
-    void say(std::string_view text, Output& output) override {
+    void send(std::string_view text, Output& output) override {
         // A prompt during a turn joins it: one result is for both.
         if (!busy()) open_turn();
         output.input += line({{"type", "user"}, {"message", json::Object{{"role", "user"}, {"content", text}}}});

@@ -68,7 +68,7 @@ public:
                           {{"clientInfo", json::Object{{"name", "hone"}, {"title", "Hone"}, {"version", "1"}}}});
     }
 
-    void say(std::string_view text, Output& output) override {
+    void send(std::string_view text, Output& output) override {
         if (!m_turn.empty()) {
             output.input +=
                 m_rpc.request(CodexRequest::steer, "turn/steer",

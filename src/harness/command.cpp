@@ -41,7 +41,7 @@ public:
 
     void begin(Output&) override {}
 
-    void say(std::string_view text, Output& output) override {
+    void send(std::string_view text, Output& output) override {
         open_turn();
         output.input += text;
         if (!text.ends_with('\n')) output.input += '\n'; // a shell's `read` takes a last line without an end for none

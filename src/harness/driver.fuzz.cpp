@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!driver->launch(setup).ok()) return 0;
     hone::harness::Output output;
     driver->begin(output);
-    driver->say("prompt", output);
+    driver->send("prompt", output);
     const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
     driver->read(bytes.substr(0, bytes.size() / 2), output);
     driver->interrupt(output);

@@ -1,6 +1,6 @@
 // One driver per protocol of a harness. It is a pure translator: bytes of the harness's stdout in, events and bytes
 // for its stdin out. It starts no process and reads no clock, so recorded transcripts test it. One thread at a time.
-// Order: launch, begin, (say | interrupt | read)*, close?, end. A server that re-attaches makes a new driver with the
+// Order: launch, begin, (send | interrupt | read)*, close?, end. A server that re-attaches makes a new driver with the
 // same Setup, calls launch and begin (throwing their output away) and reads the spool from its start.
 #pragma once
 
@@ -80,7 +80,7 @@ public:
     // The handshake, once the process runs.
     virtual void begin(Output& output) = 0;
     // A prompt. Joins the running turn where the harness can, else waits for its end.
-    virtual void say(std::string_view text, Output& output) = 0;
+    virtual void send(std::string_view text, Output& output) = 0;
     virtual void interrupt(Output& output) = 0;
     virtual void read(std::string_view bytes, Output& output) = 0;
     // Requests the harness to end after its turn.

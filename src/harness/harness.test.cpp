@@ -51,13 +51,13 @@ TEST_CASE("Claude Code: messages, tools, usage and the end of each turn are read
     REQUIRE(launch.ok());
     CHECK(launch.value().argv.back() == "/hone/claude-mcp.json");
     Output said;
-    driver->say("first", said);
+    driver->send("first", said);
     CHECK(said.input == "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"first\"}}\n");
     CHECK(driver->busy());
     for (const size_t size : {1, 7, 100'000}) {
         auto again = make_claude_code();
         REQUIRE(again->launch(setup()).ok());
-        again->say("first", said);
+        again->send("first", said);
         const Output output = fed(*again, recorded("claude-live-followup"), size);
         auto counts = counted(output.events);
         CHECK(counts[EventKind::message] == 4);
@@ -79,7 +79,7 @@ TEST_CASE("Claude Code: partial messages are not told twice, a newer version rea
         auto driver = make_claude_code();
         REQUIRE(driver->launch(setup()).ok());
         Output output;
-        driver->say("go", output);
+        driver->send("go", output);
         output = fed(*driver, recorded(name));
         auto counts = counted(output.events);
         CHECK(counts[EventKind::tool_call] == calls);
@@ -93,7 +93,7 @@ TEST_CASE("Claude Code: a failure reported as success is a failure, and a dead t
     auto driver = make_claude_code();
     REQUIRE(driver->launch(setup()).ok());
     Output output;
-    driver->say("go", output);
+    driver->send("go", output);
     output = fed(*driver, recorded("claude-e400"));
     CHECK_FALSE(driver->succeeded());
     CHECK_FALSE(driver->busy());
@@ -110,7 +110,7 @@ TEST_CASE("Claude Code: an interrupt ends the turn, the next one goes on") {
     auto driver = make_claude_code();
     REQUIRE(driver->launch(setup()).ok());
     Output output;
-    driver->say("sleep", output);
+    driver->send("sleep", output);
     driver->interrupt(output);
     CHECK(output.input.find("\"subtype\":\"interrupt\"") != std::string::npos);
     output = fed(*driver, recorded("claude-interrupt"));
@@ -122,7 +122,7 @@ TEST_CASE("a harness that dies in a turn leaves an error, one that dies between 
     auto driver = make_claude_code();
     REQUIRE(driver->launch(setup()).ok());
     Output output;
-    driver->say("sleep", output);
+    driver->send("sleep", output);
     output = fed(*driver, recorded("claude-kill"));
     CHECK(driver->busy());
     driver->end({.code = 9, .by_signal = true}, output);
@@ -158,7 +158,7 @@ TEST_CASE("Codex: handshake, two turns, usage without overlap") {
     REQUIRE(driver->launch(setup()).ok());
     Output output;
     driver->begin(output);
-    driver->say("first", output);
+    driver->send("first", output);
     CHECK(output.input.find("turn/start") == std::string::npos); // waits for its thread
     const std::string text = recorded("codex-appserver");
     const size_t half = text.find("\"method\":\"turn/completed\"");
@@ -178,7 +178,7 @@ TEST_CASE("Codex: handshake, two turns, usage without overlap") {
     for (const Event& event : output.events)
         if (event.usage) CHECK(*event.usage == Usage{.input = 400, .cache_read = 600, .output = 50});
     Output second;
-    driver->say("second", second);
+    driver->send("second", second);
     CHECK(second.input.find("\"id\":4") != std::string::npos);
     output = fed(*driver, text.substr(cut));
     CHECK(last_text(output.events, EventKind::message) == "Second answer (follow-up).");
@@ -190,14 +190,14 @@ TEST_CASE("Codex: a prompt during a turn steers it, an interrupted turn has fail
     REQUIRE(driver->launch(setup()).ok());
     Output output;
     driver->begin(output);
-    driver->say("first", output);
+    driver->send("first", output);
     const std::string text = recorded("codex-app-steer");
     const size_t middle = text.find("sleep 3");
     const size_t cut = text.find('\n', middle) + 1;
     output = fed(*driver, text.substr(0, cut));
     CHECK(driver->busy());
     Output steer;
-    driver->say("steer me", steer);
+    driver->send("steer me", steer);
     CHECK(steer.input.find("turn/steer") != std::string::npos);
     fed(*driver, text.substr(cut));
     CHECK_FALSE(driver->busy());
@@ -206,7 +206,7 @@ TEST_CASE("Codex: a prompt during a turn steers it, an interrupted turn has fail
     auto other = make_codex();
     REQUIRE(other->launch(setup()).ok());
     other->begin(output);
-    other->say("first", output);
+    other->send("first", output);
     output = fed(*other, recorded("codex-app-interrupt"));
     CHECK(counted(output.events)[EventKind::result] >= 1);
 }
@@ -216,7 +216,7 @@ TEST_CASE("Codex: a refused thread ends the run instead of waiting for ever") {
     REQUIRE(driver->launch(setup()).ok());
     Output output;
     driver->begin(output);
-    driver->say("first", output);
+    driver->send("first", output);
     driver->read("{\"id\":1,\"result\":{}}\n{\"id\":2,\"error\":{\"code\":-32600,\"message\":\"no rollout found\"}}\n",
                  output);
     CHECK_FALSE(driver->busy());
@@ -240,8 +240,8 @@ TEST_CASE("ACP: Gemini and OpenCode read alike") {
         REQUIRE(driver->launch(setup()).ok());
         Output output;
         driver->begin(output);
-        driver->say("first", output);
-        driver->say("second", output); // waits for the end of the first
+        driver->send("first", output);
+        driver->send("second", output); // waits for the end of the first
         output = fed(*driver, recorded(std::string(flavour) + "-acp"), 333);
         auto counts = counted(output.events);
         CHECK(counts[EventKind::message] == 3);
@@ -293,7 +293,7 @@ TEST_CASE("ACP: a loaded session's history is not told again, however late it co
         REQUIRE(driver->launch(resumed).ok());
         Output output;
         driver->begin(output); // question 1
-        driver->say("go on", output);
+        driver->send("go on", output);
         driver->read(answer(1), output);
         CHECK(output.input.find("session/load") != std::string::npos);
         output = {};
@@ -336,14 +336,14 @@ TEST_CASE("ACP: what a new session said is understood by a driver that would res
         REQUIRE(driver->launch(later).ok());
         Output output;
         driver->begin(output);
-        driver->say("first", output);
+        driver->send("first", output);
         driver->read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
                      "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"sessionId\":\"begun\"}}\n"
                      "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"stopReason\":\"end_turn\"}}\n",
                      output);
         CHECK_FALSE(driver->busy());
         output = {};
-        driver->say("second", output);
+        driver->send("second", output);
         CHECK(output.input.find("session/prompt") != std::string::npos);
     }
 }
@@ -370,7 +370,7 @@ TEST_CASE("a command's lines are its messages, its exit code decides") {
     REQUIRE(launch.ok());
     CHECK(launch.value().argv == std::vector<std::string>{"/opt/harness/program", "--fast"});
     Output output;
-    driver->say("look at this", output);
+    driver->send("look at this", output);
     CHECK(output.input == "look at this\n");
     CHECK(output.close_input);
     output = {};
@@ -385,7 +385,7 @@ TEST_CASE("a command's lines are its messages, its exit code decides") {
     auto failing = make_command();
     REQUIRE(failing->launch(mine).ok());
     output = {};
-    failing->say("x", output);
+    failing->send("x", output);
     failing->read("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"fine\"}\n", output);
     failing->end({.code = 3}, output);
     CHECK_FALSE(failing->succeeded());

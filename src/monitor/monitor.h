@@ -190,18 +190,18 @@ struct Monitor {
     };
 };
 
-struct MonitorWish {
+struct NewMonitor {
     std::string project;
     std::string name;
     std::optional<std::string> description;
     MonitorSettings settings;
     std::optional<bool> enabled;
     static constexpr std::tuple fields{
-        Field{"project", &MonitorWish::project, "Id or name of the project."},
-        Field{"name", &MonitorWish::name, "Unique in the project."},
-        Field{"description", &MonitorWish::description, "Text for people, for example what to do when it triggers."},
-        Field{"settings", &MonitorWish::settings, "Metric and condition."},
-        Field{"enabled", &MonitorWish::enabled, "True if not given."},
+        Field{"project", &NewMonitor::project, "Id or name of the project."},
+        Field{"name", &NewMonitor::name, "Unique in the project."},
+        Field{"description", &NewMonitor::description, "Text for people, for example what to do when it triggers."},
+        Field{"settings", &NewMonitor::settings, "Metric and condition."},
+        Field{"enabled", &NewMonitor::enabled, "True if not given."},
     };
 };
 

@@ -176,7 +176,7 @@ Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::st
         TRY(add_event(transaction, event, monitor.id, kind, &reading,
                       sentence(monitor.settings, reading) + (monitor.muted ? "; muted" : ""), ""));
         if (!recovered || !row.announced) return false;
-        TRY(say(transaction, row, reading, notice::Kind::monitor_recovered, row.transition_id));
+        TRY(add_notice(transaction, row, reading, notice::Kind::monitor_recovered, row.transition_id));
         return true;
     }));
     if (told) m_notices.wake();
@@ -191,7 +191,7 @@ Result<> Monitors::announce(const std::string& id) {
         return {};
     const Reading reading = row.monitor.last_reading.value_or(Reading{});
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        return say(transaction, row, reading, notice::Kind::monitor_triggered, row.transition_id);
+        return add_notice(transaction, row, reading, notice::Kind::monitor_triggered, row.transition_id);
     }));
     m_notices.wake();
     if (m_listener != nullptr) {
@@ -214,8 +214,8 @@ Result<> Monitors::announce(const std::string& id) {
     return {};
 }
 
-Result<> Monitors::say(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
-                       const std::string& key) const {
+Result<> Monitors::add_notice(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
+                              const std::string& key) const {
     const auto name = TRY(m_access.projects.name(transaction, row.monitor.project_id));
     notice::Notice notice;
     notice.space = row.monitor.space_id;
@@ -227,7 +227,7 @@ Result<> Monitors::say(sql::Transaction& transaction, const Row& row, const Read
     notice.link = "/projects/" + percent_encode(name.value_or(row.monitor.project_id.text())) + "/monitors/" +
                   row.monitor.id.text();
     notice.key = key;
-    TRY(m_notices.say(transaction, notice));
+    TRY(m_notices.notify(transaction, notice));
     return {};
 }
 

@@ -35,14 +35,14 @@ struct MonitorFilter {
     std::optional<MonitorState> state{};
 };
 
-struct MuteWish {
+struct MuteRequest {
     std::optional<Time> until;
     std::optional<int64_t> seconds;
     std::optional<std::string> reason;
     static constexpr std::tuple fields{
-        Field{"until", &MuteWish::until, "Until then; this or seconds."},
-        Field{"seconds", &MuteWish::seconds, "For this many seconds, up to 31,536,000."},
-        Field{"reason", &MuteWish::reason, "Why."},
+        Field{"until", &MuteRequest::until, "End of the mute; give this or seconds."},
+        Field{"seconds", &MuteRequest::seconds, "Length of the mute in seconds, up to 31,536,000."},
+        Field{"reason", &MuteRequest::reason, "Reason of the mute."},
     };
 };
 
@@ -66,10 +66,10 @@ public:
                                        const MonitorFilter& filter, const access::PageRequest& page) const;
     Result<Monitor> find(const access::Caller& caller, const MonitorId& id,
                          access::Permission permission = access::Permission::monitor_read) const;
-    Result<Monitor> create(const access::Caller& caller, const access::SpaceId& space, const MonitorWish& wish);
+    Result<Monitor> create(const access::Caller& caller, const access::SpaceId& space, const NewMonitor& wanted);
     Result<Monitor> update(const access::Caller& caller, const MonitorId& id, const MonitorChange& change);
     Result<> remove(const access::Caller& caller, const MonitorId& id);
-    Result<Monitor> mute(const access::Caller& caller, const MonitorId& id, const MuteWish& wish);
+    Result<Monitor> mute(const access::Caller& caller, const MonitorId& id, const MuteRequest& wanted);
     Result<Monitor> unmute(const access::Caller& caller, const MonitorId& id);
     // Newest first.
     Result<access::Page<MonitorEvent>> history(const access::Caller& caller, const MonitorId& id,
@@ -116,8 +116,8 @@ private:
     Result<> add_event(sql::Transaction& transaction, const MonitorEventId& event, const MonitorId& id,
                        MonitorEventKind kind, const Reading* reading, const std::string& note,
                        const std::string& by) const;
-    Result<> say(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
-                 const std::string& key) const;
+    Result<> add_notice(sql::Transaction& transaction, const Row& row, const Reading& reading, notice::Kind kind,
+                        const std::string& key) const;
     Result<bool> claim(const std::string& id, const std::string& token, bool only_if_due);
     Time next_after(const MonitorSettings& settings, Time now) const;
 

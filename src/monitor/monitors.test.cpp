@@ -51,13 +51,13 @@ struct Room {
         project = world.add_project(world.admin, world.space, "shop");
     }
     MonitorId add(double limit, int64_t for_seconds = 0) {
-        MonitorWish wish;
-        wish.project = "shop";
-        wish.name = "errors";
-        wish.settings.condition.threshold = limit;
-        wish.settings.frequency_seconds = 60;
-        wish.settings.for_seconds = for_seconds;
-        return must(monitors.create(world.admin, world.space, wish)).id;
+        NewMonitor wanted;
+        wanted.project = "shop";
+        wanted.name = "errors";
+        wanted.settings.condition.threshold = limit;
+        wanted.settings.frequency_seconds = 60;
+        wanted.settings.for_seconds = for_seconds;
+        return must(monitors.create(world.admin, world.space, wanted)).id;
     }
     // The next due moment with this value.
     MonitorState next(double value) {
@@ -141,10 +141,10 @@ TEST_CASE("a muted monitor changes its state and tells nobody; what is still bad
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);
-        MuteWish wish;
-        wish.seconds = 150;
-        wish.reason = "deploy";
-        CHECK(must(room.monitors.mute(world.admin, id, wish)).muted);
+        MuteRequest wanted;
+        wanted.seconds = 150;
+        wanted.reason = "deploy";
+        CHECK(must(room.monitors.mute(world.admin, id, wanted)).muted);
         CHECK(room.next(0.5) == MonitorState::triggered);
         CHECK(room.next(0.0) == MonitorState::healthy);
         CHECK(room.told().empty()); // neither that it was bad nor that it is good
@@ -152,7 +152,7 @@ TEST_CASE("a muted monitor changes its state and tells nobody; what is still bad
         CHECK(room.told().empty());
         CHECK(room.next(0.5) == MonitorState::triggered); // the mute is over
         CHECK(room.told() == std::vector<std::string>{"monitor_triggered"});
-        must(room.monitors.mute(world.admin, id, wish));
+        must(room.monitors.mute(world.admin, id, wanted));
         CHECK(!must(room.monitors.unmute(world.admin, id)).muted);
         CHECK(outcome(room.monitors.mute(world.admin, id, {world.clock.now() - 1s, {}, {}})) == "invalid");
     });
@@ -186,11 +186,11 @@ TEST_CASE("two servers on one database evaluate each due moment once") {
         Monitors other(world.database, world.clock, world.access, other_line, room.office.notices);
         other.set_listener(room.heard);
         for (int i = 0; i < 20; ++i) {
-            MonitorWish wish;
-            wish.project = "shop";
-            wish.name = "monitor " + std::to_string(i);
-            wish.settings.condition.threshold = 0.1;
-            must(room.monitors.create(world.admin, world.space, wish));
+            NewMonitor wanted;
+            wanted.project = "shop";
+            wanted.name = "monitor " + std::to_string(i);
+            wanted.settings.condition.threshold = 0.1;
+            must(room.monitors.create(world.admin, world.space, wanted));
         }
         Result<int64_t> a = int64_t{0}, b = int64_t{0};
         std::thread one([&] { a = room.monitors.step(); });
@@ -222,14 +222,14 @@ TEST_CASE("who may: readers see, members write, strangers find nothing, restrict
         CHECK(must(room.monitors.step()) == 0); // switched off
         CHECK(outcome(room.monitors.evaluate(mark, id)) == "ok");
         world.add_project(world.admin, world.space, "hidden", true);
-        MonitorWish wish;
-        wish.project = "hidden";
-        wish.name = "m";
-        wish.settings.condition.threshold = 1;
-        const auto hidden = must(room.monitors.create(world.admin, world.space, wish));
+        NewMonitor wanted;
+        wanted.project = "hidden";
+        wanted.name = "m";
+        wanted.settings.condition.threshold = 1;
+        const auto hidden = must(room.monitors.create(world.admin, world.space, wanted));
         CHECK(outcome(room.monitors.find(mark, hidden.id)) == "not_found");
         CHECK(must(room.monitors.list(mark, world.space, {}, {})).data.size() == 1);
-        CHECK(outcome(room.monitors.create(world.admin, world.space, wish)) == "conflict");
+        CHECK(outcome(room.monitors.create(world.admin, world.space, wanted)) == "conflict");
         CHECK(outcome(room.monitors.remove(vera, id)) == "forbidden");
         must(room.monitors.remove(mark, id));
         CHECK(outcome(room.monitors.find(mark, id)) == "not_found");

@@ -120,12 +120,12 @@ Result<> Monitors::add_event(sql::Transaction& transaction, const MonitorEventId
     return {};
 }
 
-Result<Monitor> Monitors::create(const access::Caller& caller, const access::SpaceId& space, const MonitorWish& wish) {
+Result<Monitor> Monitors::create(const access::Caller& caller, const access::SpaceId& space, const NewMonitor& wanted) {
     const access::Project project =
-        TRY(m_access.projects.find(caller, space, wish.project, access::Permission::monitor_write));
-    const std::string name = TRY(access::checked_name("the monitor's name", wish.name));
-    const std::string description = TRY(access::checked_description(wish.description.value_or("")));
-    TRY(check_settings(wish.settings));
+        TRY(m_access.projects.find(caller, space, wanted.project, access::Permission::monitor_write));
+    const std::string name = TRY(access::checked_name("the monitor's name", wanted.name));
+    const std::string description = TRY(access::checked_description(wanted.description.value_or("")));
+    TRY(check_settings(wanted.settings));
     const auto id = make_id<MonitorTag>(m_clock);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM monitors WHERE project_id = ?", project.id));
@@ -138,8 +138,8 @@ Result<Monitor> Monitors::create(const access::Caller& caller, const access::Spa
             "created_by, created_by_name, created_at, updated_at) VALUES "
             "(?,?,?,?,?,?,?,'no_data',?,'',0,'',?,'',0,'','',"
             "?,?,?,?) ON CONFLICT (project_id, name) DO NOTHING",
-            id, project.space_id, project.id, name, description, json::write(wish.settings),
-            wish.enabled.value_or(true), now, now, caller.principal(), caller.name, now, now));
+            id, project.space_id, project.id, name, description, json::write(wanted.settings),
+            wanted.enabled.value_or(true), now, now, caller.principal(), caller.name, now, now));
         if (added == 0) return conflict("there is a monitor named " + name + " in this project already");
         TRY(add_event(transaction, make_id<MonitorEventTag>(m_clock), id, MonitorEventKind::created, nullptr, "",
                       caller.name));
@@ -191,16 +191,16 @@ Result<> Monitors::remove(const access::Caller& caller, const MonitorId& id) {
     });
 }
 
-Result<Monitor> Monitors::mute(const access::Caller& caller, const MonitorId& id, const MuteWish& wish) {
+Result<Monitor> Monitors::mute(const access::Caller& caller, const MonitorId& id, const MuteRequest& wanted) {
     const Monitor before = TRY(find(caller, id, access::Permission::monitor_write));
     const Time now = m_clock.now();
-    if (wish.until && wish.seconds) return invalid("until or seconds, not both");
-    if (wish.seconds && (*wish.seconds < 1 || *wish.seconds > longest_mute_seconds))
+    if (wanted.until && wanted.seconds) return invalid("until or seconds, not both");
+    if (wanted.seconds && (*wanted.seconds < 1 || *wanted.seconds > longest_mute_seconds))
         return invalid("seconds must be between 1 and " + std::to_string(longest_mute_seconds));
-    const Time until = wish.until ? *wish.until : now + std::chrono::seconds(wish.seconds.value_or(3600));
+    const Time until = wanted.until ? *wanted.until : now + std::chrono::seconds(wanted.seconds.value_or(3600));
     if (until <= now || until > now + std::chrono::seconds(longest_mute_seconds))
         return invalid("until must be in the future, at most a year");
-    const std::string reason = TRY(access::checked_description(wish.reason.value_or("")));
+    const std::string reason = TRY(access::checked_description(wanted.reason.value_or("")));
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute("UPDATE monitors SET muted_until = ?, mute_reason = ? WHERE id = ?", until, reason,
                                 id));

@@ -134,18 +134,18 @@ Result<std::string> Destinations::checked_projects(const access::Caller& caller,
 }
 
 Result<Destination> Destinations::create(const access::Caller& caller, const access::SpaceId& space,
-                                         const DestinationWish& wish) {
+                                         const NewDestination& wanted) {
     TRY(caller.require(access::Permission::monitor_write, space));
-    const std::string name = TRY(access::checked_name("the destination's name", wish.name));
-    if (wish.type == DestinationType::email && !m_can_mail)
+    const std::string name = TRY(access::checked_name("the destination's name", wanted.name));
+    if (wanted.type == DestinationType::email && !m_can_mail)
         return invalid("this installation has no mail server: its owner sets smtp_host and smtp_from");
-    const std::string shown = TRY(shown_target(wish.type, wish.url, wish.to));
+    const std::string shown = TRY(shown_target(wanted.type, wanted.url, wanted.to));
     const std::string projects =
-        TRY(checked_projects(caller, space, wish.projects.value_or(std::vector<std::string>())));
-    TRY(check_template(wish.message_template.value_or("")));
+        TRY(checked_projects(caller, space, wanted.projects.value_or(std::vector<std::string>())));
+    TRY(check_template(wanted.message_template.value_or("")));
     const auto id = make_id<DestinationTag>(m_clock);
     const std::string signing = "whsec_" + crypto::random_token();
-    const bool has_signing = wish.type == DestinationType::webhook;
+    const bool has_signing = wanted.type == DestinationType::webhook;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM destinations WHERE space_id = ?", space));
         if (count.front().integer(0) >= most_per_space)
@@ -155,13 +155,13 @@ Result<Destination> Destinations::create(const access::Caller& caller, const acc
             "INSERT INTO destinations (id, space_id, name, type, shown_target, kinds, projects, template, enabled, "
             "created_by, created_by_name, created_at, updated_at, last_problem) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'') "
             "ON CONFLICT (space_id, name) DO NOTHING",
-            id, space, name, name_of(wish.type), shown, kinds_text(wish.kinds.value_or(std::vector<Kind>())), projects,
-            wish.message_template.value_or(""), wish.enabled.value_or(true), caller.principal(), caller.name, now,
-            now));
+            id, space, name, name_of(wanted.type), shown, kinds_text(wanted.kinds.value_or(std::vector<Kind>())),
+            projects, wanted.message_template.value_or(""), wanted.enabled.value_or(true), caller.principal(),
+            caller.name, now, now));
         if (added == 0) return conflict("there is a destination named " + name + " already");
         const secret::Scope scope{space};
-        if (wish.url)
-            TRY(m_vault.keep(transaction, scope, id.text(), "url", secret::SecretBytes(std::string_view(*wish.url))));
+        if (wanted.url)
+            TRY(m_vault.keep(transaction, scope, id.text(), "url", secret::SecretBytes(std::string_view(*wanted.url))));
         if (has_signing)
             TRY(m_vault.keep(transaction, scope, id.text(), "signing_secret",
                              secret::SecretBytes(std::string_view(signing))));
@@ -169,7 +169,7 @@ Result<Destination> Destinations::create(const access::Caller& caller, const acc
                                      {"destination_create",
                                       space,
                                       id.text(),
-                                      {{"name", name}, {"type", name_of(wish.type)}, {"target", shown}}});
+                                      {{"name", name}, {"type", name_of(wanted.type)}, {"target", shown}}});
     }));
     Destination made = TRY(find(caller, id));
     if (has_signing) made.signing_secret = signing;

@@ -55,7 +55,7 @@ struct Destination {
     };
 };
 
-struct DestinationWish {
+struct NewDestination {
     std::string name;
     DestinationType type = DestinationType::webhook;
     std::optional<std::string> url;
@@ -65,16 +65,16 @@ struct DestinationWish {
     std::optional<std::string> message_template;
     std::optional<bool> enabled;
     static constexpr std::tuple fields{
-        Field{"name", &DestinationWish::name, "Unique in the space."},
-        Field{"type", &DestinationWish::type, "webhook, slack or email."},
-        Field{"url", &DestinationWish::url, "Address of a webhook or of slack; never shown again."},
-        Field{"to", &DestinationWish::to, "Addresses for email, at most 20."},
-        Field{"kinds", &DestinationWish::kinds, "Kinds of notices it receives; empty: all."},
-        Field{"projects", &DestinationWish::projects, "Ids or names of projects whose notices are sent; empty: all."},
-        Field{"template", &DestinationWish::message_template,
+        Field{"name", &NewDestination::name, "Unique in the space."},
+        Field{"type", &NewDestination::type, "webhook, slack or email."},
+        Field{"url", &NewDestination::url, "Address of a webhook or of slack; never shown again."},
+        Field{"to", &NewDestination::to, "Addresses for email, at most 20."},
+        Field{"kinds", &NewDestination::kinds, "Kinds of notices it receives; empty: all."},
+        Field{"projects", &NewDestination::projects, "Ids or names of projects whose notices are sent; empty: all."},
+        Field{"template", &NewDestination::message_template,
               "Template of the message; its variables are {{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} "
               "{{time}}."},
-        Field{"enabled", &DestinationWish::enabled, "True if not given."},
+        Field{"enabled", &NewDestination::enabled, "True if not given."},
     };
 };
 
@@ -123,7 +123,8 @@ public:
     // By id.
     Result<Destination> find(const access::Caller& caller, const DestinationId& id,
                              access::Permission permission = access::Permission::monitor_read) const;
-    Result<Destination> create(const access::Caller& caller, const access::SpaceId& space, const DestinationWish& wish);
+    Result<Destination> create(const access::Caller& caller, const access::SpaceId& space,
+                               const NewDestination& wanted);
     Result<Destination> update(const access::Caller& caller, const DestinationId& id, const DestinationChange& change);
     Result<> remove(const access::Caller& caller, const DestinationId& id);
     // Newest first.

@@ -67,14 +67,14 @@ access::Projects::Condition visible_to(const access::Caller& caller, const acces
 
 } // namespace
 
-Result<bool> Notices::say(const Notice& notice) {
-    const bool is_new =
-        TRY(m_database.write([&](sql::Transaction& transaction) -> Result<bool> { return say(transaction, notice); }));
+Result<bool> Notices::notify(const Notice& notice) {
+    const bool is_new = TRY(
+        m_database.write([&](sql::Transaction& transaction) -> Result<bool> { return notify(transaction, notice); }));
     if (is_new) wake();
     return is_new;
 }
 
-Result<bool> Notices::say(sql::Transaction& transaction, const Notice& notice) const {
+Result<bool> Notices::notify(sql::Transaction& transaction, const Notice& notice) const {
     const auto id = make_id<NoticeTag>(m_clock);
     // A key makes one notice per kind; a long key is replaced by its hash.
     std::string key = std::string(name_of(notice.kind)) + ":" + (notice.key.empty() ? id.text() : notice.key);

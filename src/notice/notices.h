@@ -1,6 +1,6 @@
 // Notices for people: stored first (the outbox), delivered by the Sender afterwards, shown as the list of notices in
-// the UI. Any part that has a notice calls say(). Thread-safe.
-//   notices.say({space, project, Kind::run_finished, "Run finished: nightly look", "…", "/runs/run_01…", "run_01…"})
+// the UI. Any part that has a notice calls notify(). Thread-safe.
+//   notices.notify({space, project, Kind::run_finished, "Run finished: nightly scan", "…", "/runs/run_01…", "run_01…"})
 #pragma once
 
 #include "access/page.h"
@@ -41,7 +41,7 @@ struct NoticeTag {
 using NoticeId = Id<NoticeTag>;
 
 // A notice to send. Texts are plain: the code that shows them escapes them. They are made harmless (control characters,
-// bad UTF-8) and cut (title 200 bytes, body 4 KB) by say().
+// bad UTF-8) and cut (title 200 bytes, body 4 KB) by notify().
 struct Notice {
     access::SpaceId space;
     std::optional<access::ProjectId> project{}; // absent: concerns the whole space
@@ -86,10 +86,10 @@ public:
     Notices(sql::Database& database, const Clock& clock) : m_database(database), m_clock(clock) {}
 
     // Writes the notice and a delivery for each destination that wants it. True: new; false: this key exists.
-    Result<bool> say(const Notice& notice);
+    Result<bool> notify(const Notice& notice);
     // The same within the transaction of what happened: both are there or neither is. Call wake() after the commit to
     // have it delivered immediately rather than within seconds.
-    Result<bool> say(sql::Transaction& transaction, const Notice& notice) const;
+    Result<bool> notify(sql::Transaction& transaction, const Notice& notice) const;
     void wake() const {
         if (m_wake) m_wake();
     }

@@ -18,8 +18,8 @@ TEST_CASE("a notice reaches a webhook once, signed, with its delivery id") {
         CHECK(!must(office.destinations.find(world.admin, hook.id)).signing_secret);
         Sender sender(world.database, world.clock, office.destinations, office.options());
 
-        CHECK(must(office.notices.say(office.notice("run_1"))));
-        CHECK(!must(office.notices.say(office.notice("run_1")))); // told before
+        CHECK(must(office.notices.notify(office.notice("run_1"))));
+        CHECK(!must(office.notices.notify(office.notice("run_1")))); // told before
         CHECK(must(sender.step()) == 1);
         CHECK(must(sender.step()) == 0);
         const auto got = receiver.got();
@@ -67,7 +67,7 @@ TEST_CASE("a receiver that fails is tried again with growing pauses and given up
         const Destination hook = office.add(DestinationType::webhook, receiver.url());
         Sender sender(world.database, world.clock, office.destinations, office.options());
         receiver.answer(500);
-        must(office.notices.say(office.notice("a")));
+        must(office.notices.notify(office.notice("a")));
         CHECK(must(sender.step()) == 1);
         CHECK(must(sender.step()) == 0); // its pause is not over
         world.clock.advance(11s);
@@ -83,7 +83,7 @@ TEST_CASE("a receiver that fails is tried again with growing pauses and given up
         CHECK(receiver.got()[0].head.header("X-Hone-Delivery") == receiver.got()[2].head.header("X-Hone-Delivery"));
 
         receiver.answer(503, "600");
-        must(office.notices.say(office.notice("b")));
+        must(office.notices.notify(office.notice("b")));
         CHECK(must(sender.step()) == 1);
         world.clock.advance(599s);
         CHECK(must(sender.step()) == 0); // it asked for ten minutes
@@ -110,7 +110,7 @@ TEST_CASE("a receiver that never answers costs the time limit and is tried again
         SenderOptions options = office.options();
         options.timeout = 200ms;
         Sender sender(world.database, world.clock, office.destinations, options);
-        must(office.notices.say(office.notice("a")));
+        must(office.notices.notify(office.notice("a")));
         CHECK(must(sender.step()) == 1);
         const Destination now = must(office.destinations.find(world.admin, hook.id));
         CHECK(now.pending == 1);
@@ -147,18 +147,18 @@ TEST_CASE("a destination hears only of the kinds and projects it chose") {
         Receiver receiver;
         const auto shop = world.add_project(world.admin, world.space, "shop");
         const auto bank = world.add_project(world.admin, world.space, "bank");
-        DestinationWish wish;
-        wish.name = "some";
-        wish.url = receiver.url();
-        wish.kinds = std::vector{Kind::issue_new, Kind::budget_spent};
-        wish.projects = std::vector<std::string>{"shop"};
-        must(office.destinations.create(world.admin, world.space, wish));
-        CHECK(outcome(office.destinations.create(world.admin, world.space, wish)) == "conflict");
-        wish.name = "none";
-        wish.enabled = false;
-        must(office.destinations.create(world.admin, world.space, wish));
+        NewDestination wanted;
+        wanted.name = "some";
+        wanted.url = receiver.url();
+        wanted.kinds = std::vector{Kind::issue_new, Kind::budget_spent};
+        wanted.projects = std::vector<std::string>{"shop"};
+        must(office.destinations.create(world.admin, world.space, wanted));
+        CHECK(outcome(office.destinations.create(world.admin, world.space, wanted)) == "conflict");
+        wanted.name = "none";
+        wanted.enabled = false;
+        must(office.destinations.create(world.admin, world.space, wanted));
         const auto say = [&](Kind kind, std::optional<access::ProjectId> project) {
-            must(office.notices.say({world.space, std::move(project), kind, "t", "", "", ""}));
+            must(office.notices.notify({world.space, std::move(project), kind, "t", "", "", ""}));
             return world.count("deliveries");
         };
         CHECK(say(Kind::issue_new, shop.id) == 1);
@@ -174,13 +174,13 @@ TEST_CASE("texts from traces cannot become headers, mentions, foreign links or c
         Receiver receiver;
         office.add(DestinationType::slack, receiver.url());
         Sender sender(world.database, world.clock, office.destinations, office.options());
-        must(office.notices.say({world.space,
-                                 {},
-                                 Kind::issue_new,
-                                 "Error\r\nBcc: x@evil.example <!channel> \x1b[31m <https://evil.example|click>",
-                                 "{{url}} & more\n.\nbye",
-                                 "//evil.example/x",
-                                 "k"}));
+        must(office.notices.notify({world.space,
+                                    {},
+                                    Kind::issue_new,
+                                    "Error\r\nBcc: x@evil.example <!channel> \x1b[31m <https://evil.example|click>",
+                                    "{{url}} & more\n.\nbye",
+                                    "//evil.example/x",
+                                    "k"}));
         CHECK(must(sender.step()) == 1);
         const std::string text(must(json::parse(receiver.got().at(0).body)).at("text").as_string());
         CHECK(text.find("<!channel>") == std::string::npos);
@@ -212,10 +212,10 @@ TEST_CASE("notices are listed newest first, unread until marked, and hide what t
         Office office(world);
         const auto hidden = world.add_project(world.admin, world.space, "hidden", true);
         for (int i = 0; i < 3; ++i) {
-            must(office.notices.say(office.notice("n" + std::to_string(i))));
+            must(office.notices.notify(office.notice("n" + std::to_string(i))));
             world.clock.advance(1s);
         }
-        must(office.notices.say({world.space, hidden.id, Kind::issue_new, "hidden things", "", "", "h"}));
+        must(office.notices.notify({world.space, hidden.id, Kind::issue_new, "hidden things", "", "", "h"}));
         const auto vera = world.join(world.space, "vera@example.com", access::Role::viewer);
         const auto mine = must(office.notices.list(vera, world.space, {}, {})).data;
         REQUIRE(mine.size() == 3);
@@ -244,7 +244,7 @@ TEST_CASE("several senders on one database deliver each notice once") {
         Office office(world);
         Receiver receiver;
         office.add(DestinationType::webhook, receiver.url());
-        for (int i = 0; i < 30; ++i) must(office.notices.say(office.notice("n" + std::to_string(i))));
+        for (int i = 0; i < 30; ++i) must(office.notices.notify(office.notice("n" + std::to_string(i))));
         Sender one(world.database, world.clock, office.destinations, office.options());
         Sender two(world.database, world.clock, office.destinations, office.options());
         one.start();
@@ -253,7 +253,7 @@ TEST_CASE("several senders on one database deliver each notice once") {
         CHECK(receiver.got().size() == 30);
         // A sender that is woken need not wait for its time.
         office.notices.set_wake([&] { one.wake(); });
-        must(office.notices.say(office.notice("late")));
+        must(office.notices.notify(office.notice("late")));
         CHECK(net::testing::eventually([&] { return receiver.got().size() == 31; }));
     });
 }

@@ -20,14 +20,14 @@ public:
     Result<std::string> run(const std::vector<std::string>& to, const std::string& mail) {
         TRY(open());
         if (!m_options.user.empty()) TRY(log_in());
-        TRY(expect(TRY(say("MAIL FROM:<" + m_options.from + ">")), 2, "refused the sender"));
+        TRY(expect(TRY(send_command("MAIL FROM:<" + m_options.from + ">")), 2, "refused the sender"));
         for (const std::string& address : to)
-            TRY(expect(TRY(say("RCPT TO:<" + address + ">")), 2, "refused the recipient " + address));
-        TRY(expect(TRY(say("DATA")), 3, "refused the mail"));
-        const SmtpReply taken = TRY(say(stuffed(mail) + "."));
+            TRY(expect(TRY(send_command("RCPT TO:<" + address + ">")), 2, "refused the recipient " + address));
+        TRY(expect(TRY(send_command("DATA")), 3, "refused the mail"));
+        const SmtpReply taken = TRY(send_command(stuffed(mail) + "."));
         TRY(expect(taken, 2, "refused the mail"));
         // It has the mail: a quarrel about the goodbye changes nothing.
-        if (const auto bye = say("QUIT"); !bye.ok()) return taken.text();
+        if (const auto bye = send_command("QUIT"); !bye.ok()) return taken.text();
         return taken.text();
     }
 
@@ -41,7 +41,7 @@ private:
         if (m_options.security != SmtpSecurity::starttls) return {};
         if (!offers("STARTTLS"))
             return unavailable(m_options.host + " does not offer STARTTLS; set smtp_security to tls or none");
-        TRY(expect(TRY(say("STARTTLS")), 2, "refused STARTTLS"));
+        TRY(expect(TRY(send_command("STARTTLS")), 2, "refused STARTTLS"));
         // Unencrypted bytes after the reply were injected by an attacker.
         if (!m_wire->input().empty()) return unavailable(m_options.host + " spoke out of turn before TLS");
         TRY(secure());
@@ -56,7 +56,7 @@ private:
     }
 
     Result<> hello() {
-        SmtpReply reply = TRY(say("EHLO hone"));
+        SmtpReply reply = TRY(send_command("EHLO hone"));
         TRY(expect(reply, 2, "refused EHLO"));
         m_offers = std::move(reply.lines);
         return {};
@@ -82,15 +82,15 @@ private:
             return invalid("smtp_user needs smtp_security starttls or tls: a password is not sent in clear");
         if (offers_login("PLAIN")) {
             const std::string both = std::string(1, '\0') + m_options.user + std::string(1, '\0') + m_options.password;
-            return expect(TRY(say("AUTH PLAIN " + to_base64(both))), 2, "refused the login");
+            return expect(TRY(send_command("AUTH PLAIN " + to_base64(both))), 2, "refused the login");
         }
         if (!offers_login("LOGIN")) return unavailable(m_options.host + " offers no login that we know (PLAIN, LOGIN)");
-        TRY(expect(TRY(say("AUTH LOGIN")), 3, "refused the login"));
-        TRY(expect(TRY(say(to_base64(m_options.user))), 3, "refused the login"));
-        return expect(TRY(say(to_base64(m_options.password))), 2, "refused the login");
+        TRY(expect(TRY(send_command("AUTH LOGIN")), 3, "refused the login"));
+        TRY(expect(TRY(send_command(to_base64(m_options.user))), 3, "refused the login"));
+        return expect(TRY(send_command(to_base64(m_options.password))), 2, "refused the login");
     }
 
-    Result<SmtpReply> say(const std::string& line) {
+    Result<SmtpReply> send_command(const std::string& line) {
         TRY(m_wire->send(line + "\r\n", m_patience));
         return read();
     }

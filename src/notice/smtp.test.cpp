@@ -194,15 +194,15 @@ TEST_CASE("a notice becomes a mail over STARTTLS with a login, and no password w
     access::testing::for_each_world([](World& world) {
         MailServer server({});
         Office office(world, true);
-        DestinationWish wish;
-        wish.name = "mail";
-        wish.type = DestinationType::email;
-        wish.to = std::vector<std::string>{"Ada@Example.com", "ben@example.com"};
-        must(office.destinations.create(world.admin, world.space, wish));
+        NewDestination wanted;
+        wanted.name = "mail";
+        wanted.type = DestinationType::email;
+        wanted.to = std::vector<std::string>{"Ada@Example.com", "ben@example.com"};
+        must(office.destinations.create(world.admin, world.space, wanted));
         SenderOptions options = office.options();
         options.smtp = server.options();
         Sender sender(world.database, world.clock, office.destinations, options);
-        must(office.notices.say(office.notice("Grüße")));
+        must(office.notices.notify(office.notice("Grüße")));
         CHECK(must(sender.step()) == 1);
         const auto mails = server.mails();
         REQUIRE(mails.size() == 1);
@@ -211,7 +211,7 @@ TEST_CASE("a notice becomes a mail over STARTTLS with a login, and no password w
         CHECK(mails[0].from == "<hone@example.com>");
         CHECK(mails[0].to == std::vector<std::string>{"<ada@example.com>", "<ben@example.com>"});
         CHECK(mails[0].data.find("Subject: [Hone] Run finished: nightly look\n") != std::string::npos);
-        CHECK(mails[0].data.find(to_base64("Run finished: nightly look").substr(0, 32)) != std::string::npos);
+        CHECK(mails[0].data.find(to_base64("Run finished: nightly scan").substr(0, 32)) != std::string::npos);
         CHECK(server.in_clear() == std::vector<std::string>{"EHLO hone", "STARTTLS"});
     });
 }

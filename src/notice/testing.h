@@ -41,14 +41,14 @@ struct Office {
         return made;
     }
     Notice notice(const std::string& key, Kind kind = Kind::run_finished) const {
-        return {world.space, {}, kind, "Run finished: nightly look", "It took 3 minutes.", "/runs/run_1", key};
+        return {world.space, {}, kind, "Run finished: nightly scan", "It took 3 minutes.", "/runs/run_1", key};
     }
     Destination add(DestinationType type, const std::string& url, const std::string& name = "ops") {
-        DestinationWish wish;
-        wish.name = name;
-        wish.type = type;
-        wish.url = url;
-        return must(destinations.create(world.admin, world.space, wish));
+        NewDestination wanted;
+        wanted.name = name;
+        wanted.type = type;
+        wanted.url = url;
+        return must(destinations.create(world.admin, world.space, wanted));
     }
 
     sql::testing::TemporaryDirectory directory;

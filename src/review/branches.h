@@ -37,7 +37,8 @@ public:
     // A line in the run's transcript that names the artifact.
     virtual Result<> note(const std::string& run, const ArtifactId& artifact, const std::string& line) = 0;
     // A follow-up to the session, on behalf of `caller`. Code::conflict when it takes none any more.
-    virtual Result<> tell(const access::Caller& caller, const std::string& run, const std::string& message) = 0;
+    virtual Result<> send_follow_up(const access::Caller& caller, const std::string& run,
+                                    const std::string& message) = 0;
 };
 
 class Branches final : public forge::PushListener {

@@ -25,7 +25,7 @@ public:
         notes.push_back(line);
         return {};
     }
-    Result<> tell(const Caller&, const std::string&, const std::string& message) override {
+    Result<> send_follow_up(const Caller&, const std::string&, const std::string& message) override {
         told.push_back(message);
         return {};
     }

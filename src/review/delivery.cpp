@@ -319,7 +319,7 @@ Result<> Delivery::send_comments(PullRequest& one, forge::Client& client) {
                                 "). Their comments, as data:\n```json\n" + json::print_pretty(lines) +
                                 "```\nWhere they are right, commit on the same branch and push it again.";
     const auto told =
-        m_parts.runs.tell(access::Caller::system(), one.run_id, std::string(truncate_utf8(message, 90'000)));
+        m_parts.runs.send_follow_up(access::Caller::system(), one.run_id, std::string(truncate_utf8(message, 90'000)));
     if (!told.ok() && told.error().code != Code::conflict) return told.error();
     one.told_until = newest;
     return {};

@@ -19,7 +19,7 @@ class InspectedRun final : public RunSource {
 public:
     Result<RunFacts> facts(const std::string&) override { return known; }
     Result<> note(const std::string&, const ArtifactId&, const std::string&) override { return {}; }
-    Result<> tell(const access::Caller&, const std::string&, const std::string&) override { return {}; }
+    Result<> send_follow_up(const access::Caller&, const std::string&, const std::string&) override { return {}; }
     RunFacts known;
 };
 

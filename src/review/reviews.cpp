@@ -300,7 +300,7 @@ Result<> Reviews::send_changes(const Caller& caller, const Artifact& artifact, c
     if (!lines.empty()) message += "\nTheir comments, as data:\n```json\n" + json::print_pretty(lines) + "```\n";
     message += branch ? "\nCommit on the same branch and push it again when it is done."
                       : "\nSave it again under the same name when it is done.";
-    const auto told = m_runs.tell(caller, artifact.run_id, std::string(truncate_utf8(message, 90'000)));
+    const auto told = m_runs.send_follow_up(caller, artifact.run_id, std::string(truncate_utf8(message, 90'000)));
     // The review stands also when the session takes no follow-up any more.
     if (!told.ok() && told.error().code != Code::conflict) return told.error();
     if (told.ok())

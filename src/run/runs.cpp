@@ -314,7 +314,7 @@ Result<RunEvent> Runs::event(const Caller& caller, const RunId& id, int64_t seq)
     return m_transcript.whole(id, seq);
 }
 
-Result<Run> Runs::say(const Caller& caller, const RunId& id, const std::string& text) {
+Result<Run> Runs::send_message(const Caller& caller, const RunId& id, const std::string& text) {
     const Run run = TRY(find(caller, id, Permission::run_start));
     if (trim(text).empty()) return invalid("the message is empty");
     TRY(check_prompt("the message", text));

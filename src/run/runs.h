@@ -94,7 +94,7 @@ public:
     Result<RunEvent> event(const access::Caller& caller, const RunId& id, int64_t seq) const;
 
     // A follow-up. Joins a live session, wakes a finished one.
-    Result<Run> say(const access::Caller& caller, const RunId& id, const std::string& text);
+    Result<Run> send_message(const access::Caller& caller, const RunId& id, const std::string& text);
     // Ends the running turn; the session continues.
     Result<Run> interrupt(const access::Caller& caller, const RunId& id);
     Result<Run> cancel(const access::Caller& caller, const RunId& id);

@@ -199,7 +199,7 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
               "forbidden");
         CHECK(outcome(shop.runs.find(viewer, run.id)) == "ok");
         CHECK(outcome(shop.runs.cancel(viewer, run.id)) == "forbidden");
-        CHECK(outcome(shop.runs.say(viewer, run.id, "hello")) == "forbidden");
+        CHECK(outcome(shop.runs.send_message(viewer, run.id, "hello")) == "forbidden");
         CHECK(outcome(shop.runs.find(World::guest(), run.id)) == "unauthorized");
         // A stranger does not learn that it exists.
         const Caller stranger = world.join(world.add_space("other"), "stranger@example.com", Role::owner);
@@ -207,7 +207,7 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
         CHECK(outcome(shop.runs.events(stranger, run.id, 0, 10)) == "not_found");
         CHECK(outcome(shop.runs.rerun(stranger, run.id, {})) == "not_found");
 
-        must(shop.runs.say(member, run.id, "and then this"));
+        must(shop.runs.send_message(member, run.id, "and then this"));
         const auto events = must(shop.runs.events(viewer, run.id, 0, 10));
         REQUIRE(events.size() == 2);
         CHECK(events[0].kind == EventKind::follow_up);
@@ -217,11 +217,11 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
         CHECK(must(shop.runs.cancel(member, run.id)).state == State::cancelled);
         CHECK(outcome(shop.runs.cancel(member, run.id)) == "conflict");
         // A follow-up wakes it; after 30 days nothing does.
-        CHECK(must(shop.runs.say(member, run.id, "go on")).state == State::queued);
+        CHECK(must(shop.runs.send_message(member, run.id, "go on")).state == State::queued);
         shop.force(run.id, State::succeeded);
         world.clock.advance(follow_up_window);
         CHECK_FALSE(must(shop.runs.find(viewer, run.id)).takes_follow_ups);
-        CHECK(outcome(shop.runs.say(member, run.id, "go on")) == "conflict");
+        CHECK(outcome(shop.runs.send_message(member, run.id, "go on")) == "conflict");
         CHECK(outcome(shop.runs.fork(member, run.id, "go on")) == "conflict");
         CHECK(must(shop.runs.rerun(member, run.id, {})).from_run == run.id);
     });
@@ -242,7 +242,7 @@ TEST_CASE("a run of a restricted project is seen by those who are bound to it") 
         CHECK(outcome(shop.runs.list(member, world.space, {.project = "hidden"}, {})) == "not_found");
         must(world.access.projects.bind(world.admin, hidden.id, member.user.text(), Role::viewer));
         CHECK(must(shop.runs.list(member, world.space, {}, {})).data.size() == 2);
-        CHECK(outcome(shop.runs.say(member, run.id, "hello")) == "forbidden");
+        CHECK(outcome(shop.runs.send_message(member, run.id, "hello")) == "forbidden");
         CHECK(outcome(shop.runs.fork(member, run.id, "hello")) == "forbidden");
     });
 }
@@ -400,7 +400,7 @@ TEST_CASE("a run moves once, keeps when it ended, and a move from another state 
         CHECK(ended.ended_at == world.clock.now());
         CHECK(ended.reason == "done");
         CHECK_FALSE(must(store.read(run.id)).waiting_since.has_value());
-        const Run again = must(shop.runs.say(world.admin, run.id, "go on"));
+        const Run again = must(shop.runs.send_message(world.admin, run.id, "go on"));
         CHECK(again.state == State::queued);
         CHECK(again.reason.empty());
         CHECK_FALSE(again.ended_at.has_value());

@@ -24,7 +24,7 @@ void AutomationDuties::set_notices(notice::Notices& notices) {
         notice.title = "Automation paused: " + paused.name;
         notice.body = paused.reason;
         notice.link = "/automations/" + paused.automation.text();
-        if (const auto kept = notices.say(notice); !kept.ok())
+        if (const auto kept = notices.notify(notice); !kept.ok())
             log(Level::warning, "notice of a paused automation was not stored", {{"why", kept.error().message}});
         notices.wake();
     });

@@ -56,11 +56,11 @@ Result<ForgeIssueDraft> Signal::forge_issue_draft(const Caller& caller, const Is
     return draft_of(TRY(issues.find(caller, id)));
 }
 
-Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, const ForgeIssueWish& wish) {
+Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, const ForgeIssueRequest& wanted) {
     const Issue issue = TRY(issues.find(caller, id, Permission::issue_write));
     if (issue.merged_into) return conflict("it was merged into " + issue.merged_into->text());
-    if (wish.url) {
-        const std::string address = TRY(checked_address(*wish.url));
+    if (wanted.url) {
+        const std::string address = TRY(checked_address(*wanted.url));
         TRY(issues.forge_issue_linked(caller, id, address, "linked " + address));
         return issues.find(Caller::system(), id);
     }
@@ -68,18 +68,18 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
     if (m_forge_door == nullptr) return unavailable("this server reaches no forge");
     const auto row = TRY(row_of(issue.project_id));
     const bool has_own = row && row->settings.repo;
-    if (!wish.repo && !has_own) return conflict("repo is missing: send it, or set one in the settings of Signal");
-    const std::string repo = wish.repo ? *wish.repo : row->settings.repo->url;
+    if (!wanted.repo && !has_own) return conflict("repo is missing: send it, or set one in the settings of Signal");
+    const std::string repo = wanted.repo ? *wanted.repo : row->settings.repo->url;
     const ForgeIssueDraft draft = draft_of(issue);
-    if (!wish.body && !wish.digest)
+    if (!wanted.body && !wanted.digest)
         return invalid(
             "digest is missing: send the digest of the draft that you reviewed (GET …/forge_issue), or body");
-    if (wish.digest && *wish.digest != draft.digest)
+    if (wanted.digest && *wanted.digest != draft.digest)
         return conflict("the issue has changed since you reviewed its draft: \"" + draft.title + "\", " +
                         std::to_string(issue.traces) + " traces, last seen " + to_text(issue.last_seen).substr(0, 19) +
                         "Z. Review the draft again");
-    const std::string title = plain_line(wish.title.value_or(issue.title), 200);
-    const std::string body = wish.body.value_or(draft.body);
+    const std::string title = plain_line(wanted.title.value_or(issue.title), 200);
+    const std::string body = wanted.body.value_or(draft.body);
     if (title.empty()) return invalid("title is empty");
     if (body.size() > longest_body) return too_large("body has at most 20,000 bytes");
     if (!is_valid_utf8(body)) return invalid("body is not valid UTF-8 text");

@@ -10,19 +10,19 @@
 namespace hone::signal {
 
 // An issue on a forge, opened from one here or linked to it.
-struct ForgeIssueWish {
+struct ForgeIssueRequest {
     std::optional<std::string> url{};
     std::optional<std::string> repo{};
     std::optional<std::string> title{};
     std::optional<std::string> body{};
     std::optional<std::string> digest{};
     static constexpr std::tuple fields{
-        Field{"url", &ForgeIssueWish::url, "Link this existing issue; the other fields are not needed."},
-        Field{"repo", &ForgeIssueWish::repo,
+        Field{"url", &ForgeIssueRequest::url, "Link this existing issue; the other fields are not needed."},
+        Field{"repo", &ForgeIssueRequest::repo,
               "Repository: id, name or address; that of Signal's settings if not given."},
-        Field{"title", &ForgeIssueWish::title, "Title; that of the issue if not given."},
-        Field{"body", &ForgeIssueWish::body, "Markdown; the text of the draft if not given."},
-        Field{"digest", &ForgeIssueWish::digest,
+        Field{"title", &ForgeIssueRequest::title, "Title; that of the issue if not given."},
+        Field{"body", &ForgeIssueRequest::body, "Markdown; the text of the draft if not given."},
+        Field{"digest", &ForgeIssueRequest::digest,
               "Digest of the draft that was reviewed. Needed unless `body` is given; another draft is a conflict."},
     };
 };

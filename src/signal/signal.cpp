@@ -284,7 +284,7 @@ Result<> Signal::notify(const IssueId& id) const {
     if (names.empty()) return {};
     notice.link = "/projects/" + percent_encode(names.begin()->second) + "/signal/" + issue.id.text();
     notice.key = fmt::format("issue:{}:{}", issue.id.text(), issue.reopened);
-    TRY(m_parts.notices->say(notice));
+    TRY(m_parts.notices->notify(notice));
     return {};
 }
 

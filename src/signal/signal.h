@@ -72,7 +72,7 @@ public:
     Result<ForgeIssueDraft> forge_issue_draft(const access::Caller& caller, const IssueId& id) const;
     // Opens an issue on the forge of a repository, or links one that is there. What is published is named: by the
     // request's own body, or by the digest of the draft.
-    Result<Issue> link_forge_issue(const access::Caller& caller, const IssueId& id, const ForgeIssueWish& wish);
+    Result<Issue> link_forge_issue(const access::Caller& caller, const IssueId& id, const ForgeIssueRequest& wanted);
     Result<Issue> unlink_forge_issue(const access::Caller& caller, const IssueId& id);
 
     // Scans what is due, attaches what workers wrote. Returns how many scans it made.

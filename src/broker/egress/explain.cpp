@@ -51,7 +51,7 @@ Result<Explanation> explain(const Policy& policy, std::string_view method, std::
     const std::string path = address.path.substr(0, address.path.find('?'));
     for (const char c : path)
         if (c <= 0x20 || c >= 0x7f || c == '\\') return invalid("the path contains a character that is not allowed");
-    const Verdict verdict = policy.judge({std::string(method), host, address.tls, path, address.websocket});
+    const Verdict verdict = policy.decide({std::string(method), host, address.tls, path, address.websocket});
     Explanation told;
     told.method = std::string(method);
     told.url = std::string(address.tls ? "https://" : "http://") + host.header(address.tls ? 443 : 80) + path;
@@ -60,7 +60,7 @@ Result<Explanation> explain(const Policy& policy, std::string_view method, std::
     told.reason = verdict.reason;
     told.inspected = !address.tls || verdict.terminate;
     // A tunnel that is forwarded unread is decided by its host alone.
-    if (address.tls && !verdict.terminate) told.allowed = policy.judge_connect(host).allowed;
+    if (address.tls && !verdict.terminate) told.allowed = policy.decide_connect(host).allowed;
     if (const auto range = refused_address(host); range && told.allowed) {
         told.allowed = false;
         told.rule = "address";

@@ -45,7 +45,7 @@ struct Credentials {
         head.target = HostPort{"api.test", 443, false};
         head.headers = std::move(headers);
         const Verdict verdict =
-            policy->judge({"GET", *head.target, true, std::string(head.path_without_query()), false});
+            policy->decide({"GET", *head.target, true, std::string(head.path_without_query()), false});
         TRY(placeholders.apply(*policy, verdict, head));
         return head.headers;
     }
@@ -196,7 +196,7 @@ TEST_CASE("a replaced secret is used after its time in memory") {
         RequestHead head;
         head.path = "/";
         head.target = HostPort{"api.test", 443, false};
-        const auto applied = placeholders.apply(*policy, policy->judge({"GET", *head.target, true, "/", false}), head);
+        const auto applied = placeholders.apply(*policy, policy->decide({"GET", *head.target, true, "/", false}), head);
         return applied.ok() ? std::string(header_value(head.headers, "authorization")) : applied.error().message;
     };
     CHECK(sent() == "Bearer first-value-1");

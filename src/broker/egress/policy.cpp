@@ -242,7 +242,7 @@ Result<std::shared_ptr<const Policy>> Policy::compile(EgressMode mode, skill::Gr
     return std::shared_ptr<const Policy>(new Policy(mode, std::move(grant), std::move(rules), std::move(forges)));
 }
 
-Verdict Policy::judge_connect(const HostPort& target) const {
+Verdict Policy::decide_connect(const HostPort& target) const {
     Verdict verdict;
     if (m_mode == EgressMode::none) {
         verdict.rule = "mode none";
@@ -275,8 +275,8 @@ Verdict Policy::judge_connect(const HostPort& target) const {
     return verdict;
 }
 
-Verdict Policy::judge(const Target& target) const {
-    Verdict verdict = judge_connect(target.host);
+Verdict Policy::decide(const Target& target) const {
+    Verdict verdict = decide_connect(target.host);
     if (m_mode == EgressMode::none) return verdict;
     verdict.allowed = false;
     if (target.method == "TRACE" || target.method == "TRACK" || target.method == "CONNECT") {

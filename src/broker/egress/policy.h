@@ -65,8 +65,8 @@ public:
     compile(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules, std::vector<ForgeHost> forges = {});
 
     // Whether a tunnel to this place may be opened at all.
-    Verdict judge_connect(const HostPort& target) const;
-    Verdict judge(const Target& target) const;
+    Verdict decide_connect(const HostPort& target) const;
+    Verdict decide(const Target& target) const;
 
     EgressMode mode() const { return m_mode; }
     const skill::Grant& grant() const { return m_grant; }

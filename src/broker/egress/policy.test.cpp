@@ -36,15 +36,15 @@ std::string refused(const std::string& address) {
 TEST_CASE("without network nothing is allowed, with an allowlist only what a rule names") {
     skill::Grant grant;
     grant.allow.push_back({"pypi.org", 443, true, {}, "/", false});
-    CHECK_FALSE(policy(EgressMode::none, {}, grant)->judge_connect(place("pypi.org")).allowed);
+    CHECK_FALSE(policy(EgressMode::none, {}, grant)->decide_connect(place("pypi.org")).allowed);
     const auto listed = policy(EgressMode::allowlist, {}, grant);
-    CHECK(listed->judge_connect(place("pypi.org")).allowed);
-    CHECK_FALSE(listed->judge_connect(place("pypi.org")).terminate);
-    CHECK_FALSE(listed->judge_connect(place("pypi.org:8443")).allowed);
-    CHECK_FALSE(listed->judge_connect(place("a.pypi.org")).allowed);
-    CHECK_FALSE(listed->judge_connect(place("xpypi.org")).allowed);
-    CHECK_FALSE(listed->judge(request("GET", "pypi.org", "/", false)).allowed);
-    CHECK(policy(EgressMode::open, {})->judge_connect(place("anything.example")).allowed);
+    CHECK(listed->decide_connect(place("pypi.org")).allowed);
+    CHECK_FALSE(listed->decide_connect(place("pypi.org")).terminate);
+    CHECK_FALSE(listed->decide_connect(place("pypi.org:8443")).allowed);
+    CHECK_FALSE(listed->decide_connect(place("a.pypi.org")).allowed);
+    CHECK_FALSE(listed->decide_connect(place("xpypi.org")).allowed);
+    CHECK_FALSE(listed->decide(request("GET", "pypi.org", "/", false)).allowed);
+    CHECK(policy(EgressMode::open, {})->decide_connect(place("anything.example")).allowed);
 }
 
 TEST_CASE("a wildcard covers names below it, not itself and not look-alikes") {
@@ -58,19 +58,19 @@ TEST_CASE("a wildcard covers names below it, not itself and not look-alikes") {
 TEST_CASE("methods and paths are judged request by request, and TLS is taken apart for it") {
     const auto rules =
         policy(EgressMode::allowlist, {{{"api.test", 443, true, {"GET"}, "/v1", false}, false, "preset"}});
-    const Verdict connect = rules->judge_connect(place("api.test"));
+    const Verdict connect = rules->decide_connect(place("api.test"));
     CHECK(connect.allowed);
     CHECK(connect.terminate);
-    CHECK(rules->judge(request("GET", "api.test", "/v1/x")).allowed);
-    CHECK(rules->judge(request("GET", "api.test", "/v1")).allowed);
-    CHECK_FALSE(rules->judge(request("GET", "api.test", "/v10")).allowed);
-    CHECK_FALSE(rules->judge(request("POST", "api.test", "/v1/x")).allowed);
+    CHECK(rules->decide(request("GET", "api.test", "/v1/x")).allowed);
+    CHECK(rules->decide(request("GET", "api.test", "/v1")).allowed);
+    CHECK_FALSE(rules->decide(request("GET", "api.test", "/v10")).allowed);
+    CHECK_FALSE(rules->decide(request("POST", "api.test", "/v1/x")).allowed);
     for (const char* path : {"/v1/../admin", "/v1/%2e%2e/admin", "/v1/%252e%252e/admin", "/v1/..%2fadmin",
                              "/v1/..%5cadmin", "/v1/..;/admin", "/v1/./x", "/v1/%00"}) {
         INFO(path);
-        CHECK_FALSE(rules->judge(request("GET", "api.test", path)).allowed);
+        CHECK_FALSE(rules->decide(request("GET", "api.test", path)).allowed);
     }
-    const Verdict denied = rules->judge(request("POST", "api.test", "/v1/x"));
+    const Verdict denied = rules->decide(request("POST", "api.test", "/v1/x"));
     CHECK(denied.rule == "preset: api.test:443 GET /v1");
     CHECK(denied.reason.find("not this method") != std::string::npos);
 }
@@ -79,13 +79,13 @@ TEST_CASE("a denial wins, however the path is spelled") {
     const auto rules = policy(EgressMode::open, {{{"api.test", 0, true, {}, "/admin", false}, true, "space policy"},
                                                  {{"evil.test", 0, true, {}, "/", false}, true, "space policy"},
                                                  {{"api.test", 443, true, {}, "/", false}, false, "preset"}});
-    CHECK_FALSE(rules->judge_connect(place("evil.test")).allowed);
-    CHECK_FALSE(rules->judge_connect(place("evil.test:8443")).allowed);
-    CHECK(rules->judge_connect(place("api.test")).terminate);
-    CHECK(rules->judge(request("GET", "api.test", "/x")).allowed);
+    CHECK_FALSE(rules->decide_connect(place("evil.test")).allowed);
+    CHECK_FALSE(rules->decide_connect(place("evil.test:8443")).allowed);
+    CHECK(rules->decide_connect(place("api.test")).terminate);
+    CHECK(rules->decide(request("GET", "api.test", "/x")).allowed);
     for (const char* path : {"/admin", "/admin/x", "//admin", "/%61dmin", "/%2561dmin", "/ADMIN", "/x/../admin"}) {
         INFO(path);
-        CHECK_FALSE(rules->judge(request("GET", "api.test", path)).allowed);
+        CHECK_FALSE(rules->decide(request("GET", "api.test", path)).allowed);
     }
 }
 
@@ -122,11 +122,11 @@ TEST_CASE("a forge with a registered repository is read and never written to, wh
         const Policy& policy = *made.value();
         const auto allowed = [&](std::string method, std::string_view host, std::string path, std::string query = "",
                                  bool websocket = false) {
-            return policy.judge({std::move(method), place(host), true, std::move(path), websocket, std::move(query)})
+            return policy.decide({std::move(method), place(host), true, std::move(path), websocket, std::move(query)})
                 .allowed;
         };
-        CHECK(policy.judge_connect(place("github.com")).terminate);
-        CHECK(policy.judge_connect(place("git.test:3000")).terminate);
+        CHECK(policy.decide_connect(place("github.com")).terminate);
+        CHECK(policy.decide_connect(place("git.test:3000")).terminate);
         // Reading.
         CHECK(allowed("GET", "api.github.com", "/repos/team/shop/pulls"));
         CHECK(allowed("HEAD", "api.github.com", "/repos/team/shop"));
@@ -167,15 +167,15 @@ TEST_CASE("a forge with a registered repository is read and never written to, wh
         }
         CHECK_FALSE(allowed("GET", "github.com", "/live", "", true));
         CHECK_FALSE(
-            policy.judge({"POST", place("git.test:80"), false, "/team/pub.git/git-receive-pack", false}).allowed);
+            policy.decide({"POST", place("git.test:80"), false, "/team/pub.git/git-receive-pack", false}).allowed);
         // Issues, comments and labels are open to rules that allow them.
         CHECK(allowed("POST", "api.github.com", "/repos/team/shop/issues"));
         CHECK(allowed("POST", "git.test:3000", "/api/v1/repos/team/pub/issues/4/comments"));
     }
     const auto open = Policy::compile(EgressMode::open, {}, {}, forges).value();
-    CHECK(open->judge(request("GET", "api.github.com", "/repos/team/shop")).allowed);
-    CHECK_FALSE(open->judge(request("POST", "api.github.com", "/repos/team/shop/issues")).allowed);
-    CHECK(open->judge(request("POST", "api.elsewhere.test", "/x")).allowed);
+    CHECK(open->decide(request("GET", "api.github.com", "/repos/team/shop")).allowed);
+    CHECK_FALSE(open->decide(request("POST", "api.github.com", "/repos/team/shop/issues")).allowed);
+    CHECK(open->decide(request("POST", "api.elsewhere.test", "/x")).allowed);
 }
 
 TEST_CASE("a credential belongs to its host, port, method and path only") {
@@ -188,30 +188,30 @@ TEST_CASE("a credential belongs to its host, port, method and path only") {
                                  "authorization",
                                  "Bearer {}"});
     const auto rules = policy(EgressMode::open, {}, grant);
-    CHECK(rules->judge(request("GET", "api.test", "/v1/x")).credentials == std::vector<size_t>{0});
-    CHECK(rules->judge(request("GET", "api.test", "/v1/x")).brokered);
+    CHECK(rules->decide(request("GET", "api.test", "/v1/x")).credentials == std::vector<size_t>{0});
+    CHECK(rules->decide(request("GET", "api.test", "/v1/x")).brokered);
     // Allowed, because the mode is open, but without the secret; own credentials are stripped all the same.
     for (const Target& target : {request("POST", "api.test", "/v1/x"), request("GET", "api.test", "/v2")}) {
-        const Verdict verdict = rules->judge(target);
+        const Verdict verdict = rules->decide(target);
         CHECK(verdict.allowed);
         CHECK(verdict.brokered);
         CHECK(verdict.credentials.empty());
     }
-    CHECK(rules->judge(request("GET", "api.test:8443", "/v1/x")).credentials.empty());
-    CHECK(rules->judge(request("GET", "other.test", "/v1/x")).credentials.empty());
-    CHECK(rules->judge(request("GET", "api.test", "/v1/x", false)).credentials.empty());
-    CHECK_FALSE(rules->judge(request("TRACE", "api.test", "/v1/x")).allowed);
-    CHECK(rules->judge_connect(place("api.test")).terminate);
-    CHECK_FALSE(rules->judge_connect(place("other.test")).terminate);
+    CHECK(rules->decide(request("GET", "api.test:8443", "/v1/x")).credentials.empty());
+    CHECK(rules->decide(request("GET", "other.test", "/v1/x")).credentials.empty());
+    CHECK(rules->decide(request("GET", "api.test", "/v1/x", false)).credentials.empty());
+    CHECK_FALSE(rules->decide(request("TRACE", "api.test", "/v1/x")).allowed);
+    CHECK(rules->decide_connect(place("api.test")).terminate);
+    CHECK_FALSE(rules->decide_connect(place("other.test")).terminate);
 }
 
 TEST_CASE("WebSockets need a rule that allows them") {
     skill::HostRule rule{"api.test", 443, true, {}, "/", false};
     Target upgrade = request("GET", "api.test", "/");
     upgrade.websocket = true;
-    CHECK_FALSE(policy(EgressMode::allowlist, {{rule, false, "preset"}})->judge(upgrade).allowed);
+    CHECK_FALSE(policy(EgressMode::allowlist, {{rule, false, "preset"}})->decide(upgrade).allowed);
     rule.websocket = true;
-    CHECK(policy(EgressMode::allowlist, {{rule, false, "preset"}})->judge(upgrade).allowed);
+    CHECK(policy(EgressMode::allowlist, {{rule, false, "preset"}})->decide(upgrade).allowed);
 }
 
 TEST_CASE("rules that make no sense are refused") {

@@ -81,7 +81,7 @@ private:
             return refuse(421, "misdirected", "the Host header differs from the host of the request");
         if (!m_client.buffer().empty()) return refuse(400, "invalid", "bytes came before the tunnel was open");
         const std::shared_ptr<const Policy> policy = m_session.policy();
-        const Verdict verdict = policy->judge_connect(target);
+        const Verdict verdict = policy->decide_connect(target);
         Decision made = decision(request, target, true, verdict);
         // An intercepted tunnel is decided request by request; only its refusal is a decision.
         if (!verdict.allowed || !verdict.terminate)
@@ -191,7 +191,7 @@ private:
         const std::string_view query =
             std::string_view(request.path).substr(std::min(request.path.size(), path.size() + 1));
         const Verdict verdict =
-            policy->judge({request.method, target, tls, std::string(path), websocket, std::string(query)});
+            policy->decide({request.method, target, tls, std::string(path), websocket, std::string(query)});
         Decision made = decision(request, target, tls, verdict);
         ExchangeOptions options;
         if (verdict.allowed) {

@@ -160,7 +160,7 @@ Result<> Budgets::load(const Line& line, const std::string& day) {
     }
 }
 
-std::optional<Admission> Budgets::judge(const std::vector<Line>& lines, const Spending& estimate) {
+std::optional<Admission> Budgets::admit(const std::vector<Line>& lines, const Spending& estimate) {
     Admission admission;
     bool must_wait = false;
     for (const Line& line : lines) {
@@ -205,7 +205,7 @@ Result<Admission> Budgets::reserve(const BudgetAccount& account, const CallEstim
         for (const Line& line : lines) TRY(load(line, day));
         const Lock lock(m_mutex);
         drop_old_days(day);
-        if (auto admission = judge(lines, estimate)) {
+        if (auto admission = admit(lines, estimate)) {
             if (admission->level != BudgetLevel::hard) {
                 admission->reservation.m_budgets = this;
                 admission->reservation.m_day = day;

@@ -164,7 +164,7 @@ private:
     void give_back(const std::vector<std::string>& keys, const Spending& estimate);
     void drop_old_days(const std::string& today) REQUIRES_LOCK(m_mutex);
     // What the counters say now; takes the reservation when the call may leave. None: wait.
-    std::optional<Admission> judge(const std::vector<Line>& lines, const Spending& estimate) REQUIRES_LOCK(m_mutex);
+    std::optional<Admission> admit(const std::vector<Line>& lines, const Spending& estimate) REQUIRES_LOCK(m_mutex);
 
     sql::Database& m_database;
     UsageLedger& m_ledger;

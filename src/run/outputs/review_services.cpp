@@ -111,8 +111,9 @@ Result<> ReviewServices::note(const std::string& run, const review::ArtifactId& 
     return m_runs.transcript.append(found.id, {event});
 }
 
-Result<> ReviewServices::tell(const access::Caller& caller, const std::string& run, const std::string& message) {
-    TRY(m_runs.runs.say(caller, RunId(run), message));
+Result<> ReviewServices::send_follow_up(const access::Caller& caller, const std::string& run,
+                                        const std::string& message) {
+    TRY(m_runs.runs.send_message(caller, RunId(run), message));
     return {};
 }
 

@@ -68,7 +68,7 @@ public:
     // review::RunSource
     Result<review::RunFacts> facts(const std::string& run) override;
     Result<> note(const std::string& run, const review::ArtifactId& artifact, const std::string& line) override;
-    Result<> tell(const access::Caller& caller, const std::string& run, const std::string& message) override;
+    Result<> send_follow_up(const access::Caller& caller, const std::string& run, const std::string& message) override;
 
     review::Branches branches;
     review::Reviews reviews;

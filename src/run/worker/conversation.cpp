@@ -90,7 +90,7 @@ Result<> Conversation::replay_output() {
     int64_t offset = 0;
     const auto send_until = [&](int64_t place) {
         while (sent < inputs.size() && inputs[sent].sent_at_offset && *inputs[sent].sent_at_offset <= place)
-            m_run.driver->say(inputs[sent++].text, dropped);
+            m_run.driver->send(inputs[sent++].text, dropped);
     };
     send_until(0);
     while (offset < end) {
@@ -234,7 +234,7 @@ Result<> Conversation::send_inputs() {
                                                  opens_turn));
         if (opens_turn) m_run.spans->turn_started(++m_run.record.run.turns, input.text);
         harness::Output output;
-        m_run.driver->say(input.text, output);
+        m_run.driver->send(input.text, output);
         TRY(apply(std::move(output), m_offset));
     }
     return {};

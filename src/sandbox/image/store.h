@@ -20,7 +20,7 @@ struct Journal {
     std::optional<std::string> container; // gVisor's name for it
     static constexpr std::tuple fields{
         Field{"id", &Journal::id, "Sandbox."},
-        Field{"created", &Journal::created, "When."},
+        Field{"created", &Journal::created, "Time of creation."},
         Field{"cgroups", &Journal::cgroups, "Control group directories."},
         Field{"container", &Journal::container, "Container of the gVisor runtime."},
     };

@@ -38,14 +38,14 @@ public:
         ShimRequest request;
         request.verb = ShimVerb::execute;
         request.command = command;
-        const ShimReply reply = TRY(ask(request));
+        const ShimReply reply = TRY(exchange(request));
         return reply.number.value_or(0);
     }
 
     Result<CommandResult> wait(int64_t command, int64_t timeout_ms) override {
         ShimRequest request = about(ShimVerb::wait, command);
         if (timeout_ms >= 0) request.timeout_ms = timeout_ms;
-        const ShimReply reply = TRY(ask(request));
+        const ShimReply reply = TRY(exchange(request));
         if (!reply.result) return corrupt("the shim sent no result");
         if (!reply.finished.value_or(false)) return busy("the command still runs");
         return *reply.result;
@@ -55,7 +55,7 @@ public:
         ShimRequest request;
         request.verb = ShimVerb::wait;
         if (timeout_ms >= 0) request.timeout_ms = timeout_ms;
-        const ShimReply reply = TRY(ask(request));
+        const ShimReply reply = TRY(exchange(request));
         if (!reply.view) return corrupt("the shim sent no view");
         if (!reply.finished.value_or(false)) return busy("the sandbox still runs");
         return *reply.view;
@@ -66,7 +66,7 @@ public:
         Spool& spool = m_spools[command];
         if (!spool.file.is_open()) {
             std::vector<Fd> descriptors;
-            const ShimReply reply = TRY(ask_locked(about(ShimVerb::output, command), descriptors));
+            const ShimReply reply = TRY(exchange_locked(about(ShimVerb::output, command), descriptors));
             if (descriptors.size() != 1) return corrupt("the shim sent no spool");
             spool.file = std::move(descriptors[0]);
             spool.finished = reply.finished.value_or(false);
@@ -77,7 +77,7 @@ public:
             request.offset = offset;
             if (timeout_ms >= 0) request.timeout_ms = timeout_ms;
             std::vector<Fd> none;
-            const ShimReply reply = TRY(ask_locked(request, none));
+            const ShimReply reply = TRY(exchange_locked(request, none));
             spool.finished = reply.finished.value_or(false);
             spool.size = reply.size.value_or(0);
         }
@@ -85,26 +85,26 @@ public:
     }
 
     Result<Fd> input(int64_t command) override { return descriptor_of(about(ShimVerb::input, command)); }
-    Result<> close_input(int64_t command) override { return tell(about(ShimVerb::close_input, command)); }
+    Result<> close_input(int64_t command) override { return send(about(ShimVerb::close_input, command)); }
     Result<Fd> stdout_pipe(int64_t command) override { return descriptor_of(about(ShimVerb::stdout_pipe, command)); }
     Result<> signal(int64_t command, int signal) override {
         ShimRequest request = about(ShimVerb::signal, command);
         request.value = signal;
-        return tell(request);
+        return send(request);
     }
     Result<> resize(int64_t command, int rows, int columns) override {
         ShimRequest request = about(ShimVerb::resize, command);
         request.rows = rows;
         request.columns = columns;
-        return tell(request);
+        return send(request);
     }
-    Result<> freeze() override { return tell(about(ShimVerb::freeze, std::nullopt)); }
-    Result<> thaw() override { return tell(about(ShimVerb::thaw, std::nullopt)); }
+    Result<> freeze() override { return send(about(ShimVerb::freeze, std::nullopt)); }
+    Result<> thaw() override { return send(about(ShimVerb::thaw, std::nullopt)); }
 
     Result<std::vector<Fd>> listeners() override {
         const Lock lock(m_mutex);
         std::vector<Fd> descriptors;
-        TRY(ask_locked(about(ShimVerb::listeners, std::nullopt), descriptors));
+        TRY(exchange_locked(about(ShimVerb::listeners, std::nullopt), descriptors));
         return descriptors;
     }
 
@@ -167,7 +167,7 @@ private:
         return output;
     }
 
-    Result<ShimReply> ask_locked(const ShimRequest& request, std::vector<Fd>& descriptors) REQUIRES_LOCK(m_mutex) {
+    Result<ShimReply> exchange_locked(const ShimRequest& request, std::vector<Fd>& descriptors) REQUIRES_LOCK(m_mutex) {
         TRY(m_channel.send(json::write(request)));
         Message message = TRY(m_channel.receive());
         ShimReply reply = TRY(json::read<ShimReply>(message.text));
@@ -176,27 +176,27 @@ private:
         return reply;
     }
 
-    Result<ShimReply> ask(const ShimRequest& request) {
+    Result<ShimReply> exchange(const ShimRequest& request) {
         const Lock lock(m_mutex);
         std::vector<Fd> none;
-        return ask_locked(request, none);
+        return exchange_locked(request, none);
     }
 
-    Result<> tell(const ShimRequest& request) {
-        TRY(ask(request));
+    Result<> send(const ShimRequest& request) {
+        TRY(exchange(request));
         return {};
     }
 
     Result<Fd> descriptor_of(const ShimRequest& request) {
         const Lock lock(m_mutex);
         std::vector<Fd> descriptors;
-        TRY(ask_locked(request, descriptors));
+        TRY(exchange_locked(request, descriptors));
         if (descriptors.size() != 1) return corrupt("the shim sent no descriptor");
         return std::move(descriptors[0]);
     }
 
     Result<SandboxView> view_of(ShimVerb verb, std::optional<int64_t> command) {
-        const ShimReply reply = TRY(ask(about(verb, command)));
+        const ShimReply reply = TRY(exchange(about(verb, command)));
         if (!reply.view) return corrupt("the shim sent no view");
         return *reply.view;
     }
@@ -227,7 +227,7 @@ public:
             SpawnerRequest request;
             request.verb = SpawnerVerb::reconcile;
             std::vector<Fd> none;
-            TRY(ask_locked(request, none));
+            TRY(exchange_locked(request, none));
         }
         if (m_options.ready > 0)
             m_pool = std::make_unique<SlotPool>(m_options.ready, [this]() -> Result<ReadySlot> { return make_slot(); });
@@ -271,7 +271,7 @@ public:
         SpawnerRequest request;
         request.verb = SpawnerVerb::list;
         std::vector<Fd> none;
-        const SpawnerReply reply = TRY(ask_locked(request, none));
+        const SpawnerReply reply = TRY(exchange_locked(request, none));
         return reply.sandboxes.value_or(std::vector<SandboxId>());
     }
 
@@ -284,7 +284,7 @@ public:
         request.id = id;
         const Lock lock(m_mutex);
         std::vector<Fd> none;
-        TRY(ask_locked(request, none));
+        TRY(exchange_locked(request, none));
         return {};
     }
 
@@ -293,7 +293,7 @@ public:
         SpawnerRequest request;
         request.verb = SpawnerVerb::reconcile;
         std::vector<Fd> none;
-        const SpawnerReply reply = TRY(ask_locked(request, none));
+        const SpawnerReply reply = TRY(exchange_locked(request, none));
         return reply.count.value_or(0);
     }
 
@@ -319,7 +319,7 @@ private:
         {
             const Lock lock(m_mutex);
             std::vector<Fd> descriptors;
-            const SpawnerReply reply = TRY(ask_locked(request, descriptors));
+            const SpawnerReply reply = TRY(exchange_locked(request, descriptors));
             if (descriptors.size() != 1 || !reply.id) return corrupt("the spawner sent no channel");
             slot = {*reply.id, Channel(std::move(descriptors[0]))};
         }
@@ -362,7 +362,7 @@ private:
         return {};
     }
 
-    Result<SpawnerReply> ask_locked(const SpawnerRequest& request, std::vector<Fd>& descriptors)
+    Result<SpawnerReply> exchange_locked(const SpawnerRequest& request, std::vector<Fd>& descriptors)
         REQUIRES_LOCK(m_mutex) {
         if (m_inside) return m_inside->act(request, descriptors);
         const std::string text = json::write(request);
@@ -386,7 +386,7 @@ private:
     Result<std::unique_ptr<LocalSandbox>> connect(const SpawnerRequest& request) {
         const Lock lock(m_mutex);
         std::vector<Fd> descriptors;
-        const SpawnerReply reply = TRY(ask_locked(request, descriptors));
+        const SpawnerReply reply = TRY(exchange_locked(request, descriptors));
         if (descriptors.size() != 1 || !reply.id) return corrupt("the spawner sent no channel");
         return std::make_unique<LocalSandbox>(*reply.id, Channel(std::move(descriptors[0])));
     }

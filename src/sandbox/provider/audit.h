@@ -45,7 +45,7 @@ struct SandboxEvent {
     std::optional<std::string> error;
     std::map<std::string, std::string> labels;
     static constexpr std::tuple fields{
-        Field{"time", &SandboxEvent::time, "When."},
+        Field{"time", &SandboxEvent::time, "Time of the event."},
         Field{"kind", &SandboxEvent::kind, "What."},
         Field{"sandbox", &SandboxEvent::sandbox, "Which sandbox."},
         Field{"tier", &SandboxEvent::tier, "The wall that was used."},

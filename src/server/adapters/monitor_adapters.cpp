@@ -25,7 +25,7 @@ Result<> AutomationTrigger::monitor_triggered(const monitor::Transition& transit
 
 // Triggers when what the issue is about is seen again.
 Result<std::string> IssueMonitors::make_monitor(const access::Caller& caller, const signal::Issue& issue) {
-    monitor::MonitorWish wanted;
+    monitor::NewMonitor wanted;
     wanted.project = issue.project_id.text();
     wanted.name = std::string(truncate_utf8("Issue: " + issue.title, 80)) + " " +
                   issue.id.text().substr(issue.id.text().size() - 6);

@@ -47,7 +47,7 @@ Result<> NoticeFinder::find_ended_runs(Time since) {
         notice.link = "/runs/" + run.id.text();
         // A session that a follow-up resumes ends again.
         notice.key = run.id.text() + ":" + std::to_string(to_ns(*run.ended_at));
-        TRY(m_notices.say(notice));
+        TRY(m_notices.notify(notice));
     }
     return {};
 }
@@ -68,7 +68,7 @@ Result<> NoticeFinder::find_waiting_reviews(Time since) {
         notice.body = "Saved by the run \"" + title->second + "\".";
         notice.link = "/inbox/" + artifact.id.text();
         notice.key = artifact.id.text();
-        TRY(m_notices.say(notice));
+        TRY(m_notices.notify(notice));
     }
     return {};
 }
@@ -85,7 +85,7 @@ Result<> NoticeFinder::check_budget(notice::Notice notice, std::string_view whos
     notice.body = fmt::format("{} tokens and {:.2f} USD of model calls on {} (UTC).{}{}", spent.tokens,
                               static_cast<double>(spent.cost_nano_usd) / 1e9, broker::day_of(m_clock.now()),
                               all ? " " : "", all ? consequence : "");
-    TRY(m_notices.say(notice));
+    TRY(m_notices.notify(notice));
     return {};
 }
 
@@ -148,7 +148,7 @@ Result<> NoticeFinder::find_backlog() {
 Result<> NoticeFinder::notify_owners(notice::Notice notice) {
     for (const access::SpaceId& space : TRY(m_access.spaces.of_installation_owners(most_per_scan))) {
         notice.space = space;
-        TRY(m_notices.say(notice));
+        TRY(m_notices.notify(notice));
     }
     return {};
 }

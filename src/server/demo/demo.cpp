@@ -206,7 +206,7 @@ Result<> Demo::make_automations(const access::SpaceId& space) {
     failing.trigger.every_seconds = 60;
     failing.cool_off_seconds = int64_t{6} * 3600;
     TRY(automations.create(caller, space, failing));
-    monitor::MonitorWish slow;
+    monitor::NewMonitor slow;
     slow.project = std::string(demo::project_name);
     slow.name = "slow responses";
     slow.description = "The 95th percentile of whole traces.";

@@ -36,7 +36,7 @@ Result<List<notice::Destination>> list_destinations(const Call& call, const List
 }
 
 Result<One<notice::Destination>> create_destination(const Call& call, const InSpace& query,
-                                                    const notice::DestinationWish& body) {
+                                                    const notice::NewDestination& body) {
     const auto space = TRY(space_of(call, query.space));
     return One<notice::Destination>{TRY(call.services.destinations.create(call.caller, space, body))};
 }

@@ -94,21 +94,21 @@ struct CommentOnIssue {
     };
 };
 
-struct AskVolume {
+struct VolumeQuery {
     static constexpr bool is_query = true;
     std::optional<int64_t> hours;
     static constexpr std::tuple fields{
-        Field{"hours", &AskVolume::hours, "Hours until now, 1 to 2160; 168 if not given."},
+        Field{"hours", &VolumeQuery::hours, "Hours until now, 1 to 2160; 168 if not given."},
     };
 };
 
-struct AskProjectVolume {
+struct ProjectVolumeQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<int64_t> hours;
     static constexpr std::tuple fields{
-        Field{"space", &AskProjectVolume::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"hours", &AskProjectVolume::hours, "Hours until now, 1 to 2160; 168 if not given."},
+        Field{"space", &ProjectVolumeQuery::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"hours", &ProjectVolumeQuery::hours, "Hours until now, 1 to 2160; 168 if not given."},
     };
 };
 
@@ -168,7 +168,7 @@ Result<List<signal::Scan>> list_scans(const Call& call, const ListScans& query) 
                                       TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<List<signal::SeverityVolume>> get_issue_volumes(const Call& call, const AskProjectVolume& query) {
+Result<List<signal::SeverityVolume>> get_issue_volumes(const Call& call, const ProjectVolumeQuery& query) {
     signal::Signal& signal = call.services.signal;
     const auto project = TRY(find_project(call, query.space, call.at("project"), access::Permission::issue_read));
     const auto after = TRY(since(call, query.hours));
@@ -233,7 +233,7 @@ Result<List<signal::Change>> list_issue_history(const Call& call, const PageQuer
                                                TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<List<signal::VolumePoint>> get_issue_volume(const Call& call, const AskVolume& query) {
+Result<List<signal::VolumePoint>> get_issue_volume(const Call& call, const VolumeQuery& query) {
     const auto id = TRY(issue_in_path(call));
     const auto after = TRY(since(call, query.hours));
     return List<signal::VolumePoint>{TRY(call.services.signal.issues.volume(call.caller, id, after)), {}};
@@ -264,7 +264,7 @@ Result<One<signal::ForgeIssueDraft>> get_forge_issue_draft(const Call& call) {
     return One<signal::ForgeIssueDraft>{TRY(call.services.signal.forge_issue_draft(call.caller, id))};
 }
 
-Result<One<signal::Issue>> link_forge_issue(const Call& call, const signal::ForgeIssueWish& body) {
+Result<One<signal::Issue>> link_forge_issue(const Call& call, const signal::ForgeIssueRequest& body) {
     const auto id = TRY(issue_in_path(call));
     return One<signal::Issue>{TRY(call.services.signal.link_forge_issue(call.caller, id, body))};
 }

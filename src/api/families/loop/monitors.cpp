@@ -24,13 +24,13 @@ struct ListMonitors {
     };
 };
 
-struct AskMonitorChart {
+struct MonitorChartQuery {
     static constexpr bool is_query = true;
     std::optional<Time> from;
     std::optional<Time> to;
     static constexpr std::tuple fields{
-        Field{"from", &AskMonitorChart::from, "Start time; a week before `to` if not given."},
-        Field{"to", &AskMonitorChart::to, "End time; now if not given."},
+        Field{"from", &MonitorChartQuery::from, "Start time; a week before `to` if not given."},
+        Field{"to", &MonitorChartQuery::to, "End time; now if not given."},
     };
 };
 
@@ -65,7 +65,7 @@ Result<List<monitor::Monitor>> list_monitors(const Call& call, const ListMonitor
     return call.services.monitors.list(call.caller, space, filter, TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<One<monitor::Monitor>> create_monitor(const Call& call, const InSpace& query, const monitor::MonitorWish& body) {
+Result<One<monitor::Monitor>> create_monitor(const Call& call, const InSpace& query, const monitor::NewMonitor& body) {
     const auto space = TRY(space_of(call, query.space));
     return One<monitor::Monitor>{TRY(call.services.monitors.create(call.caller, space, body))};
 }
@@ -91,14 +91,14 @@ Result<List<monitor::MonitorEvent>> list_monitor_history(const Call& call, const
                                           TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<One<monitor::Chart>> get_monitor_chart(const Call& call, const AskMonitorChart& query) {
+Result<One<monitor::Chart>> get_monitor_chart(const Call& call, const MonitorChartQuery& query) {
     const Time to = query.to.value_or(call.services.clock.now());
     const auto id = TRY(monitor_in_path(call));
     return One<monitor::Chart>{
         TRY(call.services.monitors.chart(call.caller, id, query.from.value_or(to - usual_range), to))};
 }
 
-Result<One<monitor::Monitor>> mute_monitor(const Call& call, const monitor::MuteWish& body) {
+Result<One<monitor::Monitor>> mute_monitor(const Call& call, const monitor::MuteRequest& body) {
     const auto id = TRY(monitor_in_path(call));
     return One<monitor::Monitor>{TRY(call.services.monitors.mute(call.caller, id, body))};
 }

@@ -53,10 +53,10 @@ struct ListRunEgress {
     };
 };
 
-struct SayToRun {
+struct SendMessage {
     std::string text;
     static constexpr std::tuple fields{
-        Field{"text", &SayToRun::text, "The follow-up; at most 100,000 characters."},
+        Field{"text", &SendMessage::text, "The follow-up; at most 100,000 characters."},
     };
 };
 
@@ -152,9 +152,9 @@ Result<List<run::EgressRow>> list_run_egress(const Call& call, const ListRunEgre
     return List<run::EgressRow>{TRY(services.egress.after(run.id, query.after.value_or(0), limit)), {}};
 }
 
-Result<One<run::Run>> say_to_run(const Call& call, const SayToRun& body) {
+Result<One<run::Run>> send_message(const Call& call, const SendMessage& body) {
     const auto id = TRY(run_in_path(call));
-    return One<run::Run>{TRY(call.services.run.runs.say(call.caller, id, body.text))};
+    return One<run::Run>{TRY(call.services.run.runs.send_message(call.caller, id, body.text))};
 }
 
 Result<One<run::Run>> interrupt_run(const Call& call) {
@@ -195,8 +195,8 @@ const Route runs_table[] = {
     route<get_run_event>("GET", "/v1/runs/{run}/events/{seq}", need(run_read), "One event with its full text."),
     route<list_run_egress>("GET", "/v1/runs/{run}/egress", need(run_read),
                            "Requests that the run tried to send, and their outcome."),
-    route<say_to_run>("POST", "/v1/runs/{run}/messages", need(run_start),
-                      "Send a follow-up; resumes a finished session."),
+    route<send_message>("POST", "/v1/runs/{run}/messages", need(run_start),
+                        "Send a follow-up; resumes a finished session."),
     route<interrupt_run>("POST", "/v1/runs/{run}/interrupt", need(run_start),
                          "Interrupt the running turn; the session continues."),
     route<cancel_run>("POST", "/v1/runs/{run}/cancel", need(run_start), "Cancel a run."),

@@ -191,7 +191,7 @@ Result<One<PasswordResetLink>> create_password_reset(const Call& call) {
 }
 
 Result<One<access::InviteInfo>> show_invite(const Call& call) {
-    return One<access::InviteInfo>{TRY(call.access().invites.look(call.at("token")))};
+    return One<access::InviteInfo>{TRY(call.access().invites.find(call.at("token")))};
 }
 
 Result<One<Me>> accept_invite(const Call& call, const AcceptInvite& body) {

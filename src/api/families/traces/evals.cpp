@@ -57,25 +57,25 @@ struct ListEvalViews {
     };
 };
 
-struct AskEvalHistory {
+struct EvalHistoryQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<telemetry::EvalTarget> target;
     std::optional<std::string> target_id;
     static constexpr std::tuple fields{
-        Field{"space", &AskEvalHistory::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"target", &AskEvalHistory::target, "span (if not given), trace or chat_session."},
-        Field{"target_id", &AskEvalHistory::target_id, "Id of the target."},
+        Field{"space", &EvalHistoryQuery::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"target", &EvalHistoryQuery::target, "span (if not given), trace or chat_session."},
+        Field{"target_id", &EvalHistoryQuery::target_id, "Id of the target."},
     };
 };
 
-struct HowToWriteEvals {
+struct WriteEvalsOptions {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<bool> brief;
     static constexpr std::tuple fields{
-        Field{"space", &HowToWriteEvals::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"brief", &HowToWriteEvals::brief, "Return only the ids; always the case above 1000 evals."},
+        Field{"space", &WriteEvalsOptions::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"brief", &WriteEvalsOptions::brief, "Return only the ids; always the case above 1000 evals."},
     };
 };
 
@@ -167,7 +167,7 @@ telemetry::Eval eval_of(const NewEval& wanted, const access::Project& project, c
 
 } // namespace
 
-Result<net::Response> write_evals(const Call& call, const HowToWriteEvals& query, const WriteEvals& body) {
+Result<net::Response> write_evals(const Call& call, const WriteEvalsOptions& query, const WriteEvals& body) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::eval_write));
     if (body.data.empty() || body.data.size() > most_evals)
         return invalid("data must hold 1 to " + std::to_string(most_evals) + " evals");
@@ -216,7 +216,7 @@ Result<List<EvalNameView>> list_eval_names(const Call& call, const InSpace& quer
     return list;
 }
 
-Result<List<EvalView>> get_eval_history(const Call& call, const AskEvalHistory& query) {
+Result<List<EvalView>> get_eval_history(const Call& call, const EvalHistoryQuery& query) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
     TRY(call.services.spans.store());
     List<EvalView> list;

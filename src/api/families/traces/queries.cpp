@@ -12,7 +12,7 @@ namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
 
-struct AskSeries : SpanRange {
+struct SeriesQuery : SpanRange {
     std::optional<std::string> metrics;
     std::optional<std::string> bucket;
     std::optional<std::string> group_by;
@@ -23,37 +23,37 @@ struct AskSeries : SpanRange {
     static constexpr auto fields = std::tuple_cat(
         span_range_fields(),
         std::tuple{
-            Field{"metrics", &AskSeries::metrics,
+            Field{"metrics", &SeriesQuery::metrics,
                   "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, "
                   "traces, eval_rate, eval_score; several, separated by commas; count if not given."},
-            Field{"bucket", &AskSeries::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one bucket."},
-            Field{"group_by", &AskSeries::group_by, "A filter field like model, or attributes[\"key\"]."},
-            Field{"groups", &AskSeries::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
-            Field{"eval_name", &AskSeries::eval_name, "For eval_rate and eval_score."},
-            Field{"eval_label", &AskSeries::eval_label, "eval_rate: the share of this label."},
+            Field{"bucket", &SeriesQuery::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one bucket."},
+            Field{"group_by", &SeriesQuery::group_by, "A filter field like model, or attributes[\"key\"]."},
+            Field{"groups", &SeriesQuery::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
+            Field{"eval_name", &SeriesQuery::eval_name, "For eval_rate and eval_score."},
+            Field{"eval_label", &SeriesQuery::eval_label, "eval_rate: the share of this label."},
             Field{
-                "eval_target", &AskSeries::eval_target,
+                "eval_target", &SeriesQuery::eval_target,
                 "Target of the eval: span (if not given), trace or chat_session; each target counts once in a bucket."},
         });
 };
 
-struct AskFacets : SpanRange {
+struct FacetsQuery : SpanRange {
     std::optional<std::string> field;
     std::optional<int64_t> limit;
     static constexpr auto fields = std::tuple_cat(
-        span_range_fields(),
-        std::tuple{
-            Field{"field", &AskFacets::field, "A filter field like model, or attributes[\"key\"]; name if not given."},
-            Field{"limit", &AskFacets::limit, "Number of values, 1 to 1000; 100 if not given."},
-        });
+        span_range_fields(), std::tuple{
+                                 Field{"field", &FacetsQuery::field,
+                                       "A filter field like model, or attributes[\"key\"]; name if not given."},
+                                 Field{"limit", &FacetsQuery::limit, "Number of values, 1 to 1000; 100 if not given."},
+                             });
 };
 
-struct AskAttributeKeys : SpanRange {
+struct AttributeKeysQuery : SpanRange {
     std::optional<int64_t> limit;
     static constexpr auto fields =
         std::tuple_cat(span_range_fields(),
                        std::tuple{
-                           Field{"limit", &AskAttributeKeys::limit, "Number of keys, 1 to 1000; 100 if not given."},
+                           Field{"limit", &AttributeKeysQuery::limit, "Number of keys, 1 to 1000; 100 if not given."},
                        });
 };
 
@@ -77,7 +77,7 @@ struct RunSql {
     };
 };
 
-struct AskComparison {
+struct ComparisonQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> filter;
@@ -88,20 +88,20 @@ struct AskComparison {
     std::optional<std::string> group_by;
     std::optional<int64_t> groups;
     static constexpr std::tuple fields{
-        Field{"space", &AskComparison::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"filter", &AskComparison::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
-        Field{"after", &AskComparison::after, "Start of the window; a day before its end if not given."},
-        Field{"before", &AskComparison::before, "End of the window; now if not given."},
-        Field{"baseline_after", &AskComparison::baseline_after,
+        Field{"space", &ComparisonQuery::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"filter", &ComparisonQuery::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
+        Field{"after", &ComparisonQuery::after, "Start of the window; a day before its end if not given."},
+        Field{"before", &ComparisonQuery::before, "End of the window; now if not given."},
+        Field{"baseline_after", &ComparisonQuery::baseline_after,
               "Start of the window to compare with; as long as the other window if not given."},
-        Field{"baseline_before", &AskComparison::baseline_before,
+        Field{"baseline_before", &ComparisonQuery::baseline_before,
               "End of the window to compare with; the start of the other window if not given."},
-        Field{"group_by", &AskComparison::group_by, "A filter field like model or name, or attributes[\"key\"]."},
-        Field{"groups", &AskComparison::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
+        Field{"group_by", &ComparisonQuery::group_by, "A filter field like model or name, or attributes[\"key\"]."},
+        Field{"groups", &ComparisonQuery::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
     };
 };
 
-struct AskSearch {
+struct SearchQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> text;
@@ -111,15 +111,15 @@ struct AskSearch {
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
-        Field{"space", &AskSearch::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"text", &AskSearch::text, "Words in the input or the output; * at an end matches inside words."},
-        Field{"filter", &AskSearch::filter,
+        Field{"space", &SearchQuery::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"text", &SearchQuery::text, "Words in the input or the output; * at an end matches inside words."},
+        Field{"filter", &SearchQuery::filter,
               "Only spans that also match this filter; GET /v1/filter_fields lists fields."},
-        Field{"after", &AskSearch::after, "Started at or after this time."},
-        Field{"before", &AskSearch::before, "Started before this time."},
-        Field{"limit", &AskSearch::limit,
+        Field{"after", &SearchQuery::after, "Started at or after this time."},
+        Field{"before", &SearchQuery::before, "Started before this time."},
+        Field{"limit", &SearchQuery::limit,
               "Rows in one response, 1 to 1000; 100 if not given. Large spans can make a page shorter."},
-        Field{"cursor", &AskSearch::cursor, "next_cursor of the previous response."},
+        Field{"cursor", &SearchQuery::cursor, "next_cursor of the previous response."},
     };
 };
 
@@ -302,7 +302,7 @@ std::string_view content_type_of(SqlFormat format) {
 
 } // namespace
 
-Result<One<SpanSeries>> get_series(const Call& call, const AskSeries& query) {
+Result<One<SpanSeries>> get_series(const Call& call, const SeriesQuery& query) {
     telemetry::Series request;
     request.scope = TRY(scope_of(call, query));
     SpanSeries series;
@@ -332,7 +332,7 @@ Result<One<SpanSeries>> get_series(const Call& call, const AskSeries& query) {
     return One<SpanSeries>{std::move(series)};
 }
 
-Result<List<FacetValue>> get_facets(const Call& call, const AskFacets& query) {
+Result<List<FacetValue>> get_facets(const Call& call, const FacetsQuery& query) {
     const auto scope = TRY(scope_of(call, query));
     const size_t limit = TRY(limit_of(query.limit));
     List<FacetValue> list;
@@ -342,7 +342,7 @@ Result<List<FacetValue>> get_facets(const Call& call, const AskFacets& query) {
     return list;
 }
 
-Result<List<AttributeKeyCount>> get_attribute_keys(const Call& call, const AskAttributeKeys& query) {
+Result<List<AttributeKeyCount>> get_attribute_keys(const Call& call, const AttributeKeysQuery& query) {
     const auto scope = TRY(scope_of(call, query));
     const size_t limit = TRY(limit_of(query.limit));
     List<AttributeKeyCount> list;
@@ -410,7 +410,7 @@ GroupChange change_of(const telemetry::Change& change) {
 }
 
 // What is left out of the four times follows from the others.
-ComparisonView windows_of(const AskComparison& query, Time now) {
+ComparisonView windows_of(const ComparisonQuery& query, Time now) {
     ComparisonView view;
     view.before = query.before.value_or(now);
     view.after = query.after.value_or(view.before - usual_window);
@@ -443,7 +443,7 @@ std::string snippet_of(std::string_view text, std::string_view wanted) {
     return std::string(truncate_utf8(text.substr(begin), snippet_bytes));
 }
 
-std::string filter_of(const AskSearch& query) {
+std::string filter_of(const SearchQuery& query) {
     std::string quoted;
     for (const char letter : *query.text) {
         if (letter == '"' || letter == '\\') quoted += '\\';
@@ -456,7 +456,7 @@ std::string filter_of(const AskSearch& query) {
 
 } // namespace
 
-Result<One<ComparisonView>> get_comparison(const Call& call, const AskComparison& query) {
+Result<One<ComparisonView>> get_comparison(const Call& call, const ComparisonQuery& query) {
     ComparisonView view = windows_of(query, call.services.clock.now());
     telemetry::CompareWindows request;
     request.scope = TRY(scope_of(call, query));
@@ -474,7 +474,7 @@ Result<One<ComparisonView>> get_comparison(const Call& call, const AskComparison
     return One<ComparisonView>{std::move(view)};
 }
 
-Result<List<SearchHit>> search_spans(const Call& call, const AskSearch& query) {
+Result<List<SearchHit>> search_spans(const Call& call, const SearchQuery& query) {
     telemetry::ListSpans request;
     request.scope = TRY(scope_of(call, query));
     const auto page = TRY(page_of(query.limit, query.cursor));
