@@ -27,7 +27,7 @@ constexpr size_t stack_bytes = 256 << 10;
 #endif
 constexpr auto breath = std::chrono::milliseconds(50); // when descriptors have run out
 
-enum class Door { proxy, gateway };
+enum class ListenerKind { proxy, gateway };
 
 } // namespace
 
@@ -35,13 +35,13 @@ struct Broker::State {
     // One listening socket.
     struct Listener {
         Fd socket;
-        Door door;
-        std::shared_ptr<AttachedRun> session; // shared: connections keep it beyond detach
+        ListenerKind kind;
+        std::shared_ptr<AttachedRun> attached; // shared: connections keep it beyond detach
     };
     struct Work {
         State& state;
-        std::shared_ptr<AttachedRun> session;
-        Door door;
+        std::shared_ptr<AttachedRun> attached;
+        ListenerKind kind;
         Fd socket;
     };
 
@@ -53,7 +53,7 @@ struct Broker::State {
 
     void accept_all();
     void accept_from(const std::shared_ptr<Listener>& listener);
-    void start_connection(const std::shared_ptr<AttachedRun>& session, Door door, Fd socket);
+    void start_connection(const std::shared_ptr<AttachedRun>& attached, ListenerKind kind, Fd socket);
     static void* run_connection(void* work);
     Result<> watch(uint64_t key, int descriptor);
 
@@ -66,7 +66,7 @@ struct Broker::State {
 
     Mutex mutex;
     Condition changed;
-    std::map<std::string, std::shared_ptr<AttachedRun>> sessions GUARDED_BY(mutex);
+    std::map<std::string, std::shared_ptr<AttachedRun>> runs GUARDED_BY(mutex);
     std::map<uint64_t, std::shared_ptr<Listener>> listeners GUARDED_BY(mutex); // shared: accepts without the lock
     uint64_t next_key GUARDED_BY(mutex) = 1;
     int64_t live GUARDED_BY(mutex) = 0;
@@ -104,18 +104,18 @@ void Broker::State::accept_from(const std::shared_ptr<Listener>& listener) {
         return;
     }
     if (!accepted.value().descriptor.is_open()) return;
-    start_connection(listener->session, listener->door, std::move(accepted.value().descriptor));
+    start_connection(listener->attached, listener->kind, std::move(accepted.value().descriptor));
 }
 
-void Broker::State::start_connection(const std::shared_ptr<AttachedRun>& session, Door door, Fd socket) {
+void Broker::State::start_connection(const std::shared_ptr<AttachedRun>& attached, ListenerKind kind, Fd socket) {
     {
         const Lock lock(mutex);
         // Above the limit the connection is closed immediately: a response would need a thread.
-        if (live >= options.connections || session->m_connections >= session->caps().connections) return;
+        if (live >= options.connections || attached->m_connections >= attached->caps().connections) return;
         ++live;
-        ++session->m_connections;
+        ++attached->m_connections;
     }
-    auto work = std::make_unique<Work>(Work{*this, session, door, std::move(socket)});
+    auto work = std::make_unique<Work>(Work{*this, attached, kind, std::move(socket)});
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, stack_bytes);
@@ -127,8 +127,8 @@ void Broker::State::start_connection(const std::shared_ptr<AttachedRun>& session
         (void)work.release(); // the thread's now
         return;
     }
-    log(Level::warning, "broker cannot start a thread", {{"run", session->run_id()}, {"error", failed}});
-    --session->m_connections;
+    log(Level::warning, "broker cannot start a thread", {{"run", attached->run_id()}, {"error", failed}});
+    --attached->m_connections;
     const Lock lock(mutex);
     --live;
 }
@@ -138,19 +138,19 @@ void* Broker::State::run_connection(void* argument) {
     State& state = work->state;
     try {
         const int descriptor = work->socket.get();
-        Channel client(net::Socket(std::move(work->socket)), work->session->cancel());
+        Channel client(net::Socket(std::move(work->socket)), work->attached->cancel());
         {
-            const LiveSockets::Entry entry(work->session->live_sockets(), descriptor);
-            if (work->door == Door::proxy)
-                serve_proxy(*work->session, client);
+            const LiveSockets::Entry entry(work->attached->live_sockets(), descriptor);
+            if (work->kind == ListenerKind::proxy)
+                serve_proxy(*work->attached, client);
             else if (state.gateway != nullptr)
-                state.gateway->serve(*work->session, client);
+                state.gateway->serve(*work->attached, client);
         }
         client.close();
     } catch (const std::exception& error) {
-        log(Level::error, "broker connection failed", {{"run", work->session->run_id()}, {"error", error.what()}});
+        log(Level::error, "broker connection failed", {{"run", work->attached->run_id()}, {"error", error.what()}});
     }
-    --work->session->m_connections;
+    --work->attached->m_connections;
     work.reset();
     const Lock lock(state.mutex);
     --state.live;
@@ -177,7 +177,7 @@ Broker::~Broker() {
     std::vector<std::string> runs;
     {
         const Lock lock(m_state->mutex);
-        for (const auto& [run_id, session] : m_state->sessions) runs.push_back(run_id);
+        for (const auto& [run_id, attached] : m_state->runs) runs.push_back(run_id);
     }
     for (const std::string& run_id : runs) remove(run_id, false);
     const Lock lock(m_state->mutex);
@@ -191,42 +191,44 @@ Result<std::shared_ptr<AttachedRun>> Broker::attach(RunAccess access, Listeners 
         if (host.is_open_to(access.grant)) access.private_hosts.push_back(host.place);
     if (!access.seed) access.seed = std::make_shared<const crypto::SecretBytes>(crypto::random_secret(32));
     auto authority = TRY(Authority::create(access.run_id, *access.seed, m_state->clock.now()));
-    const std::shared_ptr<AttachedRun> session(
+    const std::shared_ptr<AttachedRun> attached(
         new AttachedRun(access, std::move(policy), std::move(authority), m_state->dialer, m_state->clock));
     const Lock lock(m_state->mutex);
     if (m_state->stop.fired()) return unavailable("the broker is stopping");
-    if (m_state->sessions.contains(access.run_id)) return conflict("run " + access.run_id + " is attached already");
-    for (auto [socket, door] : {std::pair{&listeners.proxy, Door::proxy}, {&listeners.gateway, Door::gateway}}) {
+    if (m_state->runs.contains(access.run_id)) return conflict("run " + access.run_id + " is attached already");
+    for (auto [socket, kind] :
+         {std::pair{&listeners.proxy, ListenerKind::proxy}, {&listeners.gateway, ListenerKind::gateway}}) {
         if (!socket->is_open()) continue;
         ::fcntl(socket->get(), F_SETFL, ::fcntl(socket->get(), F_GETFL) | O_NONBLOCK);
         const uint64_t key = m_state->next_key++;
         const int descriptor = socket->get();
-        m_state->listeners[key] = std::make_shared<State::Listener>(State::Listener{std::move(*socket), door, session});
+        m_state->listeners[key] =
+            std::make_shared<State::Listener>(State::Listener{std::move(*socket), kind, attached});
         if (auto watched = m_state->watch(key, descriptor); !watched.ok()) {
-            std::erase_if(m_state->listeners, [&](const auto& entry) { return entry.second->session == session; });
+            std::erase_if(m_state->listeners, [&](const auto& entry) { return entry.second->attached == attached; });
             return watched.error();
         }
     }
-    m_state->sessions[access.run_id] = session;
-    return session;
+    m_state->runs[access.run_id] = attached;
+    return attached;
 }
 
 Result<> Broker::update(const RunAccess& access) {
     // Compiled first: a bad policy changes nothing.
     const auto policy = TRY(Policy::compile(access.mode, access.grant, access.rules, access.forges));
-    std::shared_ptr<AttachedRun> session;
+    std::shared_ptr<AttachedRun> attached;
     {
         const Lock lock(m_state->mutex);
-        const auto found = m_state->sessions.find(access.run_id);
-        if (found == m_state->sessions.end()) return not_found("run " + access.run_id);
-        session = found->second;
+        const auto found = m_state->runs.find(access.run_id);
+        if (found == m_state->runs.end()) return not_found("run " + access.run_id);
+        attached = found->second;
     }
     {
-        const Lock lock(session->m_mutex);
-        session->m_policy = policy;
-        session->m_caps = access.caps;
+        const Lock lock(attached->m_mutex);
+        attached->m_policy = policy;
+        attached->m_caps = access.caps;
     }
-    session->m_live_sockets.cut_if([&](const HostPort& target) { return !policy->decide_connect(target).allowed; });
+    attached->m_live_sockets.cut_if([&](const HostPort& target) { return !policy->decide_connect(target).allowed; });
     return {};
 }
 
@@ -235,16 +237,16 @@ void Broker::detach(const std::string& run_id) {
 }
 
 void Broker::remove(const std::string& run_id, bool run_has_ended) {
-    std::shared_ptr<AttachedRun> session;
+    std::shared_ptr<AttachedRun> attached;
     std::vector<std::shared_ptr<State::Listener>> closing;
     {
         const Lock lock(m_state->mutex);
-        const auto found = m_state->sessions.find(run_id);
-        if (found == m_state->sessions.end()) return;
-        session = std::move(found->second);
-        m_state->sessions.erase(found);
+        const auto found = m_state->runs.find(run_id);
+        if (found == m_state->runs.end()) return;
+        attached = std::move(found->second);
+        m_state->runs.erase(found);
         for (auto entry = m_state->listeners.begin(); entry != m_state->listeners.end();) {
-            if (entry->second->session == session) {
+            if (entry->second->attached == attached) {
                 ::epoll_ctl(m_state->epoll.get(), EPOLL_CTL_DEL, entry->second->socket.get(), nullptr);
                 closing.push_back(std::move(entry->second));
                 entry = m_state->listeners.erase(entry);
@@ -253,8 +255,8 @@ void Broker::remove(const std::string& run_id, bool run_has_ended) {
             }
         }
     }
-    session->m_cancel.fire();
-    session->m_live_sockets.cut_all();
+    attached->m_cancel.fire();
+    attached->m_live_sockets.cut_all();
     // The shim keeps copies of the listeners: closing ours would leave them open for connections that are never served.
     if (!run_has_ended) return;
     for (const auto& listener : closing) ::shutdown(listener->socket.get(), SHUT_RDWR);

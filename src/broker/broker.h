@@ -66,6 +66,6 @@ struct SandboxEnvironment {
     std::vector<std::string> exposed; // variables that hold a real secret because their exposure is `env`
 };
 // Opens the secrets; errors when one cannot be opened.
-Result<SandboxEnvironment> sandbox_environment(AttachedRun& session);
+Result<SandboxEnvironment> sandbox_environment(AttachedRun& attached);
 
 } // namespace hone::broker

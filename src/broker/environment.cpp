@@ -30,8 +30,8 @@ void add_proxy(SandboxEnvironment& environment) {
     environment.variables.emplace_back("HONE_GATEWAY_URL", gateway_url);
 }
 
-Result<> add_trust(AttachedRun& session, SandboxEnvironment& environment) {
-    const std::string bundle = session.authority().certificate() + system_authorities();
+Result<> add_trust(AttachedRun& attached, SandboxEnvironment& environment) {
+    const std::string bundle = attached.authority().certificate() + system_authorities();
     for (const char* name : bundle_variables) environment.variables.emplace_back(name, bundle_path);
     environment.ca_bundle_content = bundle;
     environment.files.push_back({std::string(bundle_path), bundle});
@@ -49,11 +49,11 @@ Result<> add_trust(AttachedRun& session, SandboxEnvironment& environment) {
 
 } // namespace
 
-Result<SandboxEnvironment> sandbox_environment(AttachedRun& session) {
+Result<SandboxEnvironment> sandbox_environment(AttachedRun& attached) {
     SandboxEnvironment environment;
     add_proxy(environment);
-    TRY(add_trust(session, environment));
-    const auto policy = session.policy();
+    TRY(add_trust(attached, environment));
+    const auto policy = attached.policy();
     for (const auto& [name, value] : policy->grant().plain) environment.variables.emplace_back(name, value);
     std::string last;
     for (const skill::Credential& credential : policy->grant().credentials) {
@@ -61,10 +61,10 @@ Result<SandboxEnvironment> sandbox_environment(AttachedRun& session) {
         if (credential.variable.empty() || credential.variable == last) continue;
         last = credential.variable;
         if (credential.brokered) {
-            environment.variables.emplace_back(credential.variable, TRY(session.placeholders().of(credential)));
+            environment.variables.emplace_back(credential.variable, TRY(attached.placeholders().of(credential)));
             continue;
         }
-        const crypto::SecretBytes secret = TRY(session.open_secret(credential.secret_id));
+        const crypto::SecretBytes secret = TRY(attached.open_secret(credential.secret_id));
         environment.variables.emplace_back(credential.variable, secret.reveal());
         environment.exposed.push_back(credential.variable);
     }

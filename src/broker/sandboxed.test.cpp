@@ -71,8 +71,8 @@ struct Sandboxed : World {
         REQUIRE_MESSAGE(started.ok(), (started.ok() ? "" : started.error().message));
         box = std::move(started).value();
         auto listeners = box->listeners().value();
-        session = broker->attach(access, {std::move(listeners.at(0)), std::move(listeners.at(1))}).value();
-        const SandboxEnvironment told = sandbox_environment(*session).value();
+        attached_run = broker->attach(access, {std::move(listeners.at(0)), std::move(listeners.at(1))}).value();
+        const SandboxEnvironment told = sandbox_environment(*attached_run).value();
         for (const auto& [name, value] : told.variables) environment[name] = value;
         environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";
         environment["HOME"] = "/home/worker";

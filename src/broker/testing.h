@@ -222,7 +222,7 @@ struct World {
         std::make_shared<TestSecrets>(std::map<std::string, std::string>{{"sec_api", std::string(canary)}});
     std::unique_ptr<Broker> broker;
     RunAccess access;
-    std::shared_ptr<AttachedRun> session;
+    std::shared_ptr<AttachedRun> attached_run;
     std::string proxy; // address of the listener
     std::string ca_file = authority.directory() + "/run-ca.pem";
 
@@ -254,10 +254,11 @@ struct World {
         proxy = bound.value().address;
         auto attached = broker->attach(access, {std::move(bound.value().descriptor), {}});
         REQUIRE_MESSAGE(attached.ok(), (attached.ok() ? "" : attached.error().message));
-        session = attached.value();
-        REQUIRE(write_file(ca_file, session->authority().certificate() + read_file(authority.ca_file()).value()).ok());
+        attached_run = attached.value();
+        REQUIRE(
+            write_file(ca_file, attached_run->authority().certificate() + read_file(authority.ca_file()).value()).ok());
     }
-    std::string placeholder() { return session->placeholders().of(access.grant.credentials.at(0)).value(); }
+    std::string placeholder() { return attached_run->placeholders().of(access.grant.credentials.at(0)).value(); }
 };
 
 // A client inside a tunnel.

@@ -187,7 +187,7 @@ private:
 class GatewayHandler {
 public:
     virtual ~GatewayHandler() = default;
-    virtual void serve(AttachedRun& session, Channel& client) = 0;
+    virtual void serve(AttachedRun& attached, Channel& client) = 0;
 };
 
 } // namespace hone::broker

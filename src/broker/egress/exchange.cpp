@@ -15,14 +15,14 @@ constexpr size_t most_waiting = 128 << 10; // bytes that wait for a slow side
 
 class Exchange {
 public:
-    Exchange(AttachedRun& session, Channel& client, Channel& upstream, const RequestHead& request,
+    Exchange(AttachedRun& attached, Channel& client, Channel& upstream, const RequestHead& request,
              const ExchangeOptions& options)
-        : m_session(session),
+        : m_attached(attached),
           m_client(client),
           m_upstream(upstream),
           m_request(request),
           m_options(options),
-          m_caps(session.caps()),
+          m_caps(attached.caps()),
           m_request_body(request.framing, request.length),
           m_request_done(request.framing == Framing::none) {}
 
@@ -42,7 +42,7 @@ private:
         TRY(std::move(written));
         while (!m_response_done || !m_down.empty()) {
             if (TRY(move_some())) {
-                if (m_session.cancel().fired()) return conflict("the run has ended");
+                if (m_attached.cancel().fired()) return conflict("the run has ended");
             } else {
                 TRY(wait());
             }
@@ -68,7 +68,7 @@ private:
         if (wants_response()) polled[1].events |= POLLIN;
         if (!m_up.empty()) polled[1].events |= POLLOUT;
         if (polled[1].events == 0) polled[1].fd = -1;
-        TRY(wait_any(polled, m_session.cancel(), Deadline::after(m_caps.idle_timeout)));
+        TRY(wait_any(polled, m_attached.cancel(), Deadline::after(m_caps.idle_timeout)));
         // No client waits for the response; without this a silent upstream would hold the thread until it sends.
         if (polled[0].events == 0 && (polled[0].revents & (POLLHUP | POLLERR)) != 0)
             return unavailable("the client closed the connection");
@@ -80,7 +80,7 @@ private:
         const net::IoStep step = m_client.try_write(m_down);
         if (step.state == net::Io::done) {
             m_down.erase(0, step.bytes);
-            m_result.answered = true;
+            m_result.responded = true;
             return true;
         }
         if (step.state == net::Io::want_read || step.state == net::Io::want_write) return false;
@@ -122,7 +122,7 @@ private:
         if (used < bytes.size()) m_client.buffer().insert(0, bytes.substr(used));
         m_result.sent += static_cast<int64_t>(content.size());
         if (m_result.sent > m_caps.request_bytes) return too_large("the request is larger than the run may send");
-        TRY(m_session.count_bytes(static_cast<int64_t>(bytes.size())));
+        TRY(m_attached.count_bytes(static_cast<int64_t>(bytes.size())));
         return true;
     }
 
@@ -135,7 +135,7 @@ private:
             return true;
         }
         const std::string_view bytes(piece.data(), step.bytes);
-        TRY(m_session.count_bytes(static_cast<int64_t>(bytes.size())));
+        TRY(m_attached.count_bytes(static_cast<int64_t>(bytes.size())));
         if (m_head_done)
             TRY(take_content(bytes));
         else
@@ -145,7 +145,7 @@ private:
 
     Result<> end_response(bool proper) {
         if (!m_head_done) return unavailable("the server closed the connection without a response");
-        const bool cut = m_session.cancel().fired() || (m_options.was_cut && m_options.was_cut());
+        const bool cut = m_attached.cancel().fired() || (m_options.was_cut && m_options.was_cut());
         if (!proper || cut || !m_response_body.finish_at_end()) {
             flush_held(false);
             drain_down();
@@ -158,7 +158,7 @@ private:
 
     // The received part of an interrupted response is still sent to the client.
     void drain_down() {
-        m_result.answered |= !m_down.empty(); // also when only a part of it gets through
+        m_result.responded |= !m_down.empty(); // also when only a part of it gets through
         static_cast<void>(m_client.write(m_down, Deadline::after(std::chrono::seconds(5))));
         m_down.clear();
     }
@@ -253,7 +253,7 @@ private:
         frame(m_down_framing, rest, last, m_down);
     }
 
-    AttachedRun& m_session;
+    AttachedRun& m_attached;
     Channel& m_client;
     Channel& m_upstream;
     const RequestHead& m_request;
@@ -281,9 +281,9 @@ private:
 
 } // namespace
 
-ExchangeResult run_exchange(AttachedRun& session, Channel& client, Channel& upstream, const RequestHead& request,
+ExchangeResult run_exchange(AttachedRun& attached, Channel& client, Channel& upstream, const RequestHead& request,
                             const ExchangeOptions& options) {
-    return Exchange(session, client, upstream, request, options).run();
+    return Exchange(attached, client, upstream, request, options).run();
 }
 
 } // namespace hone::broker

@@ -17,8 +17,8 @@ struct ExchangeResult {
     int64_t received = 0;
     bool client_reusable = false;
     bool upstream_reusable = false;
-    bool answered = false; // bytes of a response were sent to the client
-    Error error{};         // message empty: none
+    bool responded = false; // bytes of a response were sent to the client
+    Error error{};          // message empty: none
 };
 
 struct ExchangeOptions {
@@ -30,7 +30,7 @@ struct ExchangeOptions {
 };
 
 // `request` is rewritten already; its head's bytes are wiped after they were sent.
-ExchangeResult run_exchange(AttachedRun& session, Channel& client, Channel& upstream, const RequestHead& request,
+ExchangeResult run_exchange(AttachedRun& attached, Channel& client, Channel& upstream, const RequestHead& request,
                             const ExchangeOptions& options);
 
 } // namespace hone::broker

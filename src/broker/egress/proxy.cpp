@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto head_timeout = std::chrono::seconds(60); // also how long a kept connection waits for its next request
 constexpr auto hello_timeout = std::chrono::seconds(15);
-constexpr auto answer_timeout = std::chrono::seconds(10);
+constexpr auto response_timeout = std::chrono::seconds(10);
 
 bool same_place(const HostPort& header, const HostPort& target, uint16_t default_port) {
     return header.host == target.host && (header.port == 0 ? default_port : header.port) == target.port;
@@ -28,10 +28,10 @@ std::string explain(const Decision& decision) {
 
 class Connection {
 public:
-    Connection(AttachedRun& session, Channel& client) : m_session(session), m_client(client) {}
+    Connection(AttachedRun& attached, Channel& client) : m_attached(attached), m_client(client) {}
 
     void serve() {
-        for (bool more = true; more && !m_session.cancel().fired();) {
+        for (bool more = true; more && !m_attached.cancel().fired();) {
             auto head = read_request(m_client, Deadline::after(head_timeout));
             if (!head.ok()) {
                 if (head.error().code == Code::invalid || head.error().code == Code::too_large) refuse(head.error());
@@ -47,14 +47,14 @@ private:
     // Sends a response of the proxy and ends the connection: the bytes that follow may not be a request.
     bool refuse(const Error& error) { return refuse(status_of(error), code_name(error.code), error.message); }
     bool refuse(int status, std::string_view code, std::string_view message) {
-        const Deadline deadline = Deadline::after(answer_timeout);
+        const Deadline deadline = Deadline::after(response_timeout);
         if (m_client.write(refusal(status, code, message), deadline).ok()) m_client.shut_down_writing();
         return false;
     }
 
     Decision decision(const RequestHead& request, const HostPort& target, bool tls, const Verdict& verdict) const {
-        return {m_session.clock().now(),
-                m_session.run_id(),
+        return {m_attached.clock().now(),
+                m_attached.run_id(),
                 verdict.allowed,
                 request.method,
                 target,
@@ -80,25 +80,25 @@ private:
         if (request.host && request.host->host != target.host)
             return refuse(421, "misdirected", "the Host header differs from the host of the request");
         if (!m_client.buffer().empty()) return refuse(400, "invalid", "bytes came before the tunnel was open");
-        const std::shared_ptr<const Policy> policy = m_session.policy();
+        const std::shared_ptr<const Policy> policy = m_attached.policy();
         const Verdict verdict = policy->decide_connect(target);
         Decision made = decision(request, target, true, verdict);
         // An intercepted tunnel is decided request by request; only its refusal is a decision.
         if (!verdict.allowed || !verdict.terminate)
-            if (const auto noted = m_session.decided(made); !noted.ok())
+            if (const auto noted = m_attached.decided(made); !noted.ok())
                 return refuse(503, "unavailable", noted_failed);
         if (!verdict.allowed) return refuse(403, "forbidden", explain(made));
         return verdict.terminate ? terminate(target) : tunnel(made);
     }
 
     bool confirm_tunnel() {
-        return m_client.write("HTTP/1.1 200 Connection established\r\n\r\n", Deadline::after(answer_timeout)).ok();
+        return m_client.write("HTTP/1.1 200 Connection established\r\n\r\n", Deadline::after(response_timeout)).ok();
     }
 
     // The server name in the TLS handshake must be the one in the CONNECT request.
     Result<> check_hello(const HostPort& target) {
         const ClientHello hello = TRY(peek_client_hello(m_client, Deadline::after(hello_timeout)));
-        if (hello.hides_its_name && m_session.policy()->mode() != EgressMode::open)
+        if (hello.hides_its_name && m_attached.policy()->mode() != EgressMode::open)
             return forbidden("the TLS client encrypts the name of the server");
         if (target.is_address ? hello.server_name.empty() : hello.server_name == target.host) return {};
         return forbidden("the TLS client names the server \"" + hello.server_name + "\", the tunnel is for " +
@@ -106,26 +106,26 @@ private:
     }
 
     bool tunnel(const Decision& made) {
-        const Duration start = m_session.clock().steady();
+        const Duration start = m_attached.clock().steady();
         Outcome outcome;
         const auto finish = [&](const Error& error) {
             outcome.error = error.message;
-            outcome.took = m_session.clock().steady() - start;
-            m_session.finished(made, outcome);
+            outcome.took = m_attached.clock().steady() - start;
+            m_attached.finished(made, outcome);
         };
-        auto dialed = m_session.dialer().dial(made.target, m_session.reach_of(made.target), m_session.cancel());
+        auto dialed = m_attached.dialer().dial(made.target, m_attached.reach_of(made.target), m_attached.cancel());
         if (!dialed.ok()) {
             finish(dialed.error());
             return refuse(dialed.error());
         }
         outcome.address = dialed.value().address;
         Channel upstream = std::move(dialed.value().channel);
-        const LiveSockets::Entry entry(m_session.live_sockets(), upstream.descriptor(), made.target);
+        const LiveSockets::Entry entry(m_attached.live_sockets(), upstream.descriptor(), made.target);
         TunnelBytes bytes;
         const auto run = [&]() -> Result<> {
             if (!confirm_tunnel()) return unavailable("the client closed the connection");
             TRY(check_hello(made.target));
-            return run_tunnel(m_session, m_client, upstream, bytes);
+            return run_tunnel(m_attached, m_client, upstream, bytes);
         };
         const auto ran = run();
         outcome.sent_bytes = bytes.sent;
@@ -136,7 +136,7 @@ private:
     }
 
     bool terminate(const HostPort& target) {
-        auto context = m_session.authority().context_for(target.host);
+        auto context = m_attached.authority().context_for(target.host);
         if (!context.ok()) return refuse(503, "unavailable", "no certificate could be made for this host");
         if (!confirm_tunnel()) return false;
         const auto shake = [&]() -> Result<> {
@@ -148,7 +148,7 @@ private:
             note_failed_tunnel(target, shaken.error());
             return false;
         }
-        for (bool more = true; more && !m_session.cancel().fired();) {
+        for (bool more = true; more && !m_attached.cancel().fired();) {
             auto head = read_request(m_client, Deadline::after(head_timeout));
             if (!head.ok()) {
                 if (head.error().code == Code::invalid || head.error().code == Code::too_large) refuse(head.error());
@@ -168,8 +168,8 @@ private:
 
     void note_failed_tunnel(const HostPort& target, const Error& error) {
         if (error.code == Code::conflict) return;
-        Decision made{m_session.clock().now(),
-                      m_session.run_id(),
+        Decision made{m_attached.clock().now(),
+                      m_attached.run_id(),
                       false,
                       "CONNECT",
                       target,
@@ -180,12 +180,12 @@ private:
                       {},
                       0};
         // The tunnel ends either way.
-        if (const auto noted = m_session.decided(made); !noted.ok()) return;
+        if (const auto noted = m_attached.decided(made); !noted.ok()) return;
     }
 
     // Decides about one request and forwards it; false when the connection must end.
     bool pass(RequestHead request, const HostPort& target, bool tls) {
-        const std::shared_ptr<const Policy> policy = m_session.policy();
+        const std::shared_ptr<const Policy> policy = m_attached.policy();
         const bool websocket = request.upgrade == "websocket" && request.method == "GET";
         const std::string_view path = request.path_without_query();
         const std::string_view query =
@@ -203,7 +203,7 @@ private:
                 made.reason = prepared.error().message;
             }
         }
-        const auto noted = m_session.decided(made);
+        const auto noted = m_attached.decided(made);
         const bool goes_on = noted.ok() && made.allowed && send(made, request, websocket, options);
         for (Header& header : request.headers) crypto::wipe(header.value);
         if (!noted.ok()) return refuse(503, "unavailable", noted_failed);
@@ -216,7 +216,7 @@ private:
                                              const HostPort& target, bool tls, ExchangeOptions& options) {
         const bool websocket = request.upgrade == "websocket" && request.method == "GET";
         if (request.framing == Framing::length &&
-            request.length > static_cast<uint64_t>(m_session.caps().request_bytes))
+            request.length > static_cast<uint64_t>(m_attached.caps().request_bytes))
             return too_large("the request is larger than the run may send");
         remove_hop_headers(request.headers);
         // The method that was allowed is the method that counts.
@@ -227,8 +227,8 @@ private:
         set_header(request.headers, "Host", target.header(tls ? 443 : 80));
         std::vector<std::string> names;
         if (verdict.brokered && tls) {
-            names = TRY(m_session.placeholders().apply(policy, verdict, request));
-            options.redactor = TRY(m_session.placeholders().redactor_for(policy, target));
+            names = TRY(m_attached.placeholders().apply(policy, verdict, request));
+            options.redactor = TRY(m_attached.placeholders().redactor_for(policy, target));
             // A secret must be seen whole and in the clear, or it cannot be blanked.
             set_header(request.headers, "Accept-Encoding", "identity");
             for (const char* name : {"range", "if-range", "sec-websocket-extensions"})
@@ -244,7 +244,7 @@ private:
                                    "searched for secrets");
             };
         } else {
-            TRY(m_session.placeholders().refuse_strays(request));
+            TRY(m_attached.placeholders().refuse_strays(request));
         }
         if (websocket) {
             request.headers.push_back({"Connection", "Upgrade"});
@@ -262,11 +262,11 @@ private:
         }
         hang_up();
         m_reused = false;
-        const Reach reach = m_session.reach_of(made.target);
-        Dialed dialed = made.tls ? TRY(m_session.dialer().dial_tls(made.target, reach, m_session.cancel()))
-                                 : TRY(m_session.dialer().dial(made.target, reach, m_session.cancel()));
+        const Reach reach = m_attached.reach_of(made.target);
+        Dialed dialed = made.tls ? TRY(m_attached.dialer().dial_tls(made.target, reach, m_attached.cancel()))
+                                 : TRY(m_attached.dialer().dial(made.target, reach, m_attached.cancel()));
         m_upstream.emplace(std::move(dialed.channel));
-        m_upstream_entry = LiveSockets::Entry(m_session.live_sockets(), m_upstream->descriptor(), made.target);
+        m_upstream_entry = LiveSockets::Entry(m_attached.live_sockets(), m_upstream->descriptor(), made.target);
         m_upstream_target = made.target;
         m_upstream_address = std::move(dialed.address);
         return {};
@@ -278,7 +278,7 @@ private:
     }
 
     bool send(const Decision& made, const RequestHead& request, bool websocket, ExchangeOptions& options) {
-        const Duration start = m_session.clock().steady();
+        const Duration start = m_attached.clock().steady();
         ExchangeResult result;
         for (int attempt = 0; attempt < 2; ++attempt) {
             if (auto dialed = dial(made); !dialed.ok()) {
@@ -286,16 +286,16 @@ private:
                 break;
             }
             options.was_cut = [&] { return m_upstream_entry.was_cut(); };
-            result = run_exchange(m_session, m_client, *m_upstream, request, options);
+            result = run_exchange(m_attached, m_client, *m_upstream, request, options);
             // A kept connection may have been closed just when we used it; a request without a body can go again.
-            const bool again = m_reused && result.status == 0 && !result.answered && request.framing == Framing::none &&
-                               !websocket && result.error.code == Code::unavailable;
+            const bool again = m_reused && result.status == 0 && !result.responded &&
+                               request.framing == Framing::none && !websocket && result.error.code == Code::unavailable;
             if (!result.upstream_reusable) hang_up();
             if (!again) break;
         }
-        m_session.finished(made, {result.status, m_upstream_address, result.sent, result.received,
-                                  m_session.clock().steady() - start, result.error.message});
-        if (!result.error.message.empty() && !result.answered && result.error.code != Code::conflict)
+        m_attached.finished(made, {result.status, m_upstream_address, result.sent, result.received,
+                                   m_attached.clock().steady() - start, result.error.message});
+        if (!result.error.message.empty() && !result.responded && result.error.code != Code::conflict)
             return refuse(result.error.code == Code::too_large ? 413 : status_of(result.error),
                           code_name(result.error.code), result.error.message);
         if (!result.error.message.empty()) m_client.break_off();
@@ -305,7 +305,7 @@ private:
     static constexpr std::string_view noted_failed =
         "the decision about this request could not be recorded, so it is not sent";
 
-    AttachedRun& m_session;
+    AttachedRun& m_attached;
     Channel& m_client;
     std::optional<Channel> m_upstream;
     LiveSockets::Entry m_upstream_entry; // after m_upstream: leaves the list before the socket closes
@@ -316,8 +316,8 @@ private:
 
 } // namespace
 
-void serve_proxy(AttachedRun& session, Channel& client) {
-    Connection(session, client).serve();
+void serve_proxy(AttachedRun& attached, Channel& client) {
+    Connection(attached, client).serve();
 }
 
 } // namespace hone::broker

@@ -7,6 +7,6 @@
 
 namespace hone::broker {
 
-void serve_proxy(AttachedRun& session, Channel& client);
+void serve_proxy(AttachedRun& attached, Channel& client);
 
 } // namespace hone::broker

@@ -772,7 +772,7 @@ TEST_CASE("an answer right behind an interim one is seen, although TLS has read 
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
     const Fd far(ends[1]);
     const Channel client(net::Socket(Fd(ends[0])), cancel);
-    const auto head = await_answer(dialed.value().channel, client, "GET", 20s, 20s);
+    const auto head = await_response(dialed.value().channel, client, "GET", 20s, 20s);
     REQUIRE_MESSAGE(head.ok(), (head.ok() ? "" : head.error().message));
     CHECK(head.value().status == 200);
 }
@@ -842,15 +842,15 @@ TEST_CASE("the environment of a sandbox holds placeholders, never the secret") {
     exposed.secret_id = "sec_exposed";
     run.secrets->set("sec_exposed", "visible-on-purpose");
     run.access.grant.credentials.push_back(exposed);
-    const auto session = run.broker->attach(run.access, {}).value();
-    const SandboxEnvironment environment = sandbox_environment(*session).value();
+    const auto attached = run.broker->attach(run.access, {}).value();
+    const SandboxEnvironment environment = sandbox_environment(*attached).value();
     std::map<std::string, std::string> variables(environment.variables.begin(), environment.variables.end());
     CHECK(variables["HTTPS_PROXY"] == "http://127.0.0.1:3128");
     CHECK(variables["DD_SITE"] == "datadoghq.com");
-    CHECK(variables["API_TOKEN"] == session->placeholders().of(run.access.grant.credentials[0]).value());
+    CHECK(variables["API_TOKEN"] == attached->placeholders().of(run.access.grant.credentials[0]).value());
     CHECK(variables["EXPOSED"] == "visible-on-purpose");
     CHECK(environment.exposed == std::vector<std::string>{"EXPOSED"});
     for (const auto& [name, value] : environment.variables) CHECK(value.find(canary) == std::string::npos);
     CHECK(environment.files.size() == 3);
-    CHECK(environment.ca_bundle_content.starts_with(session->authority().certificate()));
+    CHECK(environment.ca_bundle_content.starts_with(attached->authority().certificate()));
 }

@@ -36,7 +36,7 @@ Result<> open_pipe(Flow& flow) {
 }
 
 // True when something moved.
-Result<bool> take_in(AttachedRun& session, Flow& flow) {
+Result<bool> take_in(AttachedRun& attached, Flow& flow) {
     if (flow.ended || flow.inside > 0) return false;
     const ssize_t moved =
         ::splice(flow.from, nullptr, flow.pipe_in.get(), nullptr, pipe_bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
@@ -51,7 +51,7 @@ Result<bool> take_in(AttachedRun& session, Flow& flow) {
     flow.inside += static_cast<size_t>(moved);
     flow.total += moved;
     if (flow.total > flow.cap) return too_large("the connection exceeded the run's limit of bytes");
-    TRY(session.count_bytes(moved));
+    TRY(attached.count_bytes(moved));
     return true;
 }
 
@@ -81,8 +81,8 @@ short wanted(const Flow& reads, const Flow& writes) {
 
 } // namespace
 
-Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, TunnelBytes& bytes) {
-    const Caps caps = session.caps();
+Result<> run_tunnel(AttachedRun& attached, Channel& client, Channel& upstream, TunnelBytes& bytes) {
+    const Caps caps = attached.caps();
     Flow up{client.descriptor(), upstream.descriptor(), {}, {}, 0, false, false, 0, caps.request_bytes};
     Flow down{upstream.descriptor(), client.descriptor(), {}, {}, 0, false, false, 0, caps.response_bytes};
     TRY(open_pipe(up));
@@ -91,11 +91,11 @@ Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, Tu
         while (!up.closed || !down.closed) {
             bool moved = false;
             for (Flow* flow : {&up, &down}) {
-                moved |= TRY(take_in(session, *flow));
+                moved |= TRY(take_in(attached, *flow));
                 moved |= TRY(give_out(*flow));
             }
             if (moved) {
-                if (session.cancel().fired()) return conflict("the run has ended");
+                if (attached.cancel().fired()) return conflict("the run has ended");
                 continue;
             }
             std::array<pollfd, 2> polled{pollfd{client.descriptor(), wanted(up, down), 0},
@@ -103,7 +103,7 @@ Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, Tu
             // A finished side would make every poll return immediately.
             for (pollfd& entry : polled)
                 if (entry.events == 0) entry.fd = -1;
-            TRY(wait_any(polled, session.cancel(), Deadline::after(caps.idle_timeout)));
+            TRY(wait_any(polled, attached.cancel(), Deadline::after(caps.idle_timeout)));
         }
         return {};
     };

@@ -12,7 +12,7 @@ struct TunnelBytes {
     int64_t received = 0;
 };
 // `bytes` are counted also when it ends with an error.
-Result<> run_tunnel(AttachedRun& session, Channel& client, Channel& upstream, TunnelBytes& bytes);
+Result<> run_tunnel(AttachedRun& attached, Channel& client, Channel& upstream, TunnelBytes& bytes);
 
 // Reads the first message of a TLS client without consuming it. Errors: invalid = it is not TLS.
 Result<ClientHello> peek_client_hello(const Channel& client, Deadline deadline);

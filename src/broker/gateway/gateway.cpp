@@ -66,14 +66,14 @@ void Gateway::RunState::keep_idle(const std::string& key, Channel channel, Durat
 }
 
 Result<std::shared_ptr<const GatewayCredential>>
-Gateway::RunState::credential(AttachedRun& session, const std::string& secret_id, Duration lifetime) {
-    const Duration now = session.clock().steady();
+Gateway::RunState::credential(AttachedRun& attached, const std::string& secret_id, Duration lifetime) {
+    const Duration now = attached.clock().steady();
     {
         const Lock lock(m_mutex);
         const auto known = m_opened.find(secret_id);
         if (known != m_opened.end() && known->second.until > now) return known->second.credential;
     }
-    auto opened = std::make_shared<const GatewayCredential>(TRY(session.open_secret(secret_id)));
+    auto opened = std::make_shared<const GatewayCredential>(TRY(attached.open_secret(secret_id)));
     const Lock lock(m_mutex);
     m_opened[secret_id] = {opened, now + lifetime};
     return opened;
@@ -133,8 +133,8 @@ std::shared_ptr<Gateway::RunState> Gateway::find(const std::string& run_id) {
     return found == m_runs.end() ? nullptr : found->second;
 }
 
-void Gateway::serve(AttachedRun& session, Channel& client) {
-    const auto run = find(session.run_id());
+void Gateway::serve(AttachedRun& attached, Channel& client) {
+    const auto run = find(attached.run_id());
     for (;;) {
         auto head = read_request(client, Deadline::after(m_options.idle_timeout));
         if (!head.ok()) {
@@ -150,11 +150,11 @@ void Gateway::serve(AttachedRun& session, Channel& client) {
                                            Deadline::after(m_options.idle_timeout)));
             return end_politely(client);
         }
-        if (!answer(session, *run, client, *head.value())) return;
+        if (!serve_request(attached, *run, client, *head.value())) return;
     }
 }
 
-bool Gateway::answer(AttachedRun& session, RunState& run, Channel& client, RequestHead& head) {
+bool Gateway::serve_request(AttachedRun& attached, RunState& run, Channel& client, RequestHead& head) {
     const auto refuse = [&](int status, std::string_view code, std::string_view message) {
         static_cast<void>(client.write(refusal(status, code, message), Deadline::after(m_options.idle_timeout)));
         end_politely(client);
@@ -162,24 +162,24 @@ bool Gateway::answer(AttachedRun& session, RunState& run, Channel& client, Reque
     };
     if (head.form != TargetForm::origin) return refuse(400, "invalid", "this is the gateway, not the proxy on 3128");
     if (head.path == "/healthz" && head.method == "GET" && head.framing == Framing::none)
-        return send_answer(client, 200, "application/json", R"({"status":"ok"})", !head.keep_alive,
-                           m_options.idle_timeout)
+        return send_response(client, 200, "application/json", R"({"status":"ok"})", !head.keep_alive,
+                             m_options.idle_timeout)
                    .ok() &&
                head.keep_alive;
     if (auto route = find_model_route(head.method, head.path))
-        return ModelExchange(*this, session, run, client).answer(head, std::move(*route));
+        return ModelExchange(*this, attached, run, client).serve_request(head, std::move(*route));
     if (const auto api = family_of(head.path)) {
         const ModelError error =
             model_error(*api, ModelRefusal::not_found,
                         "Hone's gateway does not offer " + head.method + " " + std::string(head.path_without_query()));
-        static_cast<void>(send_answer(client, error.status, "application/json",
-                                      head.method == "HEAD" ? std::string_view() : error.body, true,
-                                      m_options.idle_timeout));
+        static_cast<void>(send_response(client, error.status, "application/json",
+                                        head.method == "HEAD" ? std::string_view() : error.body, true,
+                                        m_options.idle_timeout));
         end_politely(client);
         return false;
     }
-    if (GitGate::covers(head.path)) return GitGate(*this, session, client).answer(head);
-    if (ForwardExchange::covers(head.path)) return ForwardExchange(*this, session, run, client).answer(head);
+    if (GitGate::covers(head.path)) return GitGate(*this, attached, client).serve_request(head);
+    if (ForwardExchange::covers(head.path)) return ForwardExchange(*this, attached, run, client).serve_request(head);
     return refuse(404, "not_found", "the gateway has /anthropic, /openai, /gemini, /api, /mcp, /otlp and /git");
 }
 

@@ -18,13 +18,13 @@
 namespace hone::broker {
 
 struct GatewayOptions {
-    size_t request_bytes = 64 << 20;                    // a model request's body
-    size_t captured_bytes = 4 << 20;                    // of a response, for a span with Capture::full
-    Duration answer_timeout = std::chrono::minutes(15); // until the first byte of a response
-    Duration idle_timeout = std::chrono::minutes(10);   // between bytes
-    Duration budget_wait = std::chrono::seconds(45);    // below the response timeout of any harness
-    Duration secret_lifetime = std::chrono::minutes(1); // how long an opened credential is kept, locked in memory
-    Duration reuse_for = std::chrono::seconds(30);      // an idle connection to a provider
+    size_t request_bytes = 64 << 20;                      // a model request's body
+    size_t captured_bytes = 4 << 20;                      // of a response, for a span with Capture::full
+    Duration response_timeout = std::chrono::minutes(15); // until the first byte of a response
+    Duration idle_timeout = std::chrono::minutes(10);     // between bytes
+    Duration budget_wait = std::chrono::seconds(45);      // below the response timeout of any harness
+    Duration secret_lifetime = std::chrono::minutes(1);   // how long an opened credential is kept, locked in memory
+    Duration reuse_for = std::chrono::seconds(30);        // an idle connection to a provider
 };
 
 // How to reach the server's own HTTP listener: /api, /mcp and /otlp of a run go there with the run's key.
@@ -64,7 +64,7 @@ public:
     Result<> add_run(const std::string& run_id, GatewayRun run);
     void remove_run(const std::string& run_id);
 
-    void serve(AttachedRun& session, Channel& client) override;
+    void serve(AttachedRun& attached, Channel& client) override;
 
 private:
     friend class ModelExchange;
@@ -74,7 +74,7 @@ private:
 
     std::shared_ptr<RunState> find(const std::string& run_id);
     // Serves one request; false when the connection must end.
-    bool answer(AttachedRun& session, RunState& run, Channel& client, RequestHead& head);
+    bool serve_request(AttachedRun& attached, RunState& run, Channel& client, RequestHead& head);
 
     const GatewayOptions m_options;
     Budgets& m_budgets;

@@ -654,6 +654,6 @@ TEST_CASE("calls are reported with their texts to the tracer") {
     CHECK(call.first_byte.has_value());
     CHECK(call.cost_nano_usd.value_or(0) > 0);
     CHECK(call.request == shots[1].body);
-    CHECK(call.answer.find("message_stop") != std::string::npos);
+    CHECK(call.response.find("message_stop") != std::string::npos);
     CHECK(call.request.find(secret_value) == std::string::npos);
 }

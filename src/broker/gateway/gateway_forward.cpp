@@ -66,19 +66,19 @@ Result<> ForwardExchange::send_head(const RequestHead& head) {
 // run's own key, whatever the request carries.
 Result<> ForwardExchange::take_skill_key(const RequestHead& head) {
     const std::string_view sent = header_value(head.headers, "authorization");
-    const auto policy = m_session.policy();
+    const auto policy = m_attached.policy();
     for (const skill::Credential& credential : policy->grant().credentials) {
         if (credential.variable != key_variable || !credential.brokered || sent.empty()) continue;
-        const std::string placeholder = TRY(m_session.placeholders().of(credential));
+        const std::string placeholder = TRY(m_attached.placeholders().of(credential));
         if (sent.find(placeholder) == sent.npos) continue;
         if (head.method != "GET" && head.method != "HEAD")
             return forbidden("the key of the hone skill only reads: " + head.method + " is not passed on with it");
-        auto opened = TRY(m_run.credential(m_session, credential.secret_id, m_gateway.m_options.secret_lifetime));
+        auto opened = TRY(m_run.credential(m_attached, credential.secret_id, m_gateway.m_options.secret_lifetime));
         if (!m_run.run.check_key) return forbidden("this run cannot use a key of a hone skill");
         TRY(m_run.run.check_key(opened->value.reveal()));
         Decision decision;
         decision.time = m_gateway.m_clock.now();
-        decision.run_id = m_session.run_id();
+        decision.run_id = m_attached.run_id();
         decision.allowed = true;
         decision.method = head.method;
         decision.target = {"hone", 0, false};
@@ -86,7 +86,7 @@ Result<> ForwardExchange::take_skill_key(const RequestHead& head) {
         decision.rule = "hone skill";
         decision.reason = "the key of the run's hone skill reads";
         decision.secret_names = {credential.secret_name};
-        TRY(m_session.decided(decision));
+        TRY(m_attached.decided(decision));
         m_skill_key = std::move(opened);
         return {};
     }
@@ -96,7 +96,7 @@ Result<> ForwardExchange::take_skill_key(const RequestHead& head) {
 // Passes the request's body on as it comes.
 Result<> ForwardExchange::send_body(const RequestHead& head) {
     const Duration idle = m_gateway.m_options.idle_timeout;
-    const auto limit = static_cast<uint64_t>(m_session.caps().request_bytes);
+    const auto limit = static_cast<uint64_t>(m_attached.caps().request_bytes);
     if (head.expects_continue && head.framing != Framing::none)
         TRY(m_client.write("HTTP/1.1 100 Continue\r\n\r\n", Deadline::after(idle)));
     net::BodyDecoder decoder(head.framing, head.length);
@@ -111,7 +111,7 @@ Result<> ForwardExchange::send_body(const RequestHead& head) {
         if (decoder.is_failed()) return invalid("the request's body is not framed properly");
         total += content.size();
         if (total > limit) return too_large("the request is too large");
-        TRY(m_session.count_bytes(static_cast<int64_t>(content.size())));
+        TRY(m_attached.count_bytes(static_cast<int64_t>(content.size())));
         frame(head.framing, content, decoder.is_done(), framed);
         TRY(m_other->write(framed, Deadline::after(idle)));
     }
@@ -123,19 +123,19 @@ Result<ResponseHead> ForwardExchange::reach(const RequestHead& head) {
     // Only a request without a body can be sent once more, so only such a one may meet a connection that just ended.
     if (head.framing == Framing::none) m_other = m_run.take_idle(idle_key, m_gateway.m_clock.steady());
     const bool is_reused = m_other.has_value();
-    if (!is_reused) m_other = TRY(m_gateway.m_upstream->connect(m_session.cancel()));
+    if (!is_reused) m_other = TRY(m_gateway.m_upstream->connect(m_attached.cancel()));
     const auto sent_head = send_head(head);
     auto sent = sent_head.ok() ? send_body(head) : sent_head;
     if (!sent.ok() && sent.error().code != Code::unavailable) return sent.error();
     // Also after a failed write: the server may refuse a request before it has read it.
-    auto answer = await_answer(*m_other, m_client, head.method, options.answer_timeout, options.idle_timeout);
-    if (answer.ok() || !is_reused || answer.error().code != Code::unavailable) return answer;
-    m_other = TRY(m_gateway.m_upstream->connect(m_session.cancel()));
+    auto response = await_response(*m_other, m_client, head.method, options.response_timeout, options.idle_timeout);
+    if (response.ok() || !is_reused || response.error().code != Code::unavailable) return response;
+    m_other = TRY(m_gateway.m_upstream->connect(m_attached.cancel()));
     TRY(send_head(head));
-    return await_answer(*m_other, m_client, head.method, options.answer_timeout, options.idle_timeout);
+    return await_response(*m_other, m_client, head.method, options.response_timeout, options.idle_timeout);
 }
 
-bool ForwardExchange::answer(RequestHead& head) {
+bool ForwardExchange::serve_request(RequestHead& head) {
     const GatewayOptions& options = m_gateway.m_options;
     if (m_gateway.m_upstream == nullptr || m_run.run.run_key.empty())
         return refuse(403, "forbidden", "this run has no key for Hone's own API");
@@ -153,8 +153,8 @@ bool ForwardExchange::answer(RequestHead& head) {
         if (error.code == Code::conflict) return false;
         return refuse(status_of(error), code_name(error.code), error.message);
     }
-    const ResponseHead& answer = reached.value();
-    ResponseHead passed = answer;
+    const ResponseHead& response = reached.value();
+    ResponseHead passed = response;
     remove_hop_headers(passed.headers);
     remove_header(passed.headers, "set-cookie");
     remove_header(passed.headers, "content-length");
@@ -164,11 +164,11 @@ bool ForwardExchange::answer(RequestHead& head) {
     if (!keep) passed.headers.push_back({"connection", "close"});
     if (!m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok()) return false;
     const PipeEnd end =
-        pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout, [&](std::string& piece, bool) {
-            return m_session.count_bytes(static_cast<int64_t>(piece.size())).ok();
+        pipe_body(*m_other, m_client, response, passed.framing, options.idle_timeout, [&](std::string& piece, bool) {
+            return m_attached.count_bytes(static_cast<int64_t>(piece.size())).ok();
         });
     if (end != PipeEnd::whole) return false;
-    if (answer.keep_alive && m_other->buffer().empty())
+    if (response.keep_alive && m_other->buffer().empty())
         m_run.keep_idle(idle_key, std::move(*m_other), m_gateway.m_clock.steady() + options.reuse_for);
     return keep;
 }

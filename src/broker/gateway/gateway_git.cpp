@@ -48,8 +48,8 @@ bool GitGate::covers(std::string_view path) {
 
 // Git's client prints a plain text for its user.
 bool GitGate::refuse(int status, const std::string& message) {
-    static_cast<void>(send_answer(m_client, status, "text/plain; charset=utf-8", message + "\n", true,
-                                  m_gateway.m_options.idle_timeout));
+    static_cast<void>(send_response(m_client, status, "text/plain; charset=utf-8", message + "\n", true,
+                                    m_gateway.m_options.idle_timeout));
     end_politely(m_client);
     return false;
 }
@@ -61,7 +61,7 @@ bool GitGate::break_off() {
 }
 
 // Passes the request's body on as it comes.
-Result<> GitGate::take_body(const RequestHead& head, GitAnswer& answer) {
+Result<> GitGate::take_body(const RequestHead& head, GitResponse& response) {
     const Duration idle = m_gateway.m_options.idle_timeout;
     if (head.expects_continue && head.framing != Framing::none)
         TRY(m_client.write("HTTP/1.1 100 Continue\r\n\r\n", Deadline::after(idle)));
@@ -73,13 +73,13 @@ Result<> GitGate::take_body(const RequestHead& head, GitAnswer& answer) {
         content.clear();
         m_client.buffer().erase(0, decoder.feed(m_client.buffer(), content));
         if (decoder.is_failed()) return invalid("the request's body is not framed properly");
-        TRY(m_session.count_bytes(static_cast<int64_t>(content.size())));
-        if (!content.empty()) TRY(answer.write(content));
+        TRY(m_attached.count_bytes(static_cast<int64_t>(content.size())));
+        if (!content.empty()) TRY(response.write(content));
     }
-    return answer.finish();
+    return response.finish();
 }
 
-bool GitGate::answer(const RequestHead& head) {
+bool GitGate::serve_request(const RequestHead& head) {
     const Duration idle = m_gateway.m_options.idle_timeout;
     if (m_gateway.m_git == nullptr) return refuse(503, "this server has no repositories for workers");
     if (is_ambiguous_path(head.path_without_query())) return refuse(400, "the path is ambiguous");
@@ -88,9 +88,9 @@ bool GitGate::answer(const RequestHead& head) {
         return refuse(404,
                       "this is not an address of a repository; git clone " + std::string(gateway_git_url) + "NAME");
     const std::string_view service = call->pushes ? receive : upload;
-    call->run_id = m_session.run_id();
+    call->run_id = m_attached.run_id();
     call->protocol = header_value(head.headers, "git-protocol");
-    call->stopped = [this] { return m_session.cancel().fired(); };
+    call->stopped = [this] { return m_attached.cancel().fired(); };
     const std::string_view encoding = header_value(head.headers, "content-encoding");
     call->gzip = encoding == "gzip" || encoding == "x-gzip";
     if (!call->gzip && !encoding.empty() && encoding != "identity")
@@ -102,11 +102,11 @@ bool GitGate::answer(const RequestHead& head) {
     auto served = m_gateway.m_git->serve(*call);
     if (!served.ok())
         return refuse(served.error().code == Code::not_found ? 404 : status_of(served.error()), served.error().message);
-    GitAnswer& answer = *served.value();
-    const auto taken = take_body(head, answer);
+    GitResponse& response = *served.value();
+    const auto taken = take_body(head, response);
     if (!taken.ok())
         return refuse(taken.error().code == Code::too_large ? 413 : status_of(taken.error()), taken.error().message);
-    auto piece = answer.read();
+    auto piece = response.read();
     if (!piece.ok()) return refuse(status_of(piece.error()), piece.error().message);
 
     ResponseHead passed;
@@ -122,12 +122,12 @@ bool GitGate::answer(const RequestHead& head) {
     while (piece.ok() && !piece.value().empty()) {
         const bool chunked = passed.framing == Framing::chunked;
         if (chunked) before += chunk_start(piece.value().size());
-        if (!m_session.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return break_off();
+        if (!m_attached.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return break_off();
         // Packs are large: no copy only to put their frame around them.
         std::array<std::string_view, 3> parts{before, piece.value(), chunked ? "\r\n" : ""};
         if (!m_client.write_all(parts, Deadline::after(idle)).ok()) return break_off();
         before.clear();
-        piece = answer.read();
+        piece = response.read();
     }
     if (!piece.ok()) return break_off();
     frame(passed.framing, {}, true, before);

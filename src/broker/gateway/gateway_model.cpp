@@ -75,8 +75,8 @@ bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool 
         more.push_back({"retry-after", "5"});
     else if (error.status < 500)
         more.push_back({"x-should-retry", "false"}); // what the providers' own libraries listen to
-    const bool is_sent = send_answer(m_client, error.status, "application/json", error.body, close,
-                                     m_gateway.m_options.idle_timeout, more)
+    const bool is_sent = send_response(m_client, error.status, "application/json", error.body, close,
+                                       m_gateway.m_options.idle_timeout, more)
                              .ok();
     if (close) end_politely(m_client);
     return is_sent && !close;
@@ -151,7 +151,7 @@ bool ModelExchange::refuse_unreached(const Error& error) {
     return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
 }
 
-bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
+bool ModelExchange::serve_request(RequestHead& head, ModelRoute route) {
     const GatewayOptions& options = m_gateway.m_options;
     m_route = std::move(route);
     m_client_keeps = head.keep_alive && !head.http_1_0;
@@ -171,7 +171,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     if (!request.ok()) return refuse(ModelRefusal::invalid, request.error().message, false);
     m_call.requested_model = m_route.api == ModelApi::gemini ? m_route.model : request.value().model;
 
-    const auto policy = m_session.policy();
+    const auto policy = m_attached.policy();
     const skill::ModelEndpoint* endpoint = choose_endpoint(policy->grant().models, m_route.api, m_call.requested_model);
     if (endpoint == nullptr) return refuse_unoffered(policy->grant());
     m_skill_id = endpoint->skill_id;
@@ -182,11 +182,11 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     Result<Admission> reserved = Admission{};
     if (!m_route.counts_only)
         reserved = m_gateway.m_budgets.reserve(m_run.run.account, estimate(request.value(), body.value().size()),
-                                               m_session.cancel(), Deadline::after(options.budget_wait));
+                                               m_attached.cancel(), Deadline::after(options.budget_wait));
     if (!reserved.ok()) {
         if (reserved.error().code == Code::conflict) return false;
         log(Level::warning, "model call rejected: budget",
-            {{"run", m_session.run_id()}, {"error", reserved.error().message}});
+            {{"run", m_attached.run_id()}, {"error", reserved.error().message}});
         return refuse(ModelRefusal::busy, reserved.error().message, false);
     }
     Admission& admission = reserved.value();
@@ -200,7 +200,7 @@ bool ModelExchange::answer(RequestHead& head, ModelRoute route) {
     m_capture = std::min(m_run.run.capture, admission.capture);
     m_sent = prepare(request.value(), std::move(body).value(), admission, *endpoint);
     auto reached = reach(head, *endpoint, m_sent);
-    if (reached.ok()) return pass_answer(reached.value()) && m_client_keeps;
+    if (reached.ok()) return forward_response(reached.value()) && m_client_keeps;
 
     m_call.error = reached.error().message;
     settle();
@@ -256,7 +256,7 @@ Result<> ModelExchange::note_use(const skill::ModelEndpoint& endpoint) {
     if (m_run.is_noted(use)) return {};
     Decision decision;
     decision.time = m_call.started;
-    decision.run_id = m_session.run_id();
+    decision.run_id = m_attached.run_id();
     decision.allowed = true;
     decision.method = "POST";
     decision.target = m_address.host;
@@ -265,7 +265,7 @@ Result<> ModelExchange::note_use(const skill::ModelEndpoint& endpoint) {
     decision.rule = "model skill " + endpoint.skill_id;
     decision.reason = "model calls of this run";
     if (!endpoint.secret_name.empty()) decision.secret_names.push_back(endpoint.secret_name);
-    TRY(m_session.decided(decision));
+    TRY(m_attached.decided(decision));
     m_run.note(use);
     return {};
 }
@@ -276,7 +276,7 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
     m_address = TRY(parse_model_address(endpoint.base_url));
     m_call.provider = m_address.host.host;
     if (!endpoint.secret_id.empty()) {
-        auto opened = m_run.credential(m_session, endpoint.secret_id, options.secret_lifetime);
+        auto opened = m_run.credential(m_attached, endpoint.secret_id, options.secret_lifetime);
         m_is_locked_out = !opened.ok();
         m_credential = TRY(std::move(opened));
     }
@@ -288,8 +288,8 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
         m_other = m_run.take_idle(m_idle_key, m_gateway.m_clock.steady());
         const bool is_reused = m_other.has_value();
         if (!is_reused) {
-            auto dialed = m_address.tls ? m_session.dialer().dial_tls(m_address.host, range, m_session.cancel())
-                                        : m_session.dialer().dial(m_address.host, range, m_session.cancel());
+            auto dialed = m_address.tls ? m_attached.dialer().dial_tls(m_address.host, range, m_attached.cancel())
+                                        : m_attached.dialer().dial(m_address.host, range, m_attached.cancel());
             m_other = TRY(std::move(dialed)).channel;
         }
         std::string text = TRY(prepare_head(head, endpoint, body.size()));
@@ -299,24 +299,24 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
         m_was_sent = written.ok();
         m_sent_bytes = static_cast<int64_t>(body.size());
         // Also after a failed write: a provider may refuse a request before it has read it.
-        auto answer = await_answer(*m_other, m_client, head.method, options.answer_timeout, options.idle_timeout);
-        if (answer.ok()) return answer;
-        const bool is_untouched = m_other->buffer().empty() && answer.error().code == Code::unavailable;
+        auto response = await_response(*m_other, m_client, head.method, options.response_timeout, options.idle_timeout);
+        if (response.ok()) return response;
+        const bool is_untouched = m_other->buffer().empty() && response.error().code == Code::unavailable;
         if (is_reused && is_untouched) continue; // it was closed while it lay idle
-        if (!written.ok() && answer.error().code == Code::unavailable) return written.error();
-        return answer;
+        if (!written.ok() && response.error().code == Code::unavailable) return written.error();
+        return response;
     }
 }
 
 // The response's head as the client gets it.
-ResponseHead ModelExchange::client_head(const ResponseHead& answer) const {
-    ResponseHead passed = answer;
+ResponseHead ModelExchange::client_head(const ResponseHead& response) const {
+    ResponseHead passed = response;
     remove_hop_headers(passed.headers);
     remove_header(passed.headers, "set-cookie");
     remove_header(passed.headers, "content-length");
     if (m_credential)
         for (Header& header : passed.headers) m_credential->redactor.redact(header.value);
-    if (answer.framing == Framing::until_close || m_filter) passed.framing = Framing::chunked;
+    if (response.framing == Framing::until_close || m_filter) passed.framing = Framing::chunked;
     if (m_client_is_old && passed.framing == Framing::chunked) passed.framing = Framing::until_close;
     if (!m_client_keeps) passed.headers.push_back({"connection", "close"});
     return passed;
@@ -331,8 +331,8 @@ bool ModelExchange::take_piece(std::string& piece, bool last) {
         if (last) m_blanked->finish(piece);
     }
     if (m_meter) m_meter->observe(piece);
-    const size_t kept = m_call.answer.size(), most = m_gateway.m_options.captured_bytes;
-    if (m_gateway.m_sink && m_capture == Capture::full && kept < most) m_call.answer.append(piece, 0, most - kept);
+    const size_t kept = m_call.response.size(), most = m_gateway.m_options.captured_bytes;
+    if (m_gateway.m_sink && m_capture == Capture::full && kept < most) m_call.response.append(piece, 0, most - kept);
     if (m_filter) {
         std::string unfiltered;
         unfiltered.swap(piece);
@@ -343,28 +343,28 @@ bool ModelExchange::take_piece(std::string& piece, bool last) {
         if (m_meter) m_meter->finish(true);
         settle();
     }
-    return m_session.count_bytes(received).ok();
+    return m_attached.count_bytes(received).ok();
 }
 
-bool ModelExchange::pass_answer(const ResponseHead& answer) {
+bool ModelExchange::forward_response(const ResponseHead& response) {
     const GatewayOptions& options = m_gateway.m_options;
-    m_call.status = answer.status;
-    if (is_success(answer.status) && !is_plain(net::header_value(answer.headers, "content-encoding"))) {
+    m_call.status = response.status;
+    if (is_success(response.status) && !is_plain(net::header_value(response.headers, "content-encoding"))) {
         const std::string why = "the response is compressed although the request forbids it";
         m_call.error = why;
         settle();
         return refuse(ModelRefusal::unreachable, why, false);
     }
-    if (answer.status == 401) return refuse_for_credential(answer);
-    m_call.form = answer_form(net::header_value(answer.headers, "content-type"));
-    if (is_success(answer.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
-    if (m_drops_usage && m_meter && m_call.form == AnswerForm::events) m_filter.emplace();
+    if (response.status == 401) return refuse_for_credential(response);
+    m_call.form = response_format(net::header_value(response.headers, "content-type"));
+    if (is_success(response.status) && !m_route.counts_only) m_meter.emplace(m_route.api, m_call.form);
+    if (m_drops_usage && m_meter && m_call.form == ResponseFormat::events) m_filter.emplace();
     if (m_credential) m_blanked.emplace(m_credential->redactor);
 
-    const ResponseHead passed = client_head(answer);
+    const ResponseHead passed = client_head(response);
     PipeEnd end = PipeEnd::client_gone;
     if (m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok())
-        end = pipe_body(*m_other, m_client, answer, passed.framing, options.idle_timeout,
+        end = pipe_body(*m_other, m_client, response, passed.framing, options.idle_timeout,
                         [&](std::string& piece, bool last) { return take_piece(piece, last); });
     if (end != PipeEnd::whole) {
         m_call.error = end == PipeEnd::cut           ? "the response was interrupted"
@@ -374,15 +374,15 @@ bool ModelExchange::pass_answer(const ResponseHead& answer) {
         settle();
         return false;
     }
-    if (answer.keep_alive && m_other->buffer().empty())
+    if (response.keep_alive && m_other->buffer().empty())
         m_run.keep_idle(m_idle_key, std::move(*m_other), m_gateway.m_clock.steady() + options.reuse_for);
     return true;
 }
 
 // The credential is not the worker's: it can do nothing about it, and its harness would only ask for a login.
-bool ModelExchange::refuse_for_credential(const ResponseHead& answer) {
+bool ModelExchange::refuse_for_credential(const ResponseHead& response) {
     constexpr size_t most_text = 300;
-    std::string said = read_some_body(*m_other, answer, 16 << 10);
+    std::string said = read_some_body(*m_other, response, 16 << 10);
     if (m_credential) m_credential->redactor.redact(said);
     const auto text = text_of(member_at(said, {"error", "message"}));
     const std::string why = text && !text->empty() ? ": " + repair_utf8(truncate_utf8(*text, most_text)) : "";
@@ -423,9 +423,9 @@ void ModelExchange::settle() {
     if (m_route.counts_only || std::exchange(m_is_settled, true)) return;
     UsageRow row;
     row.id = "call_" + make_ulid(m_call.started);
-    row.space_id = m_session.space_id();
-    row.project_id = m_session.project_id();
-    row.run_id = m_session.run_id();
+    row.space_id = m_attached.space_id();
+    row.project_id = m_attached.project_id();
+    row.run_id = m_attached.run_id();
     row.automation_id = m_run.run.account.automation_id;
     row.started = m_call.started;
     row.took = m_gateway.m_clock.steady() - m_began;

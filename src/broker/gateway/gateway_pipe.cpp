@@ -97,8 +97,8 @@ Result<std::string> read_whole_body(Channel& client, const RequestHead& head, si
     return body;
 }
 
-Result<> send_answer(Channel& client, int status, std::string_view content_type, std::string_view body, bool close,
-                     Duration idle, const std::vector<Header>& more) {
+Result<> send_response(Channel& client, int status, std::string_view content_type, std::string_view body, bool close,
+                       Duration idle, const std::vector<Header>& more) {
     ResponseHead head;
     head.status = status;
     head.headers = more;
@@ -127,8 +127,8 @@ Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline
     return {};
 }
 
-Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
-                                  Duration idle) {
+Result<ResponseHead> await_response(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
+                                    Duration idle) {
     constexpr int most_interim = 8;
     for (int i = 0; i < most_interim; ++i) {
         if (other.buffer().empty()) {

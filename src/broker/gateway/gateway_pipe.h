@@ -16,8 +16,8 @@ namespace hone::broker {
 Result<std::string> read_whole_body(Channel& client, const RequestHead& head, size_t limit, Duration idle);
 
 // A response of the gateway itself. `close`: the connection ends after it.
-Result<> send_answer(Channel& client, int status, std::string_view content_type, std::string_view body, bool close,
-                     Duration idle, const std::vector<Header>& more = {});
+Result<> send_response(Channel& client, int status, std::string_view content_type, std::string_view body, bool close,
+                       Duration idle, const std::vector<Header>& more = {});
 
 // Ends a connection whose request was not read to its end, so that the response is not lost to a reset.
 void end_politely(Channel& client);
@@ -26,8 +26,8 @@ void end_politely(Channel& client);
 Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline);
 
 // The head of the final response; interim ones are skipped.
-Result<ResponseHead> await_answer(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
-                                  Duration idle);
+Result<ResponseHead> await_response(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
+                                    Duration idle);
 
 // The part of a response's body that arrives within `limit` bytes and a few seconds; for the text of an error.
 std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit);

@@ -32,7 +32,7 @@ struct Gateway::RunState {
 
     // The credential of an endpoint, opened at most once per `lifetime`. Shared: a call in flight keeps the value it
     // started with.
-    Result<std::shared_ptr<const GatewayCredential>> credential(AttachedRun& session, const std::string& secret_id,
+    Result<std::shared_ptr<const GatewayCredential>> credential(AttachedRun& attached, const std::string& secret_id,
                                                                 Duration lifetime);
     // Which uses of secrets are in the audit log already.
     bool is_noted(const std::string& use);
@@ -64,13 +64,13 @@ private:
 // One request to a model. Made per request, used once.
 class ModelExchange {
 public:
-    ModelExchange(Gateway& gateway, AttachedRun& session, Gateway::RunState& run, Channel& client)
+    ModelExchange(Gateway& gateway, AttachedRun& attached, Gateway::RunState& run, Channel& client)
         : m_gateway(gateway),
-          m_session(session),
+          m_attached(attached),
           m_run(run),
           m_client(client) {}
     // False when the connection must end.
-    bool answer(RequestHead& head, ModelRoute route);
+    bool serve_request(RequestHead& head, ModelRoute route);
 
 private:
     bool refuse(ModelRefusal refusal, std::string_view message, bool close);
@@ -84,10 +84,10 @@ private:
     bool refuse_unpriced(BudgetScope scope);
     const telemetry::Price* price_of(std::string_view model) const;
     Result<ResponseHead> reach(const RequestHead& head, const skill::ModelEndpoint& endpoint, const std::string& body);
-    ResponseHead client_head(const ResponseHead& answer) const;
+    ResponseHead client_head(const ResponseHead& response) const;
     bool take_piece(std::string& piece, bool last);
-    bool pass_answer(const ResponseHead& answer);
-    bool refuse_for_credential(const ResponseHead& answer);
+    bool forward_response(const ResponseHead& response);
+    bool refuse_for_credential(const ResponseHead& response);
     Result<> note_use(const skill::ModelEndpoint& endpoint);
     int64_t estimated_tokens() const;
     void set_cost(UsageRow& row) const;
@@ -95,7 +95,7 @@ private:
     CallEstimate estimate(const ModelRequest& request, size_t body_bytes) const;
 
     Gateway& m_gateway;
-    AttachedRun& m_session;
+    AttachedRun& m_attached;
     Gateway::RunState& m_run;
     Channel& m_client;
     ModelRoute m_route;
@@ -129,34 +129,34 @@ constexpr std::string_view gateway_git_url = "http://127.0.0.1:3129/git/";
 // One request of a git client.
 class GitGate {
 public:
-    GitGate(Gateway& gateway, AttachedRun& session, Channel& client)
+    GitGate(Gateway& gateway, AttachedRun& attached, Channel& client)
         : m_gateway(gateway),
-          m_session(session),
+          m_attached(attached),
           m_client(client) {}
     static bool covers(std::string_view path);
-    bool answer(const RequestHead& head);
+    bool serve_request(const RequestHead& head);
 
 private:
     bool refuse(int status, const std::string& message);
     bool break_off();
-    Result<> take_body(const RequestHead& head, GitAnswer& answer);
+    Result<> take_body(const RequestHead& head, GitResponse& response);
 
     Gateway& m_gateway;
-    AttachedRun& m_session;
+    AttachedRun& m_attached;
     Channel& m_client;
 };
 
 // One request to the server itself.
 class ForwardExchange {
 public:
-    ForwardExchange(Gateway& gateway, AttachedRun& session, Gateway::RunState& run, Channel& client)
+    ForwardExchange(Gateway& gateway, AttachedRun& attached, Gateway::RunState& run, Channel& client)
         : m_gateway(gateway),
-          m_session(session),
+          m_attached(attached),
           m_run(run),
           m_client(client) {}
     // Whether a path is one of those that are forwarded.
     static bool covers(std::string_view path);
-    bool answer(RequestHead& head);
+    bool serve_request(RequestHead& head);
 
 private:
     bool refuse(int status, std::string_view code, std::string_view message);
@@ -167,7 +167,7 @@ private:
     Result<> send_body(const RequestHead& head);
 
     Gateway& m_gateway;
-    AttachedRun& m_session;
+    AttachedRun& m_attached;
     Gateway::RunState& m_run;
     Channel& m_client;
     std::optional<Channel> m_other;

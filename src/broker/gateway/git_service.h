@@ -23,9 +23,9 @@ struct GitCall {
 };
 
 // write* finish read* until empty.
-class GitAnswer {
+class GitResponse {
 public:
-    virtual ~GitAnswer() = default;
+    virtual ~GitResponse() = default;
     virtual Result<> write(std::string_view bytes) = 0;
     // The request's body is complete.
     virtual Result<> finish() = 0;
@@ -36,7 +36,7 @@ public:
 class GitService {
 public:
     virtual ~GitService() = default;
-    virtual Result<std::unique_ptr<GitAnswer>> serve(const GitCall& call) = 0;
+    virtual Result<std::unique_ptr<GitResponse>> serve(const GitCall& call) = 0;
 };
 
 } // namespace hone::broker

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "broker/gateway/model_answer.h"
 #include "broker/gateway/model_protocol.h"
+#include "broker/gateway/model_response.h"
 #include "crypto/crypto.h"
 
 namespace hone::broker {
@@ -25,7 +25,7 @@ public:
     void real(std::string key, double value) { m_attributes.push_back({m_batch.keep(std::move(key)), {value}}); }
     void flag(std::string key, bool value) { m_attributes.push_back({m_batch.keep(std::move(key)), {value}}); }
 
-    void message(const std::string& at, const SpokenMessage& message) {
+    void message(const std::string& at, const ModelMessage& message) {
         text(at + "role", message.role);
         text(at + "content", message.text);
         text(at + "reasoning", message.thought);
@@ -56,8 +56,8 @@ void add_tokens(SpanBuilder& span, const ModelUsage& usage) {
 }
 
 void add_texts(SpanBuilder& span, const ModelCall& call) {
-    const SpokenRequest request = read_request_messages(call.api, call.request);
-    const SpokenMessage answer = read_answer_message(call.api, call.form, call.answer);
+    const ModelInput request = read_request_messages(call.api, call.request);
+    const ModelMessage response = read_response_message(call.api, call.form, call.response);
     for (size_t i = 0; i < request.messages.size(); ++i)
         span.message("llm.input_messages." + std::to_string(i) + ".message.", request.messages[i]);
     if (request.left_out > 0) span.number("hone.messages_left_out", static_cast<int64_t>(request.left_out));
@@ -67,9 +67,9 @@ void add_texts(SpanBuilder& span, const ModelCall& call) {
         span.text("input.value", request.messages.back().text);
         span.text("input.mime_type", "text/plain");
     }
-    span.message("llm.output_messages.0.message.", answer);
-    if (!answer.text.empty()) {
-        span.text("output.value", answer.text);
+    span.message("llm.output_messages.0.message.", response);
+    if (!response.text.empty()) {
+        span.text("output.value", response.text);
         span.text("output.mime_type", "text/plain");
     }
 }
@@ -145,7 +145,7 @@ ModelSpans::~ModelSpans() {
 }
 
 void ModelSpans::called(ModelCall call) {
-    const size_t bytes = call.request.size() + call.answer.size() + call_overhead;
+    const size_t bytes = call.request.size() + call.response.size() + call_overhead;
     {
         const Lock lock(m_mutex);
         if (m_bytes + bytes > most_bytes) {
@@ -173,7 +173,7 @@ void ModelSpans::run() {
             if (m_waiting.empty()) return;
             do {
                 ModelCall& call = m_waiting.front();
-                m_bytes -= call.request.size() + call.answer.size() + call_overhead;
+                m_bytes -= call.request.size() + call.response.size() + call_overhead;
                 calls.push_back(std::move(call));
                 m_waiting.pop_front();
             } while (!m_waiting.empty() && calls.size() < calls_per_write &&

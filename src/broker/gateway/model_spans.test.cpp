@@ -1,5 +1,5 @@
 #include "broker/gateway/model_spans.h"
-#include "broker/gateway/model_answer.h"
+#include "broker/gateway/model_response.h"
 #include "crypto/crypto.h"
 #include "telemetry/span/normalise.h"
 
@@ -18,7 +18,7 @@ ModelCall sample_call() {
     call.place.run_id = "run_1";
     call.capture = Capture::full;
     call.api = ModelApi::messages;
-    call.form = AnswerForm::json;
+    call.form = ResponseFormat::json;
     call.provider = "api.anthropic.com";
     call.requested_model = "claude-sonnet-4";
     call.started = from_ns(1'700'000'000'000'000'000);
@@ -33,7 +33,7 @@ ModelCall sample_call() {
         "tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"hi"},
         {"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"made.txt"}]}]})";
-    call.answer =
+    call.response =
         R"({"content":[{"type":"text","text":"One file."},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]})";
     return call;
 }
@@ -97,7 +97,7 @@ TEST_CASE("a call that failed is an error span with the reason") {
     ModelCall call = sample_call();
     call.status = 529;
     call.usage = {};
-    call.answer = "{}";
+    call.response = "{}";
     otlp::Batch batch;
     add_model_call_span(batch, call);
     CHECK(batch.spans[0].status == otlp::StatusCode::error);
@@ -107,9 +107,9 @@ TEST_CASE("a call that failed is an error span with the reason") {
 
 TEST_CASE("streams of all formats give the text and the tool calls") {
     const auto told = [](ModelApi api, std::string_view stream) {
-        const SpokenMessage message = read_answer_message(api, AnswerForm::events, stream);
+        const ModelMessage message = read_response_message(api, ResponseFormat::events, stream);
         std::string text = message.thought + "|" + message.text;
-        for (const SpokenCall& call : message.calls) text += "|" + call.name + " " + call.arguments;
+        for (const ModelToolCall& call : message.calls) text += "|" + call.name + " " + call.arguments;
         return text;
     };
     CHECK(told(ModelApi::messages,
@@ -149,7 +149,7 @@ TEST_CASE("a long history keeps its beginning and its end") {
     std::string body = R"({"messages":[)";
     for (int i = 0; i < 1000; ++i)
         body += std::string(i ? "," : "") + R"({"role":"user","content":"m)" + std::to_string(i) + "\"}";
-    const SpokenRequest request = read_request_messages(ModelApi::chat, body + "]}");
+    const ModelInput request = read_request_messages(ModelApi::chat, body + "]}");
     CHECK(request.messages.size() == 400);
     CHECK(request.left_out == 600);
     CHECK(request.messages.front().text == "m0");

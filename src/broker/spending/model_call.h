@@ -39,7 +39,7 @@ struct ModelCall {
     SpanPlace place;
     Capture capture = Capture::metadata;
     ModelApi api = ModelApi::messages;
-    AnswerForm form = AnswerForm::json;
+    ResponseFormat form = ResponseFormat::json;
     std::string provider; // host that responded
     std::string requested_model;
     Time started{};
@@ -49,9 +49,9 @@ struct ModelCall {
     std::string error;                  // what went wrong, for people; empty: nothing
     ModelUsage usage;
     std::optional<int64_t> cost_nano_usd;
-    std::string price;   // by which it was counted
-    std::string request; // the body as it was sent; `metadata` keeps its numbers only
-    std::string answer;  // the response's body, perhaps truncated; empty unless `full`
+    std::string price;    // by which it was counted
+    std::string request;  // the body as it was sent; `metadata` keeps its numbers only
+    std::string response; // the response's body, perhaps truncated; empty unless `full`
 };
 
 class ModelCallSink {

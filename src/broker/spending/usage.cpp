@@ -61,13 +61,13 @@ std::optional<std::string_view> text_of_plain_delta(ModelApi api, std::string_vi
 
 } // namespace
 
-AnswerForm answer_form(std::string_view content_type) {
+ResponseFormat response_format(std::string_view content_type) {
     const std::string_view type = trim(content_type.substr(0, content_type.find(';')));
-    return equals_ignoring_case(type, "text/event-stream") ? AnswerForm::events : AnswerForm::json;
+    return equals_ignoring_case(type, "text/event-stream") ? ResponseFormat::events : ResponseFormat::json;
 }
 
 void UsageMeter::observe(std::string_view bytes) {
-    if (m_form == AnswerForm::events) return take_event_bytes(bytes);
+    if (m_form == ResponseFormat::events) return take_event_bytes(bytes);
     if (m_overflow || m_pending.size() + bytes.size() > event_limit) {
         m_overflow = true;
         m_text_bytes += static_cast<int64_t>(bytes.size());
@@ -153,7 +153,7 @@ void UsageMeter::take_data(std::string_view data) {
         return;
     }
     const bool repeats_itself = m_api == ModelApi::chat; // each event names the model; the first is read
-    if (!repeats_itself || !m_usage.answer_id.empty())
+    if (!repeats_itself || !m_usage.response_id.empty())
         if (const auto text = text_of_plain_delta(m_api, data)) {
             m_text_bytes += static_cast<int64_t>(text->size());
             return keep_frame(data, *text);
@@ -217,7 +217,7 @@ void UsageMeter::take_message(std::string_view data) {
         const auto message = member(data, "message");
         if (!message) return;
         keep_text(m_usage.model, member(*message, "model"));
-        keep_text(m_usage.answer_id, member(*message, "id"));
+        keep_text(m_usage.response_id, member(*message, "id"));
         if (const auto usage = member(*message, "usage")) take_anthropic_usage(*usage);
     } else if (*type == "\"content_block_delta\"") {
         if (const auto delta = member(data, "delta"))
@@ -246,7 +246,7 @@ void UsageMeter::take_response(std::string_view data) {
     const auto response = member(data, "response");
     if (!response) return;
     keep_text(m_usage.model, member(*response, "model"));
-    keep_text(m_usage.answer_id, member(*response, "id"));
+    keep_text(m_usage.response_id, member(*response, "id"));
     if (!is_end) return;
     m_ended = true;
     keep_text(m_usage.finish_reason, member(*response, "status"));
@@ -261,7 +261,7 @@ void UsageMeter::take_chat(std::string_view data) {
     }
     for_each_member(data, [&](std::string_view key, std::string_view value) {
         if (key == "model") keep_text(m_usage.model, value);
-        if (key == "id") keep_text(m_usage.answer_id, value);
+        if (key == "id") keep_text(m_usage.response_id, value);
         if (key == "usage" && !is_null(value)) take_openai_usage(value);
         if (key == "error") keep_text(m_usage.error, member(value, "message"));
         if (key != "choices") return true;
@@ -285,7 +285,7 @@ void UsageMeter::take_chat(std::string_view data) {
 void UsageMeter::take_gemini(std::string_view data) {
     for_each_member(data, [&](std::string_view key, std::string_view value) {
         if (key == "modelVersion") keep_text(m_usage.model, value);
-        if (key == "responseId") keep_text(m_usage.answer_id, value);
+        if (key == "responseId") keep_text(m_usage.response_id, value);
         if (key == "error") keep_text(m_usage.error, member(value, "message"));
         if (key == "usageMetadata") {
             const int64_t prompt = count_of(member(value, "promptTokenCount")).value_or(0);
@@ -323,7 +323,7 @@ void UsageMeter::take_whole() {
     if (m_api == ModelApi::gemini) return take_gemini(body);
     for_each_member(body, [&](std::string_view key, std::string_view value) {
         if (key == "model") keep_text(m_usage.model, value);
-        if (key == "id") keep_text(m_usage.answer_id, value);
+        if (key == "id") keep_text(m_usage.response_id, value);
         if (key == "stop_reason" || key == "status") keep_text(m_usage.finish_reason, value);
         if (key == "choices")
             for_each_item(value, [&](std::string_view choice) {
@@ -336,7 +336,7 @@ void UsageMeter::take_whole() {
 }
 
 void UsageMeter::finish(bool is_whole) {
-    if (m_form == AnswerForm::json) {
+    if (m_form == ResponseFormat::json) {
         if (!m_overflow) take_whole();
         m_ended = is_whole && !m_overflow;
         if (!m_ended) m_text_bytes += static_cast<int64_t>(m_pending.size());

@@ -1,4 +1,4 @@
-// Any bytes as a model's answer, in any format, cut at any place: the meter stays within its bounds, and the pieces in
+// Any bytes as a model's response, in any format, cut at any place: the meter stays within its bounds, and the pieces in
 // which the bytes come make no difference.
 #include "broker/spending/usage.h"
 #include "base/result.h"
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace hone::broker;
     if (size < 3) return 0;
     const auto api = static_cast<ModelApi>(data[0] % 4);
-    const auto form = data[0] & 4 ? AnswerForm::events : AnswerForm::json;
+    const auto form = data[0] & 4 ? ResponseFormat::events : ResponseFormat::json;
     const size_t step = 1 + data[1] % 61;
     const bool is_whole = data[2] & 1;
     const std::string_view body(reinterpret_cast<const char*>(data) + 3, size - 3);

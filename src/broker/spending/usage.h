@@ -21,8 +21,8 @@ constexpr auto enum_names(ModelApi) {
 }
 
 // Format of the response's body, by its Content-Type.
-enum class AnswerForm { json, events };
-AnswerForm answer_form(std::string_view content_type);
+enum class ResponseFormat { json, events };
+ResponseFormat response_format(std::string_view content_type);
 
 struct ModelUsage {
     telemetry::Tokens tokens;     // last counts of the provider
@@ -31,13 +31,13 @@ struct ModelUsage {
     int64_t estimated_output = 0; // only when not complete: output that was seen and is not in `tokens`, a guess
     std::string model;            // as the response names it
     std::string finish_reason;
-    std::string answer_id;
+    std::string response_id;
     std::string error; // an error that came inside a stream
 };
 
 class UsageMeter {
 public:
-    UsageMeter(ModelApi api, AnswerForm form) : m_api(api), m_form(form) {}
+    UsageMeter(ModelApi api, ResponseFormat form) : m_api(api), m_form(form) {}
 
     // Pieces of the body as they come, without the framing of the transfer.
     void observe(std::string_view bytes);
@@ -64,7 +64,7 @@ private:
     void take_openai_usage(std::string_view usage);
 
     const ModelApi m_api;
-    const AnswerForm m_form;
+    const ResponseFormat m_form;
     ModelUsage m_usage;
     std::string m_pending;                  // an unfinished line, or the whole JSON body
     std::string m_data;                     // data lines of the event so far

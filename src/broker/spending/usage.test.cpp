@@ -8,7 +8,8 @@ using telemetry::Tokens;
 
 namespace {
 
-ModelUsage meter(ModelApi api, AnswerForm form, std::string_view body, bool is_whole = true, size_t step = 1 << 20) {
+ModelUsage meter(ModelApi api, ResponseFormat form, std::string_view body, bool is_whole = true,
+                 size_t step = 1 << 20) {
     UsageMeter meter(api, form);
     for (size_t at = 0; at < body.size(); at += step) meter.observe(body.substr(at, step));
     meter.finish(is_whole);
@@ -28,24 +29,24 @@ const std::string anthropic_stream =
 
 TEST_CASE("an Anthropic stream: input from its start, output from its last delta, whatever the pieces") {
     for (const size_t step : {size_t{1}, size_t{7}, size_t{1} << 20}) {
-        const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, anthropic_stream, true, step);
+        const ModelUsage usage = meter(ModelApi::messages, ResponseFormat::events, anthropic_stream, true, step);
         CHECK(usage.tokens == Tokens{400, 600, 30, 50, 0});
         CHECK(usage.complete);
         CHECK(usage.estimated_output == 0);
         CHECK(usage.model == "claude-x");
-        CHECK(usage.answer_id == "msg_1");
+        CHECK(usage.response_id == "msg_1");
         CHECK(usage.finish_reason == "end_turn");
     }
 }
 
 TEST_CASE("a stream that breaks off keeps what the provider said last and is marked") {
     const size_t end = anthropic_stream.find("data: {\"type\":\"message_delta\"");
-    const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, anthropic_stream.substr(0, end), false);
+    const ModelUsage usage = meter(ModelApi::messages, ResponseFormat::events, anthropic_stream.substr(0, end), false);
     CHECK(usage.tokens == Tokens{400, 600, 30, 1, 0});
     CHECK_FALSE(usage.complete);
     CHECK(usage.estimated_output == 6); // 26 bytes of text are about 7 tokens, one of them is counted
     SUBCASE("also when the transfer ends properly but the stream does not") {
-        CHECK_FALSE(meter(ModelApi::messages, AnswerForm::events, anthropic_stream.substr(0, end), true).complete);
+        CHECK_FALSE(meter(ModelApi::messages, ResponseFormat::events, anthropic_stream.substr(0, end), true).complete);
     }
 }
 
@@ -63,10 +64,10 @@ TEST_CASE("pieces of text that look alike are measured as each by itself, whatev
         stream += piece(text);
         bytes += text.size();
     }
-    CHECK(meter(ModelApi::messages, AnswerForm::events, stream, false).estimated_output ==
+    CHECK(meter(ModelApi::messages, ResponseFormat::events, stream, false).estimated_output ==
           static_cast<int64_t>(bytes + 3) / 4);
     SUBCASE("and what differs beside the text is read") {
-        const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, piece("abcd") + anthropic_stream);
+        const ModelUsage usage = meter(ModelApi::messages, ResponseFormat::events, piece("abcd") + anthropic_stream);
         CHECK(usage.tokens == Tokens{400, 600, 30, 50, 0});
         CHECK(usage.complete);
     }
@@ -92,12 +93,12 @@ TEST_CASE("events with names that look alike are measured as each by itself, wha
     stream += piece("abcd\n\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":3}}\n\n") + piece("x");
     std::string with_returns;
     for (const char c : stream) with_returns += c == '\n' ? "\r\n" : std::string(1, c);
-    const ModelUsage expected = meter(ModelApi::messages, AnswerForm::events, stream, false, 1);
+    const ModelUsage expected = meter(ModelApi::messages, ResponseFormat::events, stream, false, 1);
     CHECK(expected.tokens.output == 3);
     CHECK(expected.estimated_output > static_cast<int64_t>(bytes) / 4 - 3);
     for (const std::string& body : {stream, with_returns})
         for (const size_t step : {size_t{1}, size_t{17}, size_t{250}, size_t{1} << 20}) {
-            const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, body, false, step);
+            const ModelUsage usage = meter(ModelApi::messages, ResponseFormat::events, body, false, step);
             CHECK(usage.estimated_output == expected.estimated_output);
             CHECK(usage.tokens == expected.tokens);
         }
@@ -105,7 +106,7 @@ TEST_CASE("events with names that look alike are measured as each by itself, wha
 
 TEST_CASE("an error inside a stream is kept") {
     const ModelUsage usage =
-        meter(ModelApi::messages, AnswerForm::events,
+        meter(ModelApi::messages, ResponseFormat::events,
               "event: error\ndata: "
               "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n");
     CHECK(usage.error == "Overloaded");
@@ -113,22 +114,22 @@ TEST_CASE("an error inside a stream is kept") {
 }
 
 TEST_CASE("whole answers of all formats") {
-    CHECK(meter(ModelApi::messages, AnswerForm::json,
+    CHECK(meter(ModelApi::messages, ResponseFormat::json,
                 R"({"model":"c","usage":{"input_tokens":4,"cache_read_input_tokens":5,"output_tokens":6}})")
               .tokens == Tokens{4, 5, 0, 6, 0});
     CHECK(
         meter(
-            ModelApi::responses, AnswerForm::json,
+            ModelApi::responses, ResponseFormat::json,
             R"({"id":"r","status":"completed","usage":{"input_tokens":1630,"input_tokens_details":{"cached_tokens":600},
                    "output_tokens":70,"output_tokens_details":{"reasoning_tokens":20},"total_tokens":1700}})")
             .tokens == Tokens{1030, 600, 0, 50, 20});
     CHECK(
         meter(
-            ModelApi::chat, AnswerForm::json,
+            ModelApi::chat, ResponseFormat::json,
             R"({"choices":[{"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}})")
             .tokens == Tokens{10, 0, 0, 4, 0});
     const ModelUsage gemini = meter(
-        ModelApi::gemini, AnswerForm::json,
+        ModelApi::gemini, ResponseFormat::json,
         R"({"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":60,
                  "candidatesTokenCount":20,"thoughtsTokenCount":5,"totalTokenCount":125},"modelVersion":"gemini-2.5-pro"})");
     CHECK(gemini.tokens == Tokens{40, 60, 0, 20, 5});
@@ -144,7 +145,7 @@ TEST_CASE("a Responses stream is counted from response.completed") {
         "\n\n"
         R"(data: {"type":"response.completed","response":{"id":"resp_1","status":"completed","usage":{"input_tokens":9,"output_tokens":3}}})"
         "\n\n";
-    const ModelUsage usage = meter(ModelApi::responses, AnswerForm::events, stream, true, 3);
+    const ModelUsage usage = meter(ModelApi::responses, ResponseFormat::events, stream, true, 3);
     CHECK(usage.tokens == Tokens{9, 0, 0, 3, 0});
     CHECK(usage.complete);
     CHECK(usage.model == "gpt-5");
@@ -153,7 +154,7 @@ TEST_CASE("a Responses stream is counted from response.completed") {
 TEST_CASE("a chat stream without numbers is not complete and its output is estimated") {
     const std::string stream = R"(data: {"id":"c","choices":[{"delta":{"content":"12345678"}}]})"
                                "\n\ndata: [DONE]\n\n";
-    const ModelUsage usage = meter(ModelApi::chat, AnswerForm::events, stream);
+    const ModelUsage usage = meter(ModelApi::chat, ResponseFormat::events, stream);
     CHECK_FALSE(usage.reported);
     CHECK_FALSE(usage.complete);
     CHECK(usage.estimated_output == 2);
@@ -161,7 +162,7 @@ TEST_CASE("a chat stream without numbers is not complete and its output is estim
 
 TEST_CASE("reasoning beside the completion is seen by the total") {
     const ModelUsage usage = meter(
-        ModelApi::chat, AnswerForm::json,
+        ModelApi::chat, ResponseFormat::json,
         R"({"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":20,"completion_tokens_details":{"reasoning_tokens":6}}})");
     CHECK(usage.tokens == Tokens{10, 0, 0, 4, 6});
 }
@@ -170,15 +171,15 @@ TEST_CASE("a Gemini stream as a JSON list is read as far as it came") {
     const std::string list =
         R"([{"candidates":[],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":1}},
             {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":9}}])";
-    CHECK(meter(ModelApi::gemini, AnswerForm::json, list).tokens == Tokens{7, 0, 0, 9, 0});
-    const ModelUsage cut = meter(ModelApi::gemini, AnswerForm::json, list.substr(0, list.size() - 20), false);
+    CHECK(meter(ModelApi::gemini, ResponseFormat::json, list).tokens == Tokens{7, 0, 0, 9, 0});
+    const ModelUsage cut = meter(ModelApi::gemini, ResponseFormat::json, list.substr(0, list.size() - 20), false);
     CHECK(cut.tokens == Tokens{7, 0, 0, 1, 0});
     CHECK_FALSE(cut.complete);
 }
 
 TEST_CASE("absurd numbers are bounded and others ignored") {
     const ModelUsage usage = meter(
-        ModelApi::messages, AnswerForm::json,
+        ModelApi::messages, ResponseFormat::json,
         R"({"usage":{"input_tokens":1e300,"output_tokens":-5,"cache_read_input_tokens":"7","cache_creation_input_tokens":2.0}})");
     CHECK(usage.tokens == Tokens{1'000'000'000'000, 0, 2, 0, 0});
 }
@@ -186,21 +187,22 @@ TEST_CASE("absurd numbers are bounded and others ignored") {
 TEST_CASE("an event above the limit is left out, the next one is read") {
     std::string stream = "data: {\"type\":\"ping\",\"x\":\"" + std::string(UsageMeter::event_limit, 'x') + "\"}\n\n";
     stream += anthropic_stream;
-    const ModelUsage usage = meter(ModelApi::messages, AnswerForm::events, stream, true, 60'000);
+    const ModelUsage usage = meter(ModelApi::messages, ResponseFormat::events, stream, true, 60'000);
     CHECK(usage.tokens.output == 50);
 }
 
 TEST_CASE("the form of an answer is told by its content type") {
-    CHECK(answer_form("text/event-stream; charset=utf-8") == AnswerForm::events);
-    CHECK(answer_form("application/json") == AnswerForm::json);
-    CHECK(answer_form("") == AnswerForm::json);
+    CHECK(response_format("text/event-stream; charset=utf-8") == ResponseFormat::events);
+    CHECK(response_format("application/json") == ResponseFormat::json);
+    CHECK(response_format("") == ResponseFormat::json);
 }
 
 TEST_CASE("plain deltas are recognised without being parsed, and count the same") {
     // 12 bytes of text in each stream, written tightly and with blanks; quotes inside do not mislead.
     const std::string text = R"(a\"usage\"b)";
     const auto estimated = [](ModelApi api, const std::string& first, const std::string& delta) {
-        return meter(api, AnswerForm::events, "data: " + first + "\n\ndata: " + delta + "\n\n", false).estimated_output;
+        return meter(api, ResponseFormat::events, "data: " + first + "\n\ndata: " + delta + "\n\n", false)
+            .estimated_output;
     };
     CHECK(estimated(ModelApi::messages, R"({"type":"message_start","message":{"id":"m"}})",
                     R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + text +
@@ -217,7 +219,7 @@ TEST_CASE("plain deltas are recognised without being parsed, and count the same"
     // A chunk that does tell its usage is always read.
     CHECK(
         meter(
-            ModelApi::chat, AnswerForm::events,
+            ModelApi::chat, ResponseFormat::events,
             "data: {\"id\":\"m\"}\n\ndata: "
             R"({"choices":[{"delta":{"content":"x"},"finish_reason":null}],"usage":{"prompt_tokens":4,"completion_tokens":1}})"
             "\n\n")

@@ -67,7 +67,7 @@ private:
     const std::string m_id;
 };
 
-class ForwardedGit final : public broker::GitAnswer {
+class ForwardedGit final : public broker::GitResponse {
 public:
     explicit ForwardedGit(std::unique_ptr<forge::GitExchange> exchange) : m_exchange(std::move(exchange)) {}
     Result<> write(std::string_view bytes) override { return m_exchange->write(bytes); }
@@ -123,11 +123,11 @@ Result<std::unique_ptr<forge::Uplink>> BrokeredUplinks::open(const forge::Remote
     return opened;
 }
 
-Result<std::unique_ptr<broker::GitAnswer>> QuarantineGit::serve(const broker::GitCall& call) {
+Result<std::unique_ptr<broker::GitResponse>> QuarantineGit::serve(const broker::GitCall& call) {
     const auto service = call.pushes ? forge::GitService::receive_pack : forge::GitService::upload_pack;
     auto exchange = TRY(
         m_quarantine.serve({call.run_id, call.repo, service, call.advertise, call.protocol, call.gzip, call.stopped}));
-    std::unique_ptr<broker::GitAnswer> forwarded = std::make_unique<ForwardedGit>(std::move(exchange));
+    std::unique_ptr<broker::GitResponse> forwarded = std::make_unique<ForwardedGit>(std::move(exchange));
     return forwarded;
 }
 

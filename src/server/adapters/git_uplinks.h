@@ -38,7 +38,7 @@ private:
 class QuarantineGit final : public broker::GitService {
 public:
     explicit QuarantineGit(forge::Quarantine& quarantine) : m_quarantine(quarantine) {}
-    Result<std::unique_ptr<broker::GitAnswer>> serve(const broker::GitCall& call) override;
+    Result<std::unique_ptr<broker::GitResponse>> serve(const broker::GitCall& call) override;
 
 private:
     forge::Quarantine& m_quarantine;

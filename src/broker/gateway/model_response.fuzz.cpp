@@ -1,5 +1,5 @@
-// Any bytes as a request and as an answer that a span is made of: bounded, never an error.
-#include "broker/gateway/model_answer.h"
+// Any bytes as a request and as a response that a span is made of: bounded, never an error.
+#include "broker/gateway/model_response.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto api = static_cast<ModelApi>(data[0] % 4);
     const std::string_view body(reinterpret_cast<const char*>(data) + 1, size - 1);
     read_request_messages(api, body);
-    read_answer_message(api, AnswerForm::events, body);
-    read_answer_message(api, AnswerForm::json, body);
+    read_response_message(api, ResponseFormat::events, body);
+    read_response_message(api, ResponseFormat::json, body);
     return 0;
 }

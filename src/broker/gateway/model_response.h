@@ -11,29 +11,29 @@
 
 namespace hone::broker {
 
-struct SpokenCall {
+struct ModelToolCall {
     std::string id;
     std::string name;
     std::string arguments; // JSON
 };
 
-struct SpokenMessage {
+struct ModelMessage {
     std::string role; // system, user, assistant, tool
     std::string text;
     std::string thought;
     std::string call_id; // of a tool's result
-    std::vector<SpokenCall> calls;
+    std::vector<ModelToolCall> calls;
 };
 
-struct SpokenRequest {
-    std::vector<SpokenMessage> messages;
+struct ModelInput {
+    std::vector<ModelMessage> messages;
     std::vector<std::string> tools; // JSON schema of each
     std::string parameters;         // JSON: numbers and flags only, no message text
     size_t left_out = 0;            // messages in the middle of a long history
 };
 
-SpokenRequest read_request_messages(ModelApi api, std::string_view body);
-SpokenMessage read_answer_message(ModelApi api, AnswerForm form, std::string_view body);
+ModelInput read_request_messages(ModelApi api, std::string_view body);
+ModelMessage read_response_message(ModelApi api, ResponseFormat form, std::string_view body);
 // Only the parameters, for spans without text.
 std::string read_parameters(std::string_view body);
 

@@ -1,4 +1,4 @@
-#include "broker/gateway/model_answer.h"
+#include "broker/gateway/model_response.h"
 
 #include "base/text.h"
 #include "broker/spending/model_json.h"
@@ -53,49 +53,49 @@ void add_content(std::string& into, const View& content) {
     });
 }
 
-void read_anthropic_block(std::string_view block, SpokenMessage& message, std::vector<SpokenMessage>* tool_answers) {
+void read_anthropic_block(std::string_view block, ModelMessage& message, std::vector<ModelMessage>* tool_results) {
     const std::string type = plain(member(block, "type"));
     if (type == "text") return add_text(message.text, member(block, "text"), "\n");
     if (type == "thinking") return add_text(message.thought, member(block, "thinking"), "\n");
     if (type == "tool_use") {
-        SpokenCall& call = message.calls.emplace_back();
+        ModelToolCall& call = message.calls.emplace_back();
         call.id = plain(member(block, "id"));
         call.name = plain(member(block, "name"));
         return add_raw(call.arguments, member(block, "input"));
     }
-    if (type == "tool_result" && tool_answers) {
-        SpokenMessage& answer = tool_answers->emplace_back();
-        answer.role = "tool";
-        answer.call_id = plain(member(block, "tool_use_id"));
-        return add_content(answer.text, member(block, "content"));
+    if (type == "tool_result" && tool_results) {
+        ModelMessage& result = tool_results->emplace_back();
+        result.role = "tool";
+        result.call_id = plain(member(block, "tool_use_id"));
+        return add_content(result.text, member(block, "content"));
     }
     if (!type.empty()) message.text += (message.text.empty() ? "[" : "\n[") + type.substr(0, 40) + "]";
 }
 
-void read_anthropic_message(std::string_view item, std::vector<SpokenMessage>& messages) {
-    SpokenMessage message;
+void read_anthropic_message(std::string_view item, std::vector<ModelMessage>& messages) {
+    ModelMessage message;
     message.role = plain(member(item, "role"));
-    std::vector<SpokenMessage> tool_answers;
+    std::vector<ModelMessage> tool_results;
     const auto content = member(item, "content");
     if (is_list(content))
         for_each_item(*content, [&](std::string_view block) {
-            return read_anthropic_block(block, message, &tool_answers), true;
+            return read_anthropic_block(block, message, &tool_results), true;
         });
     else
         add_content(message.text, content);
-    for (SpokenMessage& answer : tool_answers) messages.push_back(std::move(answer));
+    for (ModelMessage& result : tool_results) messages.push_back(std::move(result));
     if (!message.text.empty() || !message.calls.empty() || !message.thought.empty())
         messages.push_back(std::move(message));
 }
 
-void read_chat_message(std::string_view item, SpokenMessage& message) {
+void read_chat_message(std::string_view item, ModelMessage& message) {
     message.role = plain(member(item, "role"));
     add_content(message.text, member(item, "content"));
     add_text(message.thought, member(item, "reasoning_content"));
     message.call_id = plain(member(item, "tool_call_id"));
     if (const auto calls = member(item, "tool_calls"); is_list(calls))
         for_each_item(*calls, [&](std::string_view call) {
-            SpokenCall& made = message.calls.emplace_back();
+            ModelToolCall& made = message.calls.emplace_back();
             made.id = plain(member(call, "id"));
             made.name = plain(member_at(call, {"function", "name"}));
             made.arguments = plain(member_at(call, {"function", "arguments"}));
@@ -104,9 +104,9 @@ void read_chat_message(std::string_view item, SpokenMessage& message) {
 }
 
 // An item of OpenAI's input or output list. Items that say nothing give no message.
-void read_response_item(std::string_view item, std::vector<SpokenMessage>& messages) {
+void read_response_item(std::string_view item, std::vector<ModelMessage>& messages) {
     const std::string type = plain(member(item, "type"));
-    SpokenMessage message;
+    ModelMessage message;
     if (type == "message" || type.empty()) {
         message.role = plain(member(item, "role"));
         add_content(message.text, member(item, "content"));
@@ -116,7 +116,7 @@ void read_response_item(std::string_view item, std::vector<SpokenMessage>& messa
         if (message.thought.empty()) return;
     } else if (type == "function_call" || type == "custom_tool_call") {
         message.role = "assistant";
-        SpokenCall& call = message.calls.emplace_back();
+        ModelToolCall& call = message.calls.emplace_back();
         call.id = plain(member(item, "call_id"));
         call.name = plain(member(item, "name"));
         call.arguments = plain(member(item, type == "function_call" ? "arguments" : "input"));
@@ -130,23 +130,23 @@ void read_response_item(std::string_view item, std::vector<SpokenMessage>& messa
     messages.push_back(std::move(message));
 }
 
-void read_gemini_content(std::string_view content, std::vector<SpokenMessage>& messages) {
-    SpokenMessage message;
+void read_gemini_content(std::string_view content, std::vector<ModelMessage>& messages) {
+    ModelMessage message;
     const std::string role = plain(member(content, "role"));
     message.role = role == "model" ? "assistant" : role.empty() ? "user" : role;
     const auto parts = member(content, "parts");
     if (!is_list(parts)) return;
     for_each_item(*parts, [&](std::string_view part) {
         if (const auto call = member(part, "functionCall")) {
-            SpokenCall& made = message.calls.emplace_back();
+            ModelToolCall& made = message.calls.emplace_back();
             made.id = plain(member(*call, "id"));
             made.name = plain(member(*call, "name"));
             add_raw(made.arguments, member(*call, "args"));
-        } else if (const auto answer = member(part, "functionResponse")) {
-            SpokenMessage& told = messages.emplace_back();
+        } else if (const auto response = member(part, "functionResponse")) {
+            ModelMessage& told = messages.emplace_back();
             told.role = "tool";
-            told.call_id = plain(member(*answer, "name"));
-            add_raw(told.text, member(*answer, "response"));
+            told.call_id = plain(member(*response, "name"));
+            add_raw(told.text, member(*response, "response"));
         } else {
             add_text(is_true(member(part, "thought")) ? message.thought : message.text, member(part, "text"));
         }
@@ -156,8 +156,8 @@ void read_gemini_content(std::string_view content, std::vector<SpokenMessage>& m
         messages.push_back(std::move(message));
 }
 
-void read_system(const View& value, std::vector<SpokenMessage>& messages) {
-    SpokenMessage message;
+void read_system(const View& value, std::vector<ModelMessage>& messages) {
+    ModelMessage message;
     message.role = "system";
     if (is_object(value))
         add_content(message.text, member(*value, "parts"));
@@ -167,17 +167,17 @@ void read_system(const View& value, std::vector<SpokenMessage>& messages) {
 }
 
 // The beginning has the task, the end the latest messages; the middle is in the earlier spans.
-void cut_middle(SpokenRequest& request) {
+void cut_middle(ModelInput& request) {
     if (request.messages.size() <= most_messages) return;
     request.left_out = request.messages.size() - most_messages;
     const auto middle = request.messages.begin() + static_cast<std::ptrdiff_t>(most_messages / 4);
     request.messages.erase(middle, middle + static_cast<std::ptrdiff_t>(request.left_out));
 }
 
-void merge(SpokenMessage& into, SpokenMessage part) {
+void merge(ModelMessage& into, ModelMessage part) {
     into.text += part.text;
     into.thought += part.thought;
-    for (SpokenCall& call : part.calls) into.calls.push_back(std::move(call));
+    for (ModelToolCall& call : part.calls) into.calls.push_back(std::move(call));
 }
 
 // Calls back with the data of each event.
@@ -192,14 +192,14 @@ void for_each_event(std::string_view body, const std::function<void(std::string_
     }
 }
 
-void read_messages_event(std::string_view data, SpokenMessage& message, std::map<int64_t, size_t>& call_at) {
+void read_messages_event(std::string_view data, ModelMessage& message, std::map<int64_t, size_t>& call_at) {
     const std::string type = plain(member(data, "type"));
     const int64_t index = count_of(member(data, "index")).value_or(0);
     if (type == "content_block_start") {
         const auto block = member(data, "content_block");
         if (!block || plain(member(*block, "type")) != "tool_use") return;
         call_at[index] = message.calls.size();
-        SpokenCall& call = message.calls.emplace_back();
+        ModelToolCall& call = message.calls.emplace_back();
         call.id = plain(member(*block, "id"));
         call.name = plain(member(*block, "name"));
     } else if (type == "content_block_delta") {
@@ -212,7 +212,7 @@ void read_messages_event(std::string_view data, SpokenMessage& message, std::map
     }
 }
 
-void read_chat_event(std::string_view data, SpokenMessage& message, std::map<int64_t, size_t>& call_at) {
+void read_chat_event(std::string_view data, ModelMessage& message, std::map<int64_t, size_t>& call_at) {
     const auto choices = member(data, "choices");
     if (!is_list(choices)) return;
     for_each_item(*choices, [&](std::string_view choice) {
@@ -228,7 +228,7 @@ void read_chat_event(std::string_view data, SpokenMessage& message, std::map<int
                 call_at[index] = message.calls.size();
                 message.calls.emplace_back();
             }
-            SpokenCall& made = message.calls[call_at[index]];
+            ModelToolCall& made = message.calls[call_at[index]];
             add_text(made.id, member(call, "id"));
             add_text(made.name, member_at(call, {"function", "name"}));
             add_text(made.arguments, member_at(call, {"function", "arguments"}));
@@ -238,32 +238,32 @@ void read_chat_event(std::string_view data, SpokenMessage& message, std::map<int
     });
 }
 
-void read_response_output(const View& output, SpokenMessage& message) {
+void read_response_output(const View& output, ModelMessage& message) {
     if (!is_list(output)) return;
-    std::vector<SpokenMessage> items;
+    std::vector<ModelMessage> items;
     for_each_item(*output, [&](std::string_view item) { return read_response_item(item, items), true; });
-    for (SpokenMessage& item : items) merge(message, std::move(item));
+    for (ModelMessage& item : items) merge(message, std::move(item));
 }
 
-void read_response_event(std::string_view data, SpokenMessage& message) {
+void read_response_event(std::string_view data, ModelMessage& message) {
     if (plain(member(data, "type")) != "response.output_item.done") return;
-    std::vector<SpokenMessage> items;
+    std::vector<ModelMessage> items;
     if (const auto item = member(data, "item")) read_response_item(*item, items);
-    for (SpokenMessage& item : items) merge(message, std::move(item));
+    for (ModelMessage& item : items) merge(message, std::move(item));
 }
 
-void read_gemini_piece(std::string_view data, SpokenMessage& message) {
+void read_gemini_piece(std::string_view data, ModelMessage& message) {
     const auto candidates = member(data, "candidates");
     if (!is_list(candidates)) return;
     for_each_item(*candidates, [&](std::string_view candidate) {
-        std::vector<SpokenMessage> pieces;
+        std::vector<ModelMessage> pieces;
         if (const auto content = member(candidate, "content")) read_gemini_content(*content, pieces);
-        for (SpokenMessage& piece : pieces) merge(message, std::move(piece));
+        for (ModelMessage& piece : pieces) merge(message, std::move(piece));
         return false; // the first candidate is the response
     });
 }
 
-void read_whole_answer(ModelApi api, std::string_view body, SpokenMessage& message) {
+void read_whole_response(ModelApi api, std::string_view body, ModelMessage& message) {
     switch (api) {
     case ModelApi::messages:
         if (const auto content = member(body, "content"); is_list(content))
@@ -307,10 +307,10 @@ std::string read_parameters(std::string_view body) {
     return out + "}";
 }
 
-SpokenRequest read_request_messages(ModelApi api, std::string_view body) {
-    SpokenRequest request;
+ModelInput read_request_messages(ModelApi api, std::string_view body) {
+    ModelInput request;
     request.parameters = read_parameters(body);
-    std::vector<SpokenMessage>& messages = request.messages;
+    std::vector<ModelMessage>& messages = request.messages;
     read_system(member(body, api == ModelApi::messages    ? "system"
                              : api == ModelApi::responses ? "instructions"
                                                           : "systemInstruction"),
@@ -346,11 +346,11 @@ SpokenRequest read_request_messages(ModelApi api, std::string_view body) {
     return request;
 }
 
-SpokenMessage read_answer_message(ModelApi api, AnswerForm form, std::string_view body) {
-    SpokenMessage message;
+ModelMessage read_response_message(ModelApi api, ResponseFormat form, std::string_view body) {
+    ModelMessage message;
     message.role = "assistant";
-    if (form == AnswerForm::json) {
-        read_whole_answer(api, body, message);
+    if (form == ResponseFormat::json) {
+        read_whole_response(api, body, message);
         message.role = "assistant";
         return message;
     }
