@@ -13,7 +13,7 @@ struct ProjectChange {
     std::optional<std::optional<int64_t>> retention_days{}; // the inner null: back to the server's default
 };
 
-// A store that keeps data of projects. Called after a project is deleted, again and again until it succeeds; so it
+// A store that keeps data of projects. Called after a project is deleted, repeatedly until it succeeds; so it
 // must be harmless to call twice.
 class ProjectData {
 public:

@@ -112,7 +112,7 @@ public:
           m_store(store),
           m_mounts_volumes(mounts_volumes) {}
     ~RunningGit() override {
-        m_uplink.reset();
+        m_connection.reset();
         if (m_sandbox) (void)m_sandbox->destroy().ok();
         if (!m_thread.empty()) {
             const auto removed = sandbox::Volumes(m_store, m_mounts_volumes).remove(m_thread);
@@ -121,8 +121,8 @@ public:
         if (!m_config.empty()) (void)sandbox::remove_tree(m_config).ok();
     }
 
-    Result<> begin(sandbox::Provider& provider, Uplinks* uplinks, const GitJob& job, const std::string& directory,
-                   bool open_input) {
+    Result<> begin(sandbox::Provider& provider, GitConnections* connections, const GitJob& job,
+                   const std::string& directory, bool open_input) {
         sandbox::SandboxSpec spec = spec_of(job);
         if (job.limits.on_disk) {
             m_thread = "git " + make_ulid(SystemClock().now());
@@ -134,16 +134,16 @@ public:
             spec.command = command;
             m_sandbox = TRY(provider.start(spec));
         } else {
-            if (uplinks == nullptr) return unavailable("this server cannot reach forges");
+            if (connections == nullptr) return unavailable("this server cannot reach forges");
             m_config = directory + "/" + make_ulid(SystemClock().now());
             TRY(make_directories(m_config, 0755));
             spec.mounts.value.push_back({m_config, std::string(config_inside), true});
             spec.network = sandbox::NetworkMode::broker;
             spec.keep = true;
             m_sandbox = TRY(provider.start(spec));
-            m_uplink = TRY(uplinks->open(*job.remote, TRY(m_sandbox->listeners())));
-            TRY(write_file(m_config + "/ca.pem", m_uplink->ca_bundle, 0644));
-            for (const auto& [name, value] : m_uplink->environment) command.env.value[name] = value;
+            m_connection = TRY(connections->open(*job.remote, TRY(m_sandbox->listeners())));
+            TRY(write_file(m_config + "/ca.pem", m_connection->ca_bundle, 0644));
+            for (const auto& [name, value] : m_connection->environment) command.env.value[name] = value;
             m_command = TRY(m_sandbox->execute(command));
         }
         m_out = TRY(m_sandbox->stdout_pipe(m_command));
@@ -278,7 +278,7 @@ private:
     std::string m_config;
     std::string m_thread;
     std::unique_ptr<sandbox::Sandbox> m_sandbox;
-    std::unique_ptr<Uplink> m_uplink;
+    std::unique_ptr<GitConnection> m_connection;
     int64_t m_command = 0;
     Fd m_input;
     Fd m_out;
@@ -287,22 +287,23 @@ private:
     std::string m_errors;
 };
 
-Result<std::unique_ptr<RunningGit>> begin(sandbox::Provider& provider, const sandbox::Store& store, Uplinks* uplinks,
-                                          const GitOptions& options, const GitJob& job, bool open_input) {
+Result<std::unique_ptr<RunningGit>> begin(sandbox::Provider& provider, const sandbox::Store& store,
+                                          GitConnections* connections, const GitOptions& options, const GitJob& job,
+                                          bool open_input) {
     auto git = std::make_unique<RunningGit>(job, store, options.mounts_volumes);
-    TRY(git->begin(provider, uplinks, job, options.directory, open_input));
+    TRY(git->begin(provider, connections, job, options.directory, open_input));
     return git;
 }
 
 } // namespace
 
 Result<std::unique_ptr<GitProcess>> Git::start(const GitJob& job) const {
-    std::unique_ptr<GitProcess> process = TRY(begin(m_provider, m_store, m_uplinks, m_options, job, true));
+    std::unique_ptr<GitProcess> process = TRY(begin(m_provider, m_store, m_connections, m_options, job, true));
     return process;
 }
 
 Result<GitOutput> Git::run(const GitJob& job) const {
-    const auto git = TRY(begin(m_provider, m_store, m_uplinks, m_options, job, !job.input.empty()));
+    const auto git = TRY(begin(m_provider, m_store, m_connections, m_options, job, !job.input.empty()));
     if (!job.input.empty()) {
         const auto written = git->write(job.input);
         if (!written.ok() && written.error().code != Code::conflict) return written.error();

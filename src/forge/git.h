@@ -81,19 +81,19 @@ public:
 };
 
 // A way from a git sandbox to one forge: what the sandbox must know. Its end closes the way.
-class Uplink {
+class GitConnection {
 public:
-    virtual ~Uplink() = default;
+    virtual ~GitConnection() = default;
     std::map<std::string, std::string> environment;
     std::string ca_bundle; // PEM; becomes /hone/ca.pem
 };
 
 // Opens such ways. The server implements it over broker/: the credential never enters the sandbox.
-class Uplinks {
+class GitConnections {
 public:
-    virtual ~Uplinks() = default;
+    virtual ~GitConnections() = default;
     // `listeners`: as Sandbox::listeners gives them.
-    virtual Result<std::unique_ptr<Uplink>> open(const Remote& remote, std::vector<Fd> listeners) = 0;
+    virtual Result<std::unique_ptr<GitConnection>> open(const Remote& remote, std::vector<Fd> listeners) = 0;
 };
 
 struct GitOptions {
@@ -103,11 +103,11 @@ struct GitOptions {
 
 class Git {
 public:
-    // `uplinks` may be null: jobs with a remote are refused. References must outlive it.
-    Git(sandbox::Provider& provider, const sandbox::Store& store, Uplinks* uplinks, GitOptions options)
+    // `connections` may be null: jobs with a remote are refused. References must outlive it.
+    Git(sandbox::Provider& provider, const sandbox::Store& store, GitConnections* connections, GitOptions options)
         : m_provider(provider),
           m_store(store),
-          m_uplinks(uplinks),
+          m_connections(connections),
           m_options(std::move(options)) {}
 
     // An exit code other than 0 is a result, not an error. Errors: too_large (output, memory, disk), busy (time),
@@ -119,7 +119,7 @@ public:
 private:
     sandbox::Provider& m_provider;
     const sandbox::Store& m_store;
-    Uplinks* const m_uplinks;
+    GitConnections* const m_connections;
     const GitOptions m_options;
 };
 

@@ -157,31 +157,32 @@ int64_t size_of_packs(const std::string& repository) {
 
 Mirrors::~Mirrors() {
     m_ending = true;
-    std::map<RepoId, std::shared_ptr<Flight>> flights;
+    std::map<RepoId, std::shared_ptr<Fetch>> fetches;
     {
         const Lock lock(m_mutex);
-        flights.swap(m_flights);
+        fetches.swap(m_fetches);
     }
-    for (auto& [id, flight] : flights)
-        if (flight->thread.joinable()) flight->thread.join();
+    for (auto& [id, running] : fetches)
+        if (running->thread.joinable()) running->thread.join();
 }
 
-std::shared_ptr<Mirrors::Flight> Mirrors::take_off(const RepoId& id) {
-    std::shared_ptr<Flight> last, flight;
+std::shared_ptr<Mirrors::Fetch> Mirrors::start_fetch(const RepoId& id) {
+    std::shared_ptr<Fetch> last, running;
     {
         const Lock lock(m_mutex);
-        auto& slot = m_flights[id];
-        if (slot && !slot->landed) return slot;
-        last = std::exchange(slot, std::make_shared<Flight>());
-        flight = slot;
-        flight->thread = std::jthread([this, id, flight] { fly(id, flight); });
+        auto& slot = m_fetches[id];
+        if (slot && !slot->finished) return slot;
+        last = std::exchange(slot, std::make_shared<Fetch>());
+        running = slot;
+        running->thread = std::jthread([this, id, running] { run_fetch(id, running); });
     }
-    // Not left to its destructor: a thread that has landed may be the last to hold its flight, and would join itself.
+    // Not left to its destructor: a thread that has finished may be the last to hold its Fetch, and would join
+    // itself.
     if (last) last->thread.join();
-    return flight;
+    return running;
 }
 
-void Mirrors::fly(const RepoId& id, const std::shared_ptr<Flight>& flight) {
+void Mirrors::run_fetch(const RepoId& id, const std::shared_ptr<Fetch>& running) {
     const auto fetched = [&]() -> Result<> { return fetch_once(TRY(m_repos.find(access::Caller::system(), id))); }();
     if (!fetched.ok()) {
         const auto noted = m_repos.fetch_failed(id, fetched.error().message);
@@ -191,30 +192,30 @@ void Mirrors::fly(const RepoId& id, const std::shared_ptr<Flight>& flight) {
             {{"repo", id.text()}, {"why", fetched.error().message}, {"trail", fetched.error().trail}});
     }
     const Lock lock(m_mutex);
-    if (!fetched.ok()) flight->error = fetched.error();
-    flight->landed = true;
-    m_landed.notify_all();
+    if (!fetched.ok()) running->error = fetched.error();
+    running->finished = true;
+    m_finished.notify_all();
 }
 
 void Mirrors::begin(const RepoId& id) {
-    (void)take_off(id);
+    (void)start_fetch(id);
 }
 
 bool Mirrors::is_fetching(const RepoId& id) const {
     const Lock lock(m_mutex);
-    const auto found = m_flights.find(id);
-    return found != m_flights.end() && !found->second->landed;
+    const auto found = m_fetches.find(id);
+    return found != m_fetches.end() && !found->second->finished;
 }
 
 Result<Repo> Mirrors::fetch(const RepoId& id, const std::function<bool()>& stopped) {
-    const std::shared_ptr<Flight> flight = take_off(id);
+    const std::shared_ptr<Fetch> running = start_fetch(id);
     {
         const Lock lock(m_mutex);
-        while (!flight->landed) {
+        while (!running->finished) {
             if (stopped && stopped()) return busy("the repository is still being fetched");
-            m_landed.wait_for(m_mutex, std::chrono::milliseconds(200));
+            m_finished.wait_for(m_mutex, std::chrono::milliseconds(200));
         }
-        if (flight->error) return *flight->error;
+        if (running->error) return *running->error;
     }
     return m_repos.find(access::Caller::system(), id);
 }

@@ -46,13 +46,13 @@ public:
     Result<> remove(const RepoId& id);
 
 private:
-    struct Flight {
-        bool landed = false;
+    struct Fetch {
+        bool finished = false;
         std::optional<Error> error;
         std::jthread thread;
     };
-    std::shared_ptr<Flight> take_off(const RepoId& id);
-    void fly(const RepoId& id, const std::shared_ptr<Flight>& flight);
+    std::shared_ptr<Fetch> start_fetch(const RepoId& id);
+    void run_fetch(const RepoId& id, const std::shared_ptr<Fetch>& running);
     Result<> fetch_once(const Repo& repo);
     using Names = std::vector<std::string>;
     // `replaced`: packs whose objects are all in what was brought.
@@ -64,8 +64,8 @@ private:
     const MirrorOptions m_options;
     std::atomic<bool> m_ending{false};
     mutable Mutex m_mutex;
-    Condition m_landed;
-    std::map<RepoId, std::shared_ptr<Flight>> m_flights GUARDED_BY(m_mutex); // the last of each, landed ones too
+    Condition m_finished;
+    std::map<RepoId, std::shared_ptr<Fetch>> m_fetches GUARDED_BY(m_mutex); // the last of each, finished ones too
 };
 
 // Makes an empty bare repository that git recognises, without running git. Existing files stay.

@@ -39,7 +39,7 @@ const Harness* find(std::string_view name) {
     return nullptr;
 }
 
-bool speaks(const Harness& harness, std::string_view protocol) {
+bool supports(const Harness& harness, std::string_view protocol) {
     std::string_view rest = harness.protocols;
     while (!rest.empty()) {
         const size_t space = rest.find(' ');

@@ -29,7 +29,7 @@ std::string_view node_package();
 std::string node_program(); // below the harness layer
 // Null when there is none of that name.
 const Harness* find(std::string_view name);
-bool speaks(const Harness& harness, std::string_view protocol);
+bool supports(const Harness& harness, std::string_view protocol);
 std::unique_ptr<Driver> make_driver(const Harness& harness);
 
 } // namespace hone::harness

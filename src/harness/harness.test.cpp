@@ -411,7 +411,7 @@ TEST_CASE("every harness of the catalog has a driver") {
         CHECK_FALSE(driver->launch(nothing).ok());
     }
     CHECK(find("nothing") == nullptr);
-    CHECK(speaks(*find("opencode"), "anthropic"));
-    CHECK_FALSE(speaks(*find("opencode"), "gemini"));
-    CHECK_FALSE(speaks(*find("opencode"), "open"));
+    CHECK(supports(*find("opencode"), "anthropic"));
+    CHECK_FALSE(supports(*find("opencode"), "gemini"));
+    CHECK_FALSE(supports(*find("opencode"), "open"));
 }

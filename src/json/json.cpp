@@ -126,7 +126,7 @@ std::string fraction_text(double number) {
     return text;
 }
 
-// Boost.JSON writes 0.2 as 2E-1: right, and of no use to a reader.
+// Boost.JSON writes 0.2 as 2E-1: correct, but hard to read.
 std::string with_plain_fractions(std::string text) {
     if (text.find('E') == std::string::npos) return text;
     std::string out;

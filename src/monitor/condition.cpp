@@ -50,11 +50,12 @@ Result<> check_condition(const MonitorSettings& settings) {
 }
 
 // What began within an hour of the same place in the circle (week or day). Between two neighbouring hours the usual
-// value may climb steeply: the middle is that of the same place alone, the spread is around the middle of each place.
+// value may climb steeply: the middle is that of the same place alone, the distribution is around the middle of each
+// place.
 struct Pool {
     size_t values = 0;
     size_t rounds = 0; // of the same place
-    Spread spread;
+    Distribution distribution;
 };
 Pool pool_of(const std::vector<PastValue>& history, int64_t begin_ns, int64_t circle) {
     std::map<int64_t, std::vector<double>> places; // by distance from the same place
@@ -67,16 +68,16 @@ Pool pool_of(const std::vector<PastValue>& history, int64_t begin_ns, int64_t ci
     Pool pool;
     std::vector<double> distances;
     for (const auto& [apart, values] : places) {
-        const double middle = spread_of(values).median;
+        const double middle = distribution_of(values).median;
         for (const double value : values) distances.push_back(std::abs(value - middle));
         pool.values += values.size();
         if (apart != 0) continue;
         pool.rounds = values.size();
-        pool.spread.median = middle;
+        pool.distribution.median = middle;
     }
     // Few rounds lie closer to their own middle than to the true one.
     const double few = 1 + 1 / static_cast<double>(std::max<size_t>(1, pool.rounds));
-    pool.spread.deviation = 1.4826 * spread_of(std::move(distances)).median * few;
+    pool.distribution.deviation = 1.4826 * distribution_of(std::move(distances)).median * few;
     return pool;
 }
 
@@ -160,7 +161,7 @@ bool is_additive(telemetry::Metric metric) {
     return metric == count || metric == errors || metric == tokens || metric == cost || metric == traces;
 }
 
-Spread spread_of(std::vector<double> values) {
+Distribution distribution_of(std::vector<double> values) {
     const auto median = [](std::vector<double>& list) {
         const auto middle = list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2);
         std::nth_element(list.begin(), middle, list.end());
@@ -168,27 +169,27 @@ Spread spread_of(std::vector<double> values) {
         return (*middle + *std::max_element(list.begin(), middle)) / 2;
     };
     if (values.empty()) return {};
-    Spread spread;
-    spread.median = median(values);
-    for (double& value : values) value = std::abs(value - spread.median);
-    spread.deviation = 1.4826 * median(values);
-    return spread;
+    Distribution distribution;
+    distribution.median = median(values);
+    for (double& value : values) value = std::abs(value - distribution.median);
+    distribution.deviation = 1.4826 * median(values);
+    return distribution;
 }
 
 std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastValue>& history, int64_t begin_ns,
                                std::string& why_not) {
-    const auto made = [&](const Spread& spread, size_t values, std::string_view what) {
-        return Band{spread.median, std::max(spread.deviation, least_deviation(metric, spread.median)),
+    const auto made = [&](const Distribution& distribution, size_t values, std::string_view what) {
+        return Band{distribution.median, std::max(distribution.deviation, least_deviation(metric, distribution.median)),
                     fmt::format("{} values of {}", values, what)};
     };
     const Pool week = pool_of(history, begin_ns, week_length_ns);
-    if (week.values >= 8 && week.rounds >= 3) return made(week.spread, week.values, "this hour of the week");
+    if (week.values >= 8 && week.rounds >= 3) return made(week.distribution, week.values, "this hour of the week");
     const Pool day = pool_of(history, begin_ns, day_ns);
-    if (day.values >= 12 && day.rounds >= 5) return made(day.spread, day.values, "this hour of the day");
+    if (day.values >= 12 && day.rounds >= 5) return made(day.distribution, day.values, "this hour of the day");
     if (history.size() >= 24) {
         std::vector<double> all;
         for (const PastValue& past : history) all.push_back(past.value);
-        return made(spread_of(std::move(all)), history.size(), "all hours");
+        return made(distribution_of(std::move(all)), history.size(), "all hours");
     }
     why_not = fmt::format("too little history: {} of 24 windows", history.size());
     return std::nullopt;
@@ -243,7 +244,7 @@ double badness(const Reading& reading) {
     return worst;
 }
 
-Standing advance(const Standing& before, Verdict verdict, Time at, Duration at_least) {
+ConditionState advance(const ConditionState& before, Verdict verdict, Time at, Duration at_least) {
     switch (verdict) {
     case Verdict::no_data:
         return {MonitorState::no_data, std::nullopt};

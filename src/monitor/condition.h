@@ -9,11 +9,11 @@ namespace hone::monitor {
 Result<> check_settings(const MonitorSettings& settings);
 
 // Robust middle of values: the median, and 1.4826 times the median distance from it (a standard deviation, if normal).
-struct Spread {
+struct Distribution {
     double median = 0;
     double deviation = 0;
 };
-Spread spread_of(std::vector<double> values);
+Distribution distribution_of(std::vector<double> values);
 
 // A value of the metric over one window of history.
 struct PastValue {
@@ -48,10 +48,10 @@ Verdict check_condition(const MonitorSettings& settings, const Reading& reading)
 double badness(const Reading& reading);
 
 // The state that a monitor is in, as far as evaluations change it.
-struct Standing {
+struct ConditionState {
     MonitorState state = MonitorState::no_data;
     std::optional<Time> bad_since;
 };
-Standing advance(const Standing& before, Verdict verdict, Time at, Duration at_least);
+ConditionState advance(const ConditionState& before, Verdict verdict, Time at, Duration at_least);
 
 } // namespace hone::monitor

@@ -59,14 +59,14 @@ TEST_CASE("a threshold triggers above it and recovers only below the recover thr
 
 TEST_CASE("a value that flaps around the threshold triggers once with hysteresis, many times without") {
     const auto triggers = [](const MonitorSettings& settings) {
-        Standing standing;
+        ConditionState state_now;
         int count = 0;
         for (int i = 0; i < 100; ++i) {
-            const Standing next =
-                advance(standing, check_condition(settings, reading_of(settings, i % 2 == 0 ? 10.5 : 9.5)),
+            const ConditionState next =
+                advance(state_now, check_condition(settings, reading_of(settings, i % 2 == 0 ? 10.5 : 9.5)),
                         Time(std::chrono::minutes(i)), 0s);
-            count += next.state == MonitorState::triggered && standing.state != MonitorState::triggered;
-            standing = next;
+            count += next.state == MonitorState::triggered && state_now.state != MonitorState::triggered;
+            state_now = next;
         }
         return count;
     };
@@ -75,16 +75,16 @@ TEST_CASE("a value that flaps around the threshold triggers once with hysteresis
 }
 
 TEST_CASE("for-duration: only what stays bad for so long triggers") {
-    Standing standing{MonitorState::healthy, {}};
-    standing = advance(standing, Verdict::bad, Time(0min), 10min);
-    CHECK(standing.state == MonitorState::healthy);
-    CHECK(standing.bad_since == Time(0min));
-    CHECK(advance(standing, Verdict::good, Time(5min), 10min).bad_since == std::nullopt);
-    standing = advance(standing, Verdict::bad, Time(9min), 10min);
-    CHECK(standing.state == MonitorState::healthy);
-    standing = advance(standing, Verdict::bad, Time(10min), 10min);
-    CHECK(standing.state == MonitorState::triggered);
-    CHECK(advance(standing, Verdict::no_data, Time(11min), 10min).state == MonitorState::no_data);
+    ConditionState state_now{MonitorState::healthy, {}};
+    state_now = advance(state_now, Verdict::bad, Time(0min), 10min);
+    CHECK(state_now.state == MonitorState::healthy);
+    CHECK(state_now.bad_since == Time(0min));
+    CHECK(advance(state_now, Verdict::good, Time(5min), 10min).bad_since == std::nullopt);
+    state_now = advance(state_now, Verdict::bad, Time(9min), 10min);
+    CHECK(state_now.state == MonitorState::healthy);
+    state_now = advance(state_now, Verdict::bad, Time(10min), 10min);
+    CHECK(state_now.state == MonitorState::triggered);
+    CHECK(advance(state_now, Verdict::no_data, Time(11min), 10min).state == MonitorState::no_data);
 }
 
 TEST_CASE("change compares with the window before, by ratio or by difference") {

@@ -144,15 +144,15 @@ Result<Chart> Evaluator::replay(const access::ProjectId& project, const MonitorS
     if (whole / frequency >= static_cast<int64_t>(most_points))
         step = (whole / static_cast<int64_t>(most_points) / frequency + 1) * frequency;
     Chart chart;
-    Standing standing;
+    ConditionState state_now;
     for (int64_t at = to_ns(to) - whole / step * step; at <= to_ns(to); at += step) {
         const Reading reading = TRY(read(project, settings, from_ns(at)));
-        const Standing next = advance(standing, check_condition(settings, reading), from_ns(at),
-                                      std::chrono::seconds(settings.for_seconds));
-        if (next.state == MonitorState::triggered && standing.state != MonitorState::triggered) ++chart.triggered;
-        standing = next;
+        const ConditionState next = advance(state_now, check_condition(settings, reading), from_ns(at),
+                                            std::chrono::seconds(settings.for_seconds));
+        if (next.state == MonitorState::triggered && state_now.state != MonitorState::triggered) ++chart.triggered;
+        state_now = next;
         chart.points.push_back(
-            {reading.at, reading.value, reading.samples, reading.lower, reading.upper, standing.state, reading.note});
+            {reading.at, reading.value, reading.samples, reading.lower, reading.upper, state_now.state, reading.note});
     }
     chart.is_cut = step != frequency;
     return chart;

@@ -138,9 +138,9 @@ Result<> Monitors::note_failure(const Row& row, const Error& error, const std::s
 // The new state, its line in the history, its point in the chart and the notice of a recovery: all or nothing.
 Result<> Monitors::take_in(const Row& row, const Reading& reading, const std::string& token) {
     const Monitor& monitor = row.monitor;
-    const Standing before{monitor.state, monitor.bad_since};
-    const Standing after = advance(before, check_condition(monitor.settings, reading), reading.at,
-                                   std::chrono::seconds(monitor.settings.for_seconds));
+    const ConditionState before{monitor.state, monitor.bad_since};
+    const ConditionState after = advance(before, check_condition(monitor.settings, reading), reading.at,
+                                         std::chrono::seconds(monitor.settings.for_seconds));
     const bool changed = after.state != before.state;
     const auto event = make_id<MonitorEventTag>(m_clock);
     std::string transition = row.transition_id;

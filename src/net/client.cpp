@@ -94,14 +94,14 @@ std::string as_chunk(const std::string& piece) {
 }
 
 // Reads one head, 1xx ones skipped. What follows it stays in the wire's input.
-Result<ParsedResponse> read_head(Wire& wire, size_t header_bytes, bool to_head, const Patience& patience) {
+Result<ParsedResponse> read_head(Wire& wire, size_t header_bytes, bool to_head, const Timeouts& timeouts) {
     HeadScanner scanner;
     const HeadLimits limits{header_bytes, max_fields, header_bytes};
     for (;;) {
         const HeadScanner::Outcome outcome = scanner.scan(wire.input(), limits);
         if (outcome == HeadScanner::Outcome::bad) return unavailable("malformed response: " + scanner.error().message);
         if (outcome == HeadScanner::Outcome::more) {
-            if (!TRY(wire.receive(patience))) return unavailable("the connection closed before a response arrived");
+            if (!TRY(wire.receive(timeouts))) return unavailable("the connection closed before a response arrived");
             continue;
         }
         auto parsed = parse_response_head(std::string_view(wire.input()).substr(0, scanner.size()), to_head);
@@ -114,16 +114,16 @@ Result<ParsedResponse> read_head(Wire& wire, size_t header_bytes, bool to_head, 
     }
 }
 
-Result<> send_body(Wire& wire, const ClientRequest& request, const Patience& patience) {
-    if (!request.body_source) return wire.send(request.body, patience);
+Result<> send_body(Wire& wire, const ClientRequest& request, const Timeouts& timeouts) {
+    if (!request.body_source) return wire.send(request.body, timeouts);
     uint64_t sent = 0;
     while (!wire.has_early_response()) {
         const std::string piece = TRY(request.body_source());
         sent += piece.size();
         if (request.body_length && (sent > *request.body_length || (piece.empty() && sent < *request.body_length)))
             return invalid("the upload is not as long as announced");
-        if (piece.empty()) return request.body_length ? Result<>() : wire.send("0\r\n\r\n", patience);
-        TRY(wire.send(request.body_length ? piece : as_chunk(piece), patience));
+        if (piece.empty()) return request.body_length ? Result<>() : wire.send("0\r\n\r\n", timeouts);
+        TRY(wire.send(request.body_length ? piece : as_chunk(piece), timeouts));
     }
     return {};
 }
@@ -149,16 +149,16 @@ public:
 
     Result<ClientResponse> send(const ClientRequest& request) {
         TRY(check(request));
-        Patience patience{m_options.connect_timeout, request.idle_timeout.value_or(m_options.idle_timeout),
+        Timeouts timeouts{m_options.connect_timeout, request.idle_timeout.value_or(m_options.idle_timeout),
                           std::nullopt, request.cancel};
-        if (request.total_timeout.count() > 0) patience.total_until = SystemClock().steady() + request.total_timeout;
+        if (request.total_timeout.count() > 0) timeouts.total_until = SystemClock().steady() + request.total_timeout;
         Url url = TRY(parse_url(request.url));
-        if (request.max_redirects == 0) return send_to(request, std::move(url), false, patience);
+        if (request.max_redirects == 0) return send_to(request, std::move(url), false, timeouts);
         ClientRequest current = request;
         for (unsigned hops = 0;; ++hops) {
             const bool may_follow =
                 hops < request.max_redirects && (request.method == "GET" || request.method == "HEAD");
-            ClientResponse response = TRY(send_to(current, url, may_follow, patience));
+            ClientResponse response = TRY(send_to(current, url, may_follow, timeouts));
             const std::string location(response.header("Location"));
             if (!may_follow || !is_redirect(response.status) || location.empty()) return response;
             Url next = TRY(resolve_url(url, location));
@@ -182,7 +182,7 @@ private:
         request.connect_to.clear();
     }
 
-    Result<ClientResponse> send_to(const ClientRequest& request, Url url, bool may_follow, const Patience& patience) {
+    Result<ClientResponse> send_to(const ClientRequest& request, Url url, bool may_follow, const Timeouts& timeouts) {
         Route route;
         route.url = std::move(url);
         route.connect_to = request.connect_to;
@@ -193,22 +193,22 @@ private:
             if (route.proxy.tls || !route.proxy.unix_path.empty()) return invalid("a proxy is http://host:port");
         }
         if (std::unique_ptr<Wire> kept = take_idle(route.key())) {
-            Result<ClientResponse> response = exchange(request, route, std::move(kept), may_follow, patience);
+            Result<ClientResponse> response = exchange(request, route, std::move(kept), may_follow, timeouts);
             // The server may have closed an idle connection; retry only if no byte of a response arrived.
             const bool retry = !response.ok() && response.error().trail == no_response && is_repeatable(request);
             if (!retry) return response;
         }
-        std::unique_ptr<Wire> wire = TRY(connect(route, patience));
-        return exchange(request, route, std::move(wire), may_follow, patience);
+        std::unique_ptr<Wire> wire = TRY(connect(route, timeouts));
+        return exchange(request, route, std::move(wire), may_follow, timeouts);
     }
 
-    Result<std::unique_ptr<Wire>> connect(const Route& route, const Patience& patience) {
+    Result<std::unique_ptr<Wire>> connect(const Route& route, const Timeouts& timeouts) {
         std::vector<Endpoint> endpoints = TRY(find_endpoints(route));
-        std::unique_ptr<Wire> wire = TRY(Wire::dial(endpoints, patience));
+        std::unique_ptr<Wire> wire = TRY(Wire::dial(endpoints, timeouts));
         if (!route.url.tls) return wire;
-        if (route.has_proxy) TRY(open_tunnel(*wire, route, patience));
+        if (route.has_proxy) TRY(open_tunnel(*wire, route, timeouts));
         const std::shared_ptr<const TlsContext> context = TRY(tls_context());
-        TRY(wire->start_tls(*context, route.url.host, patience));
+        TRY(wire->start_tls(*context, route.url.host, timeouts));
         return wire;
     }
 
@@ -224,12 +224,12 @@ private:
         return resolve(dialled.host, dialled.port);
     }
 
-    Result<> open_tunnel(Wire& wire, const Route& route, const Patience& patience) {
+    Result<> open_tunnel(Wire& wire, const Route& route, const Timeouts& timeouts) {
         const std::string target = route.url.host_and_port();
         TRY(wire.send("CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n" + proxy_authorization(route.proxy) +
                           "\r\n",
-                      patience));
-        const ParsedResponse tunnel = TRY(read_head(wire, m_options.header_bytes, true, patience));
+                      timeouts));
+        const ParsedResponse tunnel = TRY(read_head(wire, m_options.header_bytes, true, timeouts));
         if (tunnel.status != 200)
             return unavailable("the proxy refused a tunnel to " + target + " with status " +
                                std::to_string(tunnel.status));
@@ -245,17 +245,17 @@ private:
     }
 
     Result<ClientResponse> exchange(const ClientRequest& request, const Route& route, std::unique_ptr<Wire> wire,
-                                    bool may_follow, const Patience& patience) {
+                                    bool may_follow, const Timeouts& timeouts) {
         const bool small = request.body.size() <= 16384 && !request.body_source;
         const std::string head = make_head(request, route, m_options.user_agent);
-        Result<> sent = wire->send(small ? head + request.body : head, patience);
-        if (sent.ok() && !small && !is_bodiless(request)) sent = send_body(*wire, request, patience);
+        Result<> sent = wire->send(small ? head + request.body : head, timeouts);
+        if (sent.ok() && !small && !is_bodiless(request)) sent = send_body(*wire, request, timeouts);
         if (!sent.ok()) {
             if (sent.error().code == Code::unavailable) sent.error().trail = no_response;
             return std::move(sent).error();
         }
         const bool early = wire->has_early_response() && !small;
-        Result<ParsedResponse> parsed = read_head(*wire, m_options.header_bytes, request.method == "HEAD", patience);
+        Result<ParsedResponse> parsed = read_head(*wire, m_options.header_bytes, request.method == "HEAD", timeouts);
         if (!parsed.ok()) {
             if (wire->input().empty() && parsed.error().code == Code::unavailable) parsed.error().trail = no_response;
             return std::move(parsed).error();
@@ -266,13 +266,13 @@ private:
         response.url = route.url.origin() + route.url.target;
         const bool passed_on = !(may_follow && is_redirect(response.status)); // the body of a redirect is discarded
         if (request.on_head && passed_on) TRY(request.on_head(response));
-        TRY(read_body(*wire, request, parsed.value(), passed_on && request.on_body, response, patience));
+        TRY(read_body(*wire, request, parsed.value(), passed_on && request.on_body, response, timeouts));
         if (parsed.value().keep_alive && !early && wire->input().empty()) keep_idle(route.key(), std::move(wire));
         return response;
     }
 
     static Result<> read_body(Wire& wire, const ClientRequest& request, const ParsedResponse& parsed, bool streamed,
-                              ClientResponse& response, const Patience& patience) {
+                              ClientResponse& response, const Timeouts& timeouts) {
         BodyDecoder decoder(parsed.framing, parsed.length);
         while (!decoder.is_done()) {
             std::string piece;
@@ -283,7 +283,7 @@ private:
                 return too_large("the response is larger than " + std::to_string(request.max_response_bytes) +
                                  " bytes");
             if (decoder.is_done()) break;
-            const bool more = TRY(wire.receive(patience));
+            const bool more = TRY(wire.receive(timeouts));
             if (!more && decoder.finish_at_end()) break;
             if (!more) return unavailable("the connection closed in the middle of the response");
         }

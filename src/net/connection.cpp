@@ -72,11 +72,11 @@ bool Connection::pump_once() {
     }
     if (has_output() && !flush()) {
         // A client that does not read would keep these buffers allocated without a limit.
-        if (m_outlet && m_outlet->has_overflowed()) take_outlet();
+        if (m_response_buffer && m_response_buffer->has_overflowed()) take_buffered();
         return false;
     }
-    if (m_outlet) {
-        take_outlet();
+    if (m_response_buffer) {
+        take_buffered();
         if (has_output() || m_phase == Phase::closed) return true;
     }
     if (m_closing && m_phase == Phase::idle) linger();
@@ -129,7 +129,7 @@ bool Connection::read_input() {
     const IoStep step = m_socket.read(scratch);
     switch (step.state) {
     case Io::done:
-        m_edge.shared().tally.bytes_in += step.bytes;
+        m_edge.shared().totals.bytes_in += step.bytes;
         // TLS may hold more that no event will announce; a plain socket that returned less than requested is empty.
         m_read_dry = !m_socket.is_tls() && step.bytes < scratch.size();
         if (m_phase != Phase::events && m_phase != Phase::lingering) consume({scratch.data(), step.bytes});
@@ -220,7 +220,7 @@ size_t Connection::parse_head(std::string_view bytes) {
 }
 
 void Connection::begin_request(ParsedRequest&& parsed) {
-    ++m_edge.shared().tally.requests;
+    ++m_edge.shared().totals.requests;
     m_current = std::make_unique<Current>();
     Current& current = *m_current;
     current.parsed = std::move(parsed);
@@ -238,7 +238,7 @@ void Connection::begin_request(ParsedRequest&& parsed) {
     current.plan = call_plan(m_edge.shared().handler, head);
     if (current.plan.response) return respond_early(std::move(*current.plan.response));
     if (m_edge.shared().lane(current.plan.lane).is_full()) {
-        ++m_edge.shared().tally.busy;
+        ++m_edge.shared().totals.busy;
         Response busy = error_response(unavailable("the server is busy; try again"));
         return respond_early(current.plan.refusal ? current.plan.refusal(std::move(busy)) : std::move(busy));
     }
@@ -272,7 +272,7 @@ void Connection::begin_body() {
     if (current.parsed.framing == Framing::length && current.parsed.length > current.body_limit)
         return refuse(413, "too_large", "the body is larger than " + std::to_string(current.body_limit) + " bytes");
     m_phase = Phase::body;
-    current.memory = MemoryShare(m_edge.shared().tally.body_memory);
+    current.memory = MemoryShare(m_edge.shared().totals.body_memory);
     set_body_deadline();
     if (current.parsed.expects_continue) enqueue("HTTP/1.1 100 Continue\r\n\r\n");
     if (current.plan.stream_body) {
@@ -351,7 +351,7 @@ void Connection::refuse(int status, std::string_view code, std::string_view mess
         m_current->id = "req_" + make_ulid(m_edge.shared().clock.now());
         m_current->keep_alive = false;
     }
-    ++(status == 503 ? m_edge.shared().tally.busy : m_edge.shared().tally.bad);
+    ++(status == 503 ? m_edge.shared().totals.busy : m_edge.shared().totals.bad);
     Response response = error_response(status, code, message);
     if (status == 503) response.set_header("Retry-After", "1");
     if (m_current->plan.refusal) response = m_current->plan.refusal(std::move(response));
@@ -363,7 +363,7 @@ void Connection::on_deadline() {
     const bool awaits_lane = phase == Phase::waiting || (phase == Phase::streaming && !has_output());
     if (awaits_lane && m_current->cancel) {
         if (!m_socket.has_peer_closed()) return await_lane();
-        ++m_edge.shared().tally.abandoned;
+        ++m_edge.shared().totals.abandoned;
         m_current->cancel->cancel();
         return set_deadline({});
     }
@@ -378,12 +378,12 @@ void Connection::drain() {
     m_read_dry = false;
     pump(); // requests that have arrived get their response
     if (m_phase == Phase::handshake || (m_phase == Phase::idle && !has_output() && m_input.empty())) return close();
-    if (m_phase == Phase::events && !m_current->ends_itself) m_outlet->finish();
+    if (m_phase == Phase::events && !m_current->ends_itself) m_response_buffer->finish();
 }
 
 void Connection::on_response(PreparedResponse&& prepared) {
     if (m_phase == Phase::closed || !m_current) {
-        if (prepared.outlet) prepared.outlet->close();
+        if (prepared.response_buffer) prepared.response_buffer->close();
         return;
     }
     respond(std::move(prepared));
@@ -415,7 +415,7 @@ bool Connection::flush() {
             close();
             return false;
         }
-        m_edge.shared().tally.bytes_out += step.bytes;
+        m_edge.shared().totals.bytes_out += step.bytes;
         m_output_offset += step.bytes;
         while (has_output() && m_output_offset >= m_output[m_output_first].size())
             m_output_offset -= m_output[m_output_first++].size();
@@ -484,7 +484,7 @@ void Connection::close() {
     if (m_phase == Phase::closed) return;
     if (is_response_incomplete()) m_socket.set_reset_on_close(true);
     drop_outlet();
-    if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
+    if (m_phase == Phase::events) --m_edge.shared().totals.event_streams;
     if (m_current && m_current->pipe) m_current->pipe->fail(unavailable("the connection ended"));
     if (m_current && m_current->cancel) m_current->cancel->cancel();
     m_phase = Phase::closed;

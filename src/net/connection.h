@@ -35,7 +35,7 @@ public:
     // From a lane, by way of the edge.
     void on_response(PreparedResponse&& prepared);
     void close();
-    // A pipe has room, an outlet has something.
+    // A pipe has room, a response buffer has something.
     void on_notify();
 
     Duration deadline() const { return m_deadline; } // zero: none
@@ -104,7 +104,7 @@ private:
     void respond(PreparedResponse&& prepared);
     void start_stream(PreparedResponse&& prepared, bool keep);
     std::string make_head(const Response& response, std::string_view framing, bool keep, size_t room);
-    void take_outlet();
+    void take_buffered();
     void append_chunk(std::string_view bytes);
     void complete_stream();
     void drop_outlet();
@@ -149,7 +149,7 @@ private:
     std::vector<Piece> m_output;
     size_t m_output_first = 0;  // pieces before it are sent
     size_t m_output_offset = 0; // bytes of that piece that are sent
-    std::shared_ptr<Outlet> m_outlet;
+    std::shared_ptr<ResponseBuffer> m_response_buffer;
     std::shared_ptr<Producer> m_producer;
 };
 

@@ -43,7 +43,7 @@ void Connection::respond(PreparedResponse&& prepared) {
     Current& current = *m_current;
     const bool keep =
         current.keep_alive && !prepared.response.close && current.decoder.is_done() && !m_edge.is_draining();
-    if (prepared.outlet) return start_stream(std::move(prepared), keep);
+    if (prepared.response_buffer) return start_stream(std::move(prepared), keep);
     Response& response = prepared.response;
     const std::string_view borrowed = response.borrowed_body;
     std::string body = std::move(response.body);
@@ -106,14 +106,14 @@ void Connection::start_stream(PreparedResponse&& prepared, bool keep) {
     // not an orderly end. See linger().
     if (!current.chunked) m_socket.set_reset_on_close(true);
     enqueue(make_head(response, current.chunked ? "Transfer-Encoding: chunked\r\n" : "", current.keep_alive, 0));
-    m_outlet = std::move(prepared.outlet);
+    m_response_buffer = std::move(prepared.response_buffer);
     m_producer = std::move(prepared.producer);
     if (current.is_head) return finish_exchange(current.keep_alive);
     m_phase = prepared.events ? Phase::events : Phase::streaming;
     if (prepared.events) {
-        ++m_edge.shared().tally.event_streams;
+        ++m_edge.shared().totals.event_streams;
         set_deadline(m_edge.limits().heartbeat);
-        if (m_edge.is_draining() && !current.ends_itself) m_outlet->finish();
+        if (m_edge.is_draining() && !current.ends_itself) m_response_buffer->finish();
     } else {
         await_lane();
     }
@@ -138,32 +138,32 @@ void Connection::complete_stream() {
     finish_exchange(m_current->keep_alive && !m_edge.is_draining());
 }
 
-// Called only when all output before is on its way: so a slow client holds at most one outlet's worth.
-void Connection::take_outlet() {
-    Outlet::Taken taken = m_outlet->take();
+// Called only when all earlier output is sent: so a slow client holds at most one response buffer.
+void Connection::take_buffered() {
+    ResponseBuffer::Taken taken = m_response_buffer->take();
     if (taken.overflowed) {
-        ++m_edge.shared().tally.events_cut;
+        ++m_edge.shared().totals.events_cut;
         log(Level::info, "event follower cut", {{"peer", m_peer}, {"request", m_current->id}});
     }
-    if (taken.end == Outlet::End::failed) return close();
+    if (taken.end == ResponseBuffer::End::failed) return close();
     append_chunk(taken.bytes);
     if (taken.wants_more && m_producer)
         m_edge.shared().lane(m_current->plan.lane).submit_next(make_produce_task(m_producer));
-    if (taken.end == Outlet::End::complete) complete_stream();
+    if (taken.end == ResponseBuffer::End::complete) complete_stream();
 }
 
 // A producer that had paused runs once more, to drop its source on a thread where that may block.
 void Connection::drop_outlet() {
-    if (m_outlet && m_outlet->close() && m_producer)
+    if (m_response_buffer && m_response_buffer->close() && m_producer)
         m_edge.shared().lane(m_current->plan.lane).submit_next(make_produce_task(std::move(m_producer)));
-    m_outlet.reset();
+    m_response_buffer.reset();
     m_producer.reset();
 }
 
 // The response is complete, at least in m_output; continue with the next request.
 void Connection::finish_exchange(bool keep) {
     drop_outlet();
-    if (m_phase == Phase::events) --m_edge.shared().tally.event_streams;
+    if (m_phase == Phase::events) --m_edge.shared().totals.event_streams;
     m_current.reset();
     m_phase = Phase::idle;
     m_closing = m_closing || !keep;

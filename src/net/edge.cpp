@@ -16,7 +16,7 @@ constexpr Duration tick = std::chrono::milliseconds(20); // deadlines are kept t
 
 } // namespace
 
-bool Census::enter(const std::string& peer) {
+bool ConnectionCounts::enter(const std::string& peer) {
     const Lock lock(m_mutex);
     if (m_count >= m_limit) return false;
     if (m_limit_per_peer > 0) {
@@ -28,7 +28,7 @@ bool Census::enter(const std::string& peer) {
     return true;
 }
 
-void Census::leave(const std::string& peer) {
+void ConnectionCounts::leave(const std::string& peer) {
     {
         const Lock lock(m_mutex);
         --m_count;
@@ -38,8 +38,8 @@ void Census::leave(const std::string& peer) {
     m_changed.notify_all();
 }
 
-bool Census::wait_until_empty(Duration patience) {
-    const auto until = std::chrono::steady_clock::now() + patience;
+bool ConnectionCounts::wait_until_empty(Duration timeout) {
+    const auto until = std::chrono::steady_clock::now() + timeout;
     const Lock lock(m_mutex);
     while (m_count > 0)
         if (m_changed.wait_until(m_mutex, until) == std::cv_status::timeout) return m_count == 0;
@@ -60,7 +60,7 @@ void Edge::post_response(uint64_t id, PreparedResponse prepared) {
           held = std::make_shared<PreparedResponse>(std::move(prepared))] { // shared only because functions are copied
         const auto found = m_connections.find(id);
         if (found == m_connections.end()) {
-            if (held->outlet) held->outlet->close();
+            if (held->response_buffer) held->response_buffer->close();
             return;
         }
         found->second->on_response(std::move(*held));
@@ -74,7 +74,7 @@ void Edge::notify(uint64_t id) {
 
 void Edge::adopt(Socket socket, std::string peer) {
     const uint64_t id = m_next_id++;
-    ++m_shared.tally.open;
+    ++m_shared.totals.open;
     auto& place = m_connections[id];
     place = std::make_unique<Connection>(*this, id, std::move(socket), std::move(peer));
     Connection& connection = *place;
@@ -86,8 +86,9 @@ void Edge::adopt(Socket socket, std::string peer) {
 void Edge::retire(uint64_t id) {
     const auto found = m_connections.find(id);
     CHECK_OR_ABORT(found != m_connections.end());
-    --m_shared.tally.open;
-    m_shared.census.leave(found->second->peer()); // after the count: a thread that waits for the last one may read it
+    --m_shared.totals.open;
+    m_shared.connection_counts.leave(
+        found->second->peer()); // after the count: a thread that waits for the last one may read it
     m_retired.push_back(std::move(found->second));
     m_connections.erase(found);
 }

@@ -22,19 +22,19 @@
 namespace hone::net {
 
 // Counters of one server; written by its edges and lanes.
-struct Tally {
+struct ServerTotals {
     std::atomic<uint64_t> accepted{0}, refused{0}, open{0}, requests{0}, bad{0}, busy{0}, abandoned{0},
         event_streams{0}, events_cut{0}, bytes_in{0}, bytes_out{0}, body_memory{0};
 };
 
 // How many connections there are, in all and per peer. Thread-safe.
-class Census {
+class ConnectionCounts {
 public:
-    Census(size_t limit, size_t limit_per_peer) : m_limit(limit), m_limit_per_peer(limit_per_peer) {}
+    ConnectionCounts(size_t limit, size_t limit_per_peer) : m_limit(limit), m_limit_per_peer(limit_per_peer) {}
     bool enter(const std::string& peer);
     void leave(const std::string& peer);
     // True when all are closed before the deadline.
-    bool wait_until_empty(Duration patience);
+    bool wait_until_empty(Duration timeout);
 
 private:
     const size_t m_limit;
@@ -51,12 +51,12 @@ struct Shared {
         : limits(server_limits),
           handler(server_handler),
           clock(wall_clock),
-          census(server_limits.max_connections, server_limits.max_connections_per_peer) {}
+          connection_counts(server_limits.max_connections, server_limits.max_connections_per_peer) {}
     const ServerLimits limits;
     Handler& handler;
     const Clock& clock; // wall time for ids and Date; deadlines use the steady clock of the machine
-    Census census;
-    Tally tally;
+    ConnectionCounts connection_counts;
+    ServerTotals totals;
     std::array<std::unique_ptr<LanePool>, lane_count> lanes;
     LanePool& lane(Lane which) { return *lanes[static_cast<size_t>(which)]; }
 };

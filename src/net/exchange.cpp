@@ -59,27 +59,27 @@ public:
     }
 
 private:
-    std::shared_ptr<Outlet> make_outlet(size_t capacity) {
-        return std::make_shared<Outlet>(capacity,
-                                        [edge = &m_edge, connection = m_connection] { edge->notify(connection); });
+    std::shared_ptr<ResponseBuffer> make_response_buffer(size_t capacity) {
+        return std::make_shared<ResponseBuffer>(
+            capacity, [edge = &m_edge, connection = m_connection] { edge->notify(connection); });
     }
     void start_events(PreparedResponse&& prepared, const std::string& id) {
         auto on_events = std::exchange(prepared.response.on_events, nullptr);
-        auto outlet = make_outlet(m_edge.limits().event_buffer);
-        prepared.outlet = outlet;
+        auto response_buffer = make_response_buffer(m_edge.limits().event_buffer);
+        prepared.response_buffer = response_buffer;
         prepared.events = true;
         prepared.events_end = prepared.response.events_end;
         m_edge.post_response(m_connection, std::move(prepared));
-        guarded([&] { on_events(make_event_stream(outlet)); },
+        guarded([&] { on_events(make_event_stream(response_buffer)); },
                 [&](std::string_view thrown) {
                     log(Level::error, "event handler threw", {{"request", id}, {"what", thrown}});
-                    outlet->fail();
+                    response_buffer->fail();
                 });
     }
     void start_stream(PreparedResponse&& prepared) {
-        auto outlet = make_outlet(stream_buffer);
-        auto producer = std::make_shared<Producer>(std::move(prepared.response.stream), outlet);
-        prepared.outlet = outlet;
+        auto response_buffer = make_response_buffer(stream_buffer);
+        auto producer = std::make_shared<Producer>(std::move(prepared.response.stream), response_buffer);
+        prepared.response_buffer = response_buffer;
         prepared.producer = producer;
         m_edge.post_response(m_connection, std::move(prepared));
         producer->run();
@@ -95,8 +95,8 @@ private:
 
 // After pause() returned true another thread may already be running this: touch nothing.
 void Producer::run() {
-    while (m_outlet->is_open()) {
-        if (m_outlet->pause()) return;
+    while (m_response_buffer->is_open()) {
+        if (m_response_buffer->pause()) return;
         const Result<std::string> piece =
             guarded([&] { return m_source->next(); },
                     [](std::string_view thrown) -> Result<std::string> {
@@ -105,11 +105,11 @@ void Producer::run() {
         if (!piece.ok()) {
             log(Level::warning, "response body was interrupted",
                 {{"error", piece.error().message}, {"trail", piece.error().trail}});
-            m_outlet->fail();
+            m_response_buffer->fail();
         } else if (piece.value().empty()) {
-            m_outlet->finish();
+            m_response_buffer->finish();
         } else {
-            m_outlet->push(piece.value());
+            m_response_buffer->push(piece.value());
         }
     }
     m_source.reset(); // here, where it may block

@@ -43,25 +43,26 @@ private:
     size_t m_bytes = 0;
 };
 
-// Feeds an outlet from a BodySource, as far as the outlet takes it. Shared by the connection, which requests more,
-// and the lane's thread that produces; never runs in two threads, because more is requested only after it paused.
+// Feeds a response buffer from a BodySource, as far as the response buffer takes it. Shared by the connection, which
+// requests more, and the lane's thread that produces; never runs in two threads, because more is requested only after
+// it paused.
 class Producer {
 public:
-    Producer(std::unique_ptr<BodySource> source, std::shared_ptr<Outlet> outlet)
+    Producer(std::unique_ptr<BodySource> source, std::shared_ptr<ResponseBuffer> response_buffer)
         : m_source(std::move(source)),
-          m_outlet(std::move(outlet)) {}
+          m_response_buffer(std::move(response_buffer)) {}
     void run();
 
 private:
     std::unique_ptr<BodySource> m_source;
-    std::shared_ptr<Outlet> m_outlet;
+    std::shared_ptr<ResponseBuffer> m_response_buffer;
 };
 std::unique_ptr<Task> make_produce_task(std::shared_ptr<Producer> producer);
 
 // What a lane's thread hands to the connection.
 struct PreparedResponse {
     Response response;
-    std::shared_ptr<Outlet> outlet; // of a stream or of events
+    std::shared_ptr<ResponseBuffer> response_buffer; // of a stream or of events
     std::shared_ptr<Producer> producer;
     bool events = false;
     bool events_end = false; // by themselves; see Response

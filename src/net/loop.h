@@ -12,7 +12,7 @@ namespace hone::net {
 
 enum class Ready { read, write };
 
-// Receives events. Tokens instead of pointers: an event that was already on its way when its connection died then
+// Receives events. Tokens instead of pointers: an event that was already queued when its connection closed then
 // finds nothing, instead of a dangling object.
 class LoopClient {
 public:

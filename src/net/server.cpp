@@ -19,7 +19,7 @@ const Clock& system_clock() {
 }
 
 // A listening socket with its certificate, which a reload replaces.
-struct Door {
+struct ListeningSocket {
     ListenAddress options;
     Fd descriptor;
     std::string bound;
@@ -55,71 +55,72 @@ public:
 
     Result<> open() {
         for (const ListenAddress& listen : m_options.listen) {
-            auto door = std::make_unique<Door>();
-            door->options = listen;
+            auto listening = std::make_unique<ListeningSocket>();
+            listening->options = listen;
             BoundSocket bound = TRY(listen_on(listen.address));
-            door->descriptor = std::move(bound.descriptor);
-            door->bound = std::move(bound.address);
-            TRY(load_tls(*door));
-            m_doors.push_back(std::move(door));
+            listening->descriptor = std::move(bound.descriptor);
+            listening->bound = std::move(bound.address);
+            TRY(load_tls(*listening));
+            m_listening_sockets.push_back(std::move(listening));
         }
         m_spare = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
         for (size_t i = 0; i < lane_count; ++i) m_shared.lanes[i] = std::make_unique<LanePool>(m_options.lanes[i]);
         for (unsigned i = 0; i < std::max(1u, m_options.edge_threads); ++i)
             m_edges.push_back(std::make_unique<Edge>(m_shared));
-        for (auto& door : m_doors)
-            m_edges[0]->watch_listener(door->descriptor.get(),
-                                       [this, door = door.get()] { accept_some(*door, accepts_per_turn); });
+        for (auto& listening : m_listening_sockets)
+            m_edges[0]->watch_listener(listening->descriptor.get(), [this, listening = listening.get()] {
+                accept_some(*listening, accepts_per_turn);
+            });
         for (auto& edge : m_edges) m_threads.emplace_back([edge = edge.get()] { edge->run(); });
         return {};
     }
 
     std::vector<std::string> addresses() const override {
         std::vector<std::string> all;
-        for (const auto& door : m_doors) all.push_back(door->bound);
+        for (const auto& listening : m_listening_sockets) all.push_back(listening->bound);
         return all;
     }
 
     Result<> reload_tls() override {
-        for (auto& door : m_doors) TRY(load_tls(*door));
+        for (auto& listening : m_listening_sockets) TRY(load_tls(*listening));
         return {};
     }
 
-    bool drain(Duration patience) override {
+    bool drain(Duration timeout) override {
         on_first_edge([this] {
             // Clients that have connected get a response; new connections are refused.
-            for (auto& door : m_doors) accept_some(*door, 1 << 16);
+            for (auto& listening : m_listening_sockets) accept_some(*listening, 1 << 16);
             close_doors();
             for (auto& edge : m_edges) edge->post([edge = edge.get()] { edge->drain(); });
         });
-        return m_shared.census.wait_until_empty(patience);
+        return m_shared.connection_counts.wait_until_empty(timeout);
     }
 
     ServerCounts counts() const override {
-        const Tally& tally = m_shared.tally;
+        const ServerTotals& totals = m_shared.totals;
         ServerCounts counts;
-        counts.connections_accepted = tally.accepted;
-        counts.connections_refused = tally.refused;
-        counts.connections_open = tally.open;
-        counts.requests = tally.requests;
-        counts.requests_bad = tally.bad;
-        counts.requests_busy = tally.busy;
-        counts.requests_abandoned = tally.abandoned;
-        counts.event_streams = tally.event_streams;
-        counts.events_cut = tally.events_cut;
-        counts.bytes_in = tally.bytes_in;
-        counts.bytes_out = tally.bytes_out;
-        counts.body_memory = tally.body_memory;
+        counts.connections_accepted = totals.accepted;
+        counts.connections_refused = totals.refused;
+        counts.connections_open = totals.open;
+        counts.requests = totals.requests;
+        counts.requests_bad = totals.bad;
+        counts.requests_busy = totals.busy;
+        counts.requests_abandoned = totals.abandoned;
+        counts.event_streams = totals.event_streams;
+        counts.events_cut = totals.events_cut;
+        counts.bytes_in = totals.bytes_in;
+        counts.bytes_out = totals.bytes_out;
+        counts.body_memory = totals.body_memory;
         for (size_t i = 0; i < lane_count; ++i) counts.lanes[i] = m_shared.lanes[i]->counts();
         return counts;
     }
 
 private:
-    Result<> load_tls(Door& door) {
-        if (door.options.certificate_file.empty() && door.options.key_file.empty()) return {};
-        auto context = TRY(TlsContext::for_server(door.options.certificate_file, door.options.key_file));
-        const Lock lock(door.mutex);
-        door.tls = std::move(context);
+    Result<> load_tls(ListeningSocket& listening) {
+        if (listening.options.certificate_file.empty() && listening.options.key_file.empty()) return {};
+        auto context = TRY(TlsContext::for_server(listening.options.certificate_file, listening.options.key_file));
+        const Lock lock(listening.mutex);
+        listening.tls = std::move(context);
         return {};
     }
 
@@ -141,34 +142,34 @@ private:
 
     void close_doors() {
         m_edges[0]->drop_listeners();
-        for (auto& door : m_doors) door->descriptor.reset();
+        for (auto& listening : m_listening_sockets) listening->descriptor.reset();
     }
 
-    void accept_some(Door& door, int most) {
-        for (int i = 0; i < most && door.descriptor.is_open(); ++i) {
-            Result<Accepted> accepted = accept_one(door.descriptor.get());
-            if (!accepted.ok()) return turn_away(door);
+    void accept_some(ListeningSocket& listening, int most) {
+        for (int i = 0; i < most && listening.descriptor.is_open(); ++i) {
+            Result<Accepted> accepted = accept_one(listening.descriptor.get());
+            if (!accepted.ok()) return turn_away(listening);
             if (!accepted.value().descriptor.is_open()) return;
-            ++m_shared.tally.accepted;
-            welcome(door, std::move(accepted).value());
+            ++m_shared.totals.accepted;
+            welcome(listening, std::move(accepted).value());
         }
     }
 
     // No descriptor is left. The spare one is released for a moment, so that the waiting client gets a close instead
     // of waiting while the listener spins.
-    void turn_away(Door& door) {
-        log(Level::warning, "no descriptor left for a connection", {{"open", m_shared.tally.open.load()}});
-        ++m_shared.tally.refused;
+    void turn_away(ListeningSocket& listening) {
+        log(Level::warning, "no descriptor left for a connection", {{"open", m_shared.totals.open.load()}});
+        ++m_shared.totals.refused;
         m_spare.reset();
-        if (Result<Accepted> accepted = accept_one(door.descriptor.get()); accepted.ok())
+        if (Result<Accepted> accepted = accept_one(listening.descriptor.get()); accepted.ok())
             accepted.value().descriptor.reset();
         m_spare = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     }
 
-    void welcome(Door& door, Accepted&& accepted) {
-        const std::shared_ptr<const TlsContext> tls = door.current_tls();
-        if (!m_shared.census.enter(accepted.peer)) {
-            ++m_shared.tally.refused;
+    void welcome(ListeningSocket& listening, Accepted&& accepted) {
+        const std::shared_ptr<const TlsContext> tls = listening.current_tls();
+        if (!m_shared.connection_counts.enter(accepted.peer)) {
+            ++m_shared.totals.refused;
             constexpr std::string_view full =
                 "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 70\r\n"
                 "Retry-After: 1\r\nConnection: close\r\n\r\n"
@@ -180,7 +181,7 @@ private:
         std::unique_ptr<TlsSession> session;
         if (tls) {
             Result<std::unique_ptr<TlsSession>> made = tls->accept(accepted.descriptor.get());
-            if (!made.ok()) return m_shared.census.leave(accepted.peer);
+            if (!made.ok()) return m_shared.connection_counts.leave(accepted.peer);
             session = std::move(made).value();
         }
         Edge& edge = *m_edges[m_next_edge++ % m_edges.size()];
@@ -191,7 +192,7 @@ private:
 
     const ServerOptions m_options;
     Shared m_shared;
-    std::vector<std::unique_ptr<Door>> m_doors;
+    std::vector<std::unique_ptr<ListeningSocket>> m_listening_sockets;
     std::vector<std::unique_ptr<Edge>> m_edges;
     Fd m_spare;
     size_t m_next_edge = 0;

@@ -70,7 +70,7 @@ struct ServerLimits {
     Duration idle_timeout{75'000'000'000};   // without a byte between requests, and before the first
     Duration linger_timeout{2'000'000'000};  // how long to read after an early response
     Duration heartbeat{15'000'000'000};      // comment on a silent event stream
-    TrustedProxies trusted_proxies{};        // whose header about the client's address and https is believed
+    TrustedProxies trusted_proxies{};        // whose header about the client's address and https is trusted
 };
 
 struct ServerOptions {
@@ -118,8 +118,8 @@ public:
     // Reads the certificate files again; new connections use them. An error leaves the old ones in use.
     virtual Result<> reload_tls() = 0;
     // Stops accepting, responds to every request that has arrived, ends idle connections and event streams. True when
-    // all connections were over within `patience`. Afterwards the server only waits to be destroyed.
-    virtual bool drain(Duration patience) = 0;
+    // all connections were over within `timeout`. Afterwards the server only waits to be destroyed.
+    virtual bool drain(Duration timeout) = 0;
     virtual ServerCounts counts() const = 0;
 };
 

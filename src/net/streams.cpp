@@ -70,19 +70,20 @@ private:
 
 class EventHandle final : public EventStream {
 public:
-    explicit EventHandle(std::shared_ptr<Outlet> outlet) : m_outlet(std::move(outlet)) {}
-    ~EventHandle() override { m_outlet->fail(); }
+    explicit EventHandle(std::shared_ptr<ResponseBuffer> response_buffer)
+        : m_response_buffer(std::move(response_buffer)) {}
+    ~EventHandle() override { m_response_buffer->fail(); }
     bool send(std::string_view event, std::string_view id, std::string_view data) override {
-        return m_outlet->add_event(format_event(event, id, data));
+        return m_response_buffer->add_event(format_event(event, id, data));
     }
-    bool is_open() const override { return m_outlet->is_open(); }
-    size_t pending() const override { return m_outlet->pending(); }
-    void on_close(std::function<void()> callback) override { m_outlet->on_close(std::move(callback)); }
-    void close() override { m_outlet->finish(); }
-    void cut() override { m_outlet->fail(); }
+    bool is_open() const override { return m_response_buffer->is_open(); }
+    size_t pending() const override { return m_response_buffer->pending(); }
+    void on_close(std::function<void()> callback) override { m_response_buffer->on_close(std::move(callback)); }
+    void close() override { m_response_buffer->finish(); }
+    void cut() override { m_response_buffer->fail(); }
 
 private:
-    std::shared_ptr<Outlet> m_outlet;
+    std::shared_ptr<ResponseBuffer> m_response_buffer;
 };
 
 } // namespace
@@ -91,18 +92,18 @@ std::unique_ptr<BodyReader> make_reader(std::shared_ptr<BodyPipe> pipe) {
     return std::make_unique<PipeReader>(std::move(pipe));
 }
 
-std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<Outlet> outlet) {
-    return std::make_shared<EventHandle>(std::move(outlet));
+std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<ResponseBuffer> response_buffer) {
+    return std::make_shared<EventHandle>(std::move(response_buffer));
 }
 
 // Under the lock, so that no notification can come after close() returned.
-void Outlet::notify_once() {
+void ResponseBuffer::notify_once() {
     if (m_notified || m_closed) return;
     m_notified = true;
     m_notify();
 }
 
-bool Outlet::push(std::string_view piece) {
+bool ResponseBuffer::push(std::string_view piece) {
     const Lock lock(m_mutex);
     if (is_over()) return false;
     m_pending += piece;
@@ -110,7 +111,7 @@ bool Outlet::push(std::string_view piece) {
     return true;
 }
 
-bool Outlet::add_event(std::string_view event) {
+bool ResponseBuffer::add_event(std::string_view event) {
     const Lock lock(m_mutex);
     if (is_over()) return false;
     if (m_pending.size() + event.size() > m_capacity) {
@@ -125,42 +126,42 @@ bool Outlet::add_event(std::string_view event) {
     return !m_overflowed;
 }
 
-bool Outlet::pause() {
+bool ResponseBuffer::pause() {
     const Lock lock(m_mutex);
     m_paused = m_pending.size() >= m_capacity && !m_closed;
     return m_paused;
 }
 
-void Outlet::finish() {
+void ResponseBuffer::finish() {
     const Lock lock(m_mutex);
     if (is_over()) return;
     m_end = End::complete;
     notify_once();
 }
 
-void Outlet::fail() {
+void ResponseBuffer::fail() {
     const Lock lock(m_mutex);
     if (is_over()) return;
     m_end = End::failed;
     notify_once();
 }
 
-size_t Outlet::pending() const {
+size_t ResponseBuffer::pending() const {
     const Lock lock(m_mutex);
     return m_pending.size();
 }
 
-bool Outlet::is_open() const {
+bool ResponseBuffer::is_open() const {
     const Lock lock(m_mutex);
     return !is_over();
 }
 
-bool Outlet::has_overflowed() const {
+bool ResponseBuffer::has_overflowed() const {
     const Lock lock(m_mutex);
     return m_overflowed;
 }
 
-void Outlet::on_close(std::function<void()> callback) {
+void ResponseBuffer::on_close(std::function<void()> callback) {
     {
         const Lock lock(m_mutex);
         if (!m_closed) {
@@ -171,7 +172,7 @@ void Outlet::on_close(std::function<void()> callback) {
     callback();
 }
 
-Outlet::Taken Outlet::take() {
+ResponseBuffer::Taken ResponseBuffer::take() {
     const Lock lock(m_mutex);
     Taken taken;
     taken.bytes.swap(m_pending);
@@ -182,7 +183,7 @@ Outlet::Taken Outlet::take() {
     return taken;
 }
 
-bool Outlet::close() {
+bool ResponseBuffer::close() {
     std::function<void()> callback;
     bool paused = false;
     {

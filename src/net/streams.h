@@ -1,5 +1,5 @@
-// What connects a lane's thread and the edge while a body is on its way: BodyPipe for request bodies, Outlet for
-// response bodies and events. Both are bounded, both are shared by exactly two sides that may die in either order,
+// What connects a lane's thread and the edge while a body is transferred: BodyPipe for request bodies, ResponseBuffer
+// for response bodies and events. Both are bounded, both are shared by exactly two sides that may die in either order,
 // hence shared_ptr. The edge never blocks here; a reading handler may.
 #pragma once
 
@@ -46,9 +46,9 @@ private:
 std::unique_ptr<BodyReader> make_reader(std::shared_ptr<BodyPipe> pipe);
 
 // Handler → edge.
-class Outlet {
+class ResponseBuffer {
 public:
-    Outlet(size_t capacity, Notify notify) : m_capacity(capacity), m_notify(std::move(notify)) {}
+    ResponseBuffer(size_t capacity, Notify notify) : m_capacity(capacity), m_notify(std::move(notify)) {}
 
     // Producer. push: false when the connection is over. add_event: also false, and the stream is cut, when the
     // event does not fit. pause: true when enough is waiting; the edge will ask for more.
@@ -93,6 +93,6 @@ private:
 };
 
 // The handle that a handler gets; dropping the last one without close() cuts the stream.
-std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<Outlet> outlet);
+std::shared_ptr<EventStream> make_event_stream(std::shared_ptr<ResponseBuffer> response_buffer);
 
 } // namespace hone::net

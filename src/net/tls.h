@@ -10,7 +10,7 @@
 
 namespace hone::net {
 
-// What became of one try to move bytes.
+// Result of one attempt to move bytes.
 enum class Io { done, want_read, want_write, closed, failed };
 struct IoStep {
     Io state = Io::failed;

@@ -50,14 +50,14 @@ struct Received {
 Received read_all_of(const std::string& address, const TlsContext* tls, std::string_view request,
                      const std::function<void()>& on_begin) {
     const auto [host, port] = parse_host_port(address).value();
-    const Patience patience{30s, 30s, std::nullopt, nullptr};
-    const auto wire = Wire::dial(resolve(host, port).value(), patience).value();
-    if (tls != nullptr) REQUIRE(wire->start_tls(*tls, host, patience).ok());
-    REQUIRE(wire->send(request, patience).ok());
+    const Timeouts timeouts{30s, 30s, std::nullopt, nullptr};
+    const auto wire = Wire::dial(resolve(host, port).value(), timeouts).value();
+    if (tls != nullptr) REQUIRE(wire->start_tls(*tls, host, timeouts).ok());
+    REQUIRE(wire->send(request, timeouts).ok());
     Received received;
     bool has_begun = false;
     for (;;) {
-        const auto more = wire->receive(patience);
+        const auto more = wire->receive(timeouts);
         received.ended_properly = more.ok();
         if (!more.ok() || !more.value()) break;
         if (has_begun || wire->input().find("begin") == std::string::npos) continue;
@@ -247,12 +247,12 @@ TEST_CASE("a handler of events that throws cuts its stream before a client can t
             over = &gates.emplace_back();
             const std::string request = "GET / HTTP/" + version + "\r\nHost: t\r\nConnection: close\r\n\r\n";
             const auto [host, port] = parse_host_port(doors.server->addresses()[tls ? 1 : 0]).value();
-            const Patience patience{30s, 10s, std::nullopt, nullptr};
-            const auto wire = Wire::dial(resolve(host, port).value(), patience).value();
-            if (tls) REQUIRE(wire->start_tls(*doors.trusting, host, patience).ok());
-            REQUIRE(wire->send(request, patience).ok());
+            const Timeouts timeouts{30s, 10s, std::nullopt, nullptr};
+            const auto wire = Wire::dial(resolve(host, port).value(), timeouts).value();
+            if (tls) REQUIRE(wire->start_tls(*doors.trusting, host, timeouts).ok());
+            REQUIRE(wire->send(request, timeouts).ok());
             Result<bool> more = true;
-            while (more.ok() && more.value()) more = wire->receive(patience);
+            while (more.ok() && more.value()) more = wire->receive(timeouts);
             over->open();
             CHECK_FALSE(more.ok());
             CHECK_FALSE(wire->input().ends_with("\r\n0\r\n\r\n"));

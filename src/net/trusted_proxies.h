@@ -1,4 +1,4 @@
-// Reverse proxies whose header about the client is believed. A request from any other address keeps the address of its
+// Reverse proxies whose header about the client is trusted. A request from any other address keeps the address of its
 // connection, whatever its headers say. Immutable after creation, any thread.
 #pragma once
 

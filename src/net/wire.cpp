@@ -18,14 +18,14 @@ Duration steady_now() {
 
 } // namespace
 
-Result<> Wire::wait(short events, Duration limit, const Patience& patience) {
+Result<> Wire::wait(short events, Duration limit, const Timeouts& timeouts) {
     const Duration until = steady_now() + limit;
     for (;;) {
         Duration left = until - steady_now();
-        if (patience.total_until) left = std::min(left, *patience.total_until - steady_now());
+        if (timeouts.total_until) left = std::min(left, *timeouts.total_until - steady_now());
         if (left.count() <= 0) return busy("timed out waiting for " + m_name);
         std::array<pollfd, 2> polls{pollfd{m_socket.descriptor(), events, 0},
-                                    pollfd{patience.cancel ? patience.cancel->descriptor() : -1, POLLIN, 0}};
+                                    pollfd{timeouts.cancel ? timeouts.cancel->descriptor() : -1, POLLIN, 0}};
         const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
         const int ready =
             ::poll(polls.data(), polls.size(), static_cast<int>(std::min<int64_t>(milliseconds, 1 << 30)));
@@ -35,7 +35,7 @@ Result<> Wire::wait(short events, Duration limit, const Patience& patience) {
     }
 }
 
-Result<std::unique_ptr<Wire>> Wire::dial(const std::vector<Endpoint>& endpoints, const Patience& patience) {
+Result<std::unique_ptr<Wire>> Wire::dial(const std::vector<Endpoint>& endpoints, const Timeouts& timeouts) {
     Error last = unavailable("no address to connect to");
     for (const Endpoint& endpoint : endpoints) {
         Result<Fd> descriptor = start_connect(endpoint);
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Wire>> Wire::dial(const std::vector<Endpoint>& endpoints,
             continue;
         }
         std::unique_ptr<Wire> wire(new Wire(Socket(std::move(descriptor).value()), endpoint.text));
-        Result<> waited = wire->wait(POLLOUT, patience.connect, patience);
+        Result<> waited = wire->wait(POLLOUT, timeouts.connect, timeouts);
         if (!waited.ok() && waited.error().code == Code::conflict) return std::move(waited).error();
         Result<> connected =
             waited.ok() ? connect_outcome(wire->m_socket.descriptor(), endpoint.text) : std::move(waited);
@@ -54,7 +54,7 @@ Result<std::unique_ptr<Wire>> Wire::dial(const std::vector<Endpoint>& endpoints,
     return last;
 }
 
-Result<> Wire::start_tls(const TlsContext& context, const std::string& host, const Patience& patience) {
+Result<> Wire::start_tls(const TlsContext& context, const std::string& host, const Timeouts& timeouts) {
     m_socket.start_tls(TRY(context.connect(m_socket.descriptor(), host)));
     m_name = host;
     for (;;) {
@@ -62,18 +62,18 @@ Result<> Wire::start_tls(const TlsContext& context, const std::string& host, con
         if (state == Io::done) return {};
         if (state == Io::closed || state == Io::failed)
             return unavailable("no secure connection to " + host + ": " + m_socket.problem());
-        TRY(wait(state == Io::want_read ? POLLIN : POLLOUT, patience.connect, patience));
+        TRY(wait(state == Io::want_read ? POLLIN : POLLOUT, timeouts.connect, timeouts));
     }
 }
 
-Result<> Wire::send(std::string_view bytes, const Patience& patience) {
+Result<> Wire::send(std::string_view bytes, const Timeouts& timeouts) {
     while (!bytes.empty() && !has_early_response()) {
         const IoStep step = m_socket.write(std::array{bytes});
         if (step.state == Io::done) {
             bytes.remove_prefix(step.bytes);
         } else if (step.state == Io::want_read || step.state == Io::want_write) {
             // A server that rejects an upload responds before it has read it all.
-            TRY(wait(POLLIN | POLLOUT, patience.idle, patience));
+            TRY(wait(POLLIN | POLLOUT, timeouts.idle, timeouts));
             TRY(check_for_response());
         } else {
             const std::string problem = m_socket.problem();
@@ -96,7 +96,7 @@ Result<> Wire::check_for_response() {
     return {};
 }
 
-Result<bool> Wire::receive(const Patience& patience) {
+Result<bool> Wire::receive(const Timeouts& timeouts) {
     const size_t before = m_input.size();
     m_input.resize(before + read_bytes);
     for (;;) {
@@ -106,7 +106,7 @@ Result<bool> Wire::receive(const Patience& patience) {
         if (step.state == Io::closed) return false;
         if (step.state == Io::failed)
             return unavailable("the connection to " + m_name + " broke: " + m_socket.problem());
-        TRY(wait(step.state == Io::want_read ? POLLIN : POLLOUT, patience.idle, patience));
+        TRY(wait(step.state == Io::want_read ? POLLIN : POLLOUT, timeouts.idle, timeouts));
         m_input.resize(before + read_bytes);
     }
 }

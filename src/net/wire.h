@@ -14,7 +14,7 @@
 namespace hone::net {
 
 // How long one request may take, and who may end it.
-struct Patience {
+struct Timeouts {
     Duration connect{};
     Duration idle{};
     std::optional<Duration> total_until; // steady time
@@ -24,13 +24,13 @@ struct Patience {
 class Wire {
 public:
     // The first endpoint that accepts.
-    static Result<std::unique_ptr<Wire>> dial(const std::vector<Endpoint>& endpoints, const Patience& patience);
+    static Result<std::unique_ptr<Wire>> dial(const std::vector<Endpoint>& endpoints, const Timeouts& timeouts);
 
-    Result<> start_tls(const TlsContext& context, const std::string& host, const Patience& patience);
+    Result<> start_tls(const TlsContext& context, const std::string& host, const Timeouts& timeouts);
     // Stops early, without an error, when the server starts its response: see has_input().
-    Result<> send(std::string_view bytes, const Patience& patience);
+    Result<> send(std::string_view bytes, const Timeouts& timeouts);
     // Adds what comes next to input(); false at the end of the connection.
-    Result<bool> receive(const Patience& patience);
+    Result<bool> receive(const Timeouts& timeouts);
     std::string& input() { return m_input; }
     // A response has begun while we were still sending.
     bool has_early_response() const;
@@ -39,8 +39,8 @@ public:
 
 private:
     explicit Wire(Socket socket, std::string name) : m_socket(std::move(socket)), m_name(std::move(name)) {}
-    Result<> wait(short events, Duration limit, const Patience& patience);
-    Result<> handshake(const Patience& patience);
+    Result<> wait(short events, Duration limit, const Timeouts& timeouts);
+    Result<> handshake(const Timeouts& timeouts);
     Result<> check_for_response();
 
     Socket m_socket;

@@ -1,4 +1,4 @@
-// One notice on its way to one destination: what became of it so far. Plain data.
+// One notice to one destination and the outcome so far. Plain data.
 #pragma once
 
 #include "notice/notices.h"

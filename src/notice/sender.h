@@ -20,7 +20,7 @@ struct SenderOptions {
     Duration timeout = std::chrono::seconds(10);
 };
 
-// What became of one attempt.
+// Result of one attempt.
 struct Attempt {
     bool ok = false;
     std::optional<int64_t> status;

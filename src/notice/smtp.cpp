@@ -14,7 +14,7 @@ constexpr size_t longest_line = 1000;
 class Conversation {
 public:
     Conversation(const SmtpOptions& options, net::Cancel* cancel) : m_options(options) {
-        m_patience = {options.timeout, options.timeout, SystemClock().steady() + options.timeout, cancel};
+        m_timeouts = {options.timeout, options.timeout, SystemClock().steady() + options.timeout, cancel};
     }
 
     Result<std::string> run(const std::vector<std::string>& to, const std::string& mail) {
@@ -34,7 +34,7 @@ public:
 private:
     Result<> open() {
         const auto endpoints = TRY(net::resolve(m_options.host, m_options.port));
-        m_wire = TRY(net::Wire::dial(endpoints, m_patience));
+        m_wire = TRY(net::Wire::dial(endpoints, m_timeouts));
         if (m_options.security == SmtpSecurity::tls) TRY(secure());
         TRY(expect(TRY(read()), 2, "does not want to talk"));
         TRY(hello());
@@ -50,7 +50,7 @@ private:
 
     Result<> secure() {
         const auto context = TRY(net::TlsContext::for_client_with_system_store(m_options.ca_file));
-        TRY(m_wire->start_tls(*context, m_options.host, m_patience));
+        TRY(m_wire->start_tls(*context, m_options.host, m_timeouts));
         m_is_secure = true;
         return {};
     }
@@ -91,14 +91,14 @@ private:
     }
 
     Result<SmtpReply> send_command(const std::string& line) {
-        TRY(m_wire->send(line + "\r\n", m_patience));
+        TRY(m_wire->send(line + "\r\n", m_timeouts));
         return read();
     }
 
     Result<SmtpReply> read() {
         for (;;) {
             if (auto reply = TRY(take_reply(m_wire->input()))) return std::move(*reply);
-            if (!TRY(m_wire->receive(m_patience))) return unavailable(m_options.host + " closed the connection");
+            if (!TRY(m_wire->receive(m_timeouts))) return unavailable(m_options.host + " closed the connection");
         }
     }
 
@@ -122,7 +122,7 @@ private:
     }
 
     const SmtpOptions& m_options;
-    net::Patience m_patience;
+    net::Timeouts m_timeouts;
     std::unique_ptr<net::Wire> m_wire;
     std::vector<std::string> m_offers;
     bool m_is_secure = false;

@@ -26,7 +26,7 @@ struct SmtpOptions {
 };
 
 // The server's reply when it accepted the mail. Errors: unavailable (no connection, no TLS, refused for now), invalid
-// (refused for good), busy (too slow).
+// (refused permanently), busy (too slow).
 Result<std::string> send_mail(const SmtpOptions& options, const std::vector<std::string>& to, const std::string& mail,
                               net::Cancel* cancel = nullptr);
 

@@ -228,10 +228,10 @@ Result<> Delivery::open(PullRequest& one, Duration& retry_after) {
         return {};
     }
     const auto opened = [&]() -> Result<> {
-        const Story story = TRY(m_parts.stories.story(one));
+        const PullRequestContext context = TRY(m_parts.contexts.context(one));
         forge::NewPullRequest wanted;
         wanted.title = one.title;
-        wanted.body = pull_request_body(branch, revision, story, TRY(approvers(one)));
+        wanted.body = pull_request_body(branch, revision, context, TRY(approvers(one)));
         wanted.head = one.branch;
         wanted.base = one.target;
         wanted.draft = *branch.policy.draft;
@@ -298,7 +298,7 @@ Result<> Delivery::follow(PullRequest& one, Duration& retry_after) {
     const Time now = m_parts.clock.now();
     one.polled_at = now;
     one.next_try_at = now + std::clamp<Duration>((now - one.created_at) / 10, youngest_poll, oldest_poll);
-    if (one.state != PullRequestState::open) m_parts.stories.ended(one);
+    if (one.state != PullRequestState::open) m_parts.contexts.ended(one);
     return {};
 }
 

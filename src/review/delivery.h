@@ -12,10 +12,10 @@
 namespace hone::review {
 
 // What the server adds to a pull request.
-class StorySource {
+class PullRequestContextSource {
 public:
-    virtual ~StorySource() = default;
-    virtual Result<Story> story(const PullRequest& about) = 0;
+    virtual ~PullRequestContextSource() = default;
+    virtual Result<PullRequestContext> context(const PullRequest& about) = 0;
     // It was merged or closed on the forge: the issue is watched from now on.
     virtual void ended(const PullRequest& about) = 0;
 };
@@ -30,7 +30,7 @@ struct DeliveryParts {
     RepoSource& repos;
     const forge::Git& git;
     forge::ForgeHttp& http;
-    StorySource& stories;
+    PullRequestContextSource& contexts;
     std::string directory; // for short-lived files
 };
 

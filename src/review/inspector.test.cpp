@@ -29,10 +29,10 @@ public:
     RepoPlace known;
 };
 
-class NoForge final : public forge::ForgeHttp, public StorySource {
+class NoForge final : public forge::ForgeHttp, public PullRequestContextSource {
 public:
     Result<net::ClientResponse> send(const forge::Remote&, net::ClientRequest) override { return unavailable("none"); }
-    Result<Story> story(const PullRequest&) override { return Story{}; }
+    Result<PullRequestContext> context(const PullRequest&) override { return PullRequestContext{}; }
     void ended(const PullRequest&) override {}
 };
 

@@ -19,7 +19,7 @@ enum class PullRequestState {
     merged,
     closed,
     only_pushed, // done: there is no forge to open one at, or the preset wants none
-    failed,      // failed for good; see `error`, `sync` retries
+    failed,      // failed permanently; see `error`, `sync` retries
 };
 constexpr auto enum_names(PullRequestState) {
     using enum PullRequestState;

@@ -53,16 +53,16 @@ std::string harmless_markdown(std::string_view text) {
     return repair_utf8(harmless);
 }
 
-std::string pull_request_body(const Branch& branch, const Revision& revision, const Story& story,
+std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
                               const std::vector<std::string>& approved_by) {
     std::string body;
-    if (!story.issue_title.empty())
-        body += fmt::format("**Issue:** {}{}\n\n", harmless_markdown(story.issue_title),
-                            story.issue_url.empty() ? "" : " (" + story.issue_url + ")");
-    if (!story.root_cause.empty()) body += "## Root cause\n\n" + harmless_markdown(story.root_cause) + "\n\n";
-    if (!story.evidence.empty()) {
+    if (!context.issue_title.empty())
+        body += fmt::format("**Issue:** {}{}\n\n", harmless_markdown(context.issue_title),
+                            context.issue_url.empty() ? "" : " (" + context.issue_url + ")");
+    if (!context.root_cause.empty()) body += "## Root cause\n\n" + harmless_markdown(context.root_cause) + "\n\n";
+    if (!context.evidence.empty()) {
         body += "## Evidence\n\n";
-        for (const std::string& link : story.evidence) body += "- " + link + "\n";
+        for (const std::string& link : context.evidence) body += "- " + link + "\n";
         body += "\n";
     }
     body += fmt::format("## Change\n\n{} {}, {} added, {} deleted.\n\n", revision.files,
@@ -88,9 +88,9 @@ std::string pull_request_body(const Branch& branch, const Revision& revision, co
         for (const std::string& name : approved_by) names += (names.empty() ? "" : ", ") + harmless_markdown(name);
         body += "Approved in Hone by " + names + ". ";
     }
-    if (!story.run_url.empty()) body += "[Run](" + story.run_url + ")";
-    if (!story.review_url.empty()) body += " · [Review](" + story.review_url + ")";
-    if (story.run_url.empty()) body += "Run " + branch.run_id;
+    if (!context.run_url.empty()) body += "[Run](" + context.run_url + ")";
+    if (!context.review_url.empty()) body += " · [Review](" + context.review_url + ")";
+    if (context.run_url.empty()) body += "Run " + branch.run_id;
     body += "\n";
     return std::string(truncate_utf8(body, longest_body));
 }

@@ -7,7 +7,7 @@
 namespace hone::review {
 
 // Why the run was started and what it found.
-struct Story {
+struct PullRequestContext {
     std::string issue_title{}; // empty: no issue
     std::string issue_url{};
     std::string run_url{};
@@ -16,7 +16,7 @@ struct Story {
     std::vector<std::string> evidence{}; // addresses of traces
 };
 
-std::string pull_request_body(const Branch& branch, const Revision& revision, const Story& story,
+std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
                               const std::vector<std::string>& approved_by);
 // Of a squashed commit: title, the commits' own words, trailers, sign-off.
 std::string squashed_message(const Branch& branch, const Revision& revision);

@@ -26,7 +26,7 @@ Result<> SkillCheck::check(const access::Caller& caller, const access::SpaceId& 
     const harness::Harness* harness = harness::find(settings.harness);
     if (harness == nullptr || harness->protocols.empty()) return {};
     for (const skill::ModelEndpoint& endpoint : grant.models)
-        if (harness::speaks(*harness, endpoint.protocol)) return {};
+        if (harness::supports(*harness, endpoint.protocol)) return {};
     return invalid(
         fmt::format("harness {} needs a model skill with an endpoint of type {}: make one (the page Skills, or "
                     "hone skill create --type model) and add it to the skills",

@@ -8,7 +8,7 @@
 namespace hone::server {
 
 Repositories::Repositories(const RepositoriesParts& parts)
-    : m_uplinks(parts.clock, parts.access.audit, parts.skills, parts.vault),
+    : m_connections(parts.clock, parts.access.audit, parts.skills, parts.vault),
       m_repos(parts.database, parts.clock, parts.access, parts.skills, parts.data_directory + "/repos"),
       m_catalog(m_repos, parts.clock),
       m_hooks(parts.database, parts.access, parts.vault, m_repos) {}
@@ -24,7 +24,7 @@ Result<> Repositories::open_git(const RepositoriesParts& parts) {
     m_store = TRY(sandbox::Store::open(data));
     // What a server that was killed left of its fetches and pushes.
     for (const char* folder : {"/git", "/mirrors/tmp", "/quarantine/tmp"}) TRY(sandbox::remove_tree(data + folder));
-    m_git.emplace(*parts.provider, *m_store, &m_uplinks, forge::GitOptions{data + "/git", ::geteuid() == 0});
+    m_git.emplace(*parts.provider, *m_store, &m_connections, forge::GitOptions{data + "/git", ::geteuid() == 0});
     forge::MirrorOptions mirrors = parts.mirrors;
     mirrors.directory = data + "/mirrors";
     m_mirrors.emplace(m_repos, *m_git, parts.clock, mirrors);

@@ -5,7 +5,7 @@
 #include "forge/catalog.h"
 #include "forge/hooks.h"
 #include "forge/supply.h"
-#include "server/adapters/git_uplinks.h"
+#include "server/adapters/git_connections.h"
 
 #include <optional>
 
@@ -28,7 +28,7 @@ public:
     static Result<std::unique_ptr<Repositories>> open(const RepositoriesParts& parts);
 
     // Once the broker stands, before the first fetch. The broker must outlive every fetch.
-    void connect(broker::Broker& broker) { m_uplinks.connect(broker); }
+    void connect(broker::Broker& broker) { m_connections.connect(broker); }
 
     forge::Repos& repos() { return m_repos; }
     forge::Catalog& catalog() { return m_catalog; }
@@ -45,7 +45,7 @@ private:
     explicit Repositories(const RepositoriesParts& parts);
     Result<> open_git(const RepositoriesParts& parts);
 
-    BrokeredUplinks m_uplinks;
+    BrokeredGitConnections m_connections;
     std::optional<sandbox::Store> m_store;
     std::optional<forge::Git> m_git;
     forge::Repos m_repos;

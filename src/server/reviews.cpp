@@ -7,7 +7,7 @@ ReviewDuties::ReviewDuties(const ReviewParts& parts)
       m_label_publisher(*parts.spans),
       m_services(parts.database, parts.clock, parts.access, parts.runs),
       m_http(parts.access.audit, parts.skills, parts.vault, parts.extra_ca_file, parts.data_directory),
-      m_stories(parts.database, parts.runs.artifacts, m_services, parts.public_url) {
+      m_contexts(parts.database, parts.runs.artifacts, m_services, parts.public_url) {
     m_services.set_label_sink(m_label_publisher);
 }
 
@@ -36,7 +36,7 @@ Result<> ReviewDuties::start() {
     m_verifier.emplace(m_services.branches, m_services, *m_repos, *m_parts.provider, *m_store);
     m_delivery.emplace(review::DeliveryParts{m_parts.database, m_parts.clock, m_parts.runs.artifacts,
                                              m_services.branches, m_services.pull_requests, m_services, *m_repos, *git,
-                                             m_http, m_stories, scratch});
+                                             m_http, m_contexts, scratch});
     make_duties();
     m_services.connect(*m_inspector, *m_delivery, [this] { m_delivering->wake(); });
     m_services.reviews.set_listener([this] { m_delivering->wake(); });

@@ -45,7 +45,7 @@ private:
     run::LabelPublisher m_label_publisher;
     run::ReviewServices m_services;
     SkillForgeHttp m_http;
-    IssueStories m_stories;
+    IssueContexts m_contexts;
     std::optional<sandbox::Store> m_store;
     std::optional<QuarantineRepos> m_repos;
     std::optional<review::Inspector> m_inspector;

@@ -198,7 +198,7 @@ Result<> Server::open_improvement() {
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(
         m_repositories->repos(), [this] { return m_reviews->delivery(); }, m_config.public_url);
-    m_signal->set_forge_door(*m_issue_forge);
+    m_signal->set_forge_issues(*m_issue_forge);
     m_reviews->services().set_issue_of_run(
         [this](const std::string& run) { return signal::issue_fixed_by(*m_database, run); });
     m_monitors.emplace(*m_database, m_clock, *m_access, *m_telemetry, m_workers->usage(), *m_notices,

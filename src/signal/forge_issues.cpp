@@ -65,7 +65,7 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
         return issues.find(Caller::system(), id);
     }
     if (issue.forge_issue) return conflict("it is linked to " + *issue.forge_issue + " already");
-    if (m_forge_door == nullptr) return unavailable("this server reaches no forge");
+    if (m_forge_issues == nullptr) return unavailable("this server reaches no forge");
     const auto row = TRY(row_of(issue.project_id));
     const bool has_own = row && row->settings.repo;
     if (!wanted.repo && !has_own) return conflict("repo is missing: send it, or set one in the settings of Signal");
@@ -87,7 +87,7 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
     TRY(run::refuse_secrets("title", title));
     if (!TRY(issues.claim_forge_issue(id)))
         return conflict("another request is opening one right now; try again in a minute");
-    const auto opened = m_forge_door->open_issue(caller, issue, repo, title, body);
+    const auto opened = m_forge_issues->open_issue(caller, issue, repo, title, body);
     const std::string address = opened.ok() ? opened.value() : "";
     TRY(issues.forge_issue_linked(caller, id, address, opened.ok() ? "opened " + address : ""));
     if (!opened.ok()) return opened.error();

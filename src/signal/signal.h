@@ -36,9 +36,9 @@ public:
 };
 
 // Opens an issue on a forge; implemented by server/, which knows repositories. Returns its address.
-class ForgeDoor {
+class ForgeIssues {
 public:
-    virtual ~ForgeDoor() = default;
+    virtual ~ForgeIssues() = default;
     // `repo`: id, name or address of the space's repository.
     virtual Result<std::string> open_issue(const access::Caller& caller, const Issue& issue, const std::string& repo,
                                            const std::string& title, const std::string& body) = 0;
@@ -53,7 +53,7 @@ public:
     Signal& operator=(const Signal&) = delete;
     // Once, before requests come.
     void set_monitor_maker(MonitorMaker& maker) { m_monitor_maker = &maker; }
-    void set_forge_door(ForgeDoor& door) { m_forge_door = &door; }
+    void set_forge_issues(ForgeIssues& forge) { m_forge_issues = &forge; }
     void start() { m_duty.start(); }
 
     Result<SignalView> view(const access::Caller& caller, const access::SpaceId& space, const std::string& project);
@@ -133,7 +133,7 @@ private:
 
     const Parts m_parts;
     MonitorMaker* m_monitor_maker = nullptr;
-    ForgeDoor* m_forge_door = nullptr;
+    ForgeIssues* m_forge_issues = nullptr;
     mutable Mutex m_mutex;
     std::map<std::string, int64_t> m_stored GUARDED_BY(m_mutex); // spans at the last scan, by project
     int64_t m_scans GUARDED_BY(m_mutex) = 0;

@@ -356,7 +356,7 @@ TEST_CASE("an evaluator made from an issue marks each of its spans once, and the
 }
 
 TEST_CASE("an issue is opened on a forge once, or linked by its address") {
-    struct Door final : ForgeDoor {
+    struct Door final : ForgeIssues {
         Result<std::string> open_issue(const access::Caller&, const Issue&, const std::string& repo,
                                        const std::string& title, const std::string& body) override {
             said = repo + ": " + title + "\n" + body;
@@ -375,7 +375,7 @@ TEST_CASE("an issue is opened on a forge once, or linked by its address") {
         const std::string digest = must(shop.signal->forge_issue_draft(world.admin, made.id)).digest;
         CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = digest})) ==
               "unavailable");
-        shop.signal->set_forge_door(door);
+        shop.signal->set_forge_issues(door);
         CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop"})) == "invalid");
         CHECK(outcome(shop.signal->link_forge_issue(world.admin, made.id, {.repo = "shop", .digest = "0"})) ==
               "conflict");

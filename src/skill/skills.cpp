@@ -184,7 +184,7 @@ Result<Skill> Skills::view_of(const Caller& caller, const Stored& stored) const 
             }
             for (const auto& binding : bindings) {
                 if (binding.variable != variable.name) continue;
-                Way way{binding.header, binding.format, {}};
+                SecretRoute way{binding.header, binding.format, {}};
                 for (const auto& host : binding.hosts) way.hosts.push_back(Host::of(host));
                 shown.ways.push_back(std::move(way));
             }

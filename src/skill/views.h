@@ -22,15 +22,15 @@ constexpr auto enum_names(Reminder) {
     return std::array{EnumName{Reminder::old, "old"}, EnumName{Reminder::unused, "unused"}};
 }
 
-struct Way {
+struct SecretRoute {
     std::string header;
     std::string format;
     std::vector<Host> hosts;
     static constexpr std::tuple fields{
-        Field{"header", &Way::header,
+        Field{"header", &SecretRoute::header,
               "Header that carries it; empty: a credential header that contains the placeholder."},
-        Field{"format", &Way::format, "Value of the header, {} for the secret."},
-        Field{"hosts", &Way::hosts, ""},
+        Field{"format", &SecretRoute::format, "Value of the header, {} for the secret."},
+        Field{"hosts", &SecretRoute::hosts, ""},
     };
 };
 
@@ -48,7 +48,7 @@ struct VariableView {
     std::optional<Time> set_at;
     std::optional<Time> last_used_at;
     std::vector<Reminder> reminders;
-    std::vector<Way> ways;
+    std::vector<SecretRoute> ways;
     static constexpr std::tuple fields{
         Field{"name", &VariableView::name, ""},
         Field{"secret", &VariableView::secret, "Its value is never shown."},

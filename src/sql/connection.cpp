@@ -17,7 +17,7 @@ Result<> check_value(const Value& value) {
 }
 } // namespace
 
-Result<Answer> Connection::run(std::string_view sql, std::span<const Value> values) {
+Result<StatementResult> Connection::run(std::string_view sql, std::span<const Value> values) {
     m_may_run_again = false;
     for (const Value& value : values) TRY(check_value(value));
     return run_checked(sql, values);

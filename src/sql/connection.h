@@ -12,7 +12,7 @@ class Connection {
 public:
     virtual ~Connection() = default;
     // One statement. Checks the values first: text must be UTF-8 without NUL, numbers must be numbers.
-    Result<Answer> run(std::string_view sql, std::span<const Value> values);
+    Result<StatementResult> run(std::string_view sql, std::span<const Value> values);
     virtual Result<> begin() = 0;
     virtual Result<> commit() = 0;
     // Ends a transaction if one is open; a connection that cannot do that is no longer usable.
@@ -24,7 +24,7 @@ public:
     bool may_run_again() const { return m_may_run_again; }
 
 protected:
-    virtual Result<Answer> run_checked(std::string_view sql, std::span<const Value> values) = 0;
+    virtual Result<StatementResult> run_checked(std::string_view sql, std::span<const Value> values) = 0;
 
     bool m_usable = true;
     bool m_may_run_again = false;

@@ -30,11 +30,11 @@ Result<> run_once(Connection& connection, const std::function<Result<>(Transacti
 
 } // namespace
 
-Result<Answer> Transaction::run(std::string_view sql, std::span<const Value> values) {
+Result<StatementResult> Transaction::run(std::string_view sql, std::span<const Value> values) {
     if (m_failure) return *m_failure;
-    auto answer = m_connection.run(sql, values);
-    if (!answer.ok()) m_failure = answer.error();
-    return answer;
+    auto result = m_connection.run(sql, values);
+    if (!result.ok()) m_failure = result.error();
+    return result;
 }
 
 Result<std::unique_ptr<Database>> Database::open(Options options) {
@@ -70,9 +70,9 @@ Result<Rows> Database::run_query(std::string_view sql, std::span<const Value> va
     if (m_writers->is_held_by_this_thread()) return internal("a database call inside a transaction", std::string(sql));
     for (int attempt = 1;; ++attempt) {
         auto lease = TRY(m_readers->take());
-        auto answer = lease.connection().run(sql, values);
-        if (answer.ok()) return std::move(answer).value().rows;
-        if (!lease.connection().may_run_again() || attempt >= m_options.attempts) return std::move(answer).error();
+        auto result = lease.connection().run(sql, values);
+        if (result.ok()) return std::move(result).value().rows;
+        if (!lease.connection().may_run_again() || attempt >= m_options.attempts) return std::move(result).error();
     }
 }
 

@@ -1,6 +1,6 @@
 // Brings a database to the schema of this build: migrations/NNNN_name.sql, embedded, forward only, one transaction
 // each. Called once by `hone serve` after open and before anything else; several servers on one PostgreSQL may call it
-// at once.
+// at the same time.
 #pragma once
 
 #include "sql/sql.h"

@@ -197,18 +197,18 @@ public:
     }
 
 private:
-    Result<Answer> run_checked(std::string_view sql, std::span<const Value> values) override {
+    Result<StatementResult> run_checked(std::string_view sql, std::span<const Value> values) override {
         const Parameters parameters(values);
         const std::string name = TRY(prepare(sql, parameters));
         const PgResult result(PQexecPrepared(m_handle.get(), name.c_str(), parameters.count(), parameters.values(),
                                              parameters.lengths(), parameters.formats(), 0));
         const ExecStatusType status = PQresultStatus(result.get());
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return fail(result.get(), sql);
-        Answer answer{TRY(to_rows(result.get(), sql)), 0};
+        StatementResult outcome{TRY(to_rows(result.get(), sql)), 0};
         const std::string_view tag = PQcmdStatus(result.get()); // "SELECT 5" also counts, but changes nothing
         if (tag.starts_with("INSERT") || tag.starts_with("UPDATE") || tag.starts_with("DELETE"))
-            answer.affected = TRY(parse_integer(PQcmdTuples(result.get())));
-        return answer;
+            outcome.affected = TRY(parse_integer(PQcmdTuples(result.get())));
+        return outcome;
     }
 
     Result<std::string> prepare(std::string_view sql, const Parameters& parameters) {

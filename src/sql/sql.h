@@ -31,7 +31,7 @@ struct Options {
     int64_t check_up_to_bytes = 32 << 20;
 };
 
-struct Answer {
+struct StatementResult {
     Rows rows;
     int64_t affected = 0;
 };
@@ -59,7 +59,7 @@ public:
         return TRY(run(sql, values)).affected;
     }
     // For statements whose number of values is not known when compiling.
-    Result<Answer> run(std::string_view sql, std::span<const Value> values);
+    Result<StatementResult> run(std::string_view sql, std::span<const Value> values);
     const std::optional<Error>& failure() const { return m_failure; }
 
 private:

@@ -148,7 +148,7 @@ Result<SqliteConnection::Prepared*> SqliteConnection::prepare_cached(std::string
     return m_cache.find(key);
 }
 
-Result<Answer> SqliteConnection::run_checked(std::string_view sql, std::span<const Value> values) {
+Result<StatementResult> SqliteConnection::run_checked(std::string_view sql, std::span<const Value> values) {
     m_deadline = m_clock.steady() + m_statement_timeout;
     sqlite3_stmt* statement = TRY(prepare_cached(sql))->get();
     const ResetAfterUse reset{statement};
@@ -161,13 +161,13 @@ Result<Answer> SqliteConnection::run_checked(std::string_view sql, std::span<con
     return step_all(statement, sql);
 }
 
-Result<Answer> SqliteConnection::run_plain(const std::string& sql) {
+Result<StatementResult> SqliteConnection::run_plain(const std::string& sql) {
     m_deadline = Duration::max();
     const auto prepared = TRY(prepare(sql));
     return step_all(prepared.get(), sql);
 }
 
-Result<Answer> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_view sql) {
+Result<StatementResult> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_view sql) {
     const int64_t changes_before = sqlite3_total_changes64(m_handle.get());
     std::vector<Value> values;
     size_t bytes = 0;
@@ -183,8 +183,8 @@ Result<Answer> SqliteConnection::step_all(sqlite3_stmt* statement, std::string_v
     if (code != SQLITE_DONE) return fail(code, sql);
     // sqlite3_changes keeps the number of the last INSERT, UPDATE or DELETE over other statements.
     const bool changed = sqlite3_total_changes64(m_handle.get()) != changes_before;
-    return Answer{Rows(static_cast<size_t>(sqlite3_column_count(statement)), std::move(values)),
-                  changed ? sqlite3_changes64(m_handle.get()) : 0};
+    return StatementResult{Rows(static_cast<size_t>(sqlite3_column_count(statement)), std::move(values)),
+                           changed ? sqlite3_changes64(m_handle.get()) : 0};
 }
 
 Result<> SqliteConnection::begin() {

@@ -27,17 +27,17 @@ public:
     void rollback() override;
 
     // A statement of our own, not translated and not kept, without time limit: PRAGMA, VACUUM INTO.
-    Result<Answer> run_plain(const std::string& sql);
+    Result<StatementResult> run_plain(const std::string& sql);
 
 private:
     using Prepared = std::unique_ptr<sqlite3_stmt, SqliteFinalize>;
 
     SqliteConnection(const Options& options, Role role);
     Result<> configure();
-    Result<Answer> run_checked(std::string_view sql, std::span<const Value> values) override;
+    Result<StatementResult> run_checked(std::string_view sql, std::span<const Value> values) override;
     Result<Prepared> prepare(std::string_view sql);
     Result<Prepared*> prepare_cached(std::string_view sql);
-    Result<Answer> step_all(sqlite3_stmt* statement, std::string_view sql);
+    Result<StatementResult> step_all(sqlite3_stmt* statement, std::string_view sql);
     Error fail(int code, std::string_view sql);
     static int is_past_deadline(void* self);
 

@@ -78,7 +78,7 @@ struct RunAccess {
     std::vector<PolicyRule> rules;    // of preset and space policy
     std::vector<ForgeHost> forges{};  // that this run must not write to
     Reach reach = Reach::public_only; // addresses that the proxy connects to; more only for `private_hosts`
-    // Hosts that may be on a private address, by leave of an installation owner. Filled in by Broker::attach.
+    // Hosts that may be on a private address, if an installation owner allows them. Filled in by Broker::attach.
     std::vector<HostPort> private_hosts{};
     Caps caps;
     std::shared_ptr<Decisions> decisions; // shared: connections that are being cut may still report their end

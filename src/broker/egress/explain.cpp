@@ -18,7 +18,7 @@ struct Address {
     std::string path;       // with query
 };
 
-Result<Address> take_apart(std::string_view text) {
+Result<Address> parse_address(std::string_view text) {
     const size_t mark = text.find("://");
     const std::string scheme = lowercase_ascii(text.substr(0, mark == std::string_view::npos ? 0 : mark));
     Address address;
@@ -46,7 +46,7 @@ std::optional<std::string_view> refused_address(const HostPort& host) {
 
 Result<Explanation> explain(const Policy& policy, std::string_view method, std::string_view url) {
     if (!net::is_token(method) || method.size() > 32) return invalid("the method is malformed");
-    const Address address = TRY(take_apart(url));
+    const Address address = TRY(parse_address(url));
     const HostPort host = TRY(parse_host_port(address.place, address.tls ? 443 : 80));
     const std::string path = address.path.substr(0, address.path.find('?'));
     for (const char c : path)
@@ -78,7 +78,7 @@ Result<Explanation> explain(const Policy& policy, std::string_view method, std::
 Result<skill::HostRule> parse_host_rule(std::string_view text) {
     const bool has_scheme = text.find("://") != std::string_view::npos;
     const std::string full = has_scheme ? std::string(text) : "https://" + std::string(text);
-    const Address address = TRY(take_apart(full));
+    const Address address = TRY(parse_address(full));
     const bool wildcard = address.place.starts_with("*.");
     const HostPort place =
         TRY(parse_host_port(wildcard ? address.place.substr(2) : address.place, address.tls ? 443 : 80));

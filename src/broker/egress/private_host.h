@@ -1,5 +1,5 @@
-// Hosts on private addresses that workers may reach by leave of an installation owner: an internal package mirror, an
-// internal forge. The permission states where a connection may go; a rule of the run must still allow the request.
+// Hosts on private addresses that workers may reach if an installation owner allows them: an internal package mirror,
+// an internal forge. The permission states where a connection may go; a rule of the run must still allow the request.
 // Pure, any thread.
 #pragma once
 

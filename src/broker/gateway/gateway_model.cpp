@@ -147,7 +147,7 @@ bool ModelExchange::refuse_unreached(const Error& error) {
                           ". Set it again: hone secret set " + m_skill_id + " API_KEY",
                       false);
     if (error.code == Code::forbidden) return refuse(ModelRefusal::forbidden, error.message, false);
-    if (error.code == Code::conflict) return false; // the client or the run has gone
+    if (error.code == Code::conflict) return false; // the client disconnected or the run ended
     return refuse(ModelRefusal::unreachable, "the model endpoint cannot be reached: " + error.message, false);
 }
 

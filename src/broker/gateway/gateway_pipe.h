@@ -22,7 +22,7 @@ Result<> send_response(Channel& client, int status, std::string_view content_typ
 // Ends a connection whose request was not read to its end, so that the response is not lost to a reset.
 void end_politely(Channel& client);
 
-// Waits until the other side can be read. Errors as of Channel; conflict also when the client has gone.
+// Waits until the other side can be read. Errors as of Channel; conflict also when the client disconnected.
 Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline);
 
 // The head of the final response; interim ones are skipped.
@@ -34,7 +34,7 @@ std::string read_some_body(Channel& other, const ResponseHead& head, size_t limi
 
 enum class PipeEnd {
     whole,       // to the end given by the framing
-    cut,         // the other side broke off, or broke the framing
+    cut,         // the server interrupted it, or broke the framing
     client_gone, // or it took too long to take the bytes
     refused,     // by `take`
 };

@@ -1,5 +1,5 @@
-// Any bytes as a model's response, in any format, cut at any place: the meter stays within its bounds, and the pieces in
-// which the bytes come make no difference.
+// Any bytes as a model's response, in any format, cut at any place: the meter stays within its bounds, and the pieces
+// in which the bytes come make no difference.
 #include "broker/spending/usage.h"
 #include "base/result.h"
 

@@ -30,7 +30,7 @@ private:
     Duration m_at;
 };
 
-// Wakes everything that waits on it, once and for good.
+// Wakes everything that waits on it, permanently.
 class Cancel {
 public:
     Cancel();

@@ -16,7 +16,7 @@ public:
 
     // Starts the harness in the prepared sandbox and sends it the inputs that wait. None: it runs.
     std::optional<RunEnd> start();
-    // After a restart of the server: the harness has gone on. A new driver reads its output once more up to where the
+    // After a restart of the server: the harness has continued. A new driver reads its output once more up to where the
     // transcript ends, with the same inputs at the same places, and continues from there.
     Result<> resume();
     // Until the run is over. None: released, the sandbox lives on.

@@ -55,7 +55,7 @@ Result<> choose_agent(const LiveRun& run, harness::Setup& setup) {
     setup.program = std::string(harness_mount) + "/" + std::string(run.harness->executable);
     setup.node = std::string(harness_mount) + "/" + harness::node_program();
     for (const skill::ModelEndpoint& endpoint : run.grant.models)
-        if (harness::speaks(*run.harness, endpoint.protocol) && setup.model_protocol.empty())
+        if (harness::supports(*run.harness, endpoint.protocol) && setup.model_protocol.empty())
             setup.model_protocol = endpoint.protocol;
     if (setup.model_protocol.empty())
         return invalid(

@@ -109,7 +109,7 @@ Result<> make_image(const std::string& path, const ImageShape& shape) {
     {
         const Fd mount = TRY(mount_image(beside, false));
         ::unlinkat(mount.get(), "lost+found", AT_REMOVEDIR);
-    } // all of it is in the file when the mount has gone
+    } // all of it is in the file when it is unmounted
     TRY(sync_file(beside));
     if (::rename(beside.c_str(), path.c_str()) != 0) return system_error("create " + path, errno);
     return {};

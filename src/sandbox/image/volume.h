@@ -1,7 +1,7 @@
 // Thread volumes: the /workspace of a thread, kept between its sandboxes and never shown to another thread. File names
-// are keyed hashes of the thread's name, so that no spelling of a name reaches another's files and the disk tells
-// nobody which threads exist. Root keeps each in an ext4 image of fixed size and inode count; an ordinary user keeps a
-// folder that the shim watches. Any process: a lock file is held by its user.
+// are keyed hashes of the thread's name, so that no spelling of a name reaches another's files and the disk
+// does not show which threads exist. Root keeps each in an ext4 image of fixed size and inode count; an ordinary user
+// keeps a folder that the shim watches. Any process: a lock file is held by its user.
 #pragma once
 
 #include "base/file.h"

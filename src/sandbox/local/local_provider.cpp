@@ -117,7 +117,7 @@ public:
         return {};
     }
 
-    // To a slot, before anything else. Code::unavailable: it has gone, and nothing was done.
+    // To a slot, before anything else. Code::unavailable: it has ended, and nothing was done.
     Result<> claim(const SandboxSpec& spec) {
         ShimRequest request;
         request.verb = ShimVerb::claim;

@@ -165,7 +165,7 @@ struct SandboxSpec {
     };
 };
 
-// What came of one command.
+// Result of one command.
 struct CommandResult {
     int64_t command = 0;
     bool finished = false;

@@ -157,7 +157,7 @@ private:
         auto received = receive_packet(m_launched.control.get(), sizeof(init::Reply));
         init::Reply reply{};
         if (!received.ok() || received.value().text.size() != sizeof reply) {
-            // Pid 1 has gone or was replaced by something else: either way it is over.
+            // Pid 1 has ended or was replaced: the sandbox is over in both cases.
             m_launched.control.reset();
             kill();
             return;

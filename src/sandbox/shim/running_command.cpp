@@ -61,7 +61,7 @@ Result<bool> RunningCommand::take_output(Stream stream, int64_t limit, Time now)
     char buffer[max_frame_bytes];
     const ssize_t count = ::read(source.get(), buffer, sizeof buffer);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-    if (count <= 0) { // a terminal whose last user has gone returns EIO
+    if (count <= 0) { // a terminal without users returns EIO
         source.reset();
         return true;
     }

@@ -349,7 +349,7 @@ void Shim::serve() {
                                    m_cgroup.oom_is_urgent_event() ? short{POLLPRI} : short{POLLIN}, [this] {
                                        if (!m_cgroup.take_oom()) return;
                                        hit(LimitHit::oom);
-                                       stop(); // version 1 kills one process; a half-killed tree is of no use
+                                       stop(); // version 1 kills one process; a half-killed tree is useless
                                    }});
             m_body->watch(watches);
         }
@@ -360,7 +360,7 @@ void Shim::serve() {
         for (size_t i = 0; i < polls.size(); ++i)
             if (polls[i].revents != 0) watches[i].act();
         keep_time();
-        answer_pending();
+        reply_pending();
         if (m_view.state == State::stopped) remove_groups();
         forget_connections();
     }

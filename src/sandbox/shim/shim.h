@@ -34,7 +34,7 @@ struct ShimStart {
     Tier tier = Tier::ns;
     unsigned host_uid = 0;
     Fd lock;
-    Fd lifeline; // of a slot: at its end when the spawner has gone
+    Fd lifeline; // of a slot: closed when the spawner has ended
     Channel creator;
     std::function<void()> at_the_end; // what is left to do when everything of this sandbox is gone
 };

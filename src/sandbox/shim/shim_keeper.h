@@ -76,9 +76,9 @@ private:
     void accept_connection();
     void forget_connections();
     void receive_request(Connection& connection);
-    void answer(Connection& connection, const ShimRequest& request);
-    bool answer_waiting(Connection& connection, const ShimRequest& request);
-    void answer_pending();
+    void serve_request(Connection& connection, const ShimRequest& request);
+    bool reply_when_ready(Connection& connection, const ShimRequest& request);
+    void reply_pending();
     Result<ShimReply> act(const ShimRequest& request, std::vector<int>& descriptors, std::vector<Fd>& made);
     Result<RunningCommand*> find(const std::optional<int64_t>& number);
     void send(Connection& connection, const ShimReply& reply, const std::vector<int>& descriptors = {});

@@ -33,15 +33,15 @@ void Shim::receive_request(Connection& connection) {
     }
     const auto request = json::read<ShimRequest>(message.value().text);
     if (!request.ok()) return send(connection, refusal<ShimReply>(request.error()));
-    answer(connection, request.value());
+    serve_request(connection, request.value());
 }
 
-void Shim::answer(Connection& connection, const ShimRequest& request) {
+void Shim::serve_request(Connection& connection, const ShimRequest& request) {
     const bool may_wait = request.verb == ShimVerb::wait || request.verb == ShimVerb::output ||
                           request.verb == ShimVerb::stop || request.verb == ShimVerb::destroy;
     if (request.verb == ShimVerb::stop || request.verb == ShimVerb::destroy) stop();
     if (may_wait) {
-        if (answer_waiting(connection, request)) return;
+        if (reply_when_ready(connection, request)) return;
         connection.pending = request;
         connection.pending_until =
             request.timeout_ms ? boot_time() + std::chrono::milliseconds(*request.timeout_ms) : Duration{};
@@ -54,7 +54,7 @@ void Shim::answer(Connection& connection, const ShimRequest& request) {
 }
 
 // Replies when the time has come; false while it has not.
-bool Shim::answer_waiting(Connection& connection, const ShimRequest& request) {
+bool Shim::reply_when_ready(Connection& connection, const ShimRequest& request) {
     const bool late =
         connection.pending && connection.pending_until != Duration{} && boot_time() >= connection.pending_until;
     ShimReply reply;
@@ -87,11 +87,11 @@ bool Shim::answer_waiting(Connection& connection, const ShimRequest& request) {
     return true;
 }
 
-void Shim::answer_pending() {
+void Shim::reply_pending() {
     for (Connection& connection : m_connections) {
         if (!connection.pending || connection.gone) continue;
         const ShimRequest request = *connection.pending;
-        if (answer_waiting(connection, request)) connection.pending.reset();
+        if (reply_when_ready(connection, request)) connection.pending.reset();
     }
 }
 

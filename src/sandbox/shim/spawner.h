@@ -21,7 +21,7 @@ public:
     enum class Place { process_of_its_own, command };
     static Result<Spawner> open(const std::string& data_directory, Place place = Place::process_of_its_own);
 
-    // Serves until the other side has gone. Shims live on.
+    // Serves until the peer closes the connection. Shims keep running.
     void serve(Channel client);
 
     Result<SpawnerReply> act(const SpawnerRequest& request, std::vector<Fd>& descriptors);

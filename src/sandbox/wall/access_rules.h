@@ -9,7 +9,7 @@ namespace hone::sandbox {
 // The kernel's Landlock version; 0 when it has none or it is off.
 int landlock_version();
 
-// Restricts this process for good; no_new_privs must be set. Paths that do not exist are skipped. Errno or 0.
+// Restricts this process permanently; no_new_privs must be set. Paths that do not exist are skipped. Errno or 0.
 int restrict_files(int version, std::span<const char* const> writable);
 
 } // namespace hone::sandbox

@@ -90,7 +90,7 @@ FilterBlock make_search_tree(const std::vector<FilterLeaf>& leaves, size_t from,
 
 } // namespace
 
-FilterBlock answer_with(uint32_t action) {
+FilterBlock return_action(uint32_t action) {
     return {{BPF_RET | BPF_K, 0, 0, action}};
 }
 
@@ -122,7 +122,7 @@ FilterBlock if_any_bit(unsigned argument, uint32_t bits, const FilterBlock& then
 }
 
 std::vector<sock_filter> assemble_filter(const std::map<int, FilterBlock>& calls, const FilterBlock& otherwise) {
-    const FilterBlock kill = answer_with(SECCOMP_RET_KILL_PROCESS);
+    const FilterBlock kill = return_action(SECCOMP_RET_KILL_PROCESS);
     const std::vector<FilterLeaf> leaves = make_filter_leaves(calls, otherwise);
     FilterBlock program{load_word(offsetof(seccomp_data, arch)), jump_if(BPF_JEQ, native_abi, 1, 0), kill[0],
                         load_word(offsetof(seccomp_data, nr))};

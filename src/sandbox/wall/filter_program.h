@@ -13,7 +13,7 @@ namespace hone::sandbox {
 // Instructions that end in a result on every path through them.
 using FilterBlock = std::vector<sock_filter>;
 
-FilterBlock answer_with(uint32_t action);
+FilterBlock return_action(uint32_t action);
 // All 64 bits of the argument with this index, or its lower 32.
 FilterBlock if_equal(unsigned argument, uint64_t value, const FilterBlock& then, const FilterBlock& otherwise);
 FilterBlock if_greater(unsigned argument, uint32_t value, const FilterBlock& then, const FilterBlock& otherwise);

@@ -366,11 +366,11 @@ void set_call(std::map<int, FilterBlock>& calls, const char* name, FilterBlock b
 }
 
 FilterBlock refuse_with(int error_number) {
-    return answer_with(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error_number));
+    return return_action(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error_number));
 }
 
 void allow_sockets(std::map<int, FilterBlock>& calls) {
-    const FilterBlock allow = answer_with(SECCOMP_RET_ALLOW), no_protocol = refuse_with(EPROTONOSUPPORT);
+    const FilterBlock allow = return_action(SECCOMP_RET_ALLOW), no_protocol = refuse_with(EPROTONOSUPPORT);
     // Only TCP and UDP: no MPTCP, SCTP, DCCP, ICMP, which would be more kernel to attack for no use without a route.
     // With protocol 0 the type alone selects one: SOCK_SEQPACKET is SCTP, SOCK_DCCP is DCCP.
     const auto protocols = [&](int named) {
@@ -391,7 +391,7 @@ void allow_sockets(std::map<int, FilterBlock>& calls) {
 }
 
 void allow_processes(std::map<int, FilterBlock>& calls, SyscallFilter::Ptrace ptrace) {
-    const FilterBlock allow = answer_with(SECCOMP_RET_ALLOW);
+    const FilterBlock allow = return_action(SECCOMP_RET_ALLOW);
     for (const char* call : {"clone", "unshare"})
         set_call(calls, call, if_any_bit(0, namespace_flags, refuse_with(EPERM), allow));
     // clone3 is in no list: its flags lie behind a pointer that a filter cannot read, and glibc falls back to clone.
@@ -405,7 +405,7 @@ void allow_processes(std::map<int, FilterBlock>& calls, SyscallFilter::Ptrace pt
 
 // The kernel reads 32 bits of the request; so does this.
 void allow_requests(std::map<int, FilterBlock>& calls) {
-    FilterBlock requests = answer_with(SECCOMP_RET_ALLOW);
+    FilterBlock requests = return_action(SECCOMP_RET_ALLOW);
     for (const uint32_t request : {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD})
         requests = if_low_equal(1, request, refuse_with(EPERM), requests);
     set_call(calls, "ioctl", requests);
@@ -423,7 +423,7 @@ std::span<const char* const> SyscallFilter::refused_names() {
 
 SyscallFilter SyscallFilter::build(Ptrace ptrace) {
     std::map<int, FilterBlock> calls;
-    for (const char* call : allowed_calls) set_call(calls, call, answer_with(SECCOMP_RET_ALLOW));
+    for (const char* call : allowed_calls) set_call(calls, call, return_action(SECCOMP_RET_ALLOW));
     for (const char* call : refused_calls) set_call(calls, call, refuse_with(EPERM));
     allow_sockets(calls);
     allow_processes(calls, ptrace);

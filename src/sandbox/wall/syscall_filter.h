@@ -12,7 +12,7 @@ public:
     enum class Ptrace { refused, allowed };
     static SyscallFilter build(Ptrace ptrace);
 
-    // Loads it into this process for good; no_new_privs must be set. Errno or 0.
+    // Loads it into this process permanently; no_new_privs must be set. Errno or 0.
     int load() const;
 
     const std::vector<sock_filter>& program() const { return m_program; }

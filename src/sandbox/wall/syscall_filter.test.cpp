@@ -231,8 +231,8 @@ TEST_CASE("the filter answers every call as libseccomp's does") {
 TEST_CASE("a tree that is larger than one jump reaches finds every leaf") {
     std::map<int, FilterBlock> calls;
     for (int number = 3; number < 3000; ++number) // no two neighbours alike
-        calls[number] = if_equal(0, 7, answer_with(static_cast<uint32_t>(number)), answer_with(SECCOMP_RET_ALLOW));
-    const Program program = assemble_filter(calls, answer_with(SECCOMP_RET_ERRNO | ENOSYS));
+        calls[number] = if_equal(0, 7, return_action(static_cast<uint32_t>(number)), return_action(SECCOMP_RET_ALLOW));
+    const Program program = assemble_filter(calls, return_action(SECCOMP_RET_ERRNO | ENOSYS));
     seccomp_data call{};
     call.arch = seccomp_arch_native();
     for (call.nr = 0; call.nr < 3010; ++call.nr) {

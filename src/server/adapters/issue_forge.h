@@ -1,4 +1,4 @@
-// signal::ForgeDoor over repositories and delivery: opens an issue on the forge of a space's repository for a person
+// signal::ForgeIssues over repositories and delivery: opens an issue on the forge of a space's repository for a person
 // who requests it from an issue of Signal. Thread-safe.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace hone::server {
 
-class IssueForge final : public signal::ForgeDoor {
+class IssueForge final : public signal::ForgeIssues {
 public:
     // `delivery`: null while this server cannot reach forges. `public_url`: links back begin with it; empty: none.
     IssueForge(forge::Repos& repos, std::function<review::Delivery*()> delivery, std::string public_url)

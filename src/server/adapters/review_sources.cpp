@@ -39,8 +39,8 @@ Result<review::RepoPlace> QuarantineRepos::place(const std::string& run, const s
     return place;
 }
 
-IssueStories::IssueStories(sql::Database& database, const review::Artifacts& artifacts, review::RunSource& runs,
-                           const std::string& public_url)
+IssueContexts::IssueContexts(sql::Database& database, const review::Artifacts& artifacts, review::RunSource& runs,
+                             const std::string& public_url)
     : m_database(database),
       m_artifacts(artifacts),
       m_runs(runs),
@@ -48,28 +48,28 @@ IssueStories::IssueStories(sql::Database& database, const review::Artifacts& art
     while (m_public_url.ends_with('/')) m_public_url.pop_back();
 }
 
-Result<review::Story> IssueStories::story(const review::PullRequest& about) {
-    review::Story story;
+Result<review::PullRequestContext> IssueContexts::context(const review::PullRequest& about) {
+    review::PullRequestContext context;
     std::optional<std::string> investigation;
     const std::string home = m_public_url.empty() ? "" : m_public_url + "/s/" + percent_encode(about.space_id.text());
     if (!home.empty()) {
-        story.run_url = home + "/runs/" + about.run_id;
-        story.review_url = home + "/inbox/" + about.artifact_id.text();
+        context.run_url = home + "/runs/" + about.run_id;
+        context.review_url = home + "/inbox/" + about.artifact_id.text();
         if (!about.fix_of.empty())
-            story.issue_url = home + "/projects/" + about.project_id.text() + "/signal/" + about.fix_of;
+            context.issue_url = home + "/projects/" + about.project_id.text() + "/signal/" + about.fix_of;
     }
     if (!about.fix_of.empty()) {
         const auto issue = TRY(signal::Issues::read(m_database, signal::IssueId(about.fix_of)));
-        story.issue_title = issue ? issue->title + " (" + about.fix_of + ")" : about.fix_of;
+        context.issue_title = issue ? issue->title + " (" + about.fix_of + ")" : about.fix_of;
         if (issue) {
             investigation = issue->investigation_id;
-            story.evidence = evidence_of(issue->examples, home, about.project_id);
+            context.evidence = evidence_of(issue->examples, home, about.project_id);
         }
     }
     if (investigation) {
         const auto found = m_artifacts.find(access::Caller::system(), review::ArtifactId(*investigation));
-        if (found.ok()) story.root_cause = TRY(m_artifacts.content(found.value()));
-        return story;
+        if (found.ok()) context.root_cause = TRY(m_artifacts.content(found.value()));
+        return context;
     }
     review::ArtifactFilter filter;
     filter.run = about.run_id;
@@ -77,13 +77,13 @@ Result<review::Story> IssueStories::story(const review::PullRequest& about) {
     const auto found = TRY(m_artifacts.list(access::Caller::system(), about.space_id, filter, {}));
     for (const review::Artifact& artifact : found.data)
         if (artifact.review != review::ReviewState::rejected) {
-            story.root_cause = TRY(m_artifacts.content(artifact));
+            context.root_cause = TRY(m_artifacts.content(artifact));
             break;
         }
-    return story;
+    return context;
 }
 
-void IssueStories::ended(const review::PullRequest& about) {
+void IssueContexts::ended(const review::PullRequest& about) {
     log(Level::info, "pull request ended",
         {{"pull_request", about.id.text()}, {"state", std::string(name_of(about.state))}, {"fix_of", about.fix_of}});
     const auto noted = m_runs.note(about.run_id, about.artifact_id,

@@ -23,13 +23,13 @@ private:
 };
 
 // What a pull request states about its cause: the issue and its investigation; else what the run itself wrote about it.
-class IssueStories final : public review::StorySource {
+class IssueContexts final : public review::PullRequestContextSource {
 public:
     // `public_url`: links in pull requests begin with it; empty: there are none.
-    IssueStories(sql::Database& database, const review::Artifacts& artifacts, review::RunSource& runs,
-                 const std::string& public_url);
+    IssueContexts(sql::Database& database, const review::Artifacts& artifacts, review::RunSource& runs,
+                  const std::string& public_url);
 
-    Result<review::Story> story(const review::PullRequest& about) override;
+    Result<review::PullRequestContext> context(const review::PullRequest& about) override;
     void ended(const review::PullRequest& about) override;
 
 private:

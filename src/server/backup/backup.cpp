@@ -198,7 +198,7 @@ private:
     ZSTD_CCtx* m_stream;
 };
 
-// Reads a compressed archive piece by piece; every length is checked before it is believed.
+// Reads a compressed archive piece by piece; every length is checked before it is used.
 class ArchiveReader {
 public:
     explicit ArchiveReader(Fd file) : m_file(std::move(file)), m_stream(ZSTD_createDCtx()) {

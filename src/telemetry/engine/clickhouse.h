@@ -21,7 +21,7 @@ struct ClickHouseOptions {
     std::string user; // for a URL
     std::string password;
     EngineProcess* engine = nullptr; // the embedded one
-    std::string ca_file{};           // PEM; who vouches for the URL's certificate; empty: the system's store
+    std::string ca_file{};           // PEM; CA certificates for the URL; empty: the system's store
     std::string reader_user{};       // for a URL: the user that runs SQL written by people; empty: such SQL is rejected
     std::string reader_password{};
 };

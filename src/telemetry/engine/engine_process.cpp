@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Only ever `hone` itself or hone-engine: a program that does not know `engine` would start itself again and again.
+// Only ever `hone` itself or hone-engine: a program that does not know `engine` would start itself repeatedly.
 std::vector<std::string> find_program() {
     std::error_code failed;
     if (const char* named = std::getenv("HONE_ENGINE_PROGRAM"))

@@ -64,7 +64,7 @@ bool is_sampled(std::string_view trace_id, double share) {
     return static_cast<double>(random >> 11) * 0x1.0p-53 < share;
 }
 
-// One request on its way to the log.
+// One request that is written to the log.
 class Intake {
 public:
     Intake(otlp::Batch& batch, const Prices& prices, Quotas& quotas, int64_t now_ns, int64_t received_ns)

@@ -1,5 +1,5 @@
 // What happened to every span that was received, per project: it is stored, a repetition, rejected with a reason, or
-// still on its way to the engine. received = stored + repeated + pending + rejected, always. Plain data.
+// not in the engine yet. received = stored + repeated + pending + rejected, always. Plain data.
 #pragma once
 
 #include "base/fields.h"

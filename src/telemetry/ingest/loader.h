@@ -101,7 +101,7 @@ private:
     Wal& m_wal;
     ClickHouse& m_engine;
     const Clock& m_clock;
-    std::mutex m_step_mutex;  // held while a block is on its way
+    std::mutex m_step_mutex;  // held while a block is loaded
     LoaderState m_state;      // with m_step_mutex
     KnownSpans m_known;       // with m_step_mutex
     bool m_is_behind = false; // the last block was large: more waits; only the loader's thread

@@ -22,7 +22,7 @@ Result<ScopedQuery> scope_query(const Scope& scope);
 
 struct Grouping {
     std::string expression;
-    bool has_few_values = false; // a column of names that come again and again
+    bool has_few_values = false; // a column of names with many repetitions
 };
 // By a filter field or attributes["key"]; nothing when spans cannot be grouped by it.
 std::optional<Grouping> grouping_of(const std::string& field, ClickHouseQuery& query);

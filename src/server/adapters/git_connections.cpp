@@ -1,4 +1,4 @@
-#include "server/adapters/git_uplinks.h"
+#include "server/adapters/git_connections.h"
 
 #include "base/log.h"
 #include "base/text.h"
@@ -57,10 +57,10 @@ private:
     const std::string m_purpose;
 };
 
-class BrokeredUplink final : public forge::Uplink {
+class BrokeredGitConnection final : public forge::GitConnection {
 public:
-    BrokeredUplink(broker::Broker& broker, std::string id) : m_broker(broker), m_id(std::move(id)) {}
-    ~BrokeredUplink() override { m_broker.detach(m_id); }
+    BrokeredGitConnection(broker::Broker& broker, std::string id) : m_broker(broker), m_id(std::move(id)) {}
+    ~BrokeredGitConnection() override { m_broker.detach(m_id); }
 
 private:
     broker::Broker& m_broker;
@@ -81,7 +81,7 @@ private:
 } // namespace
 
 // The credential of the skill for this forge, limited to this repository; without a skill the repository alone.
-Result<skill::Grant> BrokeredUplinks::grant_for(const forge::Remote& remote) const {
+Result<skill::Grant> BrokeredGitConnections::grant_for(const forge::Remote& remote) const {
     const forge::Place place = TRY(forge::place_of(remote.url));
     const skill::HostRule rule{place.host, place.port, true, {"GET", "POST"}, place.path, false};
     skill::Grant narrow;
@@ -102,7 +102,8 @@ Result<skill::Grant> BrokeredUplinks::grant_for(const forge::Remote& remote) con
     return narrow;
 }
 
-Result<std::unique_ptr<forge::Uplink>> BrokeredUplinks::open(const forge::Remote& remote, std::vector<Fd> listeners) {
+Result<std::unique_ptr<forge::GitConnection>> BrokeredGitConnections::open(const forge::Remote& remote,
+                                                                           std::vector<Fd> listeners) {
     if (m_broker == nullptr) return unavailable("the server is still starting");
     if (listeners.empty()) return internal("the sandbox has no listeners");
     broker::RunAccess access;
@@ -112,14 +113,14 @@ Result<std::unique_ptr<forge::Uplink>> BrokeredUplinks::open(const forge::Remote
     access.reach = remote.allow_private ? broker::Reach::also_private : broker::Reach::public_only;
     access.decisions = std::make_shared<AuditedFetch>(m_audit, remote.space, remote.purpose);
     access.secrets = std::make_shared<FetchSecrets>(m_vault, remote.space, remote.purpose);
-    const auto session = TRY(m_broker->attach(access, {std::move(listeners[0]), Fd()}));
-    auto uplink = std::make_unique<BrokeredUplink>(*m_broker, access.run_id);
-    const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*session));
-    for (const auto& [name, value] : environment.variables) uplink->environment[name] = value;
+    const auto attached = TRY(m_broker->attach(access, {std::move(listeners[0]), Fd()}));
+    auto connection = std::make_unique<BrokeredGitConnection>(*m_broker, access.run_id);
+    const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*attached));
+    for (const auto& [name, value] : environment.variables) connection->environment[name] = value;
     // Also a forge on this machine is reached through the broker.
-    for (const char* name : {"NO_PROXY", "no_proxy"}) uplink->environment.erase(name);
-    uplink->ca_bundle = environment.ca_bundle_content;
-    std::unique_ptr<forge::Uplink> opened = std::move(uplink);
+    for (const char* name : {"NO_PROXY", "no_proxy"}) connection->environment.erase(name);
+    connection->ca_bundle = environment.ca_bundle_content;
+    std::unique_ptr<forge::GitConnection> opened = std::move(connection);
     return opened;
 }
 

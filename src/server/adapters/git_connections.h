@@ -9,12 +9,12 @@
 
 namespace hone::server {
 
-// forge::Uplinks over the broker: a way from git's sandbox to one repository of a forge, with the credential added
-// outside the sandbox. Each request is in the audit log.
-class BrokeredUplinks final : public forge::Uplinks {
+// forge::GitConnections over the broker: a way from git's sandbox to one repository of a forge, with the credential
+// added outside the sandbox. Each request is in the audit log.
+class BrokeredGitConnections final : public forge::GitConnections {
 public:
-    BrokeredUplinks(const Clock& clock, const access::AuditLog& audit, const skill::Skills& skills,
-                    secret::Vault& vault)
+    BrokeredGitConnections(const Clock& clock, const access::AuditLog& audit, const skill::Skills& skills,
+                           secret::Vault& vault)
         : m_clock(clock),
           m_audit(audit),
           m_skills(skills),
@@ -22,7 +22,7 @@ public:
 
     // Before the first fetch. The broker must outlive every fetch.
     void connect(broker::Broker& broker) { m_broker = &broker; }
-    Result<std::unique_ptr<forge::Uplink>> open(const forge::Remote& remote, std::vector<Fd> listeners) override;
+    Result<std::unique_ptr<forge::GitConnection>> open(const forge::Remote& remote, std::vector<Fd> listeners) override;
 
 private:
     Result<skill::Grant> grant_for(const forge::Remote& remote) const;
