@@ -59,7 +59,7 @@ def test_the_javascript_of_the_document_sends_what_it_says(binary, stack):
 def test_the_shell_of_the_document_sends_a_span(binary, stack):
     server = stack.enter_context(Server(binary))
     key = key_of(server)
-    [code] = [code for section, code in blocks("sh") if section == "By hand"]
+    [code] = [code for section, code in blocks("sh") if section == "curl"]
     ran = run(["sh", "-ec", here(code, server.url)], key)
     assert ran.returncode == 0 and ran.stdout == "{}", ran
     assert rows(server.client(key), "/v1/projects/my-app/span_rows", 1)[0]["name"] == "hello"

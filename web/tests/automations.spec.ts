@@ -103,7 +103,7 @@ test("the secret of a webhook is shown once and signs deliveries", async ({ page
   const address = (await dialog.getByRole("group", { name: "address" }).textContent()) ?? "";
   expect(secret.length).toBeGreaterThan(20);
   await check_page(page);
-  await dialog.getByRole("button", { name: "I copied it" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
   expect(await page.content()).not.toContain(secret);
 

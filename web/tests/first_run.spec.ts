@@ -23,7 +23,7 @@ test.describe("first run", () => {
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("laptop");
     await page.getByRole("button", { name: "Create key", exact: true }).last().click();
     const secret = (await page.getByRole("group", { name: "secret" }).textContent()) ?? "";
-    await page.getByRole("button", { name: "I copied it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("link", { name: "Hone, home" }).click();
 
     await expect(step("Send a trace").getByText("Waiting for the first trace")).toBeVisible();

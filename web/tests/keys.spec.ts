@@ -19,7 +19,7 @@ test("a key is shown once, copied, works, and is rejected after it is revoked", 
 
   await page.keyboard.press("Escape");
   await expect(page.getByRole("group", { name: "secret" })).toBeVisible();
-  await page.getByRole("button", { name: "I copied it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await expect(page.getByText(secret)).toHaveCount(0);
   await page.reload();
   await expect(page.getByRole("cell", { name, exact: true })).toBeVisible();
@@ -80,6 +80,6 @@ test("a key with chosen permissions offers only those of the user", async ({ pag
   await expect(dialog.getByRole("button", { name: "Create key" })).toBeDisabled();
   await dialog.getByRole("checkbox", { name: /^project_read/ }).check();
   await dialog.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("button", { name: "I copied it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("project_read");
 });

@@ -109,7 +109,7 @@ test("a destination is added, tested, turned off and deleted", async ({ page }) 
   await dialog.getByRole("button", { name: "Add destination" }).click();
   const secret = (await page.getByRole("dialog").getByRole("group", { name: "secret" }).textContent()) ?? "";
   expect(secret.length).toBeGreaterThan(16);
-  await page.getByRole("button", { name: "I copied it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
 
   const detail = page.getByRole("complementary", { name });
   await detail.getByRole("button", { name: "Send test" }).click();

@@ -98,7 +98,7 @@ test("an issue is commented on, assigned, muted, dismissed, resolved and reopene
   const issue = await report(admin, project, title);
   await page.goto(`/s/default/projects/${project}/signal/${issue.id}`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
-  await expect(page.getByRole("table", { name: "Terms of the score" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Parts of the score" })).toBeVisible();
   await expect(page.getByRole("link", { name: "ab".repeat(16) })).toBeVisible();
   await check_page(page);
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });

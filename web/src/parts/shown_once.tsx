@@ -51,7 +51,7 @@ export function ShownOnce({ title, warning, secret, address, command, on_close }
         )}
         <div class="form-actions">
           <button type="button" class="primary" onClick={on_close} data-first>
-            I copied it
+            Done
           </button>
         </div>
       </div>

@@ -22,7 +22,7 @@ export function daily_values(days: number[], rows: ModelUsageView[], value: (row
 
 export type LimitState = "free" | "soft" | "spent";
 
-/** The state of a limit: workers continue, are requested to finish, or are stopped. */
+/** The state of a limit: workers continue, get a notice to finish, or are stopped. */
 export function limit_state(used: number, limit: number, soft_percent: number): LimitState {
   if (used >= limit) return "spent";
   return used * 100 >= limit * soft_percent ? "soft" : "free";

@@ -57,7 +57,7 @@ function HookSecret({ automation, on_close }: { automation: Automation; on_close
 const columns: Column<Slot>[] = [
   {
     id: "due",
-    title: "Due",
+    title: "Scheduled time",
     width: "104px",
     cell: (slot) => <Time time={slot.due_at} />,
   },

@@ -74,14 +74,14 @@ const columns: Column<Automation>[] = [
   { id: "recent", title: "Recent", width: "116px", wide: true, cell: (row) => <RecentSlots automation={row} /> },
   {
     id: "last",
-    title: "Last",
+    title: "Last outcome",
     width: "116px",
     sort: (row) => row.last_slot?.due_at ?? "",
     cell: (row) => (row.last_slot ? <SlotState slot={row.last_slot} /> : <span class="faint">not yet</span>),
   },
   {
     id: "when",
-    title: "When",
+    title: "Last triggered",
     width: "96px",
     align: "right",
     wide: true,

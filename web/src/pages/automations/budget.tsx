@@ -97,7 +97,7 @@ export function BudgetNote({ automation }: { automation: Automation }) {
     <Note kind={share >= 1 ? "failed" : "warning"} icon="warning">
       {share >= 1
         ? `Today's budget is used up (${used}). Runs are stopped, and the automation does not fire until midnight UTC.`
-        : `${percent(share)} of today's budget is used (${used}). Workers are requested to finish; at 100 % they are stopped.`}
+        : `${percent(share)} of today's budget is used (${used}). Workers get a notice to finish; at 100 % they are stopped.`}
     </Note>
   );
 }

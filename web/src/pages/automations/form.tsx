@@ -270,7 +270,7 @@ function Limits({ draft, change }: { draft: Draft; change: Change }) {
           />
         )}
         <DurationChoice
-          label="Cool-off"
+          label="Minimum interval"
           seconds={draft.cool_off_seconds}
           on_change={(cool_off_seconds) => change({ cool_off_seconds })}
           choices={[0, 900, 3600, 21_600, 86_400]}

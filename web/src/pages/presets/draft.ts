@@ -195,7 +195,7 @@ export function problem_of(draft: Draft): string | null {
   for (const text of [draft.tokens, draft.dollars])
     if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number greater than 0, or empty.";
   const wrong = lines(draft.env).find((line) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(line));
-  return wrong === undefined ? null : `Not NAME=value: ${wrong}`;
+  return wrong === undefined ? null : `The environment needs one NAME=value per line. This line is different: ${wrong}`;
 }
 
 function env_of(text: string): Record<string, string> {

@@ -224,7 +224,7 @@ function Sandbox({ draft, change }: PartProps) {
 
 const networks = [
   { value: "allowlist", title: "hosts of its skills and the hosts below" },
-  { value: "none", title: "only the gateway" },
+  { value: "none", title: "none (models, git and Hone's API only)" },
   { value: "open", title: "any public host" },
 ];
 

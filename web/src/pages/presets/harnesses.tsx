@@ -10,8 +10,8 @@ import { type Column, Table } from "../../parts/table";
 
 function features_of(harness: HarnessView): string {
   const abilities = [
-    harness.live_follow_up ? "takes follow-ups while it works" : "one task per process",
-    harness.resumes ? "resumes in a new sandbox" : "starts over in a new sandbox",
+    harness.live_follow_up ? "accepts follow-ups during a turn" : "accepts follow-ups after a turn",
+    harness.resumes ? "resumes in a new sandbox" : "starts from the beginning in a new sandbox",
   ];
   return abilities.join(", ");
 }

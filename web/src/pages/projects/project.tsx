@@ -37,7 +37,7 @@ function About({ project }: { project: Project }) {
           [
             "Retention",
             project.retention_days === null
-              ? "for the default time of the installation"
+              ? "for the default of the installation"
               : `${project.retention_days} days`,
           ],
           [

@@ -7,7 +7,7 @@ import { CodeBlock } from "../../parts/copy";
 import { stored_signal } from "../../stored";
 
 const languages = ["Environment variables", "Python", "JavaScript", "LangChain", "Vercel AI SDK", "OpenInference"];
-const more = ["Go", "Java", "Collector", "By hand"];
+const more = ["Go", "Java", "Collector", "curl"];
 const chosen = stored_signal("send_language", "Environment variables");
 const sections = code_blocks(document);
 

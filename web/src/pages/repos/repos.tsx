@@ -185,7 +185,7 @@ export function Repos() {
     <div class="page list-page">
       <PageHeader
         title="Repositories"
-        text="Workers clone from a mirror on this server and push into a quarantine. They never get credentials."
+        text="Workers clone from a mirror on this server. Branches that they push stay here until they are approved. Workers never get credentials."
       >
         {add}
       </PageHeader>

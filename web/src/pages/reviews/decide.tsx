@@ -36,7 +36,7 @@ interface DecideProps {
 }
 
 function hint_of(review: ReviewView, verdict: Verdict): string {
-  if (verdict === "reject") return "Stored with the review.";
+  if (verdict === "reject") return "Visible to everyone who can see the review.";
   if (verdict === "request_changes")
     return review.open_comments > 0
       ? `Sent to the session with ${plural(review.open_comments, "open comment")}.`

@@ -77,7 +77,7 @@ function Summary({ review }: { review: ReviewView }) {
         <State tone={verification_tones[newest.verification]} text={verification_words[newest.verification]} />
       )}
       {newest && newest.blocking_flags > 0 && (
-        <State tone="failed" text={`${plural(newest.blocking_flags, "flag")} to allow`} />
+        <State tone="failed" text={plural(newest.blocking_flags, "blocking flag")} />
       )}
       {review.open_comments > 0 && <span class="soft">{plural(review.open_comments, "open comment")}</span>}
       {review.cannot_approve && review.artifact.review === "pending" && can("artifact_review") && (

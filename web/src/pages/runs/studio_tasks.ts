@@ -23,9 +23,9 @@ export const tasks: Task[] = [
   },
   {
     purpose: "Investigate",
-    title: "Where does the money go?",
+    title: "Find the most expensive steps",
     prompt:
-      "Which steps, models and prompts cost the most? Show cost per day in a chart, and say what could be cheaper without being worse.",
+      "Which steps, models and prompts cost the most? Show cost per day in a chart, and list what could cost less at the same quality.",
   },
   {
     purpose: "Evaluate",
@@ -61,7 +61,7 @@ export const tasks: Task[] = [
     purpose: "SRE",
     title: "Find retries and loops",
     prompt:
-      "Which tools are called again and again with the same arguments in one trace? How many tokens and seconds does that waste?",
+      "Which tools are called repeatedly with the same arguments in one trace? How many tokens and seconds does that waste?",
   },
   {
     purpose: "Security",

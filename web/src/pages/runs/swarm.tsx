@@ -332,7 +332,7 @@ export function Swarm() {
               <Empty
                 icon="spaces"
                 title="No runs yet"
-                text="Every run of the last two days is a cell here. Start one in Studio, or with a command."
+                text="Runs of the last two days appear here. Start one in Studio, or with a command."
                 command={'hone session start "What goes wrong most?"'}
               >
                 {can("run_start") && (

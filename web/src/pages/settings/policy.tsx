@@ -76,7 +76,7 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
       <Section title="Network and secrets">
         <Check
           label="Allow the network mode “open”"
-          hint="An open sandbox reaches every public host. A list of hosts below excludes it."
+          hint="An open sandbox reaches every public host. Has no effect if only listed hosts are allowed."
           checked={draft.open_network}
           disabled={!may_edit}
           on_change={(open_network) => change({ open_network })}
@@ -89,7 +89,7 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
         />
         {!draft.any_host && (
           <Field
-            label="Hosts that presets and skills may open"
+            label="Hosts that presets and skills can allow"
             hint="One per line: api.example.com, api.example.com:8443 or *.example.com. Model endpoints are not affected."
             value={draft.hosts}
             rows={5}

@@ -68,7 +68,7 @@ function Limit({ title, used, limit, soft, text }: LimitProps) {
   const share = limit > 0 ? Math.min(100, (100 * used) / limit) : 100;
   const words = {
     free: null,
-    soft: "workers are requested to finish",
+    soft: "workers get a notice to finish",
     spent: "used up: workers stop until midnight UTC",
   };
   return (
@@ -90,7 +90,7 @@ function Limit({ title, used, limit, soft, text }: LimitProps) {
         aria-valuenow={Math.min(used, limit)}
       >
         <span style={{ width: `${share}%` }} />
-        {soft < 100 && <i style={{ left: `${soft}%` }} title={`Workers are requested to finish from ${soft} % on`} />}
+        {soft < 100 && <i style={{ left: `${soft}%` }} title={`Workers get a notice to finish from ${soft} % on`} />}
       </div>
     </div>
   );
@@ -137,7 +137,7 @@ function BudgetForm({ budget }: { budget: SpaceBudget }) {
   return (
     <Section
       title="Daily budget"
-      text={`For all workers of the space ${space.value?.name} together, from midnight to midnight UTC. At the soft limit workers are requested to finish; at the limit model calls are rejected.`}
+      text={`For all workers of the space ${space.value?.name} together, from midnight to midnight UTC. At the soft limit workers get a notice to finish; at the limit model calls are rejected.`}
     >
       <Form title="Save budget" disabled={wrong} submit={save}>
         <div class="field-row">

@@ -46,7 +46,7 @@ const detector_words: Record<string, string> = {
   refused_output: "Refused requests",
   unparsable_output: "Invalid output",
   empty_retrieval: "Empty retrieval",
-  eval_drop: "Lower evals",
+  eval_drop: "Lower eval scores",
   version_regression: "Version regression",
   session_failure: "Failed chat sessions",
   reported: "Reported",

@@ -215,7 +215,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
       <section aria-label="Score">
         <h2>Score {Math.round(issue.score)}</h2>
         <Terms
-          label="Terms of the score"
+          label="Parts of the score"
           terms={issue.score_terms.map((term) => ({
             name: term_words[term.name] ?? term.name,
             points: term.points,

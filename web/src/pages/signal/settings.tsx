@@ -19,14 +19,14 @@ import { issues_changed, severities } from "./data";
 const steps = [
   {
     title: "Finds recurring problems",
-    text: "Errors, slow steps, tool call loops, truncated or refused outputs, empty retrieval, falling evals: each window of traces is compared with the time before it. No model is called for this.",
+    text: "Errors, slow steps, tool call loops, truncated or refused outputs, empty retrieval, lower eval scores: each window of traces is compared with the period before it. No model is called for this.",
   },
   {
     title: "Ranks them",
-    text: "One problem is one issue, however often it occurs. Each issue shows the terms of its score.",
+    text: "One problem is one issue, however often it occurs. Each issue shows how its score is computed.",
   },
   {
-    title: "Investigates the worst",
+    title: "Investigates the highest ranked issues",
     text: "A worker in a sandbox reads the traces and describes the cause and a proposed fix. It changes nothing.",
   },
 ];

@@ -334,7 +334,7 @@ function Issues({ project, issues }: { project: Project; issues: Issue[] }) {
             title={live === 0 ? "No open issues" : "No matching issues"}
             text={
               live === 0
-                ? "Signal compares each window of traces with the time before it. Recurring problems appear here, worst first."
+                ? "Signal compares each window of traces with the period before it. Recurring problems appear here, highest score first."
                 : "Choose another status or clear the filter."
             }
           />

@@ -217,7 +217,7 @@ function Variables({ skill, set_open }: { skill: Skill; set_open: (open: Open) =
     },
   ];
   return (
-    <Section title="Variables" text="Secrets are written, never read.">
+    <Section title="Variables" text="Stored secrets can be replaced, but not read.">
       {skill.variables.length === 0 ? (
         <Note>This skill has no variables.</Note>
       ) : (
