@@ -298,7 +298,7 @@ def test_the_command_line_keeps_automations_as_files(binary, stack):
     hone("automation", "export", "nightly", "-o", file)
     form = json.loads(file.read_text())
     assert form["project"] == "shop" and form["trigger"]["time_zone"] == "Europe/Berlin", form
-    assert "like this already" in hone("automation", "apply", file)
+    assert "is unchanged" in hone("automation", "apply", file)
     form["prompt"] = "Look again."
     file.write_text(json.dumps(form))
     assert "Changed" in hone("automation", "apply", file)

@@ -225,7 +225,7 @@ def test_monitors_destinations_and_notices_from_the_command_line(binary, stack):
     hone("monitor", "unmute", "errors")
     created = hone("destination", "create", "ops", "--hook", receiver.url, "--kinds", "monitor_triggered")
     assert "whsec_" in created, created
-    assert "arrived" in hone("destination", "test", "ops")
+    assert "Delivered" in hone("destination", "test", "ops")
     assert "whsec_" not in hone("destination", "show", "ops")
     hone("destination", "deliveries", "ops")
     assert "Triggered: errors" in hone("notice", "list")

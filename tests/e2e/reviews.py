@@ -429,7 +429,7 @@ def test_every_command_about_repositories_reviews_and_pull_requests(binary, stac
     assert issue["title"] == "Totals are wrong" and issue["labels"] == ["hone"] and "@ann" not in issue["body"], issue
     assert "absent" in hone("repo", "show", "absent", fails=5)
 
-    assert "Nothing waits" in hone("review", "list") and json.loads(hone("review", "list", "--json")) == []
+    assert "No pending reviews" in hone("review", "list") and json.loads(hone("review", "list", "--json")) == []
     assert "No pull requests" in hone("pr", "list") and json.loads(hone("pr", "list", "--json")) == []
     run = desk.push()
     artifact = desk.review(run)["artifact"]["id"]

@@ -77,7 +77,7 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
     hone.run("preset", "create", "analyst", "--harness", "playbook", "--description", "looks around")
     form = hone.json("preset", "export", "analyst")
     assert (form["name"], form["settings"]["harness"]) == ("analyst", "playbook"), form
-    assert "like this already" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
+    assert "is unchanged" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
     # As a file in git: names of skills instead of their ids, and strings stay strings.
     skill = shop.client.must("POST", "/v1/skills", {"name": "forge", "type": "github", "secrets": {"GH_TOKEN": "ghp_" + "a" * 36}}).data
     form["settings"] |= {"skills": [skill["id"]], "system_prompt": "Look.\n\nThen: write\n", "sandbox": {"env": {"A": "no", "B": "1.0", "C": "2026-01-01"}}}
@@ -88,7 +88,7 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
         with open(file) as written:
             text = written.read()
         assert "- forge" in text and "system_prompt: |\n" in text and 'A: "no"' in text, text
-        assert "like this already" in hone.run("preset", "apply", file).stdout
+        assert "is unchanged" in hone.run("preset", "apply", file).stdout
         with open(file, "w") as written:
             written.write(text.replace('"no"', "yes").replace("name: analyst", "name: copied"))
         assert "Created preset copied." in hone.run("preset", "apply", file).stdout
@@ -106,7 +106,7 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
     changes = hone.run("preset", "diff", "analyst").stdout.splitlines()
     assert "- harness: playbook" in changes and "+ harness: command" in changes and "  " not in [line[:2] for line in changes], changes
     assert hone.run("preset", "diff", "analyst", "1", "2").stdout.startswith(("- ", "+ "))
-    assert "do not differ" in hone.run("preset", "diff", "analyst", "2", "2").stdout
+    assert "have the same settings" in hone.run("preset", "diff", "analyst", "2", "2").stdout
     assert hone.json("preset", "diff", "analyst", "1")["after"]["harness"] == "command"
     assert "preset versions" in hone.run("preset", "diff", "analyst", "1", "9", status=5).stderr
     made = hone.json("preset", "create", "third", "--harness", "command", "--command", "/bin/true", "--skill", "forge")
@@ -132,11 +132,11 @@ def test_monitors_go_to_files_and_back(binary, stack):
         with open(file) as written:
             text = written.read()
         assert "project: shop" in text and "threshold: 0.05" in text and 'description: "no"' in text, text
-        assert "like this already" in hone.run("monitor", "apply", file).stdout
+        assert "is unchanged" in hone.run("monitor", "apply", file).stdout
         with open(file, "w") as written:
             written.write(text.replace("0.05", "5"))
         assert "Changed monitor errors." in hone.run("monitor", "apply", file).stdout
-        assert "like this already" in hone.run("monitor", "apply", file).stdout
+        assert "is unchanged" in hone.run("monitor", "apply", file).stdout
         shop.client.must("POST", "/v1/projects", {"name": "other"})
         assert "Created monitor errors." in hone.run("monitor", "apply", file, "--project", "other").stdout
     assert {monitor["settings"]["condition"]["threshold"] for monitor in hone.json("monitor", "list")} == {5}

@@ -28,11 +28,11 @@ Result<std::optional<int64_t>> Context::integer(std::string_view option, int64_t
 Result<> Context::confirm(const std::string& warning, const std::string& word) const {
     if (parsed.has("--yes")) return {};
     if (!console.is_interactive())
-        return fail(Exit::usage, safe_line(warning) + " Nothing was done: there is no terminal to confirm it on.",
-                    "add --yes if you mean it");
+        return fail(Exit::usage, safe_line(warning) + " Not confirmed: standard input is not a terminal.",
+                    "add --yes to confirm");
     console.note(console.paint_note(Style::yellow, safe_line(warning)) + "\n");
     const std::string typed = TRY(console.ask("Type " + safe_line(word) + " to continue: "));
-    if (trim(typed) != word) return fail(Exit::usage, "not confirmed; nothing was done");
+    if (trim(typed) != word) return fail(Exit::usage, "cancelled: not confirmed");
     return {};
 }
 

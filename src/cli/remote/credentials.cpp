@@ -27,7 +27,7 @@ Result<std::string> credentials_path(const Environment& environment) {
         return *base + "/hone/credentials.json";
     if (const auto home = environment("HOME"); home && home->starts_with('/'))
         return *home + "/.config/hone/credentials.json";
-    return invalid("neither HOME nor XDG_CONFIG_HOME is set, so there is no place for credentials");
+    return invalid("cannot store credentials: neither HOME nor XDG_CONFIG_HOME is set");
 }
 
 Result<Credentials> read_credentials(const std::string& path) {

@@ -46,7 +46,7 @@ Result<> follow_events(const Context& context, const Call& call, std::string las
         if (context.console.output_error()) return *context.console.output_error();
         if (!outcome.ok()) {
             if (!was_connected || !may_come_back(outcome.error())) return outcome.error();
-            context.console.note("Connection lost; trying again.\n");
+            context.console.note("Connection lost; retrying.\n");
         }
         pause = had_events || outcome.ok() ? first_pause : std::min(longest_pause, pause * 2);
         ::poll(nullptr, 0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(pause).count()));

@@ -48,9 +48,9 @@ std::string hint_for(int status, const std::string& url, std::string_view retry_
     case Exit::unauthorized:
         return "hone login --url " + url;
     case Exit::forbidden:
-        return "hone whoami shows what you may do; an owner of the space can give you another role";
+        return "hone whoami shows your permissions; an owner of the space can change your role";
     case Exit::not_found:
-        return "check the spelling, and with hone whoami that this is the right space";
+        return "check the spelling; hone whoami shows the current space";
     case Exit::busy:
     case Exit::unavailable:
         return "try again" + when;
@@ -222,7 +222,7 @@ Result<Items> Remote::list(std::string path, Query query, std::optional<size_t> 
         Reply reply = TRY(call(page));
         TRY(take_items(reply, limit, result));
         if (!reply.next_cursor.empty() && (reply.next_cursor == cursor || reply.data.get_array().empty()))
-            return not_understood("its pages go round in circles");
+            return not_understood("its pages repeat");
         cursor = std::move(reply.next_cursor);
         if (result.items.size() > max_items) return not_understood("its list does not end");
     } while (!cursor.empty() && (!limit || result.items.size() < *limit));

@@ -154,7 +154,7 @@ Result<> show_list(const Context& context, std::string path, Query query, const 
         print_table(context, list.items, columns);
     if (list.more)
         context.console.note(context.console.paint_note(
-            Style::dim, "There are more than these " + std::to_string(list.items.size()) + "; --all shows all.\n"));
+            Style::dim, "Only the first " + std::to_string(list.items.size()) + " are shown; --all shows all.\n"));
     return {};
 }
 

@@ -11,16 +11,16 @@ std::vector<Option> make_global_options() {
     return {
         {.name = "--url",
          .value = "URL",
-         .doc = "Address of the server; also HONE_URL. Default: where you logged in last."},
+         .doc = "Address of the server; also HONE_URL. Default: the server of the last login."},
         {.name = "--api-key",
          .value = "KEY",
-         .doc = "API key; better in HONE_API_KEY, where other users of this machine cannot see it."},
+         .doc = "API key. Prefer HONE_API_KEY: other users of this machine can see the command line."},
         {.name = "--space", .value = "SPACE", .doc = "Id or name of the space. Default: the space of the API key."},
         {.name = "--json", .value = "", .doc = "Print the data as one JSON document, and errors as JSON."},
         {.name = "--ca-file", .value = "FILE", .doc = "PEM file with the certificates to trust; also HONE_CA_FILE."},
-        {.name = "--timeout", .value = "DURATION", .doc = "How long to wait for the server. Default: 30s."},
+        {.name = "--timeout", .value = "DURATION", .doc = "Timeout of a request. Default: 30s."},
         {.name = "--no-color", .value = "", .doc = "No colours; also NO_COLOR."},
-        {.name = "--help", .value = "", .doc = "Explain the command instead of running it; also -h."},
+        {.name = "--help", .value = "", .doc = "Show help for the command; also -h."},
     };
 }
 
@@ -69,7 +69,7 @@ std::vector<Option> Tree::own_options_of(const Command& command) const {
     std::vector<Option> options = command.options;
     if (command.lists) {
         options.push_back({.name = "--limit", .value = "NUMBER", .doc = "Show at most this many. Default: 100."});
-        options.push_back({.name = "--all", .value = "", .doc = "Show all, however many."});
+        options.push_back({.name = "--all", .value = "", .doc = "Show all."});
     }
     if (command.destructive) options.push_back({.name = "--yes", .value = "", .doc = "Do not ask for confirmation."});
     return options;
@@ -87,28 +87,28 @@ Tree make_tree(std::span<const LocalCommand> local) {
     tree.local = local;
     tree.global_options = make_global_options();
     tree.groups = {
-        {"project", "The observed applications: their traces, evals and settings."},
-        {"session", "Workers on a project's traces: start, watch, talk to and stop them."},
-        {"preset", "Workers with a name: harness, model, skills, sandbox, budget."},
-        {"automation", "What starts workers by itself: schedules, metrics, monitors, webhooks."},
-        {"artifact", "What sessions left, and its review."},
+        {"project", "Observed applications: their traces, evals and settings."},
+        {"session", "Start, follow and stop sessions."},
+        {"preset", "Saved settings of runs: harness, model, skills, sandbox, budget."},
+        {"automation", "Start runs on a schedule, metric, monitor or webhook."},
+        {"artifact", "Artifacts of runs and their reviews."},
         {"evaluator", "Rules that evaluate new spans."},
-        {"monitor", "Metrics that are watched: healthy, no data or triggered."},
-        {"destination", "Where notices go: webhooks, Slack-compatible hooks, mail."},
-        {"notice", "Messages about state changes, and where they are sent."},
+        {"monitor", "Metrics with a condition: healthy, no data or triggered."},
+        {"destination", "Where notices are sent: webhooks, Slack-compatible webhooks, email."},
+        {"notice", "Messages about state changes."},
         {"signal", "Finds recurring problems in a project."},
-        {"issue", "Problems that recur: found, ranked, investigated."},
-        {"review", "What waits for a person: look, comment, decide."},
-        {"pr", "Pull requests that came of approved branches."},
+        {"issue", "Recurring problems, ranked and investigated."},
+        {"review", "Review artifacts: list, comment, approve, reject."},
+        {"pr", "Pull requests of approved branches."},
         {"repo", "Repositories that workers clone and propose branches for."},
-        {"space", "Spaces hold projects and members."},
-        {"member", "Who belongs to a space, and with which role."},
+        {"space", "Spaces, which contain projects and members."},
+        {"member", "Members of a space and their roles."},
         {"user", "The accounts of this installation."},
         {"key", "API keys for people and for programs."},
-        {"skill", "What workers may use: integrations, their variables and hosts."},
+        {"skill", "Integrations for workers: variables, secrets, hosts."},
         {"secret", "The secrets of skills; their values are never shown."},
-        {"broker", "What runs may send, and why."},
-        {"budget", "What the model calls of a space may use a day."},
+        {"broker", "Explain which requests a run can send."},
+        {"budget", "Daily budget of the model calls of a space."},
         {"audit", "The tamper-evident record of every change."},
     };
     for (auto* family :

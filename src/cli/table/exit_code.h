@@ -24,15 +24,15 @@ struct ExitMeaning {
     std::string_view meaning;
 };
 inline constexpr std::array exit_meanings{
-    ExitMeaning{Exit::ok, "Done."},
+    ExitMeaning{Exit::ok, "Success."},
     ExitMeaning{Exit::failure, "Failed for another reason; see the message."},
     ExitMeaning{Exit::usage, "The command line is wrong, or a confirmation is missing."},
     ExitMeaning{Exit::unauthorized, "Not logged in, or the API key is wrong, expired or revoked."},
     ExitMeaning{Exit::forbidden, "Logged in, but not allowed to do this."},
     ExitMeaning{Exit::not_found, "It does not exist, or is not visible to you."},
-    ExitMeaning{Exit::conflict, "The present state does not allow it, such as a name that is taken."},
+    ExitMeaning{Exit::conflict, "The current state does not allow it, such as a name that is already used."},
     ExitMeaning{Exit::unavailable, "The server cannot be reached, or cannot serve now."},
-    ExitMeaning{Exit::refused, "The server refused the input as invalid."},
+    ExitMeaning{Exit::refused, "The server rejected the input as invalid."},
     ExitMeaning{Exit::busy, "Too many requests; try again later."},
 };
 

@@ -112,8 +112,8 @@ private:
     void take_argument(const std::string& word) {
         const auto& arguments = m_parsed.command->arguments;
         if (m_argument == arguments.size())
-            return fail("too many arguments: " + quoted(word) + (arguments.empty() ? " after " : " is one more than ") +
-                        quoted(m_parsed.path) + (arguments.empty() ? ", which takes none" : " takes"));
+            return fail("unexpected argument " + quoted(word) + ": " + quoted(m_parsed.path) + " takes " +
+                        (arguments.empty() ? "none" : "at most " + std::to_string(arguments.size())));
         const Argument& argument = arguments[m_argument++];
         if (word.empty()) return fail(std::string(argument.name) + " must not be empty");
         if (!is_choice(argument.choices, word))

@@ -61,7 +61,7 @@ Result<json::Object> read_form(const Context& context, const FileKind& kind, con
     const std::string name(kind.name);
     if (!value.is_object() || !value.get_object().contains(kind.marker))
         return context.fail(Exit::usage, file + " is no " + name + ": it has no \"" + std::string(kind.marker) + "\"",
-                            "hone " + name + " export shows what one looks like");
+                            "hone " + name + " export prints an example");
     return kind.form(value);
 }
 
@@ -92,7 +92,7 @@ Result<> apply_file(const Context& context, const FileKind& kind, json::Object f
     }
     const std::string title = static_cast<char>(what[0] - 'a' + 'A') + what.substr(1) + " " + name;
     if (is_unchanged(form, kind.form(before.value())))
-        return show_done(context, before.value(), title + " is like this already.");
+        return show_done(context, before.value(), title + " is unchanged.");
     for (const std::string_view field : kind.fixed) form.erase(field);
     const json::Value changed = TRY(context.remote.call({.method = "PATCH",
                                                          .path = kind.path(before.value()),
@@ -104,15 +104,16 @@ Result<> apply_file(const Context& context, const FileKind& kind, json::Object f
     if (version == 0) return show_done(context, changed, "Changed " + what + " " + name + ".");
     const bool same = version == number_of(before.value(), "version");
     return show_done(context, changed,
-                     title + (same ? " is like this already." : " is now version " + std::to_string(version) + "."));
+                     title + (same ? " is unchanged." : " is now version " + std::to_string(version) + "."));
 }
 
 std::vector<Option> export_options() {
-    return {{.name = "--output", .value = "FILE", .doc = "Write it to this file.", .short_name = "-o"},
-            {.name = "--format",
-             .value = "FORMAT",
-             .doc = "yaml, unless the file's name ends in .json.",
-             .choices = {"yaml", "json"}}};
+    return {
+        {.name = "--output", .value = "FILE", .doc = "File to write. Default: standard output.", .short_name = "-o"},
+        {.name = "--format",
+         .value = "FORMAT",
+         .doc = "Format of the file. Default: yaml, or json if the file name ends in .json.",
+         .choices = {"yaml", "json"}}};
 }
 
 Argument file_argument() {

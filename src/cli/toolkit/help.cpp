@@ -59,7 +59,7 @@ std::string option_doc(const Option& option) {
             doc += (choice == option.choices.front() ? " " : ", ") + std::string(choice);
         doc += ".";
     }
-    if (option.repeated) doc += " May be given more than once.";
+    if (option.repeated) doc += " Can be repeated.";
     return doc;
 }
 
@@ -131,13 +131,13 @@ std::string overview(const Tree& tree, const Console& console) {
         page += section(console, topic, rows);
     }
     page += section(console, "Options of all commands that work with a server", option_rows(tree.global_options));
-    return page + "\nhone help COMMAND explains one; hone help exit-codes lists what scripts can rely on.\n";
+    return page + "\nhone help COMMAND describes a command; hone help exit-codes lists the exit codes.\n";
 }
 
 std::string group_page(const Tree& tree, const Group& group, const Console& console) {
     std::string page = std::string(group.summary) + "\n\nUsage: hone " + std::string(group.name) + " COMMAND\n";
     page += section(console, "Commands", group_rows(tree, group));
-    return page + "\nhone help " + std::string(group.name) + " COMMAND explains one.\n";
+    return page + "\nhone help " + std::string(group.name) + " COMMAND describes a command.\n";
 }
 
 std::string command_page(const Tree& tree, const Command& command, const Console& console) {
@@ -182,8 +182,7 @@ Result<> run_help(Context& context) {
 
 Result<std::string> help_page(const Tree& tree, std::string_view topic, const Console& console) {
     if (topic.empty()) return overview(tree, console);
-    if (topic == "exit-codes")
-        return "What the exit code of every command means.\n" + section(console, "Exit codes", exit_rows());
+    if (topic == "exit-codes") return "Exit codes of all commands.\n" + section(console, "Exit codes", exit_rows());
     if (const Command* command = tree.find(topic)) return command_page(tree, *command, console);
     if (const Group* group = tree.find_group(topic)) return group_page(tree, *group, console);
     for (const auto& local : tree.local)
@@ -203,14 +202,14 @@ std::string print_markdown(const Tree& tree) {
     std::string text =
         "# The command line\n\n"
         "Printed by `hone help --markdown`; do not edit by hand.\n\n"
-        "Commands that work with a server speak only its public HTTP API. They find it by `--url`, else `HONE_URL`, "
-        "else where `hone login`\nwas used last, else `http://127.0.0.1:7070`; they act with `--api-key`, else "
+        "Commands that work with a server use only its public HTTP API. The address is `--url`, else `HONE_URL`, "
+        "else that of the last `hone login`,\n else `http://127.0.0.1:7070`; the API key is `--api-key`, else "
         "`HONE_API_KEY`, else the key that `hone login` stored for that\nserver in "
         "`${XDG_CONFIG_HOME:-~/.config}/hone/credentials.json` (mode 0600).\n\n"
         "With `--json`, standard output is one JSON document: the `data` of the API's response; a stream, such as "
-        "`hone tail`, is one per line.\nWithout it, lists are tables, cut to the width of a terminal and whole in a "
-        "pipe; control characters in foreign text are "
-        "made visible. Errors go to standard error as `error:` and `hint:` lines,\nor as "
+        "`hone tail`, is one per line.\nWithout it, lists are tables, cut to the width of a terminal and complete "
+        "in a pipe; control characters in data are made visible. Errors go to standard error as `error:` and `hint:` "
+        "lines,\nor as "
         "`{\"error\":{\"code\",\"message\",\"hint\",\"request_id\",\"exit\"}}` with `--json`.\n";
     text += "\n## Exit codes\n" + markdown_rows("code", "meaning", exit_rows(), false);
     text += "\n## Options of all commands that work with a server\n" +
@@ -232,7 +231,7 @@ std::string print_markdown(const Tree& tree) {
 
 std::vector<Command> help_commands() {
     return {{.path = "help",
-             .summary = "Explain a command.",
+             .summary = "Show help for a command.",
              .arguments = {{.name = "COMMAND", .doc = "A command, a group, or exit-codes.", .optional = true},
                            {.name = "SUBCOMMAND", .doc = "A command of the group.", .optional = true}},
              .options = {{.name = "--markdown", .value = "", .doc = "Print the whole reference as Markdown."}},

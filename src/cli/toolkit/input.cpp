@@ -13,7 +13,7 @@ Result<Input> Input::open(const Context& context, const std::string& file) {
     Input input;
     if (file == "-") {
         if (context.console.is_input_terminal())
-            return context.usage("standard input is your terminal: give a file, or pipe something in");
+            return context.usage("standard input is a terminal: give a file or use a pipe");
         input.m_descriptor = context.console.input();
         return input;
     }

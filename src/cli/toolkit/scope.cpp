@@ -56,10 +56,10 @@ std::vector<Option> span_options() {
         project_option(),
         {.name = "--filter",
          .value = "FILTER",
-         .doc = "Only what matches, such as: status = error and latency > 2s. hone fields lists the fields.",
+         .doc = "Filter, such as: status = error and latency > 2s. hone fields lists the fields.",
          .short_name = "-q"},
-        {.name = "--after", .value = "TIME", .doc = "Started at this time or later, or within: --after 2h."},
-        {.name = "--before", .value = "TIME", .doc = "Started before this time."},
+        {.name = "--after", .value = "TIME", .doc = "Start of the range: a time, or a duration before now such as 2h."},
+        {.name = "--before", .value = "TIME", .doc = "End of the range: a time, or a duration before now."},
     };
 }
 
@@ -71,9 +71,10 @@ Result<std::string> span_project(const Context& context) {
     const Items projects = TRY(context.remote.list_whole("/v1/projects", std::move(query)));
     if (projects.items.size() == 1) return text_of(projects.items.front(), "id");
     const bool none = projects.items.empty();
-    return context.fail(Exit::usage, none ? "there is no project here" : "there are several projects: which one?",
-                        none ? "one appears with the first trace that an application sends"
-                             : "give --project NAME or set HONE_PROJECT; hone project list shows them");
+    return context.fail(Exit::usage, none ? "the space has no project" : "there are several projects",
+                        none
+                            ? "a project is created with the first trace of an application, or with hone project create"
+                            : "choose one with --project NAME or HONE_PROJECT; hone project list shows all");
 }
 
 Result<std::string> span_path(const Context& context, const std::vector<std::string>& rest) {
@@ -98,8 +99,7 @@ Result<std::string> id_by_name(const Context& context, const std::string& route,
     if (list.is_array())
         for (const json::Value& each : list.get_array())
             if (text_of(each, "name") == given) return text_of(each, "id");
-    return context.fail(Exit::not_found, "there is no " + what + " named " + given,
-                        "hone " + what + " list shows them all");
+    return context.fail(Exit::not_found, "there is no " + what + " named " + given, "hone " + what + " list shows all");
 }
 
 } // namespace hone::cli

@@ -49,7 +49,7 @@ public:
     Reader& operator=(const Reader&) = delete;
 
     Result<json::Value> document() {
-        if (!m_ready) return internal("no memory for a YAML parser");
+        if (!m_ready) return internal("out of memory in the YAML parser");
         Event start, opening, first, closing, last;
         TRY(next(start));
         TRY(next(opening));
@@ -58,7 +58,8 @@ public:
         json::Value value = TRY(node(first.event, 1));
         TRY(next(closing));
         TRY(next(last));
-        if (last.event.type != YAML_STREAM_END_EVENT) return wrong(last.event, "only one document fits into a file");
+        if (last.event.type != YAML_STREAM_END_EVENT)
+            return wrong(last.event, "the file contains more than one document");
         return value;
     }
 
@@ -69,7 +70,7 @@ private:
 
     Result<> next(Event& event) {
         if (yaml_parser_parse(&m_parser, &event.event) != 0) return {};
-        const char* problem = m_parser.problem != nullptr ? m_parser.problem : "this cannot be read";
+        const char* problem = m_parser.problem != nullptr ? m_parser.problem : "invalid YAML";
         const size_t line =
             std::max(m_parser.problem_mark.line, m_parser.context != nullptr ? m_parser.context_mark.line : 0);
         return invalid(fmt::format("line {}: {}", line + 1, problem));
@@ -87,7 +88,7 @@ private:
             TRY(refuse_marks(event, event.data.mapping_start.anchor, event.data.mapping_start.tag));
             return object(depth);
         case YAML_ALIAS_EVENT:
-            return wrong(event, "aliases (*name) are not taken: write it out");
+            return wrong(event, "aliases (*name) are not supported: write the value");
         default:
             return wrong(event, "a value is missing");
         }
@@ -95,8 +96,8 @@ private:
 
     // An anchor without an alias does nothing; a tag would change what a value means.
     static Result<> refuse_marks(const yaml_event_t& event, const yaml_char_t* anchor, const yaml_char_t* tag) {
-        if (anchor != nullptr) return wrong(event, "anchors (&name) are not taken: write it out");
-        if (tag != nullptr) return wrong(event, "tags (!name) are not taken");
+        if (anchor != nullptr) return wrong(event, "anchors (&name) are not supported: write the value");
+        if (tag != nullptr) return wrong(event, "tags (!name) are not supported");
         return {};
     }
 
@@ -129,7 +130,7 @@ private:
             Event key, value;
             TRY(next(key));
             if (key.event.type == YAML_MAPPING_END_EVENT) return json::Value(std::move(object));
-            if (key.event.type != YAML_SCALAR_EVENT) return wrong(key.event, "a key must be a word");
+            if (key.event.type != YAML_SCALAR_EVENT) return wrong(key.event, "a key must be a string");
             const auto& found = key.event.data.scalar;
             TRY(refuse_marks(key.event, found.anchor, found.tag));
             const std::string name(reinterpret_cast<const char*>(found.value), found.length);

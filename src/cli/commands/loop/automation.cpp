@@ -21,8 +21,8 @@ Columns automation_columns() {
         {.title = "trigger", .field = "trigger.type"},
         {.title = "schedule", .field = "trigger.schedule"},
         {.title = "paused", .field = "paused", .kind = Kind::yes_no},
-        {.title = "why", .field = "pause_reason", .only_single = true},
-        {.title = "last", .field = "last_slot.outcome", .absent = "never"},
+        {.title = "pause reason", .field = "pause_reason", .only_single = true},
+        {.title = "last outcome", .field = "last_slot.outcome", .absent = "never"},
         {.title = "next", .field = "next_at", .kind = Kind::time},
         {.title = "overlap", .field = "overlap", .only_single = true},
         {.title = "catch-up", .field = "catch_up", .only_single = true},
@@ -99,7 +99,8 @@ Result<json::Object> metric_trigger(const Context& context, const std::string& m
     for (const auto& [option, comparator] :
          {std::pair{"--above", "above"}, {"--at-least", "at_least"}, {"--below", "below"}, {"--at-most", "at_most"}}) {
         if (!context.parsed.value(option)) continue;
-        if (trigger.contains("comparator")) return context.usage("one limit only: above, at least, below or at most");
+        if (trigger.contains("comparator"))
+            return context.usage("give only one of --above, --at-least, --below and --at-most");
         trigger["comparator"] = comparator;
         TRY(set_number(context, option, "threshold", trigger));
     }
@@ -130,7 +131,7 @@ Result<json::Object> trigger_of(const Context& context) {
     } else if (const auto metric = context.parsed.value("--metric")) {
         return metric_trigger(context, *metric);
     } else {
-        return context.usage("what fires it? give --cron, --metric, --monitor, --webhook, or a --file");
+        return context.usage("an automation needs a trigger: give --cron, --metric, --monitor, --webhook or --file");
     }
     return trigger;
 }
@@ -139,7 +140,7 @@ Result<> list_automations(Context& context) {
     Query query = space_query(context);
     query.push_back({"project", context.value_or_empty("--project")});
     return show_list(context, "/v1/automations", std::move(query), automation_columns(),
-                     "No automations. Make one:\n  hone automation create nightly --project shop --preset analyst "
+                     "No automations. Create one:\n  hone automation create nightly --project shop --preset analyst "
                      "--cron \"0 3 * * *\" --prompt \"Look for new errors.\"");
 }
 
@@ -184,7 +185,7 @@ Result<> create_automation(Context& context) {
 Result<> delete_automation(Context& context) {
     const json::Value automation = TRY(wanted_automation(context));
     const std::string name = text_of(automation, "name");
-    TRY(context.confirm("The automation " + name + " and its ledger are deleted; its runs stay.", name));
+    TRY(context.confirm("The automation " + name + " and its history are deleted. Its runs are kept.", name));
     const json::Value gone =
         TRY(context.remote.remove(automation_path(text_of(automation, "id")), space_query(context)));
     return show_done(context, gone, "Deleted automation " + name + ".");
@@ -205,7 +206,7 @@ Result<> resume_automation(Context& context) {
 Result<> run_automation(Context& context) {
     const json::Value slot = TRY(post(context, wanted_path(context, "run")));
     return show_done(context, slot,
-                     "It is due now. See what becomes of it:\n  hone automation slots " +
+                     "Run requested. Show its outcome:\n  hone automation slots " +
                          context.value_or_empty("AUTOMATION"));
 }
 
@@ -216,7 +217,7 @@ Result<> list_automation_slots(Context& context) {
 Result<> rotate_secret(Context& context) {
     const json::Value changed = TRY(post(context, wanted_path(context, "rotate_secret")));
     return show_done(context, changed,
-                     "The new secret, shown once: " + text_of(changed, "hook_secret") + "\nDeliver to " +
+                     "New webhook secret, shown only now: " + text_of(changed, "hook_secret") + "\nSend requests to " +
                          text_of(changed, "hook_path"));
 }
 
@@ -249,7 +250,7 @@ Result<> preview_automation(Context& context) {
         context.console.print("It would not have fired in the last seven days.\n");
         return {};
     }
-    context.console.print("In the last seven days it would have:\n");
+    context.console.print("Outcomes that it would have had in the last seven days:\n");
     for (const json::Value& firing : past->get_array())
         context.console.print("  " + text_of(firing, "due_at").substr(0, 19) + "Z  " + text_of(firing, "outcome") +
                               "  " + (text_of(firing, "reason") == "none" ? "" : text_of(firing, "reason")) + "\n");
@@ -264,56 +265,66 @@ Result<> apply_automation(Context& context) {
     json::Object form = TRY(read_form(context, automation_file(), context.value_or_empty("FILE")));
     return apply_file(context, automation_file(), std::move(form), [](const json::Value& made) {
         const std::string secret = text_of(made, "hook_secret");
-        return secret.empty() ? "" : "\nIts webhook's secret, shown once: " + secret;
+        return secret.empty() ? "" : "\nWebhook secret, shown only now: " + secret;
     });
 }
 
 std::vector<Option> trigger_options() {
-    return {{.name = "--cron", .value = "SCHEDULE", .doc = "Fire at these times, such as \"0 9 * * mon-fri\"."},
-            {.name = "--time-zone", .value = "ZONE", .doc = "Of the schedule, such as Europe/Berlin; UTC else."},
-            {.name = "--metric",
-             .value = "METRIC",
-             .doc = "Fire when this crosses a limit: error_rate, latency_p95, cost, count, … as hone series has them."},
-            {.name = "--above", .value = "NUMBER", .doc = "The limit; latency in ms, cost in USD, rates 0 to 1."},
-            {.name = "--at-least", .value = "NUMBER", .doc = "The limit, reached or above."},
-            {.name = "--below", .value = "NUMBER", .doc = "The limit, from above."},
-            {.name = "--at-most", .value = "NUMBER", .doc = "The limit, reached or below."},
-            {.name = "--window", .value = "DURATION", .doc = "Time range of the metric; 15m if not given."},
-            {.name = "--every", .value = "DURATION", .doc = "How often it is evaluated; 1m if not given."},
-            {.name = "--for", .value = "DURATION", .doc = "How long the limit must be exceeded before it fires."},
-            {.name = "--min-samples", .value = "NUMBER", .doc = "Fewer spans say nothing."},
-            {.name = "--filter", .value = "FILTER", .doc = "Only spans that match count for the metric."},
-            {.name = "--eval", .value = "NAME", .doc = "Of eval_rate and eval_score."},
-            {.name = "--label", .value = "LABEL", .doc = "Of eval_rate."},
-            {.name = "--monitor", .value = "MONITOR", .doc = "Fire when this monitor goes to triggered."},
-            {.name = "--webhook", .value = "", .doc = "Fire when a signed webhook arrives."},
-            {.name = "--file", .value = "FILE", .doc = "Take it from this YAML or JSON file; - is input."},
-            {.name = "--project", .value = "PROJECT", .doc = "Id or name of the project."}};
+    return {
+        {.name = "--cron", .value = "SCHEDULE", .doc = "Fire at these times, such as \"0 9 * * mon-fri\"."},
+        {.name = "--time-zone",
+         .value = "ZONE",
+         .doc = "Time zone of the schedule, such as Europe/Berlin. Default: UTC."},
+        {.name = "--metric",
+         .value = "METRIC",
+         .doc =
+             "Fire when this metric crosses a limit: error_rate, latency_p95, cost, count, …; see hone series --help."},
+        {.name = "--above",
+         .value = "NUMBER",
+         .doc = "Fire above this limit; latency in ms, cost in USD, rates from 0 to 1."},
+        {.name = "--at-least", .value = "NUMBER", .doc = "Fire at or above this limit."},
+        {.name = "--below", .value = "NUMBER", .doc = "Fire below this limit."},
+        {.name = "--at-most", .value = "NUMBER", .doc = "Fire at or below this limit."},
+        {.name = "--window", .value = "DURATION", .doc = "Time range of the metric. Default: 15m."},
+        {.name = "--every", .value = "DURATION", .doc = "Time between evaluations. Default: 1m."},
+        {.name = "--for", .value = "DURATION", .doc = "Time for which the limit must be crossed before it fires."},
+        {.name = "--min-samples", .value = "NUMBER", .doc = "With fewer spans it is not evaluated."},
+        {.name = "--filter", .value = "FILTER", .doc = "Evaluate only spans that match."},
+        {.name = "--eval", .value = "NAME", .doc = "Name of the eval, for eval_rate and eval_score."},
+        {.name = "--label", .value = "LABEL", .doc = "Label of the eval, for eval_rate."},
+        {.name = "--monitor", .value = "MONITOR", .doc = "Fire each time this monitor triggers."},
+        {.name = "--webhook", .value = "", .doc = "Fire when a signed webhook arrives."},
+        {.name = "--file",
+         .value = "FILE",
+         .doc = "Read the settings from this YAML or JSON file; - is standard input."},
+        {.name = "--project", .value = "PROJECT", .doc = "Id or name of the project."}};
 }
 
 std::vector<Option> create_options() {
     std::vector<Option> options = trigger_options();
-    options.push_back({.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset of its runs."});
+    options.push_back({.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset of the runs."});
     options.push_back({.name = "--prompt", .value = "TEXT", .doc = "Prompt of each run."});
-    options.push_back({.name = "--description", .value = "TEXT", .doc = "What it is for."});
+    options.push_back({.name = "--description", .value = "TEXT", .doc = "Description."});
     options.push_back({.name = "--overlap",
                        .value = "POLICY",
-                       .doc = "What happens at a scheduled time while a run is active.",
+                       .doc = "What to do at a scheduled time while a run is active.",
                        .choices = {"skip", "queue", "parallel"}});
     options.push_back({.name = "--catch-up",
                        .value = "POLICY",
-                       .doc = "What becomes of missed moments.",
+                       .doc = "What to do with scheduled times that were missed while no server ran.",
                        .choices = {"coalesce", "all", "none"}});
     options.push_back(
-        {.name = "--cool-off", .value = "DURATION", .doc = "It does not fire again within this time, such as 1h."});
-    options.push_back({.name = "--tokens-per-day", .value = "NUMBER", .doc = "What all its runs may use in a day."});
-    options.push_back({.name = "--usd-per-day", .value = "NUMBER", .doc = "What they may cost in a day."});
+        {.name = "--cool-off", .value = "DURATION", .doc = "Minimum time between two firings, such as 1h."});
+    options.push_back({.name = "--tokens-per-day", .value = "NUMBER", .doc = "Token budget of all its runs per day."});
+    options.push_back(
+        {.name = "--usd-per-day", .value = "NUMBER", .doc = "Cost budget of all its runs per day, in US dollars."});
     options.push_back({.name = "--soft-percent",
                        .value = "NUMBER",
-                       .doc = "At this share of the budget workers are notified to finish; 80."});
-    options.push_back(
-        {.name = "--failure-limit", .value = "NUMBER", .doc = "So many failures in a row pause it; 0: never."});
-    options.push_back({.name = "--paused", .value = "", .doc = "It begins paused."});
+                       .doc = "From this share of the budget on, workers get a notice to finish. Default: 80."});
+    options.push_back({.name = "--failure-limit",
+                       .value = "NUMBER",
+                       .doc = "Number of consecutive failures after which it is paused; 0: never."});
+    options.push_back({.name = "--paused", .value = "", .doc = "Create it paused."});
     return options;
 }
 
@@ -323,11 +334,11 @@ std::vector<Command> automation_commands() {
     return {
         {.path = "automation list",
          .summary = "List the automations of the space.",
-         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only those of this project."}},
+         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only automations of this project."}},
          .lists = true,
          .run = list_automations},
         {.path = "automation show",
-         .summary = "Show an automation, its last and next firing.",
+         .summary = "Show an automation with its last and next firing.",
          .arguments = {automation_argument},
          .run = show_automation},
         {.path = "automation create",
@@ -357,33 +368,38 @@ std::vector<Command> automation_commands() {
          .options = export_options(),
          .run = export_automation},
         {.path = "automation pause",
-         .summary = "Skip its scheduled times until it is resumed.",
+         .summary = "Pause an automation: scheduled times are skipped until it is resumed.",
          .arguments = {automation_argument},
-         .options = {{.name = "--reason", .value = "TEXT", .doc = "Shown with every skipped moment."}},
+         .options = {{.name = "--reason", .value = "TEXT", .doc = "Reason, shown with each skipped time."}},
          .run = pause_automation},
         {.path = "automation resume",
-         .summary = "Let it fire again.",
+         .summary = "Resume an automation.",
          .arguments = {automation_argument},
          .run = resume_automation},
-        {.path = "automation run", .summary = "Run it now.", .arguments = {automation_argument}, .run = run_automation},
+        {.path = "automation run",
+         .summary = "Start a run of an automation now.",
+         .arguments = {automation_argument},
+         .run = run_automation},
         {.path = "automation slots",
-         .summary = "List every scheduled time and its result, newest first.",
+         .summary = "List scheduled times and their outcomes, newest first.",
          .arguments = {automation_argument},
          .options = {outcome_option()},
          .lists = true,
          .run = list_automation_slots},
         {.path = "automation preview",
-         .summary = "What a trigger will do next, or would have done in the last seven days.",
-         .arguments = {{.name = "AUTOMATION", .doc = "Id or name; else give a trigger.", .optional = true}},
+         .summary = "Show the next firings of a trigger, or when it would have fired in the last seven days.",
+         .arguments = {{.name = "AUTOMATION",
+                        .doc = "Id or name of the automation. Without it, give a trigger.",
+                        .optional = true}},
          .options = trigger_options(),
          .details = "Example: hone automation preview --project shop --cron \"30 2 * * *\" --time-zone Europe/Berlin",
          .run = preview_automation},
         {.path = "automation rotate-secret",
-         .summary = "Give its webhook a new secret, shown once.",
+         .summary = "Replace the webhook secret. The new one is shown once.",
          .arguments = {automation_argument},
          .run = rotate_secret},
         {.path = "automation delete",
-         .summary = "Delete an automation and its ledger; its runs stay.",
+         .summary = "Delete an automation and its history. Its runs are kept.",
          .arguments = {automation_argument},
          .destructive = true,
          .run = delete_automation},

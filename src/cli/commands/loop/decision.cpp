@@ -48,7 +48,7 @@ Result<> name_content(const Context& context, json::Object& body, bool is_needed
         return context.usage(std::string(is_branch ? "--revision" : "--digest") +
                              " is needed: it names the content that you reviewed; hone review show prints it");
     const std::string typed = TRY(context.console.ask("Approve " + described(review) + "? [y/N] "));
-    if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "not confirmed; nothing was approved");
+    if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "cancelled: not confirmed");
     if (is_branch)
         body["revision"] = number_of(review.as_object().at("revisions").as_array().back(), "revision");
     else
@@ -103,32 +103,33 @@ std::vector<Command> decision_commands(std::string_view group) {
     const Option comment{.name = "--comment", .value = "TEXT", .doc = "The reason."};
     const Option revision{.name = "--revision",
                           .value = "NUMBER",
-                          .doc = "Of a branch: the revision that you reviewed; a newer one is a conflict."};
+                          .doc =
+                              "Revision of the branch that you reviewed. The command fails if there is a newer one."};
     const Option digest{.name = "--digest",
                         .value = "DIGEST",
-                        .doc =
-                            "Digest of the content that you reviewed, or its first 12 characters; another content is "
-                            "a conflict."};
+                        .doc = "Digest of the content that you reviewed, or its first 12 characters. The command "
+                               "fails if the content has changed."};
     return {
         {.path = paths.approve,
-         .summary =
-             "Approve; labels are published, a branch with enough approvals is pushed and a pull request opened.",
+         .summary = "Approve an artifact. Labels are published; a branch with enough approvals is pushed and its pull "
+                    "request opened.",
          .arguments = {artifact},
          .options = {comment,
                      revision,
                      digest,
-                     {.name = "--allow-protected", .value = "", .doc = "Allow what is flagged as blocking."}},
-         .details = "An approval names what it approves: --revision of a branch, --digest of anything else, as\n"
-                    "hone review show prints them. On a terminal the command asks for confirmation instead.\n",
+                     {.name = "--allow-protected", .value = "", .doc = "Allow changes that are flagged as blocking."}},
+         .details =
+             "An approval needs the --revision of a branch, or the --digest of another artifact, as hone review show\n"
+             "prints them. On a terminal the command asks for confirmation instead.\n",
          .run = approve},
         {.path = paths.reject,
-         .summary = "Reject.",
+         .summary = "Reject an artifact.",
          .arguments = {artifact},
          .options = {comment, revision, digest},
          .run = reject},
         {.path = paths.request_changes,
-         .summary = "Send the comment and the open comments to the session and wait for its next version.",
-         .arguments = {artifact, {.name = "COMMENT", .doc = "What to change.", .optional = true}},
+         .summary = "Request changes: sends the comment and all open comments to the session.",
+         .arguments = {artifact, {.name = "COMMENT", .doc = "Comment: what to change.", .optional = true}},
          .options = {revision, digest},
          .run = request_changes},
     };

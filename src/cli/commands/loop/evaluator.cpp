@@ -18,15 +18,15 @@ Columns evaluator_columns() {
     return {
         {.title = "id", .field = "id", .kind = Kind::id},
         {.title = "name", .field = "name"},
-        {.title = "on", .field = "enabled", .kind = Kind::yes_no},
+        {.title = "enabled", .field = "enabled", .kind = Kind::yes_no},
         {.title = "condition", .field = "condition"},
-        {.title = "judges", .field = "filter", .absent = "all spans", .only_single = true},
+        {.title = "filter", .field = "filter", .absent = "all spans", .only_single = true},
         {.title = "label", .field = "label"},
-        {.title = "else", .field = "other_label", .only_single = true},
+        {.title = "other label", .field = "other_label", .only_single = true},
         {.title = "of traces %", .field = "sample_percent", .kind = Kind::number, .only_single = true},
-        {.title = "judged", .field = "judged", .kind = Kind::count},
+        {.title = "evaluated", .field = "judged", .kind = Kind::count},
         {.title = "matched", .field = "matched", .kind = Kind::count},
-        {.title = "looked", .field = "last_at", .kind = Kind::time, .absent = "never"},
+        {.title = "last run", .field = "last_at", .kind = Kind::time, .absent = "never"},
         {.title = "problem", .field = "problem"},
         {.title = "issue", .field = "issue_id", .kind = Kind::id, .only_single = true},
         {.title = "revision", .field = "revision", .kind = Kind::number, .only_single = true},
@@ -53,7 +53,7 @@ Result<std::string> evaluator_path(const Context& context) {
     }
     if (found.empty())
         return context.fail(Exit::not_found, "evaluator " + wanted + " not found",
-                            "hone evaluator list shows them all");
+                            "hone evaluator list shows all evaluators");
     return path_of("/v1/evaluators", {found});
 }
 
@@ -74,22 +74,22 @@ Result<> set_rule(const Context& context, json::Object& body) {
 std::vector<Option> rule_options() {
     return {
         {.name = "--condition", .value = "FILTER", .doc = "Spans that match, such as 'status = error'."},
-        {.name = "--filter", .value = "FILTER", .doc = "Spans it evaluates, such as 'kind = tool'; all if not given."},
-        {.name = "--label", .value = "LABEL", .doc = "Of spans that match; fail if not given."},
-        {.name = "--score", .value = "NUMBER", .doc = "Of spans that match."},
+        {.name = "--filter", .value = "FILTER", .doc = "Spans that it evaluates, such as 'kind = tool'. Default: all."},
+        {.name = "--label", .value = "LABEL", .doc = "Label of spans that match. Default: fail."},
+        {.name = "--score", .value = "NUMBER", .doc = "Score of spans that match."},
         {.name = "--else",
          .value = "LABEL",
-         .doc = "Label of evaluated spans that do not match; else they get no eval."},
-        {.name = "--else-score", .value = "NUMBER", .doc = "Of these."},
-        {.name = "--sample", .value = "PERCENT", .doc = "Share of the traces that it evaluates; 100 if not given."},
-        {.name = "--backfill", .value = "HOURS", .doc = "Also evaluate spans of this many hours before."},
-        {.name = "--description", .value = "TEXT", .doc = "What it is for."},
+         .doc = "Label of evaluated spans that do not match. Without it they get no eval."},
+        {.name = "--else-score", .value = "NUMBER", .doc = "Score of evaluated spans that do not match."},
+        {.name = "--sample", .value = "PERCENT", .doc = "Percent of traces that it evaluates. Default: 100."},
+        {.name = "--backfill", .value = "HOURS", .doc = "Also evaluate the spans of this many past hours."},
+        {.name = "--description", .value = "TEXT", .doc = "Description."},
     };
 }
 
 Result<> list_evaluators(Context& context) {
     return show_list(context, "/v1/evaluators", in_project(context), evaluator_columns(),
-                     "No evaluators. Make one:\n  hone evaluator create slow_tools --project shop --filter 'kind = "
+                     "No evaluators. Create one:\n  hone evaluator create slow_tools --project shop --filter 'kind = "
                      "tool' --condition 'latency > 5s' --else ok");
 }
 
@@ -101,7 +101,7 @@ Result<json::Object> new_rule(const Context& context) {
     json::Object body{{"name", context.value_or_empty("NAME")}};
     body["project"] = TRY(span_project(context));
     TRY(set_rule(context, body));
-    if (!body.contains("condition")) return context.usage("which spans match? give --condition");
+    if (!body.contains("condition")) return context.usage("an evaluator needs a condition: give --condition");
     return body;
 }
 
@@ -134,7 +134,7 @@ Result<> delete_evaluator(Context& context) {
     const std::string path = TRY(evaluator_path(context));
     const json::Value before = TRY(context.remote.get(path));
     const std::string name = text_of(before, "name");
-    TRY(context.confirm("The evaluator " + name + " is deleted; its evals stay.", name));
+    TRY(context.confirm("The evaluator " + name + " is deleted. Its evals are kept.", name));
     const json::Value gone = TRY(context.remote.remove(path));
     return show_done(context, gone, "Deleted evaluator " + name + ".");
 }
@@ -142,9 +142,10 @@ Result<> delete_evaluator(Context& context) {
 } // namespace
 
 std::vector<Command> evaluator_commands() {
-    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only those of this project."};
-    const Option enable{.name = "--enable", .value = "", .doc = "Evaluate spans that arrive from now on."};
-    const Option disable{.name = "--disable", .value = "", .doc = "Evaluate nothing until it is enabled."};
+    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only evaluators of this project."};
+    const Option enable{.name = "--enable", .value = "", .doc = "Turn it on: new spans are evaluated."};
+    const Option disable{
+        .name = "--disable", .value = "", .doc = "Turn it off: no spans are evaluated until it is enabled."};
     return {
         {.path = "evaluator list",
          .summary = "List the rules that evaluate new spans.",
@@ -152,12 +153,12 @@ std::vector<Command> evaluator_commands() {
          .lists = true,
          .run = list_evaluators},
         {.path = "evaluator show",
-         .summary = "Show a rule and what it did.",
+         .summary = "Show a rule and its counts.",
          .arguments = {evaluator_argument},
          .run = show_evaluator},
         {.path = "evaluator create",
          .summary = "Create a rule that evaluates new spans and writes evals, without a model.",
-         .arguments = {{.name = "NAME", .doc = "Of the evals it writes; unique in the project."}},
+         .arguments = {{.name = "NAME", .doc = "Name of the evals that it writes; unique in the project."}},
          .options = with(rule_options(), {project_option()}),
          .details = "Example: hone evaluator create slow_tools --project shop --filter 'kind = tool' --condition "
                     "'latency > 5s' --label slow --else ok --backfill 24",
@@ -168,12 +169,12 @@ std::vector<Command> evaluator_commands() {
          .details = "Example: hone evaluator preview --project shop --condition 'output ~ \"I cannot help\"'",
          .run = preview_evaluator},
         {.path = "evaluator update",
-         .summary = "Change a rule; what is not given stays.",
+         .summary = "Change a rule. Options that are not given keep their values.",
          .arguments = {evaluator_argument},
          .options = with(rule_options(), {enable, disable}),
          .run = update_evaluator},
         {.path = "evaluator delete",
-         .summary = "Delete a rule; its evals stay.",
+         .summary = "Delete a rule. Its evals are kept.",
          .arguments = {evaluator_argument},
          .destructive = true,
          .run = delete_evaluator},

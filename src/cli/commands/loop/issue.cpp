@@ -25,7 +25,7 @@ Columns issue_columns() {
         {.title = "status", .field = "status"},
         {.title = "traces", .field = "traces", .kind = Kind::count},
         {.title = "title", .field = "title"},
-        {.title = "why", .field = "explanation", .only_single = true},
+        {.title = "explanation", .field = "explanation", .only_single = true},
         {.title = "reason", .field = "reason", .only_single = true},
         {.title = "detector", .field = "detector", .only_single = true},
         {.title = "filter", .field = "filter", .only_single = true},
@@ -33,10 +33,10 @@ Columns issue_columns() {
         {.title = "last seen", .field = "last_seen", .kind = Kind::time},
         {.title = "first seen", .field = "first_seen", .kind = Kind::time, .only_single = true},
         {.title = "found by scans", .field = "matches", .kind = Kind::number, .only_single = true},
-        {.title = "came back", .field = "reopened", .kind = Kind::number, .only_single = true},
+        {.title = "reopened", .field = "reopened", .kind = Kind::number, .only_single = true},
         {.title = "investigation", .field = "investigation_id", .kind = Kind::id, .only_single = true},
-        {.title = "worker", .field = "investigation_run", .kind = Kind::id, .only_single = true},
-        {.title = "fix", .field = "fix_run", .kind = Kind::id, .only_single = true},
+        {.title = "investigation run", .field = "investigation_run", .kind = Kind::id, .only_single = true},
+        {.title = "fix run", .field = "fix_run", .kind = Kind::id, .only_single = true},
         {.title = "monitor", .field = "monitor_id", .kind = Kind::id, .only_single = true},
         {.title = "evaluator", .field = "evaluator_id", .kind = Kind::id, .only_single = true},
         {.title = "on the forge", .field = "forge_issue", .only_single = true},
@@ -58,7 +58,7 @@ Result<> list_issues(Context& context) {
                                        {"--assignee", "assignee"}})
         query.emplace_back(name, context.value_or_empty(option));
     return show_list(context, "/v1/issues", std::move(query), issue_columns(),
-                     "No issues. Signal finds them on its own once it is on:\n  hone signal enable PROJECT");
+                     "No issues. Turn on Signal to find them:\n  hone signal enable PROJECT");
 }
 
 void print_list(const Context& context, std::string_view heading, const json::Value& issue, std::string_view field,
@@ -110,10 +110,10 @@ Result<> set_status(const Context& context, std::string_view status, const std::
 }
 
 Result<> resolve_issue(Context& context) {
-    return set_status(context, "resolved", "Resolved; it opens again when it comes back.");
+    return set_status(context, "resolved", "Resolved. It reopens if it occurs again.");
 }
 Result<> reopen_issue(Context& context) {
-    return set_status(context, "open", "Open.");
+    return set_status(context, "open", "Reopened.");
 }
 
 Result<> mute_issue(Context& context) {
@@ -123,11 +123,11 @@ Result<> mute_issue(Context& context) {
     if (!length.empty())
         body["muted_until"] =
             to_text(context.clock.now() + std::chrono::seconds(length["seconds"].get_int64())).substr(0, 19) + "Z";
-    return change_issue(context, std::move(body), "Muted; what matches is counted.");
+    return change_issue(context, std::move(body), "Muted. Later matches are counted without notices.");
 }
 
 Result<> dismiss_issue(Context& context) {
-    return set_status(context, "dismissed", "Dismissed; what matches is counted and stays quiet.");
+    return set_status(context, "dismissed", "Dismissed. Later matches are counted without notices.");
 }
 
 // Of a member of the issue's space.
@@ -136,7 +136,7 @@ Result<std::string> member_id(const Context& context, const std::string& email) 
     const Items members = TRY(context.remote.list(path_of("/v1/spaces", {space, "members"}), {}, std::nullopt));
     for (const json::Value& member : members.items)
         if (equals_ignoring_case(text_of(member, "email"), email)) return text_of(member, "user_id");
-    return context.fail(Exit::failure, email + " is not a member of the space", "hone member list shows who is");
+    return context.fail(Exit::failure, email + " is not a member of the space", "hone member list shows the members");
 }
 
 Result<> assign_issue(Context& context) {
@@ -162,36 +162,36 @@ Result<> update_issue(Context& context) {
 Result<> merge_issue(Context& context) {
     const json::Value made = TRY(
         context.remote.post(issue_path(context, "merge"), json::Object{{"issue", context.value_or_empty("OTHER")}}));
-    return show_done(context, made, context.value_or_empty("OTHER") + " is a part of it now.");
+    return show_done(context, made, context.value_or_empty("OTHER") + " was merged into it.");
 }
 
 Result<> split_issue(Context& context) {
     const json::Value made = TRY(context.remote.post(
         issue_path(context, "split"), json::Object{{"fingerprint", context.value_or_empty("FINGERPRINT")}}));
-    return show_done(context, made, "It is " + text_of(made, "id") + " now.");
+    return show_done(context, made, "New issue: " + text_of(made, "id") + ".");
 }
 
 Result<> comment_on_issue(Context& context) {
     const json::Value made = TRY(
         context.remote.post(issue_path(context, "comments"), json::Object{{"text", context.value_or_empty("TEXT")}}));
-    return show_done(context, made, "Noted.");
+    return show_done(context, made, "Comment added.");
 }
 
 Result<> list_issue_comments(Context& context) {
     return show_list(context, issue_path(context, "comments"), {},
-                     {{.title = "when", .field = "created_at", .kind = Kind::time},
-                      {.title = "who", .field = "author"},
+                     {{.title = "time", .field = "created_at", .kind = Kind::time},
+                      {.title = "author", .field = "author"},
                       {.title = "text", .field = "text"}},
                      "No comments.");
 }
 
 Result<> list_history(Context& context) {
     return show_list(context, issue_path(context, "history"), {},
-                     {{.title = "when", .field = "time", .kind = Kind::time},
-                      {.title = "who", .field = "who"},
-                      {.title = "what", .field = "what"},
+                     {{.title = "time", .field = "time", .kind = Kind::time},
+                      {.title = "actor", .field = "who"},
+                      {.title = "change", .field = "what"},
                       {.title = "detail", .field = "detail"}},
-                     "Nothing happened yet.");
+                     "No history yet.");
 }
 
 Result<> report_issue(Context& context) {
@@ -201,7 +201,7 @@ Result<> report_issue(Context& context) {
     if (const auto severity = context.parsed.value("--severity")) body["severity"] = *severity;
     if (const auto filter = context.parsed.value("--filter")) body["filter"] = *filter;
     const json::Value made = TRY(context.remote.post("/v1/issues", std::move(body), space_query(context)));
-    return show_done(context, made, "It is " + text_of(made, "id") + ".");
+    return show_done(context, made, "Reported " + text_of(made, "id") + ".");
 }
 
 Result<> act_on_issue(const Context& context, const std::string& action, std::string_view field,
@@ -211,17 +211,17 @@ Result<> act_on_issue(const Context& context, const std::string& action, std::st
 }
 
 Result<> investigate_issue(Context& context) {
-    return act_on_issue(context, "investigate", "investigation_run", "Started");
+    return act_on_issue(context, "investigate", "investigation_run", "Started run");
 }
 Result<> fix_issue(Context& context) {
-    return act_on_issue(context, "fix", "fix_run", "Started");
+    return act_on_issue(context, "fix", "fix_run", "Started run");
 }
 Result<> monitor_issue(Context& context) {
-    return act_on_issue(context, "monitor", "monitor_id", "Made");
+    return act_on_issue(context, "monitor", "monitor_id", "Created monitor");
 }
 
 Result<> evaluate_issue(Context& context) {
-    return act_on_issue(context, "evaluator", "evaluator_id", "Made");
+    return act_on_issue(context, "evaluator", "evaluator_id", "Created evaluator");
 }
 
 // Shows the text that would be published and names it in the request.
@@ -231,8 +231,8 @@ Result<> confirm_draft(const Context& context, json::Object& body) {
         return context.usage("--digest is needed: it names the text that you reviewed; hone issue forge --draft prints "
                              "it");
     context.console.note(safe_line(text_of(draft, "title")) + "\n\n" + safe_block(text_of(draft, "body")) + "\n");
-    const std::string typed = TRY(context.console.ask("Open this issue on the forge? [y/N] "));
-    if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "not confirmed; nothing was opened");
+    const std::string typed = TRY(context.console.ask("Create this issue on the forge? [y/N] "));
+    if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "cancelled: not confirmed");
     body["digest"] = text_of(draft, "digest");
     return {};
 }
@@ -249,7 +249,7 @@ Result<> link_forge_issue(Context& context) {
     }
     if (context.parsed.has("--unlink")) {
         const json::Value issue = TRY(context.remote.remove(issue_path(context, "forge_issue")));
-        return show_done(context, issue, "Link removed. The issue on the forge stays.");
+        return show_done(context, issue, "Link removed. The issue on the forge is unchanged.");
     }
     json::Object body;
     for (const auto& [option, key] :
@@ -264,53 +264,58 @@ Result<> link_forge_issue(Context& context) {
 
 std::vector<Command> issue_commands() {
     const Argument project_argument{.name = "PROJECT", .doc = "Id or name of the project."};
-    const Option reason{.name = "--reason", .value = "TEXT", .doc = "Why."};
-    const Option severity{
-        .name = "--severity", .value = "SEVERITY", .doc = "How bad.", .choices = {"low", "medium", "high", "critical"}};
+    const Option reason{.name = "--reason", .value = "TEXT", .doc = "Reason, shown in the issue's history."};
+    const Option severity{.name = "--severity",
+                          .value = "SEVERITY",
+                          .doc = "Severity.",
+                          .choices = {"low", "medium", "high", "critical"}};
     return {
         {.path = "issue list",
          .summary = "List issues, highest score first.",
-         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"},
-                     {.name = "--status",
-                      .value = "STATUS",
-                      .doc = "Statuses, with commas, or all. Default: open,investigating,fix_proposed."},
-                     {.name = "--severity", .value = "SEVERITY", .doc = "Severities, with commas."},
-                     {.name = "--detector", .value = "DETECTOR", .doc = "Only what this one found."},
-                     {.name = "--assignee", .value = "USER", .doc = "Id of a user, or me."}},
+         .options =
+             {{.name = "--project", .value = "PROJECT", .doc = "Only issues of this project.", .short_name = "-p"},
+              {.name = "--status",
+               .value = "STATUS",
+               .doc = "Statuses, separated by commas, or all. Default: open,investigating,fix_proposed."},
+              {.name = "--severity", .value = "SEVERITY", .doc = "Severities, separated by commas."},
+              {.name = "--detector", .value = "DETECTOR", .doc = "Only issues of this detector."},
+              {.name = "--assignee", .value = "USER", .doc = "Only issues of this assignee: id of a user, or me."}},
          .lists = true,
          .run = list_issues},
         {.path = "issue show",
-         .summary = "Show an issue: its rank, its numbers and example traces.",
+         .summary = "Show an issue: score, facts and example traces.",
          .arguments = {issue_argument},
          .run = show_issue},
         {.path = "issue report",
-         .summary = "Report a problem; the same problem again is the same issue.",
-         .arguments = {project_argument, {.name = "TITLE", .doc = "One line; what goes wrong where."}},
-         .options = {{.name = "--explanation", .value = "TEXT", .doc = "What was seen, and why it matters."},
+         .summary = "Report a problem. A repeated report is counted in the same issue.",
+         .arguments = {project_argument, {.name = "TITLE", .doc = "Title: what fails, and where."}},
+         .options = {{.name = "--explanation",
+                      .value = "TEXT",
+                      .doc = "Description: what happens, and why it matters."},
                      severity,
-                     {.name = "--filter", .value = "FILTER", .doc = "The spans it is about."}},
+                     {.name = "--filter", .value = "FILTER", .doc = "Filter for the spans of the issue."}},
          .run = report_issue},
         {.path = "issue resolve",
-         .summary = "Say that an issue is fixed.",
+         .summary = "Mark an issue as resolved.",
          .arguments = {issue_argument},
          .options = {reason},
          .run = resolve_issue},
         {.path = "issue reopen",
-         .summary = "Open an issue again.",
+         .summary = "Reopen an issue.",
          .arguments = {issue_argument},
          .options = {reason},
          .run = reopen_issue},
         {.path = "issue mute",
-         .summary = "Hide an issue for a time, or until it is reopened.",
+         .summary = "Mute an issue for a time, or until it is reopened.",
          .arguments = {issue_argument},
          .options = {{.name = "--for",
                       .value = "DURATION",
-                      .doc = "Open again after this, such as 24h; else when reopened."},
+                      .doc = "Reopen it after this time, such as 24h. Default: until it is reopened."},
                      reason},
          .run = mute_issue},
         {.path = "issue dismiss",
-         .summary = "Say that an issue is none; it stays quiet.",
-         .arguments = {issue_argument, {.name = "REASON", .doc = "Why, so that others understand."}},
+         .summary = "Dismiss an issue. Later matches are counted without notices.",
+         .arguments = {issue_argument, {.name = "REASON", .doc = "Reason, shown in the issue's history."}},
          .run = dismiss_issue},
         {.path = "issue assign",
          .summary = "Assign an issue.",
@@ -319,18 +324,19 @@ std::vector<Command> issue_commands() {
         {.path = "issue update",
          .summary = "Change the title or the severity of an issue.",
          .arguments = {issue_argument},
-         .options = {{.name = "--title", .value = "TEXT", .doc = "One line."}, severity},
+         .options = {{.name = "--title", .value = "TEXT", .doc = "New title."}, severity},
          .run = update_issue},
         {.path = "issue merge",
-         .summary = "Make another issue a part of this one.",
+         .summary = "Merge another issue into this one.",
          .arguments = {issue_argument, {.name = "OTHER", .doc = "Id of the other issue."}},
          .run = merge_issue},
         {.path = "issue split",
-         .summary = "Give one of its fingerprints an issue of its own.",
-         .arguments = {issue_argument, {.name = "FINGERPRINT", .doc = "As `hone issue show --json` lists them."}},
+         .summary = "Move one fingerprint to a new issue.",
+         .arguments = {issue_argument,
+                       {.name = "FINGERPRINT", .doc = "Fingerprint, as `hone issue show --json` lists it."}},
          .run = split_issue},
         {.path = "issue comment",
-         .summary = "Say something about an issue.",
+         .summary = "Comment on an issue.",
          .arguments = {issue_argument, {.name = "TEXT", .doc = "Plain text or Markdown."}},
          .run = comment_on_issue},
         {.path = "issue comments",
@@ -339,34 +345,34 @@ std::vector<Command> issue_commands() {
          .lists = true,
          .run = list_issue_comments},
         {.path = "issue history",
-         .summary = "List what happened to an issue, newest first.",
+         .summary = "List the changes of an issue, newest first.",
          .arguments = {issue_argument},
          .lists = true,
          .run = list_history},
         {.path = "issue investigate",
-         .summary = "Let a worker investigate an issue now.",
+         .summary = "Start a run that investigates the issue.",
          .arguments = {issue_argument},
          .run = investigate_issue},
         {.path = "issue fix",
-         .summary = "Let a worker propose a fix.",
+         .summary = "Start a run that proposes a fix.",
          .arguments = {issue_argument},
          .run = fix_issue},
         {.path = "issue monitor",
-         .summary = "Make a monitor that watches an issue.",
+         .summary = "Create a monitor for an issue.",
          .arguments = {issue_argument},
          .run = monitor_issue},
         {.path = "issue evaluator",
-         .summary = "Make an evaluator that marks the spans of an issue, new ones and those of the last day.",
+         .summary = "Create an evaluator that labels the spans of an issue: new ones and those of the last day.",
          .arguments = {issue_argument},
          .run = evaluate_issue},
         {.path = "issue forge",
-         .summary = "Open an issue on the forge of a repository, or link one that is there.",
+         .summary = "Create an issue on the forge of a repository, or link an existing one.",
          .arguments = {issue_argument},
          .options = {{.name = "--repo",
                       .value = "REPO",
-                      .doc = "Id, name or address of the repository; that of Signal's settings if not given."},
-                     {.name = "--title", .value = "TEXT", .doc = "Another title than the issue's."},
-                     {.name = "--link", .value = "URL", .doc = "Link this one instead of opening one."},
+                      .doc = "Id, name or address of the repository. Default: the one in Signal's settings."},
+                     {.name = "--title", .value = "TEXT", .doc = "Title on the forge. Default: the issue's title."},
+                     {.name = "--link", .value = "URL", .doc = "Link this existing issue instead of creating one."},
                      {.name = "--unlink", .value = "", .doc = "Remove the link."},
                      {.name = "--draft", .value = "", .doc = "Print the text that would be published, and its digest."},
                      {.name = "--digest", .value = "DIGEST", .doc = "Digest of the draft that you reviewed."}},

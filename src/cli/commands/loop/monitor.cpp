@@ -26,8 +26,8 @@ Columns monitor_columns() {
         {.title = "description", .field = "description", .only_single = true},
         {.title = "filter", .field = "settings.filter", .only_single = true},
         {.title = "value", .field = "last_reading.value", .kind = Kind::number, .only_single = true},
-        {.title = "bad above", .field = "last_reading.upper", .kind = Kind::number, .only_single = true},
-        {.title = "bad below", .field = "last_reading.lower", .kind = Kind::number, .only_single = true},
+        {.title = "upper limit", .field = "last_reading.upper", .kind = Kind::number, .only_single = true},
+        {.title = "lower limit", .field = "last_reading.lower", .kind = Kind::number, .only_single = true},
         {.title = "samples", .field = "last_reading.samples", .kind = Kind::number, .only_single = true},
         {.title = "note", .field = "last_reading.note", .only_single = true},
         {.title = "problem", .field = "problem", .only_single = true},
@@ -37,8 +37,8 @@ Columns monitor_columns() {
 }
 
 Columns event_columns() {
-    return {{.title = "at", .field = "at", .kind = Kind::time},
-            {.title = "what", .field = "kind"},
+    return {{.title = "time", .field = "at", .kind = Kind::time},
+            {.title = "event", .field = "kind"},
             {.title = "by", .field = "by"},
             {.title = "note", .field = "note"}};
 }
@@ -124,35 +124,35 @@ std::vector<Option> settings_options() {
     return {
         {.name = "--metric",
          .value = "METRIC",
-         .doc = "error_rate, latency_p95, cost, count, … as hone series has them."},
-        {.name = "--above", .value = "NUMBER", .doc = "Bad above this; latency in ms, cost in USD, rates 0 to 1."},
-        {.name = "--below", .value = "NUMBER", .doc = "Bad below this."},
-        {.name = "--recover", .value = "NUMBER", .doc = "Good again only beyond this."},
+         .doc = "Metric: error_rate, latency_p95, cost, count, …; see hone series --help."},
+        {.name = "--above", .value = "NUMBER", .doc = "Upper limit; latency in ms, cost in USD, rates from 0 to 1."},
+        {.name = "--below", .value = "NUMBER", .doc = "Lower limit."},
+        {.name = "--recover", .value = "NUMBER", .doc = "Value at which it recovers. Default: the limit."},
         {.name = "--condition",
          .value = "TYPE",
-         .doc = "What the number means; automatic needs none.",
+         .doc = "Type of the condition; automatic needs no limit.",
          .choices = {"threshold", "automatic", "change", "absence"}},
         {.name = "--direction",
          .value = "DIRECTION",
-         .doc = "Which side is bad, for automatic and change.",
+         .doc = "Direction in which it triggers, for automatic and change.",
          .choices = {"above", "below", "outside"}},
         {.name = "--change-by",
          .value = "HOW",
-         .doc = "How change compares with the window before.",
+         .doc = "How change compares with the previous window.",
          .choices = {"ratio", "difference"}},
-        {.name = "--sensitivity", .value = "NUMBER", .doc = "Of automatic: how wide the usual band is."},
+        {.name = "--sensitivity", .value = "NUMBER", .doc = "Width of the usual range, for automatic."},
         {.name = "--quiet",
          .value = "HOURS",
          .doc = "Without notices: \"22:00-06:00\", \"sat,sun 00:00-23:59 Europe/Berlin\"; none: no more."},
-        {.name = "--window", .value = "DURATION", .doc = "Time range of the metric; 24h if not given."},
-        {.name = "--every", .value = "DURATION", .doc = "How often it is evaluated; 1h if not given."},
-        {.name = "--for", .value = "DURATION", .doc = "How long the condition must hold before it triggers."},
-        {.name = "--min-samples", .value = "NUMBER", .doc = "Fewer spans are no data."},
-        {.name = "--filter", .value = "FILTER", .doc = "Only spans that match."},
-        {.name = "--group-by", .value = "FIELD", .doc = "Each group on its own; the worst one counts."},
-        {.name = "--eval", .value = "NAME", .doc = "Of eval_rate and eval_score."},
-        {.name = "--label", .value = "LABEL", .doc = "Of eval_rate."},
-        {.name = "--description", .value = "TEXT", .doc = "What to do when it triggers."},
+        {.name = "--window", .value = "DURATION", .doc = "Time range of the metric. Default: 24h."},
+        {.name = "--every", .value = "DURATION", .doc = "Time between evaluations. Default: 1h."},
+        {.name = "--for", .value = "DURATION", .doc = "Time for which the condition must be true before it triggers."},
+        {.name = "--min-samples", .value = "NUMBER", .doc = "With fewer spans the state is no data."},
+        {.name = "--filter", .value = "FILTER", .doc = "Evaluate only spans that match."},
+        {.name = "--group-by", .value = "FIELD", .doc = "Evaluate each group separately; the worst one is used."},
+        {.name = "--eval", .value = "NAME", .doc = "Name of the eval, for eval_rate and eval_score."},
+        {.name = "--label", .value = "LABEL", .doc = "Label of the eval, for eval_rate."},
+        {.name = "--description", .value = "TEXT", .doc = "Description, such as what to do when it triggers."},
         {.name = "--file",
          .value = "FILE",
          .doc = "Settings from this YAML or JSON file, as export prints them; - is standard input."},
@@ -185,9 +185,10 @@ Result<> list_monitors(Context& context) {
     Query query = space_query(context);
     query.push_back({"project", context.value_or_empty("--project")});
     query.push_back({"state", context.value_or_empty("--state")});
-    return show_list(context, "/v1/monitors", std::move(query), monitor_columns(),
-                     "No monitors. Make one:\n  hone monitor create errors --project shop --metric error_rate --above "
-                     "0.05 --window 1h --every 10m");
+    return show_list(
+        context, "/v1/monitors", std::move(query), monitor_columns(),
+        "No monitors. Create one:\n  hone monitor create errors --project shop --metric error_rate --above "
+        "0.05 --window 1h --every 10m");
 }
 
 Result<> show_monitor(Context& context) {
@@ -236,7 +237,7 @@ Result<json::Value> monitor_of_form(const Context& context, const json::Object& 
     query.push_back({"project", text_of(form, "project")});
     for (const json::Value& each : TRY(context.remote.list_whole("/v1/monitors", std::move(query))).items)
         if (text_of(each, "name") == text_of(form, "name")) return with_project(context, each);
-    return context.fail(Exit::not_found, "the monitor is gone");
+    return context.fail(Exit::not_found, "the monitor was deleted");
 }
 
 FileKind monitor_file() {
@@ -292,15 +293,15 @@ Result<> delete_monitor(Context& context) {
 }
 
 Result<> list_monitor_history(Context& context) {
-    return show_list(context, TRY(monitor_path(context, "history")), {}, event_columns(), "Nothing happened yet.");
+    return show_list(context, TRY(monitor_path(context, "history")), {}, event_columns(), "No history yet.");
 }
 
 } // namespace
 
 std::vector<Command> monitor_commands() {
-    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only those of this project."};
-    const Option enable{.name = "--enable", .value = "", .doc = "Switch it on."};
-    const Option disable{.name = "--disable", .value = "", .doc = "Switch it off."};
+    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only monitors of this project."};
+    const Option enable{.name = "--enable", .value = "", .doc = "Turn it on."};
+    const Option disable{.name = "--disable", .value = "", .doc = "Turn it off."};
     const Option name{.name = "--name", .value = "NAME", .doc = "Rename it."};
     return {
         {.path = "monitor list",
@@ -308,7 +309,7 @@ std::vector<Command> monitor_commands() {
          .options = {project,
                      {.name = "--state",
                       .value = "STATE",
-                      .doc = "Only those in this state.",
+                      .doc = "Only monitors in this state.",
                       .choices = {"healthy", "no_data", "triggered"}}},
          .lists = true,
          .run = list_monitors},
@@ -323,16 +324,16 @@ std::vector<Command> monitor_commands() {
          .details =
              "Example: hone monitor create errors --project shop --metric error_rate --above 0.05 --recover 0.02 "
              "--window 1h --every 10m\n\n"
-             "Outside what is usual for the hour of the week:\n"
+             "Outside the usual range for this hour of the week:\n"
              "  hone monitor create latency --project shop --metric latency_p95 --condition automatic --for 30m\n"
-             "Half as much again as the window before:\n"
+             "50 % more than the previous window:\n"
              "  hone monitor create cost --project shop --metric cost --condition change --above 1.5 --window 24h\n"
-             "Nothing came, except at night:\n"
+             "No spans arrived, outside a nightly mute window:\n"
              "  hone monitor create silence --project shop --metric count --condition absence --window 1h --quiet "
              "\"22:00-06:00 Europe/Berlin\"",
          .run = create_monitor},
         {.path = "monitor update",
-         .summary = "Change a monitor; what is not given stays.",
+         .summary = "Change a monitor. Options that are not given keep their values.",
          .arguments = {monitor_argument},
          .options = with(settings_options(), {name, enable, disable}),
          .run = update_monitor},
@@ -344,16 +345,16 @@ std::vector<Command> monitor_commands() {
         {.path = "monitor apply",
          .summary = "Create or change a monitor to match the file.",
          .arguments = {file_argument()},
-         .options = {{.name = "--project", .value = "PROJECT", .doc = "Another project than the file's."}},
+         .options = {{.name = "--project", .value = "PROJECT", .doc = "Project. Default: the one in the file."}},
          .run = apply_monitor},
         {.path = "monitor mute",
          .summary = "Mute a monitor for a time.",
          .arguments = {monitor_argument},
-         .options = {{.name = "--for", .value = "DURATION", .doc = "An hour if not given."},
-                     {.name = "--reason", .value = "TEXT", .doc = "Why."}},
+         .options = {{.name = "--for", .value = "DURATION", .doc = "Duration. Default: 1h."},
+                     {.name = "--reason", .value = "TEXT", .doc = "Reason, shown with the monitor."}},
          .run = mute_monitor},
         {.path = "monitor unmute",
-         .summary = "Notices of a monitor again.",
+         .summary = "Unmute a monitor.",
          .arguments = {monitor_argument},
          .run = unmute_monitor},
         {.path = "monitor evaluate",
@@ -361,7 +362,7 @@ std::vector<Command> monitor_commands() {
          .arguments = {monitor_argument},
          .run = evaluate_monitor},
         {.path = "monitor history",
-         .summary = "What changed and why, newest first.",
+         .summary = "List the state changes of a monitor, newest first.",
          .arguments = {monitor_argument},
          .lists = true,
          .run = list_monitor_history},

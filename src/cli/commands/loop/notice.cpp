@@ -17,7 +17,7 @@ Columns destination_columns() {
         {.title = "target", .field = "target"},
         {.title = "enabled", .field = "enabled", .kind = Kind::yes_no},
         {.title = "last sent", .field = "last_sent_at", .kind = Kind::time, .absent = "never"},
-        {.title = "waiting", .field = "pending", .kind = Kind::number},
+        {.title = "pending", .field = "pending", .kind = Kind::number},
         {.title = "problem", .field = "last_problem"},
         {.title = "kinds", .field = "kinds", .kind = Kind::list, .absent = "all", .only_single = true},
         {.title = "projects", .field = "projects", .kind = Kind::list, .absent = "all", .only_single = true},
@@ -37,7 +37,7 @@ Columns delivery_columns() {
 }
 
 Columns notice_columns() {
-    return {{.title = "at", .field = "created_at", .kind = Kind::time},
+    return {{.title = "time", .field = "created_at", .kind = Kind::time},
             {.title = "new", .field = "unread", .kind = Kind::yes_no},
             {.title = "kind", .field = "kind"},
             {.title = "title", .field = "title"},
@@ -53,9 +53,10 @@ Result<std::string> destination_path(const Context& context, const std::string& 
 // --- destinations --------------------------------------------------------------------------------------------------
 
 Result<> list_destinations(Context& context) {
-    return show_list(context, "/v1/destinations", space_query(context), destination_columns(),
-                     "Notices go nowhere but to the web UI. Make a destination:\n  hone destination create ops --type "
-                     "slack --hook https://hooks.slack.com/…");
+    return show_list(
+        context, "/v1/destinations", space_query(context), destination_columns(),
+        "No destinations: notices appear only in the web UI. Create one:\n  hone destination create ops --type "
+        "slack --hook https://hooks.slack.com/…");
 }
 
 Result<> show_destination(Context& context) {
@@ -103,30 +104,32 @@ Result<> test_destination(Context& context) {
     const json::Value attempt = TRY(send_in_space(context, "POST", TRY(destination_path(context, "test"))));
     const json::Value* ok = attempt.is_object() ? attempt.get_object().if_contains("ok") : nullptr;
     if (ok != nullptr && ok->is_bool() && ok->get_bool())
-        return show_done(context, attempt, "It arrived, in " + std::to_string(number_of(attempt, "took_ms")) + " ms.");
+        return show_done(context, attempt, "Delivered in " + std::to_string(number_of(attempt, "took_ms")) + " ms.");
     if (context.json()) print_json(context, attempt);
-    return context.fail(Exit::failure, "it did not arrive: " + text_of(attempt, "problem"));
+    return context.fail(Exit::failure, "the test message was not delivered: " + text_of(attempt, "problem"));
 }
 
 Result<> delete_destination(Context& context) {
     const std::string path = TRY(destination_path(context));
     const json::Value before = TRY(context.remote.get(path));
     const std::string name = text_of(before, "name");
-    TRY(context.confirm("The destination " + name + " and what waits for it are deleted.", name));
+    TRY(context.confirm("The destination " + name + " and its pending notices are deleted.", name));
     const json::Value gone = TRY(context.remote.remove(path));
     return show_done(context, gone, "Deleted destination " + name + ".");
 }
 
 Result<> list_deliveries(Context& context) {
     return show_list(context, TRY(destination_path(context, "deliveries")), {}, delivery_columns(),
-                     "Nothing was sent to it yet.");
+                     "No deliveries yet.");
 }
 
 std::vector<Option> destination_options() {
-    return {{.name = "--hook", .value = "URL", .doc = "Address of webhook and slack; never shown again."},
-            {.name = "--to", .value = "ADDRESSES", .doc = "Of email, with commas."},
-            {.name = "--kinds", .value = "KINDS", .doc = "With commas: monitor_triggered,issue_new; all if not given."},
-            {.name = "--projects", .value = "PROJECTS", .doc = "With commas; all if not given."},
+    return {{.name = "--hook", .value = "URL", .doc = "URL of a webhook or slack destination; not shown again."},
+            {.name = "--to", .value = "ADDRESSES", .doc = "Addresses of an email destination, separated by commas."},
+            {.name = "--kinds",
+             .value = "KINDS",
+             .doc = "Kinds of notices, separated by commas, such as monitor_triggered,issue_new. Default: all."},
+            {.name = "--projects", .value = "PROJECTS", .doc = "Projects, separated by commas. Default: all."},
             {.name = "--template", .value = "TEXT", .doc = "Text of the message, with {{title}}, {{body}}, {{url}}."}};
 }
 
@@ -148,17 +151,17 @@ Result<> read_notices(Context& context) {
 } // namespace
 
 std::vector<Command> notice_commands() {
-    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only those of this project."};
-    const Option enable{.name = "--enable", .value = "", .doc = "Switch it on."};
-    const Option disable{.name = "--disable", .value = "", .doc = "Switch it off."};
+    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only notices of this project."};
+    const Option enable{.name = "--enable", .value = "", .doc = "Turn it on."};
+    const Option disable{.name = "--disable", .value = "", .doc = "Turn it off."};
     const Option name{.name = "--name", .value = "NAME", .doc = "Rename it."};
     return {
         {.path = "destination list",
-         .summary = "List where the notices of the space go.",
+         .summary = "List the destinations of the space.",
          .lists = true,
          .run = list_destinations},
         {.path = "destination show",
-         .summary = "Show a destination and its last problem.",
+         .summary = "Show a destination and its last error.",
          .arguments = {destination_argument},
          .run = show_destination},
         {.path = "destination create",
@@ -166,25 +169,26 @@ std::vector<Command> notice_commands() {
          .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
          .options = with(destination_options(), {{.name = "--type",
                                                   .value = "TYPE",
-                                                  .doc = "webhook if not given.",
+                                                  .doc = "Type. Default: webhook.",
                                                   .choices = {"webhook", "slack", "email"}}}),
          .run = create_destination},
         {.path = "destination update",
-         .summary = "Change a destination; what is not given stays.",
+         .summary = "Change a destination. Options that are not given keep their values.",
          .arguments = {destination_argument},
-         .options =
-             with(destination_options(),
-                  {name,
-                   enable,
-                   disable,
-                   {.name = "--new-secret", .value = "", .doc = "Replace a webhook's signing secret, show it."}}),
+         .options = with(destination_options(),
+                         {name,
+                          enable,
+                          disable,
+                          {.name = "--new-secret",
+                           .value = "",
+                           .doc = "Replace the signing secret of a webhook. The new one is shown once."}}),
          .run = update_destination},
         {.path = "destination test",
-         .summary = "Send a test message now and say what happened.",
+         .summary = "Send a test message and print the result.",
          .arguments = {destination_argument},
          .run = test_destination},
         {.path = "destination deliveries",
-         .summary = "What was sent to a destination and what became of it.",
+         .summary = "List deliveries to a destination and their outcome.",
          .arguments = {destination_argument},
          .lists = true,
          .run = list_deliveries},
@@ -196,8 +200,10 @@ std::vector<Command> notice_commands() {
         {.path = "notice list",
          .summary = "List notices, newest first.",
          .options = {project,
-                     {.name = "--kind", .value = "KIND", .doc = "Only of this kind, such as monitor_triggered."},
-                     {.name = "--unread", .value = "", .doc = "Only what you have not read."}},
+                     {.name = "--kind",
+                      .value = "KIND",
+                      .doc = "Only notices of this kind, such as monitor_triggered."},
+                     {.name = "--unread", .value = "", .doc = "Only unread notices."}},
          .lists = true,
          .run = list_notices},
         {.path = "notice read", .summary = "Mark all notices of the space as read, for you.", .run = read_notices},

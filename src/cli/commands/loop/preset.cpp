@@ -80,7 +80,7 @@ Result<json::Object> read_preset(const Context& context, const std::string& file
 
 Result<> list_presets(Context& context) {
     return show_list(context, "/v1/presets", space_query(context), preset_columns(),
-                     "No presets. Write one and create it:\n  hone preset create analyst --harness playbook");
+                     "No presets. Create one:\n  hone preset create analyst --harness playbook");
 }
 
 Result<> show_preset(Context& context) {
@@ -115,7 +115,7 @@ Result<> create_preset(Context& context) {
 Result<> delete_preset(Context& context) {
     const json::Value preset = TRY(wanted_preset(context));
     const std::string name = text_of(preset, "name");
-    TRY(context.confirm("The preset " + name + " is deleted; its runs stay.", name));
+    TRY(context.confirm("The preset " + name + " is deleted. Its runs are kept.", name));
     Query query = space_query(context);
     const json::Value gone = TRY(context.remote.remove(preset_path(text_of(preset, "id")), std::move(query)));
     return show_done(context, gone, "Deleted preset " + name + ".");
@@ -125,7 +125,7 @@ Result<> list_versions(Context& context) {
     return show_list(context, path_of("/v1/presets", {context.value_or_empty("PRESET"), "versions"}),
                      space_query(context),
                      {{.title = "version", .field = "version", .kind = Kind::number},
-                      {.title = "when", .field = "changed_at", .kind = Kind::time},
+                      {.title = "changed", .field = "changed_at", .kind = Kind::time},
                       {.title = "by", .field = "changed_by"},
                       {.title = "changed", .field = "changed", .kind = Kind::list}},
                      "No versions.");
@@ -174,9 +174,9 @@ Result<> diff_versions(Context& context) {
         return {};
     }
     const std::string lines = line_diff(print_yaml(before), print_yaml(after));
-    context.console.print(lines.empty()
-                              ? "Versions " + std::to_string(from) + " and " + std::to_string(to) + " do not differ.\n"
-                              : lines);
+    context.console.print(lines.empty() ? "Versions " + std::to_string(from) + " and " + std::to_string(to) +
+                                              " have the same settings.\n"
+                                        : lines);
     return {};
 }
 
@@ -205,30 +205,32 @@ std::vector<Command> preset_commands() {
          .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
          .options = {{.name = "--file",
                       .value = "FILE",
-                      .doc = "Take the settings from this YAML or JSON file; - is input."},
-                     {.name = "--description", .value = "TEXT", .doc = "What it is for."},
+                      .doc = "Read the settings from this YAML or JSON file; - is standard input."},
+                     {.name = "--description", .value = "TEXT", .doc = "Description."},
                      {.name = "--harness", .value = "HARNESS", .doc = "Harness, such as claude-code."},
-                     {.name = "--model", .value = "MODEL", .doc = "Model, as its provider calls it."},
+                     {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
                      {.name = "--skill", .value = "SKILL", .doc = "Id or name of a skill.", .repeated = true},
                      {.name = "--command",
                       .value = "WORD",
-                      .doc = "A word of the command line of --harness command; name of a playbook.",
+                      .doc = "One word of the command line, for --harness command; or the name of a playbook.",
                       .repeated = true}},
          .details = "Example: hone preset create analyst --harness playbook",
          .run = create_preset},
         {.path = "preset delete",
-         .summary = "Delete a preset; its runs stay.",
+         .summary = "Delete a preset. Its runs are kept.",
          .arguments = {preset_argument},
          .destructive = true,
          .run = delete_preset},
         {.path = "preset versions",
-         .summary = "Show who changed a preset, and what.",
+         .summary = "List the versions of a preset: who changed what.",
          .arguments = {preset_argument},
          .run = list_versions},
         {.path = "preset diff",
-         .summary = "Show what differs between two versions of a preset.",
+         .summary = "Show the differences between two versions of a preset.",
          .arguments = {preset_argument,
-                       {.name = "FROM", .doc = "Number of a version. Default: the one before TO.", .optional = true},
+                       {.name = "FROM",
+                        .doc = "Number of a version. Default: the version before TO.",
+                        .optional = true},
                        {.name = "TO", .doc = "Number of a version. Default: the newest.", .optional = true}},
          .run = diff_versions},
         {.path = "preset export",

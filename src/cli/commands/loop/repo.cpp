@@ -40,7 +40,7 @@ Result<> show_fetched(Context& context, const json::Value& repo) {
     TRY(show_record(context, repo, repo_columns()));
     if (text_of(repo, "state") != "failed") return {};
     return context.fail(Exit::failure, "the repository could not be fetched: " + text_of(repo, "error"),
-                        "hone skill list shows whose credential could fetch it");
+                        "choose a skill with its credential: hone skill list");
 }
 
 bool is_fetching(const json::Value& repo) {
@@ -84,7 +84,7 @@ Result<> fetch_repo(Context& context) {
 Result<> list_refs(Context& context) {
     return show_list(context, repo_path(context) + "/refs", space_query(context),
                      {{.title = "name", .field = "name"}, {.title = "commit", .field = "commit"}},
-                     "Nothing was fetched yet:\n  hone repo fetch NAME");
+                     "Not fetched yet:\n  hone repo fetch NAME");
 }
 
 Result<> list_branches(Context& context) {
@@ -106,7 +106,8 @@ Result<> update_repo(Context& context) {
     if (context.parsed.has("--allow-private")) body["allow_private"] = true;
     if (context.parsed.has("--refuse-private")) body["allow_private"] = false;
     if (body.empty())
-        return context.fail(Exit::usage, "nothing to change is given", "hone repo update --help lists what there is");
+        return context.fail(Exit::usage, "nothing to change: give at least one option",
+                            "hone repo update --help lists the options");
     const Reply changed = TRY(context.remote.call(
         {.method = "PATCH", .path = repo_path(context), .query = space_query(context), .body = std::move(body)}));
     return show_record(context, changed.data, repo_columns());
@@ -119,10 +120,10 @@ Result<> make_hook(Context& context) {
         print_json(context, hook);
         return {};
     }
-    context.console.print("Address  " + context.remote.target().url + text_of(hook, "path") + "\nSecret   " +
-                          text_of(hook, "secret") +
-                          "\n\nGive both to the forge as a webhook with JSON content, for pull requests, reviews,\n"
-                          "comments and checks. The secret is shown this once; a new one replaces it.\n");
+    context.console.print(
+        "Address  " + context.remote.target().url + text_of(hook, "path") + "\nSecret   " + text_of(hook, "secret") +
+        "\n\nCreate a webhook with both on the forge: JSON content, events for pull requests, reviews,\n"
+        "comments and checks. The secret is shown only now; a new one replaces it.\n");
     return {};
 }
 
@@ -140,12 +141,13 @@ Result<> open_issue(Context& context) {
 Result<> remove_repo(Context& context) {
     const json::Value repo = TRY(context.remote.get(repo_path(context), space_query(context)));
     const std::string name = text_of(repo, "name");
-    TRY(context.confirm("The repository " + name +
-                            " is forgotten here with its mirror and the branches that sessions "
-                            "pushed; the original stays.",
-                        name));
+    TRY(context.confirm(
+        "The repository " + name +
+            " is deleted here, with its mirror and the branches that sessions pushed. The repository on the forge is "
+            "unchanged.",
+        name));
     const json::Value gone = TRY(context.remote.remove(repo_path(context), space_query(context)));
-    return show_done(context, gone, "Removed repository " + name + ".");
+    return show_done(context, gone, "Deleted repository " + name + ".");
 }
 
 } // namespace
@@ -157,31 +159,33 @@ std::vector<Command> repo_commands() {
         {.path = "repo add",
          .summary = "Register a repository and fetch it.",
          .arguments = {{.name = "URL", .doc = "Its https address, without user or token."}},
-         .options = {{.name = "--name", .value = "NAME", .doc = "Name here; from the address if not given."},
+         .options = {{.name = "--name", .value = "NAME", .doc = "Name in Hone. Default: from the address."},
                      {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it."},
                      {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
-                     {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get of a large repository."},
-                     {.name = "--allow-private", .value = "", .doc = "The forge is on a private address."}},
+                     {.name = "--path",
+                      .value = "FOLDER",
+                      .doc = "Folder of a large repository that workers get. Default: all of it."},
+                     {.name = "--allow-private", .value = "", .doc = "The forge has a private address."}},
          .run = add_repo},
         {.path = "repo update",
          .summary = "Change a repository's name, credential, ref or scope.",
          .arguments = {repo_argument},
-         .options = {{.name = "--name", .value = "NAME", .doc = "Another name."},
+         .options = {{.name = "--name", .value = "NAME", .doc = "New name."},
                      {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it; empty: none."},
                      {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
                      {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get; empty: all of it."},
-                     {.name = "--allow-private", .value = "", .doc = "The forge is on a private address."},
-                     {.name = "--refuse-private", .value = "", .doc = "The forge is on a public address."}},
+                     {.name = "--allow-private", .value = "", .doc = "The forge has a private address."},
+                     {.name = "--refuse-private", .value = "", .doc = "The forge has a public address."}},
          .run = update_repo},
         {.path = "repo hook",
-         .summary = "Make the secret of the repository's webhook, or another one.",
+         .summary = "Create or replace the secret of the repository's webhook.",
          .arguments = {repo_argument},
          .run = make_hook},
         {.path = "repo issue",
-         .summary = "Open an issue on the repository's forge.",
-         .arguments = {repo_argument, {.name = "TITLE", .doc = "One line."}},
-         .options = {{.name = "--body", .value = "TEXT", .doc = "Markdown."},
-                     {.name = "--label", .value = "LABEL", .doc = "A label that the forge knows.", .repeated = true}},
+         .summary = "Create an issue on the repository's forge.",
+         .arguments = {repo_argument, {.name = "TITLE", .doc = "Title."}},
+         .options = {{.name = "--body", .value = "TEXT", .doc = "Text of the issue, in Markdown."},
+                     {.name = "--label", .value = "LABEL", .doc = "Label that exists on the forge.", .repeated = true}},
          .run = open_issue},
         {.path = "repo fetch", .summary = "Fetch a repository now.", .arguments = {repo_argument}, .run = fetch_repo},
         {.path = "repo refs",
@@ -195,7 +199,7 @@ std::vector<Command> repo_commands() {
          .lists = true,
          .run = list_branches},
         {.path = "repo rm",
-         .summary = "Forget a repository and delete its mirror.",
+         .summary = "Delete a repository and its mirror.",
          .arguments = {repo_argument},
          .destructive = true,
          .run = remove_repo},

@@ -64,7 +64,7 @@ Result<> list_reviews(Context& context) {
         query.emplace_back(name, context.value_or_empty(option));
     const std::string review = context.value_or_empty("--review");
     if (review != "all") query.emplace_back("review", review.empty() ? "pending" : review);
-    return show_list(context, "/v1/reviews", std::move(query), review_columns(), "Nothing waits for a person.");
+    return show_list(context, "/v1/reviews", std::move(query), review_columns(), "No pending reviews.");
 }
 
 // How a command ended on one side: "passed", "exit 1", "timed out", "not run".
@@ -119,14 +119,14 @@ Result<> show_review(Context& context) {
                      {.title = "reviewer", .field = "artifact.reviewer"},
                      {.title = "comment", .field = "artifact.comment"},
                      {.title = "approvals", .field = "approvals", .kind = Kind::number},
-                     {.title = "needed", .field = "approvals_needed", .kind = Kind::number},
+                     {.title = "approvals needed", .field = "approvals_needed", .kind = Kind::number},
                      {.title = "open comments", .field = "open_comments", .kind = Kind::number},
                      {.title = "cannot approve", .field = "cannot_approve"},
                      {.title = "branch", .field = "branch.branch"},
                      {.title = "repo", .field = "branch.repo_name"},
                      {.title = "pull request", .field = "pull_request.url"},
-                     {.title = "its state", .field = "pull_request.state"},
-                     {.title = "its error", .field = "pull_request.error"},
+                     {.title = "pull request state", .field = "pull_request.state"},
+                     {.title = "pull request error", .field = "pull_request.error"},
                      {.title = "digest", .field = "artifact.digest"},
                      {.title = "session", .field = "artifact.run_id", .kind = Kind::id}}));
     if (!context.json()) print_lines(context, review);
@@ -194,20 +194,21 @@ Result<> sync_pull_request(Context& context) {
 } // namespace
 
 std::vector<Command> review_commands() {
-    const Option project{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"};
-    const Option session{.name = "--session", .value = "SESSION", .doc = "Only of this session."};
+    const Option project{
+        .name = "--project", .value = "PROJECT", .doc = "Only reviews of this project.", .short_name = "-p"};
+    const Option session{.name = "--session", .value = "SESSION", .doc = "Only reviews of this session."};
     std::vector<Command> commands{
         {.path = "review list",
-         .summary = "List what waits for a person, newest first.",
+         .summary = "List reviews, newest first.",
          .options = {project,
                      session,
                      {.name = "--kind",
                       .value = "KIND",
-                      .doc = "Only of this kind.",
+                      .doc = "Only artifacts of this kind.",
                       .choices = {"branch", "investigation", "labels", "file"}},
                      {.name = "--review",
                       .value = "REVIEW",
-                      .doc = "Only those in this state; `pending` if not given.",
+                      .doc = "Only reviews in this state. Default: pending.",
                       .choices = {"pending", "approved", "rejected", "changes_requested", "all"}}},
          .lists = true,
          .run = list_reviews},
@@ -218,16 +219,16 @@ std::vector<Command> review_commands() {
         {.path = "review diff",
          .summary = "Print a branch as a patch.",
          .arguments = {review_argument},
-         .options = {{.name = "--revision", .value = "NUMBER", .doc = "The newest one if not given."}},
+         .options = {{.name = "--revision", .value = "NUMBER", .doc = "Revision. Default: the newest."}},
          .details = "Control characters are removed from what it prints. For `git am` save the patch with\n"
                     "hone artifact show ARTIFACT --output FILE.\n",
          .run = show_diff},
         {.path = "review comment",
-         .summary = "Comment on a line, a file or the whole.",
-         .arguments = {review_argument, {.name = "TEXT", .doc = "Markdown."}},
-         .options = {{.name = "--file", .value = "PATH", .doc = "File as the diff names it."},
+         .summary = "Comment on a line, a file or the whole change.",
+         .arguments = {review_argument, {.name = "TEXT", .doc = "Comment, in Markdown."}},
+         .options = {{.name = "--file", .value = "PATH", .doc = "File, as named in the diff."},
                      {.name = "--line", .value = "NUMBER", .doc = "Line of the file."},
-                     {.name = "--old", .value = "", .doc = "The line is one of the file before the change."},
+                     {.name = "--old", .value = "", .doc = "LINE is a line of the file before the change."},
                      {.name = "--reply-to", .value = "COMMENT", .doc = "Reply to this comment."}},
          .run = comment},
         {.path = "review comments",
@@ -238,11 +239,11 @@ std::vector<Command> review_commands() {
         {.path = "pr list",
          .summary = "List pull requests, newest first.",
          .options = {project,
-                     {.name = "--repo", .value = "REPO", .doc = "Only of this repository, by id or name."},
+                     {.name = "--repo", .value = "REPO", .doc = "Only pull requests of this repository: id or name."},
                      session,
                      {.name = "--state",
                       .value = "STATE",
-                      .doc = "Only those in this state.",
+                      .doc = "Only pull requests in this state.",
                       .choices = {"queued", "pushed", "open", "merged", "closed", "only_pushed", "failed"}}},
          .lists = true,
          .run = list_pull_requests},

@@ -16,8 +16,9 @@ namespace {
 
 constexpr size_t largest_text = 1 << 20; // the server knows the exact limit
 const Argument session_argument{.name = "SESSION", .doc = "Id of the session (or another run)."};
-const Argument text_argument{.name = "TEXT", .doc = "What to say; - reads it from standard input."};
-const Option detach_option{.name = "--detach", .value = "", .doc = "Do not watch it.", .short_name = "-d"};
+const Argument text_argument{.name = "TEXT", .doc = "The message; - reads it from standard input."};
+const Option detach_option{
+    .name = "--detach", .value = "", .doc = "Return immediately; do not follow the session.", .short_name = "-d"};
 const Option full_option{
     .name = "--full", .value = "", .doc = "Show thinking, arguments and outputs of tools in full."};
 
@@ -92,7 +93,7 @@ Result<> watch_or_show(const Context& context, const json::Value& run, Watch wat
     if (context.parsed.has("--detach")) {
         if (!context.json())
             context.console.note(
-                context.console.paint_note(Style::dim, "Watch it: hone session events " + safe_line(id) + " -f\n"));
+                context.console.paint_note(Style::dim, "Follow it: hone session events " + safe_line(id) + " -f\n"));
         return show_done(context, run, safe_line(id)); // a script wants the id alone
     }
     if (!context.json()) context.console.note(context.console.paint_note(Style::dim, safe_line(id) + "\n"));
@@ -231,7 +232,7 @@ Result<> list_sessions(Context& context) {
     query.emplace_back("state", states);
     query.emplace_back("after", TRY(moment(context, "--after")));
     return show_list(context, "/v1/runs", std::move(query), session_columns(),
-                     "No sessions. One begins with:\n  hone session start --harness playbook PROMPT");
+                     "No sessions. Start one:\n  hone session start --harness playbook PROMPT");
 }
 
 Result<> cancel_session(Context& context) {
@@ -241,7 +242,7 @@ Result<> cancel_session(Context& context) {
 
 Result<> interrupt_session(Context& context) {
     const json::Value run = TRY(context.remote.post(run_path(context, "interrupt"), json::Object{}));
-    return show_done(context, run, "The turn ends; the session waits for what you say next.");
+    return show_done(context, run, "Turn interrupted. The session waits for a message.");
 }
 
 Result<> list_left(Context& context) {
@@ -252,54 +253,57 @@ Result<> list_left(Context& context) {
         query.emplace_back("space", text_of(TRY(context.remote.get(run_path(context))), "space_id"));
     if (const auto directory = context.parsed.value("--save"))
         return save_artifacts(context, std::move(query), *directory);
-    return show_list(context, "/v1/artifacts", std::move(query), artifact_columns(), "This run left nothing.");
+    return show_list(context, "/v1/artifacts", std::move(query), artifact_columns(), "This run has no artifacts.");
 }
 
 std::vector<Command> starting_commands() {
     return {
         {.path = "session start",
-         .summary = "Start a session, and watch it work.",
-         .arguments = {{.name = "PROMPT", .doc = "What to do; - reads it from standard input."}},
+         .summary = "Start a session and follow it.",
+         .arguments = {{.name = "PROMPT", .doc = "The task; - reads it from standard input."}},
          .options = {project_option(),
                      {.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset to use."},
                      {.name = "--harness",
                       .value = "HARNESS",
                       .doc = "Without a preset: claude-code, codex, opencode, gemini, qwen, command or playbook."},
-                     {.name = "--model", .value = "MODEL", .doc = "Model, as its provider calls it."},
+                     {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
                      {.name = "--skill", .value = "SKILL", .doc = "Id or name of a skill.", .repeated = true},
                      {.name = "--command",
                       .value = "WORD",
-                      .doc = "A word of the command line of --harness command; name of a playbook.",
+                      .doc = "One word of the command line, for --harness command; or the name of a playbook.",
                       .repeated = true},
-                     {.name = "--title", .value = "TEXT", .doc = "Shown in lists instead of the first line."},
+                     {.name = "--title",
+                      .value = "TEXT",
+                      .doc = "Title in lists. Default: the first line of the prompt."},
                      {.name = "--priority",
                       .value = "NUMBER",
-                      .doc = "-10 to 10: who goes first when places are short. Default: 0."},
+                      .doc = "Priority in the queue, -10 to 10; higher runs first. Default: 0."},
                      detach_option,
                      full_option},
          .details = "hone session start -p shop --preset analyst 'Why did refunds fail since Monday?'\nCtrl-C leaves "
-                    "the session running. The exit code is 0 when the turn ended well and 1 when it did not. With "
+                    "the session running. The exit code is 0 if the turn succeeded, else 1. With "
                     "--json each event is a line of JSON.",
          .run = start_session},
         {.path = "session send",
-         .summary = "Say something to a session, and watch what it does.",
+         .summary = "Send a message to a session and follow the turn.",
          .arguments = {session_argument, text_argument},
          .options = {detach_option, full_option},
          .run = send_text},
         {.path = "session resume",
-         .summary = "Take up a finished session where it ended, and watch it.",
+         .summary = "Resume a finished session and follow it.",
          .arguments = {session_argument,
                        {.name = "TEXT", .doc = "First message. Default: Continue.", .optional = true}},
          .options = {detach_option, full_option},
          .run = resume_session},
         {.path = "session fork",
          .summary = "Start a session from the end of a finished one, on a copy of its workspace.",
-         .arguments = {session_argument, {.name = "PROMPT", .doc = "What to do; - reads it from standard input."}},
+         .arguments = {session_argument, {.name = "PROMPT", .doc = "The task; - reads it from standard input."}},
          .options = {detach_option, full_option},
          .run = fork_session},
         {.path = "session rerun",
-         .summary = "Start a run again from what it was made of.",
-         .arguments = {session_argument, {.name = "PROMPT", .doc = "Instead of its first prompt.", .optional = true}},
+         .summary = "Start a new run from the manifest of a run.",
+         .arguments = {session_argument,
+                       {.name = "PROMPT", .doc = "Prompt. Default: the first prompt of the run.", .optional = true}},
          .options = {detach_option, full_option},
          .run = rerun_session},
     };
@@ -312,47 +316,50 @@ std::vector<Command> session_commands() {
     const std::vector<Command> more{
         {.path = "session list",
          .summary = "List sessions and other runs, newest first.",
-         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only of this project.", .short_name = "-p"},
-                     {.name = "--preset", .value = "PRESET", .doc = "Only those that used this preset."},
-                     {.name = "--state",
-                      .value = "STATE",
-                      .doc = "Only in this state; may be repeated.",
-                      .choices = {"queued", "preparing", "running", "waiting", "succeeded", "failed", "cancelled",
-                                  "timed_out", "budget_stopped", "lost"},
-                      .repeated = true},
-                     {.name = "--origin",
-                      .value = "ORIGIN",
-                      .doc = "Started by a person, or by a trigger.",
-                      .choices = {"session", "automation"}},
-                     {.name = "--after", .value = "TIME", .doc = "Created since then: --after 2h."}},
+         .options =
+             {{.name = "--project", .value = "PROJECT", .doc = "Only sessions of this project.", .short_name = "-p"},
+              {.name = "--preset", .value = "PRESET", .doc = "Only sessions of this preset."},
+              {.name = "--state",
+               .value = "STATE",
+               .doc = "Only sessions in this state; can be repeated.",
+               .choices = {"queued", "preparing", "running", "waiting", "succeeded", "failed", "cancelled", "timed_out",
+                           "budget_stopped", "lost"},
+               .repeated = true},
+              {.name = "--origin",
+               .value = "ORIGIN",
+               .doc = "Only sessions started by a person, or by a trigger.",
+               .choices = {"session", "automation"}},
+              {.name = "--after",
+               .value = "TIME",
+               .doc = "Only sessions created after this time, or within a duration: --after 2h."}},
          .lists = true,
          .run = list_sessions},
         {.path = "session show",
-         .summary = "Show a session: its state, what it used, its trace.",
+         .summary = "Show a session: state, usage and trace.",
          .arguments = {session_argument},
-         .options = {{.name = "--manifest", .value = "", .doc = "Everything it was made of, as JSON."}},
+         .options = {{.name = "--manifest", .value = "", .doc = "Print the manifest as JSON."}},
          .run = show_session},
         {.path = "session events",
          .summary = "Show the transcript of a session.",
          .arguments = {session_argument},
-         .options = {{.name = "--follow", .value = "", .doc = "Continue until it ends.", .short_name = "-f"},
+         .options = {{.name = "--follow", .value = "", .doc = "Follow the session until it ends.", .short_name = "-f"},
                      {.name = "--after", .value = "NUMBER", .doc = "Only events after this sequence number."},
                      full_option},
-         .details = "With --follow --json each event is a line of JSON. A lost connection is taken up again where it "
-                    "ended.",
+         .details = "With --follow --json each event is a line of JSON. After a lost connection the stream "
+                    "resumes where it stopped.",
          .run = show_events},
         {.path = "session interrupt",
          .summary = "End the running turn; the session continues.",
          .arguments = {session_argument},
          .run = interrupt_session},
         {.path = "session cancel",
-         .summary = "Stop a session for good.",
+         .summary = "Stop a session.",
          .arguments = {session_argument},
          .run = cancel_session},
         {.path = "session artifacts",
-         .summary = "List what a session left, or save it.",
+         .summary = "List or download the artifacts of a session.",
          .arguments = {session_argument},
-         .options = {{.name = "--save", .value = "DIR", .doc = "Write all of it into this directory."}},
+         .options = {{.name = "--save", .value = "DIR", .doc = "Download all artifacts to this directory."}},
          .lists = true,
          .run = list_left},
     };

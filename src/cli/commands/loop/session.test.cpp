@@ -234,7 +234,7 @@ TEST_CASE("a preset goes to a file and back") {
     CHECK(json::print(json::parse(read_file(file).value()).value()) ==
           R"({"name":"analyst","description":"d","settings":{"harness":"playbook"}})");
     world.server.on("PATCH /v1/presets/preset_1", 200, R"({"data":{"id":"preset_1","name":"analyst","version":4}})");
-    CHECK(world.client.run({"preset", "apply", file}).out == "Preset analyst is like this already.\n");
+    CHECK(world.client.run({"preset", "apply", file}).out == "Preset analyst is unchanged.\n");
     REQUIRE(write_file(file, R"({"name":"analyst","description":"e","settings":{"harness":"playbook"}})").ok());
     CHECK(world.client.run({"preset", "apply", file}).out == "Preset analyst is now version 4.\n");
     world.server.on("GET /v1/presets/analyst", 404, R"({"error":{"code":"not_found","message":"no"}})");

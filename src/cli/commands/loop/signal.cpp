@@ -19,18 +19,18 @@ Columns scan_columns() {
         {.title = "spans", .field = "spans", .kind = Kind::count},
         {.title = "found", .field = "found", .kind = Kind::number},
         {.title = "new", .field = "new_issues", .kind = Kind::number},
-        {.title = "back", .field = "reopened", .kind = Kind::number},
-        {.title = "quiet", .field = "quiet", .kind = Kind::number},
+        {.title = "reopened", .field = "reopened", .kind = Kind::number},
+        {.title = "muted", .field = "quiet", .kind = Kind::number},
         {.title = "workers", .field = "investigations", .kind = Kind::number},
-        {.title = "took ms", .field = "took_ms", .kind = Kind::number},
+        {.title = "duration ms", .field = "took_ms", .kind = Kind::number},
         {.title = "rows read", .field = "rows_read", .kind = Kind::count},
         {.title = "read", .field = "bytes_read", .kind = Kind::bytes},
         {.title = "memory", .field = "memory_bytes", .kind = Kind::bytes},
         {.title = "tokens", .field = "tokens", .kind = Kind::count},
         {.title = "cost", .field = "cost_micro_usd", .kind = Kind::money, .only_single = true},
         {.title = "from", .field = "window_from", .kind = Kind::time, .only_single = true},
-        {.title = "usual from", .field = "baseline_from", .kind = Kind::time, .only_single = true},
-        {.title = "failed", .field = "failed"},
+        {.title = "baseline from", .field = "baseline_from", .kind = Kind::time, .only_single = true},
+        {.title = "error", .field = "failed"},
     };
 }
 
@@ -40,13 +40,13 @@ Columns signal_columns() {
         {.title = "open issues", .field = "open_issues", .kind = Kind::number},
         {.title = "last scan", .field = "last_scan.started_at", .kind = Kind::time, .absent = "never"},
         {.title = "next scan", .field = "next_scan_at", .kind = Kind::time},
-        {.title = "every minutes", .field = "settings.cadence_minutes", .kind = Kind::number},
+        {.title = "scan interval minutes", .field = "settings.cadence_minutes", .kind = Kind::number},
         {.title = "window hours", .field = "settings.window_hours", .kind = Kind::number},
         {.title = "baseline days", .field = "settings.baseline_days", .kind = Kind::number},
         {.title = "preset", .field = "settings.preset", .absent = "the playbook, without a model"},
         {.title = "repository", .field = "settings.repo.url"},
         {.title = "workers per scan", .field = "settings.max_investigations", .kind = Kind::number},
-        {.title = "from severity", .field = "settings.least_severity"},
+        {.title = "minimum severity", .field = "settings.least_severity"},
         {.title = "tokens per day", .field = "settings.tokens_per_day", .kind = Kind::number, .absent = "no limit"},
         {.title = "cost per day",
          .field = "settings.cost_micro_usd_per_day",
@@ -55,7 +55,7 @@ Columns signal_columns() {
         {.title = "agreed by", .field = "consent_by"},
         {.title = "agreed", .field = "consent_at", .kind = Kind::time},
         {.title = "context", .field = "settings.context"},
-        {.title = "ledger", .field = "automation_id", .kind = Kind::id, .absent = "none yet"},
+        {.title = "history", .field = "automation_id", .kind = Kind::id, .absent = "none yet"},
     };
 }
 
@@ -73,17 +73,21 @@ std::vector<Option> signal_options() {
     return {
         {.name = "--cadence", .value = "MINUTES", .doc = "Time between scans."},
         {.name = "--window", .value = "HOURS", .doc = "Time range of a scan."},
-        {.name = "--baseline", .value = "DAYS", .doc = "Time range before it that is the baseline."},
-        {.name = "--context", .value = "TEXT", .doc = "What a worker should know about the application."},
+        {.name = "--baseline", .value = "DAYS", .doc = "Time range before the window that it is compared with."},
+        {.name = "--context", .value = "TEXT", .doc = "Information about the application for workers."},
         {.name = "--preset", .value = "PRESET", .doc = "Preset of the workers; \"none\": the playbook."},
         {.name = "--repo", .value = "URL", .doc = "The application's repository; \"none\": none."},
-        {.name = "--investigations", .value = "NUMBER", .doc = "Workers that one scan may start."},
+        {.name = "--investigations", .value = "NUMBER", .doc = "Maximum number of workers that one scan starts."},
         {.name = "--least-severity",
          .value = "SEVERITY",
-         .doc = "Issues below it are not investigated by themselves.",
+         .doc = "Minimum severity of issues that are investigated automatically.",
          .choices = {"low", "medium", "high", "critical"}},
-        {.name = "--tokens-per-day", .value = "NUMBER", .doc = "What all workers may use; \"none\": no limit."},
-        {.name = "--usd-per-day", .value = "NUMBER", .doc = "What all workers may cost; \"none\": no limit."},
+        {.name = "--tokens-per-day",
+         .value = "NUMBER",
+         .doc = "Token budget of all workers per day; \"none\": no limit."},
+        {.name = "--usd-per-day",
+         .value = "NUMBER",
+         .doc = "Cost budget of all workers per day, in US dollars; \"none\": no limit."},
     };
 }
 
@@ -156,14 +160,14 @@ Result<> list_slots(Context& context) {
     const json::Value view = TRY(context.remote.get(TRY(signal_path(context))));
     const std::string automation = text_of(view, "automation_id");
     if (automation.empty())
-        return context.fail(Exit::not_found, "Signal was never on for this project",
-                            "hone signal enable PROJECT switches it on");
+        return context.fail(Exit::not_found, "Signal is not set up for this project",
+                            "turn it on: hone signal enable PROJECT");
     return show_slots(context, automation);
 }
 
 Result<> list_scans(Context& context) {
     return show_list(context, TRY(signal_path(context, {"scans"})), {}, scan_columns(),
-                     "No scans yet. Switch Signal on, or scan now:\n  hone signal scan PROJECT");
+                     "No scans yet. Turn on Signal, or scan now:\n  hone signal scan PROJECT");
 }
 
 } // namespace
@@ -175,13 +179,13 @@ std::vector<Command> signal_commands() {
          .arguments = {signal_project_argument},
          .run = show_signal},
         {.path = "signal enable",
-         .summary = "Switch Signal on, after its note was agreed to.",
+         .summary = "Turn on Signal, after you agree to its terms.",
          .arguments = {signal_project_argument},
          .options = signal_options(),
          .destructive = true,
          .run = enable_signal},
         {.path = "signal disable",
-         .summary = "Switch Signal off; issues stay.",
+         .summary = "Turn off Signal. Issues are kept.",
          .arguments = {signal_project_argument},
          .run = disable_signal},
         {.path = "signal update",
@@ -191,12 +195,12 @@ std::vector<Command> signal_commands() {
          .run = update_signal},
         {.path = "signal scan", .summary = "Scan a project now.", .arguments = {signal_project_argument}, .run = scan},
         {.path = "signal scans",
-         .summary = "List scans with what they read and found, newest first.",
+         .summary = "List scans with the rows read and issues found, newest first.",
          .arguments = {signal_project_argument},
          .lists = true,
          .run = list_scans},
         {.path = "signal slots",
-         .summary = "List every scheduled scan and worker with its result, newest first.",
+         .summary = "List scheduled scans and workers with their outcomes, newest first.",
          .arguments = {signal_project_argument},
          .options = {outcome_option()},
          .lists = true,

@@ -20,21 +20,21 @@ const Option secret_option{.name = "--secret",
                            .repeated = true};
 const Option exposure_option{.name = "--expose",
                              .value = "NAME=HOW",
-                             .doc = "brokered: the worker never sees the secret (default); env: it is in its "
-                                    "environment.",
+                             .doc = "brokered: workers cannot read the secret (default); env: it is in the "
+                                    "environment of workers.",
                              .repeated = true};
-const Option env_option{.name = "--env-file", .value = "FILE", .doc = "Take variables and secrets from a .env file."};
+const Option env_option{.name = "--env-file", .value = "FILE", .doc = "Read variables and secrets from a .env file."};
 const Option git_url_option{
     .name = "--git-url",
     .value = "URL",
-    .doc = "Repository that holds a custom skill's folder; it is fetched immediately, and again by hone skill fetch."};
+    .doc = "Repository with the folder of a custom skill. It is fetched now, and later with hone skill fetch."};
 const Option git_ref_option{.name = "--git-ref", .value = "REF", .doc = "Branch, tag or commit of the repository."};
 const Option git_path_option{.name = "--git-path", .value = "DIR", .doc = "Folder in the repository with SKILL.md."};
 const Option bind_option{.name = "--bind",
                          .value = "NAME=URL",
-                         .doc =
-                             "Declare a secret of a custom skill, and where it may go: KEY=https://api.example.com/v1, "
-                             "or with methods \"KEY=GET,HEAD https://…\". Give a name again for another place.",
+                         .doc = "Declare a secret of a custom skill and an address it may be sent to: "
+                                "KEY=https://api.example.com/v1, or with methods \"KEY=GET,HEAD https://…\". Repeat it "
+                                "for more addresses.",
                          .repeated = true};
 const Option header_option{.name = "--header",
                            .value = "NAME=TEXT",
@@ -47,7 +47,7 @@ const Option declare_option{.name = "--declare",
                             .repeated = true};
 const Option allow_option{.name = "--allow",
                           .value = "URL",
-                          .doc = "A place that a custom skill lets workers reach without a secret.",
+                          .doc = "Address that workers can reach through a custom skill without a secret.",
                           .repeated = true};
 const Option folder_option{.name = "--folder", .value = "DIR", .doc = "Folder with SKILL.md, of a custom skill."};
 
@@ -144,7 +144,7 @@ Result<json::Value> fetch_folder(const Context& context, const json::Value& skil
     if (fetched.ok()) return fetched;
     Error error = fetched.error();
     error.message = "the skill " + text_of(skill, "name") +
-                    " is there, but its folder was not fetched: " + error.message + " (retry with hone skill fetch)";
+                    " was saved, but its folder was not fetched: " + error.message + " (retry with hone skill fetch)";
     return error;
 }
 
@@ -157,13 +157,13 @@ Columns variable_columns() {
         {.title = "exposure", .field = "exposure"},
         {.title = "replaced", .field = "set_at", .kind = Kind::time},
         {.title = "last used", .field = "last_used_at", .kind = Kind::time},
-        {.title = "look", .field = "reminders", .kind = Kind::list},
+        {.title = "reminders", .field = "reminders", .kind = Kind::list},
     };
 }
 
 void warn_of_exposure(const Context& context, const std::string& name) {
-    context.console.note("warning: exposure env: whatever a worker runs can read " + safe_line(name) +
-                         ". Use brokered unless its tools sign requests by themselves.\n");
+    context.console.note("warning: exposure env: all programs of a worker can read " + safe_line(name) +
+                         ". Use brokered unless they must sign requests with it.\n");
 }
 
 std::string names_in(const json::Value& skill, std::string_view field) {
@@ -199,7 +199,8 @@ Result<> list_skills(Context& context) {
     if (const auto type = context.parsed.value("--type")) query.emplace_back("type", *type);
     if (context.parsed.has("--installation")) query.emplace_back("scope", "installation");
     return show_list(context, "/v1/skills", std::move(query), skill_columns(),
-                     "No skills. They give workers access to other systems:\n  hone skill create NAME --type github "
+                     "No skills. A skill gives workers access to another system. Create one:\n  hone skill create NAME "
+                     "--type github "
                      "--secret GH_TOKEN");
 }
 
@@ -268,17 +269,16 @@ Result<> share_skill(Context& context) {
         path_of("/v1/skills", {text_of(skill, "id"), "shares", context.value_or_empty("WITH_SPACE")});
     const json::Value changed =
         context.parsed.has("--stop") ? TRY(context.remote.remove(path)) : TRY(context.remote.put(path, json::Object{}));
-    return show_done(context, changed,
-                     context.parsed.has("--stop") ? "The space cannot use the skill any more." : "Shared.");
+    return show_done(context, changed, context.parsed.has("--stop") ? "No longer shared with the space." : "Shared.");
 }
 
 Result<> list_skill_versions(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     return show_list(context, path_of("/v1/skills", {text_of(skill, "id"), "versions"}), {},
                      {{.title = "version", .field = "version", .kind = Kind::number},
-                      {.title = "when", .field = "changed_at", .kind = Kind::time},
+                      {.title = "changed", .field = "changed_at", .kind = Kind::time},
                       {.title = "by", .field = "changed_by"},
-                      {.title = "what", .field = "summary"}},
+                      {.title = "summary", .field = "summary"}},
                      "No versions.");
 }
 
@@ -305,7 +305,7 @@ Result<> take_env(Context& context) {
         if (context.json()) print_json(context, preview);
         return {};
     }
-    TRY(context.confirm("They replace the values of before.", "yes"));
+    TRY(context.confirm("They replace the stored values.", "yes"));
     const json::Value changed =
         TRY(context.remote.patch(path_of("/v1/skills", {text_of(skill, "id")}), json::Object{{"env_text", text}}));
     return show(context, changed);
@@ -332,15 +332,16 @@ Result<> show_reach(Context& context) {
 }
 
 Result<> list_secrets(Context& context) {
-    return show_list(context, "/v1/secrets", space_query(context),
-                     {{.title = "secret", .field = "name"},
-                      {.title = "skill", .field = "skill_name"},
-                      {.title = "exposure", .field = "exposure"},
-                      {.title = "replaced", .field = "set_at", .kind = Kind::time},
-                      {.title = "last used", .field = "last_used_at", .kind = Kind::time, .absent = "never"},
-                      {.title = "used by", .field = "used_by", .kind = Kind::number},
-                      {.title = "look", .field = "reminders", .kind = Kind::list}},
-                     "No secrets. Skills hold them:\n  hone skill create NAME --type github --secret GH_TOKEN");
+    return show_list(
+        context, "/v1/secrets", space_query(context),
+        {{.title = "secret", .field = "name"},
+         {.title = "skill", .field = "skill_name"},
+         {.title = "exposure", .field = "exposure"},
+         {.title = "replaced", .field = "set_at", .kind = Kind::time},
+         {.title = "last used", .field = "last_used_at", .kind = Kind::time, .absent = "never"},
+         {.title = "used by", .field = "used_by", .kind = Kind::number},
+         {.title = "reminders", .field = "reminders", .kind = Kind::list}},
+        "No secrets. They belong to skills. Create one:\n  hone skill create NAME --type github --secret GH_TOKEN");
 }
 
 Result<> delete_secret(Context& context) {
@@ -368,25 +369,27 @@ Result<> set_secret(Context& context) {
 
 std::vector<Command> skill_commands() {
     const Argument secret_name{.name = "NAME", .doc = "Name of the variable, such as GH_TOKEN."};
-    const Option name_option{.name = "--name", .value = "NAME", .doc = "A new name."};
-    const Option description_option{.name = "--description", .value = "TEXT", .doc = "What it is for."};
+    const Option name_option{.name = "--name", .value = "NAME", .doc = "New name."};
+    const Option description_option{.name = "--description", .value = "TEXT", .doc = "Description."};
     return {
         {.path = "skill list",
-         .summary = "List the skills of the space, with those that are shared with it.",
+         .summary = "List the skills of the space and those shared with it.",
          .options = {{.name = "--type", .value = "TYPE", .doc = "Only skills of this type."},
-                     {.name = "--installation", .value = "", .doc = "Those of the installation, for its owners."}},
+                     {.name = "--installation",
+                      .value = "",
+                      .doc = "List the skills of the installation; for its owners."}},
          .lists = true,
          .run = list_skills},
         {.path = "skill show",
-         .summary = "Show a skill: variables, names of secrets, what is missing.",
+         .summary = "Show a skill: variables, names of secrets, and missing values.",
          .arguments = {skill_argument},
          .run = show_skill},
         {.path = "skill create",
          .summary = "Create a skill.",
-         .arguments = {{.name = "NAME", .doc = "To recognise it by."}},
+         .arguments = {{.name = "NAME", .doc = "Name of the skill."}},
          .options = {{.name = "--type",
                       .value = "TYPE",
-                      .doc = "What it connects to. Default: custom.",
+                      .doc = "Type of the skill. Default: custom.",
                       .choices = {"github", "hone", "datadog", "dynatrace", "model", "custom"}},
                      description_option,
                      variable_option,
@@ -401,42 +404,42 @@ std::vector<Command> skill_commands() {
                      git_url_option,
                      git_ref_option,
                      git_path_option,
-                     {.name = "--installation", .value = "", .doc = "Of the whole installation, to be shared."}},
+                     {.name = "--installation",
+                      .value = "",
+                      .doc = "Create it for the whole installation, to share it with spaces."}},
          .details = "  hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY\n"
                     "  hone skill create pager --bind PAGER_KEY=https://api.pager.example.com/v2 --header "
                     "\"PAGER_KEY=authorization: Token {}\" --secret PAGER_KEY",
          .run = create_skill},
         {.path = "skill set",
-         .summary = "Change a skill; each change is a new version.",
+         .summary = "Change a skill. Each change creates a version.",
          .arguments = {skill_argument},
-         .options = {name_option,
-                     description_option,
-                     variable_option,
-                     secret_option,
-                     exposure_option,
-                     env_option,
-                     bind_option,
-                     header_option,
-                     declare_option,
-                     allow_option,
-                     folder_option,
-                     git_url_option,
-                     git_ref_option,
-                     git_path_option,
-                     {.name = "--unset",
-                      .value = "NAME",
-                      .doc = "Take the value of a plain variable away.",
-                      .repeated = true}},
+         .options =
+             {name_option,
+              description_option,
+              variable_option,
+              secret_option,
+              exposure_option,
+              env_option,
+              bind_option,
+              header_option,
+              declare_option,
+              allow_option,
+              folder_option,
+              git_url_option,
+              git_ref_option,
+              git_path_option,
+              {.name = "--unset", .value = "NAME", .doc = "Remove the value of a plain variable.", .repeated = true}},
          .details =
              "--bind, --header and --declare replace all declared variables, --allow all hosts without a secret. "
              "A secret for a new host must be given again with --secret.",
          .run = set_skill},
         {.path = "skill fetch",
-         .summary = "Fetch a custom skill's folder from its git repository as it is now.",
+         .summary = "Fetch the current folder of a custom skill from its git repository.",
          .arguments = {skill_argument},
-         .details = "Workers get what was fetched last; the commit is shown with the skill. The repository is one of "
-                    "the space (hone repo list), so a private one is fetched with the credential that it names there. "
-                    "For a skill of the installation say whose: --space.",
+         .details = "Workers use the last fetched commit, which hone skill show prints. The repository is one of the "
+                    "space (hone repo list): a private one is fetched with its credential. For a skill of the "
+                    "installation, choose the space with --space.",
          .run = fetch_skill},
         {.path = "skill delete",
          .summary = "Delete a skill with its secrets.",
@@ -449,17 +452,17 @@ std::vector<Command> skill_commands() {
          .options = {{.name = "--stop", .value = "", .doc = "Stop sharing it."}},
          .run = share_skill},
         {.path = "skill versions",
-         .summary = "Show who changed a skill, and what.",
+         .summary = "List the versions of a skill: who changed what.",
          .arguments = {skill_argument},
          .run = list_skill_versions},
         {.path = "skill env",
-         .summary = "Set variables and secrets from a .env file, after showing which.",
+         .summary = "Set variables and secrets from a .env file. Shows their names first.",
          .arguments = {skill_argument, {.name = "FILE", .doc = "The .env file."}},
-         .options = {{.name = "--preview", .value = "", .doc = "Only show."}},
+         .options = {{.name = "--preview", .value = "", .doc = "Show what would be set, without storing it."}},
          .destructive = true,
          .run = take_env},
         {.path = "skill reach",
-         .summary = "Show which hosts a skill lets workers reach, and with which secret.",
+         .summary = "Show the hosts that workers can reach through a skill, and the secrets used.",
          .arguments = {skill_argument},
          .run = show_reach},
         {.path = "secret list", .summary = "List the names of secrets, their age and last use.", .run = list_secrets},
@@ -468,9 +471,9 @@ std::vector<Command> skill_commands() {
          .arguments = {skill_argument, secret_name},
          .options = {{.name = "--exposure",
                       .value = "HOW",
-                      .doc = "brokered: the worker never sees it; env: it is in its environment.",
+                      .doc = "brokered: workers cannot read it; env: it is in the environment of workers.",
                       .choices = {"brokered", "env"}}},
-         .details = "Prompts for the value, or reads a line of standard input. It is never shown again.",
+         .details = "Prompts for the value, or reads a line of standard input. It is not shown again.",
          .run = set_secret},
         {.path = "secret delete",
          .summary = "Delete a secret of a skill.",

@@ -13,7 +13,7 @@ Columns audit_columns() {
         {.title = "actor", .field = "actor_name"},
         {.title = "action", .field = "action"},
         {.title = "target", .field = "target", .kind = Kind::id},
-        {.title = "from", .field = "peer"},
+        {.title = "ip address", .field = "peer"},
         {.title = "details", .field = "details"},
     };
 }
@@ -25,7 +25,7 @@ Result<> list_audit(Context& context) {
     query.emplace_back("after", TRY(moment(context, "--after")));
     query.emplace_back("before", TRY(moment(context, "--before")));
     return show_list(context, "/v1/audit", std::move(query), audit_columns(),
-                     "No entries match. Every change leaves one; without filters, hone audit list shows the newest.");
+                     "No entries match. Without filters, hone audit list shows the newest entries.");
 }
 
 Result<> verify_audit(Context& context) {
@@ -36,7 +36,7 @@ Result<> verify_audit(Context& context) {
                     {{.title = "intact", .field = "ok", .kind = Kind::yes_no},
                      {.title = "entries", .field = "entries", .kind = Kind::number},
                      {.title = "head hash", .field = "head_hash"},
-                     {.title = "first bad", .field = "first_bad_seq", .kind = Kind::number, .absent = "none"},
+                     {.title = "first broken entry", .field = "first_bad_seq", .kind = Kind::number, .absent = "none"},
                      {.title = "message", .field = "message"}}));
     if (is_intact) return {};
     return context.fail(Exit::failure, "the audit log has been changed or damaged",
@@ -55,14 +55,14 @@ Result<> export_audit(Context& context) {
 std::vector<Command> audit_commands() {
     return {
         {.path = "audit list",
-         .summary = "List what was done, by whom, newest first.",
-         .options = {{.name = "--actor", .value = "ID", .doc = "Only what this user or key did."},
+         .summary = "List the entries of the audit log, newest first.",
+         .options = {{.name = "--actor", .value = "ID", .doc = "Only actions of this user or key."},
                      {.name = "--action", .value = "ACTION", .doc = "Only this action, such as project_create."},
-                     {.name = "--target", .value = "ID", .doc = "Only what was done to this."},
+                     {.name = "--target", .value = "ID", .doc = "Only actions on this target."},
                      {.name = "--after",
                       .value = "TIME",
-                      .doc = "Only later than this time, or than 2h ago: --after 2h."},
-                     {.name = "--before", .value = "TIME", .doc = "Only earlier than this."},
+                      .doc = "Only entries after this time, or within a duration: --after 2h."},
+                     {.name = "--before", .value = "TIME", .doc = "Only entries before this time."},
                      {.name = "--scope",
                       .value = "SCOPE",
                       .doc = "installation: over all spaces, for installation owners.",
@@ -74,8 +74,10 @@ std::vector<Command> audit_commands() {
          .run = verify_audit},
         {.path = "audit export",
          .summary = "Write all entries of the space as JSON lines, oldest first.",
-         .options =
-             {{.name = "--output", .value = "FILE", .doc = "Where to; default: standard output.", .short_name = "-o"}},
+         .options = {{.name = "--output",
+                      .value = "FILE",
+                      .doc = "File to write. Default: standard output.",
+                      .short_name = "-o"}},
          .run = export_audit},
     };
 }

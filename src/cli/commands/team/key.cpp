@@ -28,7 +28,7 @@ Result<> show_created(const Context& context, const json::Value& made) {
     Columns columns = key_columns();
     columns.push_back({.title = "key", .field = "key"});
     TRY(show_record(context, made, columns));
-    if (!context.json()) context.console.note("Store the key now: it is never shown again.\n");
+    if (!context.json()) context.console.note("Store the key now: it is not shown again.\n");
     return {};
 }
 
@@ -91,7 +91,7 @@ Result<> rotate_encryption(const Context& context, std::string_view what) {
                      {.title = "data keys", .field = "data_keys", .kind = Kind::number},
                      {.title = "secrets", .field = "secrets", .kind = Kind::number}}));
     if (!context.json() && what == "master")
-        context.console.note("Copy the new master key to a safe place. Backups made before need the old one.\n");
+        context.console.note("Copy the new master key to a safe place. Earlier backups need the old one.\n");
     return {};
 }
 
@@ -117,24 +117,26 @@ Result<> rotate_key(Context& context) {
 std::vector<Command> key_commands() {
     return {
         {.path = "key list",
-         .summary = "List API keys: your own, or all of the space if you may manage them.",
-         .options = {{.name = "--include-revoked", .value = "", .doc = "Also those that are revoked."}},
+         .summary = "List API keys: your own, or all keys of the space if you can manage them.",
+         .options = {{.name = "--include-revoked", .value = "", .doc = "Also list revoked keys."}},
          .lists = true,
          .run = list_keys},
         {.path = "key create",
          .summary = "Create an API key.",
-         .arguments = {{.name = "NAME", .doc = "To recognise it by."}},
+         .arguments = {{.name = "NAME", .doc = "Name of the key."}},
          .options = {{.name = "--kind",
                       .value = "KIND",
                       .doc = "personal: acts as you; service: has a role of its own. Default: personal.",
                       .choices = {"personal", "service"}},
-                     {.name = "--role", .value = "ROLE", .doc = "Of a service key.", .choices = role_names()},
+                     {.name = "--role", .value = "ROLE", .doc = "Role of a service key.", .choices = role_names()},
                      {.name = "--scope",
                       .value = "PERMISSION",
-                      .doc = "What it may do: a permission such as project_read, or read, or all. Default: all.",
+                      .doc = "Permission of the key, such as project_read; or read, or all. Default: all.",
                       .repeated = true},
-                     {.name = "--expires-in-days", .value = "NUMBER", .doc = "Default: it does not expire."},
-                     {.name = "--expires-at", .value = "TIME", .doc = "The same as an RFC 3339 time."}},
+                     {.name = "--expires-in-days",
+                      .value = "NUMBER",
+                      .doc = "Days until the key expires. Default: it does not expire."},
+                     {.name = "--expires-at", .value = "TIME", .doc = "Time at which the key expires (RFC 3339)."}},
          .details = "Example: hone key create ingest --kind service --role member --expires-in-days 90",
          .run = create_key},
         {.path = "key revoke",
@@ -143,13 +145,16 @@ std::vector<Command> key_commands() {
          .destructive = true,
          .run = revoke_key},
         {.path = "key rotate",
-         .summary = "Replace an API key by a new one with the same rights; or change the keys that encrypt secrets.",
+         .summary =
+             "Replace an API key by a new one with the same permissions, or rotate the keys that encrypt secrets.",
          .arguments = {{.name = "KEY", .doc = "Id of the API key, as hone key list shows it.", .optional = true}},
-         .options = {{.name = "--grace", .value = "DURATION", .doc = "How long the old one still works. Default: 0s."},
-                     {.name = "--master", .value = "", .doc = "The master key of the installation instead."},
+         .options = {{.name = "--grace",
+                      .value = "DURATION",
+                      .doc = "Time for which the old key still works. Default: 0s."},
+                     {.name = "--master", .value = "", .doc = "Rotate the master key of the installation instead."},
                      {.name = "--data",
                       .value = "",
-                      .doc = "The keys that encrypt secrets instead; of one --space or all."}},
+                      .doc = "Rotate the keys that encrypt secrets instead; of one --space, or all."}},
          .run = rotate_key},
     };
 }

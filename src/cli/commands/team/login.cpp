@@ -26,14 +26,14 @@ std::string cookie_of(const Reply& reply) {
 
 Result<std::string> find_email(const Context& context) {
     if (auto email = context.parsed.value("--email"); email && !email->empty()) return *email;
-    if (!context.console.is_interactive()) return context.usage("--email is needed: there is no terminal to ask on");
+    if (!context.console.is_interactive()) return context.usage("--email is required without a terminal");
     return context.console.ask("Email: ");
 }
 
 Result<std::string> find_password(const Context& context) {
     if (context.parsed.has("--password-stdin")) return context.console.read_line();
     if (!context.console.is_interactive())
-        return context.usage("there is no terminal to ask for the password; pipe it in with --password-stdin");
+        return context.usage("without a terminal, send the password to standard input with --password-stdin");
     return context.console.ask_secret("Password: ");
 }
 
@@ -54,7 +54,7 @@ Result<BriefSession> open_session(const Context& context, const std::string& ema
     const std::string cookie = cookie_of(reply.value());
     const std::string token = text_of(reply.value().data, "csrf_token");
     if (cookie.empty() || token.empty())
-        return context.fail(Exit::failure, "the server accepted the login but gave no session",
+        return context.fail(Exit::failure, "the server accepted the login but returned no cookie",
                             "is " + context.remote.target().url + " the address of a Hone server?");
     return BriefSession{{{"Cookie", cookie}, {"X-CSRF-Token", token}}, std::move(reply.value().data)};
 }
@@ -87,7 +87,7 @@ Result<> store_login(const Context& context, const std::string& path, const std:
 Result<> login(Context& context) {
     if (context.remote.target().plain_text)
         context.console.note(context.console.paint_note(Style::yellow, "warning: ") + context.remote.target().url +
-                             " is not encrypted: the password can be read on the way. Prefer https.\n");
+                             " is not encrypted: others on the network can read the password. Use https.\n");
     // Known before anything is made on the server that could not be kept here.
     const std::string path = TRY(credentials_path(context.environment));
     TRY(read_credentials(path));
@@ -107,7 +107,8 @@ Result<> login(Context& context) {
     static_cast<void>(context.remote.call({.method = "POST", .path = "/v1/logout", .headers = session.headers}).ok());
     context.explanation = std::move(outcome);
     json::Value key = TRY(std::move(made)).data;
-    if (text_of(key, "key").empty()) return context.fail(Exit::failure, "the server made a key but did not show it");
+    if (text_of(key, "key").empty())
+        return context.fail(Exit::failure, "the server created a key but did not return it");
     TRY(store_login(context, path, email, key));
 
     if (context.json()) {
@@ -118,7 +119,7 @@ Result<> login(Context& context) {
     context.say("Logged in to " + context.remote.target().url + " as " + email + ".");
     const auto* change = session.me.is_object() ? session.me.get_object().if_contains("must_change_password") : nullptr;
     if (change != nullptr && change->is_bool() && change->get_bool())
-        context.console.note("Your password was given to you: change it at " + context.remote.target().url + "\n");
+        context.console.note("You still use your initial password. Change it at " + context.remote.target().url + "\n");
     return {};
 }
 
@@ -128,14 +129,14 @@ Result<> logout(Context& context) {
     const std::string url = context.remote.target().url;
     const StoredLogin* stored = credentials.find(url);
     if (stored == nullptr)
-        return context.fail(Exit::unauthorized, "not logged in to " + url, "hone whoami shows how you are known");
+        return context.fail(Exit::unauthorized, "not logged in to " + url, "hone whoami shows your account");
     const net::Header bearer{"Authorization", "Bearer " + stored->api_key};
     Call call{.method = "DELETE", .path = path_of("/v1/keys", {stored->key_id}), .headers = {bearer}};
     auto revoked = context.remote.call(call);
     // A key that no longer works is as good as revoked. Otherwise keep it, so that it can be revoked later.
     const auto exit = context.explanation.exit;
     if (!revoked.ok() && exit != Exit::unauthorized && exit != Exit::not_found && !context.parsed.has("--force")) {
-        context.explanation.hint = "--force forgets the key here without revoking it";
+        context.explanation.hint = "--force deletes the stored key without revoking it";
         return std::move(revoked).error();
     }
     credentials.remove(url);
@@ -195,24 +196,24 @@ Result<> whoami(Context& context) {
 std::vector<Command> login_commands() {
     return {
         {.path = "login",
-         .summary = "Log in to a server, and remember it.",
+         .summary = "Log in to a server and store its key.",
          .options = {{.name = "--email",
                       .value = "EMAIL",
                       .doc = "E-mail address of your account; the command prompts for it if not given."},
                      {.name = "--password-stdin", .value = "", .doc = "Read the password from standard input."},
-                     {.name = "--expires-in-days", .value = "NUMBER", .doc = "When the login ends by itself."}},
-         .details = "Makes an API key named after this machine and stores it; the password is not stored.\n"
+                     {.name = "--expires-in-days", .value = "NUMBER", .doc = "Days until the login expires."}},
+         .details = "Creates an API key named after this machine and stores it. The password is not stored.\n"
                     "Example: hone login --url https://hone.example.com --email ada@example.com",
          .needs = Needs::server,
          .run = login},
         {.path = "logout",
-         .summary = "Revoke the key that login stored, and forget it.",
+         .summary = "Revoke the key that login stored, and delete it here.",
          .options = {{.name = "--force",
                       .value = "",
-                      .doc = "Delete it here even if the server cannot be reached to revoke it."}},
+                      .doc = "Delete the stored key even if the server cannot be reached to revoke it."}},
          .needs = Needs::server,
          .run = logout},
-        {.path = "whoami", .summary = "Show who you are and what you may do.", .run = whoami},
+        {.path = "whoami", .summary = "Show your account and permissions.", .run = whoami},
     };
 }
 

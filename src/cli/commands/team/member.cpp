@@ -51,13 +51,13 @@ Result<> invite_member(Context& context) {
 Result<> list_invites(Context& context) {
     const std::string space = TRY(current_space(context));
     return show_list(context, path_of("/v1/spaces", {space, "invites"}), {}, invite_columns(),
-                     "No invites. Make one:\n  hone member invite EMAIL");
+                     "No invites. Create one:\n  hone member invite EMAIL");
 }
 
 Result<> revoke_invite(Context& context) {
     const std::string space = TRY(current_space(context));
     const std::string invite = context.value_or_empty("INVITE");
-    TRY(context.confirm("The link of invite " + invite + " will stop working.", "yes"));
+    TRY(context.confirm("The link of invite " + invite + " stops working.", "yes"));
     const json::Value gone = TRY(context.remote.remove(path_of("/v1/spaces", {space, "invites", invite})));
     return show_done(context, gone, "Revoked invite " + invite + ".");
 }
@@ -72,7 +72,7 @@ Result<> change_role(Context& context) {
 Result<> remove_member(Context& context) {
     const std::string space = TRY(current_space(context));
     const std::string user = context.value_or_empty("USER");
-    TRY(context.confirm("The user " + user + " will lose access to this space, and so will their keys.", "yes"));
+    TRY(context.confirm("The user " + user + " and their keys lose access to this space.", "yes"));
     const json::Value gone = TRY(context.remote.remove(path_of("/v1/spaces", {space, "members", user})));
     return show_done(context, gone, "Removed " + user + " from the space.");
 }
@@ -85,21 +85,24 @@ std::vector<Command> member_commands() {
         {.path = "member list", .summary = "List the members of the space.", .lists = true, .run = list_members},
         {.path = "member invite",
          .summary = "Invite a person with a link that works once.",
-         .arguments = {{.name = "EMAIL", .doc = "Address they will log in with."}},
-         .options = {{.name = "--role", .value = "ROLE", .doc = "Default: member.", .choices = role_names()}},
+         .arguments = {{.name = "EMAIL", .doc = "E-mail address of the new member."}},
+         .options = {{.name = "--role",
+                      .value = "ROLE",
+                      .doc = "Role in the space. Default: member.",
+                      .choices = role_names()}},
          .run = invite_member},
         {.path = "member invites", .summary = "List the invites of the space.", .lists = true, .run = list_invites},
         {.path = "member revoke-invite",
-         .summary = "Make an invite's link useless.",
+         .summary = "Revoke an invite.",
          .arguments = {{.name = "INVITE", .doc = "Id of the invite, as hone member invites shows it."}},
          .destructive = true,
          .run = revoke_invite},
         {.path = "member role",
-         .summary = "Give a member another role.",
+         .summary = "Change the role of a member.",
          .arguments = {user_argument, role},
          .run = change_role},
         {.path = "member remove",
-         .summary = "Take a member out of the space.",
+         .summary = "Remove a member from the space.",
          .arguments = {user_argument},
          .destructive = true,
          .run = remove_member},

@@ -14,7 +14,7 @@ Columns project_columns() {
         {.title = "name", .field = "name"},
         {.title = "description", .field = "description"},
         {.title = "restricted", .field = "restricted", .kind = Kind::yes_no},
-        {.title = "keeps days", .field = "retention_days", .kind = Kind::number, .absent = "default"},
+        {.title = "retention days", .field = "retention_days", .kind = Kind::number, .absent = "default"},
         {.title = "space", .field = "space_id", .kind = Kind::id, .only_single = true},
         {.title = "created", .field = "created_at", .kind = Kind::time},
     };
@@ -32,14 +32,14 @@ Columns binding_columns() {
 // The settings that create and update share.
 std::vector<Option> setting_options() {
     return {
-        {.name = "--description", .value = "TEXT", .doc = "What the project is about."},
+        {.name = "--description", .value = "TEXT", .doc = "Description."},
         {.name = "--restricted",
          .value = "BOOL",
-         .doc = "Only users and keys with a binding see it.",
+         .doc = "Only users and keys with a binding can see the project.",
          .choices = {"true", "false"}},
         {.name = "--retention-days",
          .value = "DAYS",
-         .doc = "How long to keep spans; \"default\": as the server does."},
+         .doc = "Days to keep spans; \"default\": the default of the installation."},
     };
 }
 
@@ -59,7 +59,7 @@ Result<> list_projects(Context& context) {
     Query query = space_query(context);
     query.emplace_back("name_contains", context.value_or_empty("--name-contains"));
     return show_list(context, "/v1/projects", std::move(query), project_columns(),
-                     "No projects here yet. One appears with the first trace an application sends, or by:\n"
+                     "No projects yet. A project is created with the first trace of an application, or with:\n"
                      "  hone project create NAME");
 }
 
@@ -96,7 +96,7 @@ Result<> delete_project(Context& context) {
     const json::Value project = TRY(context.remote.get(wanted, space_query(context)));
     const std::string name = text_of(project, "name");
     TRY(context.confirm("This deletes the project " + name + " (" + text_of(project, "id") +
-                            ") with all its traces and evals, for good.",
+                            ") with all its traces and evals, permanently.",
                         name));
     const json::Value gone = TRY(context.remote.remove(path_of("/v1/projects", {text_of(project, "id")})));
     return show_done(context, gone, "Deleted project " + name + ".");
@@ -111,13 +111,13 @@ Result<> show_disk(Context& context) {
                         {.title = "spans", .field = "disk.spans", .kind = Kind::number},
                         {.title = "oldest", .field = "disk.oldest", .kind = Kind::time},
                         {.title = "newest", .field = "disk.newest", .kind = Kind::time},
-                        {.title = "keeps days", .field = "disk.retention_days", .kind = Kind::number},
+                        {.title = "retention days", .field = "disk.retention_days", .kind = Kind::number},
                         {.title = "received", .field = "ledger.received", .kind = Kind::number},
                         {.title = "stored", .field = "ledger.stored", .kind = Kind::number},
-                        {.title = "sent again", .field = "ledger.repeated", .kind = Kind::number},
-                        {.title = "on their way", .field = "ledger.pending", .kind = Kind::number},
-                        {.title = "refused", .field = "ledger.rejected", .kind = Kind::number},
-                        {.title = "reasons", .field = "ledger.rejected_by_reason"}});
+                        {.title = "duplicates", .field = "ledger.repeated", .kind = Kind::number},
+                        {.title = "pending", .field = "ledger.pending", .kind = Kind::number},
+                        {.title = "rejected", .field = "ledger.rejected", .kind = Kind::number},
+                        {.title = "rejected by reason", .field = "ledger.rejected_by_reason"}});
 }
 
 Result<> list_bindings(Context& context) {
@@ -139,7 +139,7 @@ Result<> unbind_project(Context& context) {
     const std::string project = TRY(wanted_project(context));
     const std::string principal = context.value_or_empty("PRINCIPAL");
     const json::Value gone = TRY(context.remote.remove(path_of("/v1/projects", {project, "bindings", principal})));
-    return show_done(context, gone, principal + " has no role of its own in the project any more.");
+    return show_done(context, gone, principal + " has no binding in the project any more.");
 }
 
 } // namespace
@@ -150,23 +150,25 @@ std::vector<Command> project_commands() {
     return {
         {.path = "project list",
          .summary = "List the projects of the space.",
-         .options = {{.name = "--name-contains", .value = "TEXT", .doc = "Only those with this in their name."}},
+         .options = {{.name = "--name-contains",
+                      .value = "TEXT",
+                      .doc = "Only projects whose name contains this text."}},
          .lists = true,
          .run = list_projects},
         {.path = "project create",
          .summary = "Create a project.",
-         .arguments = {{.name = "NAME", .doc = "What applications call it when they send traces."}},
+         .arguments = {{.name = "NAME", .doc = "Name that applications send with their traces."}},
          .options = setting_options(),
          .run = create_project},
         {.path = "project show", .summary = "Show a project.", .arguments = {project_argument}, .run = show_project},
         {.path = "project disk",
-         .summary = "Show what a project's spans take on disk, and what became of all that were sent.",
+         .summary = "Show disk use and counts of stored, duplicate and rejected spans.",
          .arguments = {project_argument},
          .run = show_disk},
         {.path = "project rename",
-         .summary = "Give a project another name.",
+         .summary = "Rename a project.",
          .arguments = {project_argument, {.name = "NAME", .doc = "The new name."}},
-         .details = "Applications that still send the old name create a new project: change them first.",
+         .details = "An application that sends the old name creates a new project: change the application first.",
          .run = rename_project},
         {.path = "project update",
          .summary = "Change the settings of a project.",
@@ -179,7 +181,7 @@ std::vector<Command> project_commands() {
          .destructive = true,
          .run = delete_project},
         {.path = "project bindings",
-         .summary = "List who has a role of their own in a project.",
+         .summary = "List the bindings of a project: users and keys with a role in it.",
          .arguments = {project_argument},
          .run = list_bindings},
         {.path = "project bind",
@@ -189,7 +191,7 @@ std::vector<Command> project_commands() {
                        {.name = "ROLE", .doc = "The role in this project.", .choices = role_names()}},
          .run = bind_project},
         {.path = "project unbind",
-         .summary = "Take the role in a project away again.",
+         .summary = "Remove a binding of a project.",
          .arguments = {project_argument, principal_argument},
          .run = unbind_project},
     };

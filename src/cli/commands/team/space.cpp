@@ -16,7 +16,7 @@ Columns space_columns() {
         {.title = "name", .field = "name"},
         {.title = "description", .field = "description"},
         {.title = "your role", .field = "role"},
-        {.title = "you may", .field = "permissions", .kind = Kind::list, .only_single = true},
+        {.title = "permissions", .field = "permissions", .kind = Kind::list, .only_single = true},
         {.title = "created", .field = "created_at", .kind = Kind::time},
     };
 }
@@ -26,8 +26,9 @@ std::string space_path(const Context& context) {
 }
 
 Result<> list_spaces(Context& context) {
-    return show_list(context, "/v1/spaces", {}, space_columns(),
-                     "You belong to no space. Ask an owner for an invite, or create one:\n  hone space create NAME");
+    return show_list(
+        context, "/v1/spaces", {}, space_columns(),
+        "You are not a member of a space. Ask an owner for an invite, or create a space:\n  hone space create NAME");
 }
 
 Result<> create_space(Context& context) {
@@ -53,19 +54,19 @@ Result<> delete_space(Context& context) {
     const json::Value space = TRY(context.remote.get(space_path(context)));
     const std::string name = text_of(space, "name");
     TRY(context.confirm("This deletes the space " + name + " (" + text_of(space, "id") +
-                            ") with all its projects, members and keys, for good.",
+                            ") with all its projects, members and keys, permanently.",
                         name));
     const std::string path = path_of("/v1/spaces", {text_of(space, "id")});
     return show_done(context, TRY(context.remote.remove(path, {{"confirm", name}})), "Deleted space " + name + ".");
 }
 
 Columns policy_columns() {
-    constexpr std::string_view installation = "the installation's";
+    constexpr std::string_view installation = "limit of the installation";
     return {
-        {.title = "network open", .field = "policy.open_network", .kind = Kind::yes_no},
+        {.title = "open network", .field = "policy.open_network", .kind = Kind::yes_no},
         {.title = "hosts", .field = "policy.hosts", .kind = Kind::list, .absent = "any"},
         {.title = "secrets in env", .field = "policy.env_secrets", .kind = Kind::yes_no},
-        {.title = "weakest tier", .field = "policy.minimum_tier"},
+        {.title = "minimum isolation", .field = "policy.minimum_tier"},
         {.title = "memory", .field = "policy.memory_bytes", .kind = Kind::bytes, .absent = installation},
         {.title = "processors", .field = "policy.cpus", .kind = Kind::number, .absent = installation},
         {.title = "processes", .field = "policy.pids", .kind = Kind::number, .absent = installation},
@@ -155,7 +156,7 @@ Result<> space_policy(Context& context) {
 } // namespace
 
 std::vector<Command> space_commands() {
-    const Option description{.name = "--description", .value = "TEXT", .doc = "What the space is for."};
+    const Option description{.name = "--description", .value = "TEXT", .doc = "Description."};
     return {
         {.path = "space list", .summary = "List your spaces.", .lists = true, .run = list_spaces},
         {.path = "space create",
@@ -164,7 +165,7 @@ std::vector<Command> space_commands() {
          .options = {description},
          .run = create_space},
         {.path = "space show",
-         .summary = "Show a space and what you may do in it.",
+         .summary = "Show a space and your permissions in it.",
          .arguments = {space_argument},
          .run = show_space},
         {.path = "space update",
@@ -173,36 +174,45 @@ std::vector<Command> space_commands() {
          .options = {{.name = "--name", .value = "NAME", .doc = "The new name."}, description},
          .run = update_space},
         {.path = "space policy",
-         .summary = "Show or change what runs of a space may request at most.",
+         .summary = "Show or change the limits for runs of a space.",
          .arguments = {space_argument},
-         .options =
-             {{.name = "--open-network",
-               .value = "YES",
-               .doc = "Allow the network mode open.",
-               .choices = {"yes", "no"}},
-              {.name = "--hosts",
-               .value = "HOSTS",
-               .doc = "Hosts that presets and skills may open: a,b,*.example.com; any: all."},
-              {.name = "--env-secrets",
-               .value = "YES",
-               .doc = "Allow skills to put values of secrets into the environment.",
-               .choices = {"yes", "no"}},
-              {.name = "--minimum-tier",
-               .value = "TIER",
-               .doc = "Weakest sandbox that is allowed.",
-               .choices = {"ns", "gvisor"}},
-              {.name = "--memory",
-               .value = "BYTES",
-               .doc = "Most memory of a sandbox, such as 4g; none: the installation's."},
-              {.name = "--cpus", .value = "N", .doc = "Most processors of a sandbox; none: the installation's."},
-              {.name = "--pids", .value = "N", .doc = "Most processes of a sandbox; none: the installation's."},
-              {.name = "--disk", .value = "BYTES", .doc = "Largest workspace, such as 10g; none: the installation's."},
-              {.name = "--minutes", .value = "N", .doc = "Longest life of a sandbox; none: the installation's."},
-              {.name = "--tokens", .value = "N", .doc = "Largest token budget of a run; none: no limit."},
-              {.name = "--cost", .value = "USD", .doc = "Largest cost budget of a run, such as 2.50; none: no limit."}},
+         .options = {{.name = "--open-network",
+                      .value = "YES",
+                      .doc = "Allow the network mode open.",
+                      .choices = {"yes", "no"}},
+                     {.name = "--hosts",
+                      .value = "HOSTS",
+                      .doc = "Hosts that presets and skills can allow: a,b,*.example.com; any: all."},
+                     {.name = "--env-secrets",
+                      .value = "YES",
+                      .doc = "Allow skills to put values of secrets into the environment.",
+                      .choices = {"yes", "no"}},
+                     {.name = "--minimum-tier",
+                      .value = "TIER",
+                      .doc = "Minimum isolation of sandboxes.",
+                      .choices = {"ns", "gvisor"}},
+                     {.name = "--memory",
+                      .value = "BYTES",
+                      .doc = "Maximum memory of a sandbox, such as 4g; none: the limit of the installation."},
+                     {.name = "--cpus",
+                      .value = "N",
+                      .doc = "Maximum processors of a sandbox; none: the limit of the installation."},
+                     {.name = "--pids",
+                      .value = "N",
+                      .doc = "Maximum processes of a sandbox; none: the limit of the installation."},
+                     {.name = "--disk",
+                      .value = "BYTES",
+                      .doc = "Maximum size of a workspace, such as 10g; none: the limit of the installation."},
+                     {.name = "--minutes",
+                      .value = "N",
+                      .doc = "Maximum minutes of a sandbox; none: the limit of the installation."},
+                     {.name = "--tokens", .value = "N", .doc = "Maximum token budget of a run; none: no limit."},
+                     {.name = "--cost",
+                      .value = "USD",
+                      .doc = "Maximum cost budget of a run, such as 2.50; none: no limit."}},
          .details =
-             "The policy holds when a preset is saved and again when a run starts. Runs whose settings name no "
-             "budget get the policy's.\n"
+             "The limits are checked when a preset is saved and when a run starts. Runs without a budget of their own "
+             "get that of the policy.\n"
              "Example: hone space policy default --hosts '*.example.com,github.com' --memory 4g --tokens 2000000",
          .run = space_policy},
         {.path = "space delete",

@@ -22,7 +22,7 @@ Columns user_columns() {
 
 Result<> list_users(Context& context) {
     return show_list(context, "/v1/users", {}, user_columns(),
-                     "No users. Accounts are made by accepting an invite:\n  hone member invite EMAIL");
+                     "No users. A person gets an account by accepting an invite:\n  hone member invite EMAIL");
 }
 
 Result<> update_user(Context& context) {
@@ -65,14 +65,14 @@ std::vector<Command> user_commands() {
         {.path = "user update",
          .summary = "Change an account.",
          .arguments = {{.name = "USER", .doc = "Id of the user, as hone user list shows it."}},
-         .options = {{.name = "--name", .value = "NAME", .doc = "The name others see."},
+         .options = {{.name = "--name", .value = "NAME", .doc = "Display name."},
                      {.name = "--disabled",
                       .value = "BOOL",
-                      .doc = "Cannot log in, and their keys do not work.",
+                      .doc = "Disable the account: it cannot log in, and its keys do not work.",
                       .choices = {"true", "false"}},
                      {.name = "--installation-owner",
                       .value = "BOOL",
-                      .doc = "May manage users, spaces and backups.",
+                      .doc = "Make the user an owner of the installation, who manages users, spaces and backups.",
                       .choices = {"true", "false"}}},
          .run = update_user},
         {.path = "user reset-password",

@@ -34,12 +34,13 @@ Result<json::Value> eval_of_options(const Context& context) {
          {std::pair{"--span", "span"}, std::pair{"--trace", "trace"}, std::pair{"--session", "chat_session"}}) {
         const auto id = context.parsed.value(option);
         if (!id) continue;
-        if (eval.contains("target")) return context.usage("an eval is of one thing: --span, --trace or --session");
+        if (eval.contains("target")) return context.usage("give only one of --span, --trace and --session");
         eval["target"] = target;
         eval["target_id"] = *id;
     }
-    if (!eval.contains("target")) return context.usage("what is it about? give --span, --trace or --session");
-    if (!context.parsed.has("--name")) return context.usage("give the eval a name: --name correct");
+    if (!eval.contains("target")) return context.usage("an eval needs a target: give --span, --trace or --session");
+    if (!context.parsed.has("--name"))
+        return context.usage("an eval needs a name: give --name, such as --name correct");
     for (const auto* field : {"name", "label", "explanation", "identifier", "kind"})
         if (const auto value = context.parsed.value("--" + std::string(field))) eval[field] = *value;
     if (const auto score = TRY(score_of(context))) eval["score"] = *score;
@@ -111,7 +112,7 @@ private:
 
     Error explain(std::string message) {
         return m_context.fail(Exit::usage, std::move(message) + "; " + std::to_string(m_written) + " evals are written",
-                              "writing them again replaces them, so the whole file can be sent again");
+                              "an eval that is sent again is replaced, so you can send the whole file again");
     }
 
     const Context& m_context;
@@ -129,7 +130,7 @@ Result<> annotate(Context& context) {
     if (!file) return annotate_one(context);
     for (const auto* option : {"--span", "--trace", "--session", "--name", "--label", "--score", "--explanation"})
         if (context.parsed.has(option))
-            return context.usage(std::string(option) + " and a file contradict each other: the lines say it");
+            return context.usage(std::string(option) + " cannot be used with a file: each line contains it");
     Input input = TRY(Input::open(context, *file));
     return Batches(context, TRY(span_path(context, {"evals"}))).run(input);
 }
@@ -137,32 +138,33 @@ Result<> annotate(Context& context) {
 } // namespace
 
 std::vector<Command> annotate_commands() {
-    return {{.path = "annotate",
-             .summary = "Label or score a span, a trace or a chat session; or many from a file.",
-             .arguments = {{.name = "FILE",
-                            .doc = "JSON lines, each an eval; - is standard input. Without it: one, by options.",
-                            .optional = true}},
-             .options = {project_option(),
-                         {.name = "--span", .value = "SPAN", .doc = "Id of the span."},
-                         {.name = "--trace", .value = "TRACE", .doc = "Id of the trace."},
-                         {.name = "--session", .value = "NAME", .doc = "Name of the chat session."},
-                         {.name = "--name", .value = "NAME", .doc = "Name of the eval, such as correct."},
-                         {.name = "--label", .value = "LABEL", .doc = "The verdict as a word."},
-                         {.name = "--score", .value = "NUMBER", .doc = "The verdict as a number."},
-                         {.name = "--explanation", .value = "TEXT", .doc = "Why."},
-                         {.name = "--identifier",
-                          .value = "TEXT",
-                          .doc = "Distinguishes several evals of one name; the same identifier replaces the eval."},
-                         {.name = "--kind",
-                          .value = "KIND",
-                          .doc = "Who evaluates; default: human.",
-                          .choices = {"human", "llm", "code", "agent"}}},
-             .details =
-                 "hone annotate -p shop --span 00f067aa0ba902b7 --name correct --label no --score 0\n"
-                 "echo '{\"target\":\"trace\",\"target_id\":\"…\",\"name\":\"correct\",\"label\":\"yes\"}' | hone "
-                 "annotate -p shop -",
-             .topic = trace_topic,
-             .run = annotate}};
+    return {
+        {.path = "annotate",
+         .summary = "Label or score a span, a trace or a chat session; or many from a file.",
+         .arguments =
+             {{.name = "FILE",
+               .doc = "File of JSON lines, each an eval; - is standard input. Without it, the options define one eval.",
+               .optional = true}},
+         .options = {project_option(),
+                     {.name = "--span", .value = "SPAN", .doc = "Id of the span."},
+                     {.name = "--trace", .value = "TRACE", .doc = "Id of the trace."},
+                     {.name = "--session", .value = "NAME", .doc = "Name of the chat session."},
+                     {.name = "--name", .value = "NAME", .doc = "Name of the eval, such as correct."},
+                     {.name = "--label", .value = "LABEL", .doc = "Label of the eval."},
+                     {.name = "--score", .value = "NUMBER", .doc = "Score of the eval."},
+                     {.name = "--explanation", .value = "TEXT", .doc = "Explanation of the eval."},
+                     {.name = "--identifier",
+                      .value = "TEXT",
+                      .doc = "Distinguishes several evals of one name; the same identifier replaces the eval."},
+                     {.name = "--kind",
+                      .value = "KIND",
+                      .doc = "Kind of evaluator. Default: human.",
+                      .choices = {"human", "llm", "code", "agent"}}},
+         .details = "hone annotate -p shop --span 00f067aa0ba902b7 --name correct --label no --score 0\n"
+                    "echo '{\"target\":\"trace\",\"target_id\":\"…\",\"name\":\"correct\",\"label\":\"yes\"}' | hone "
+                    "annotate -p shop -",
+         .topic = trace_topic,
+         .run = annotate}};
 }
 
 } // namespace hone::cli

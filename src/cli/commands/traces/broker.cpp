@@ -28,9 +28,9 @@ Result<> explain(Context& context) {
 std::vector<Command> broker_commands() {
     return {{
         .path = "broker explain",
-        .summary = "Say whether a run could send a request, why, and with which secret.",
-        .arguments = {{.name = "URL", .doc = "Where the request would go."}},
-        .options = {{.name = "--method", .value = "METHOD", .doc = "Default: GET."},
+        .summary = "Show whether a run can send a request, why, and with which secret.",
+        .arguments = {{.name = "URL", .doc = "URL of the request."}},
+        .options = {{.name = "--method", .value = "METHOD", .doc = "Method of the request. Default: GET."},
                     {.name = "--preset",
                      .value = "PRESET",
                      .doc = "Id or name of the run's preset: its network, skills and hosts."},
@@ -40,9 +40,9 @@ std::vector<Command> broker_commands() {
                      .choices = {"none", "allowlist", "open"}},
                     {.name = "--skill",
                      .value = "SKILL",
-                     .doc = "Id or name of a further skill that the run has.",
+                     .doc = "Id or name of an additional skill of the run.",
                      .repeated = true},
-                    {.name = "--allow", .value = "HOST", .doc = "A further host, as in a preset.", .repeated = true}},
+                    {.name = "--allow", .value = "HOST", .doc = "Additional host, as in a preset.", .repeated = true}},
         .details = "Nothing is sent.\n\n  hone broker explain https://api.github.com/repos/a/b --preset analyst\n"
                    "  hone broker explain https://api.github.com/repos/a/b --method PUT --skill forge",
         .run = explain,

@@ -117,7 +117,7 @@ void print_groups(const Context& context, const json::Value& comparison) {
     print_comparison(context, columns, rows);
     const auto* cut = comparison.get_object().if_contains("is_cut");
     if (cut != nullptr && cut->is_bool() && cut->get_bool())
-        context.console.note("There are smaller groups: --groups shows more.\n");
+        context.console.note("Smaller groups are not shown; --groups shows more.\n");
 }
 
 bool is_empty(const json::Value& all) {
@@ -137,7 +137,7 @@ void print_comparison(const Context& context, const json::Value& comparison) {
     context.console.print("Before: " + window("baseline_after", "baseline_before") +
                           "\nNow:    " + window("after", "before") + "\n");
     if (is_empty(all)) {
-        context.console.print("No spans in either time.\n");
+        context.console.print("No spans in either window.\n");
         return;
     }
     context.console.print("\n");
@@ -189,7 +189,8 @@ Result<> show_comparison(Context& context) {
 std::vector<Command> compare_commands() {
     std::vector<Option> options = span_options();
     for (Option& option : options) {
-        if (option.name == "--after") option.doc = "Begin of the window, or how long ago: --after 2h. Default: 24h.";
+        if (option.name == "--after")
+            option.doc = "Start of the window: a time, or a duration before now such as 2h. Default: 24h.";
         if (option.name == "--before") option.doc = "End of the window. Default: now.";
     }
     options.insert(
@@ -197,12 +198,16 @@ std::vector<Command> compare_commands() {
         {{.name = "--ago", .value = "DURATION", .doc = "Compare with the same window this much earlier: --ago 7d."},
          {.name = "--baseline-after",
           .value = "TIME",
-          .doc = "Begin of the window to compare with. Default: as long as the other."},
-         {.name = "--baseline-before", .value = "TIME", .doc = "Its end. Default: the begin of the other window."},
-         {.name = "--group-by", .value = "FIELD", .doc = "A line for each value: model, name, attributes[\"key\"]."},
-         {.name = "--groups", .value = "NUMBER", .doc = "The largest groups. Default: 20."}});
+          .doc = "Start of the window to compare with. Default: the same length as the other window."},
+         {.name = "--baseline-before",
+          .value = "TIME",
+          .doc = "End of the window to compare with. Default: the start of the other window."},
+         {.name = "--group-by",
+          .value = "FIELD",
+          .doc = "One row per value of this field: model, name, attributes[\"key\"]."},
+         {.name = "--groups", .value = "NUMBER", .doc = "Number of groups, the largest first. Default: 20."}});
     return {{.path = "compare",
-             .summary = "Compare two windows of time: what changed in errors, latency, tokens and cost.",
+             .summary = "Compare errors, latency, tokens and cost of two time windows.",
              .options = std::move(options),
              .details = "hone compare -p shop --after 24h --ago 7d --group-by model",
              .topic = trace_topic,

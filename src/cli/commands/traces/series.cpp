@@ -88,7 +88,7 @@ void print_series(const Context& context, const json::Value& series, const Frame
             metrics.push_back(name.is_string() ? std::string(name.get_string()) : "?");
     const auto* buckets = series.is_object() ? series.get_object().if_contains("buckets") : nullptr;
     if (buckets == nullptr || !buckets->is_array() || buckets->get_array().empty()) {
-        context.console.print("No spans in this time.\n");
+        context.console.print("No spans in this range.\n");
         return;
     }
     const auto lines = arrange_values(buckets->get_array(), metrics.size(), frame);
@@ -157,23 +157,26 @@ Result<> show_series(Context& context) {
 std::vector<Command> series_commands() {
     std::vector<Option> options = span_options();
     for (Option& option : options)
-        if (option.name == "--after") option.doc = "From this time on, or within: --after 2h. Default: 24h.";
+        if (option.name == "--after")
+            option.doc = "Start of the range: a time, or a duration before now such as 2h. Default: 24h.";
     options.insert(
         options.end(),
         {{.name = "--metrics",
           .value = "NAMES",
           .doc = "With commas: count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, "
                  "cost, traces, eval_rate, eval_score. Default: count,errors,latency_p95,tokens,cost."},
-         {.name = "--bucket", .value = "DURATION", .doc = "Length of a bar. Default: so that about 60 fill the time."},
-         {.name = "--group-by", .value = "FIELD", .doc = "A line for each value: model, name, attributes[\"key\"]."},
-         {.name = "--groups", .value = "NUMBER", .doc = "The largest groups. Default: 20."},
-         {.name = "--eval", .value = "NAME", .doc = "The eval of eval_rate and eval_score."},
-         {.name = "--eval-label", .value = "LABEL", .doc = "eval_rate: the share of this label."},
+         {.name = "--bucket", .value = "DURATION", .doc = "Duration of one bar. Default: about 60 bars."},
+         {.name = "--group-by",
+          .value = "FIELD",
+          .doc = "One row per value of this field: model, name, attributes[\"key\"]."},
+         {.name = "--groups", .value = "NUMBER", .doc = "Number of groups, the largest first. Default: 20."},
+         {.name = "--eval", .value = "NAME", .doc = "Name of the eval, for eval_rate and eval_score."},
+         {.name = "--eval-label", .value = "LABEL", .doc = "Label of the eval, for eval_rate."},
          {.name = "--eval-target",
           .value = "TARGET",
-          .doc = "What the eval was given to: span, trace or chat_session. Default: span."}});
+          .doc = "Target of the eval: span, trace or chat_session. Default: span."}});
     return {{.path = "series",
-             .summary = "Show numbers over time: counts, errors, latency, tokens, cost, evals.",
+             .summary = "Show metrics over time: counts, errors, latency, tokens, cost, evals.",
              .options = std::move(options),
              .details = "hone series -p shop --metrics latency_p95,error_rate --group-by model --after 7d",
              .topic = trace_topic,

@@ -50,7 +50,7 @@ Columns chat_session_columns() {
     };
 }
 
-constexpr std::string_view no_spans = "Nothing matches. Without --filter, --after and --before everything is shown; "
+constexpr std::string_view no_spans = "No spans match. Without --filter, --after and --before all are shown; "
                                       "docs/send-traces.md describes how an\n"
                                       "application sends traces.";
 
@@ -77,7 +77,7 @@ Result<> list_fields(Context& context) {
                      {{.title = "field", .field = "name", .kind = Kind::id},
                       {.title = "type", .field = "type", .kind = Kind::id},
                       {.title = "meaning", .field = "doc"}},
-                     "This server's filters know no fields.");
+                     "This server has no filter fields.");
 }
 
 Result<> list_evals(Context& context) {
@@ -86,7 +86,7 @@ Result<> list_evals(Context& context) {
     for (const auto& id : context.parsed.all("--of")) query.emplace_back("target_id", id);
     for (const auto& name : context.parsed.all("--name")) query.emplace_back("name", name);
     return show_list(context, TRY(span_path(context, {"evals"})), std::move(query),
-                     {{.title = "of", .field = "target_id", .kind = Kind::id},
+                     {{.title = "target id", .field = "target_id", .kind = Kind::id},
                       {.title = "name", .field = "name"},
                       {.title = "label", .field = "label"},
                       {.title = "score", .field = "score", .kind = Kind::number},
@@ -103,14 +103,15 @@ std::vector<Command> span_commands() {
     return {
         {.path = "traces",
          .summary = "List traces, newest first.",
-         .options = with(span_options(), {{.name = "--session", .value = "NAME", .doc = "Only of this chat session."}}),
+         .options =
+             with(span_options(), {{.name = "--session", .value = "NAME", .doc = "Only traces of this chat session."}}),
          .details = "hone traces -p shop -q 'status = error and latency > 2s' --after 24h",
          .lists = true,
          .topic = trace_topic,
          .run = list_traces},
         {.path = "spans",
          .summary = "List spans, newest first.",
-         .options = with(span_options(), {{.name = "--trace", .value = "TRACE", .doc = "Only of this trace."}}),
+         .options = with(span_options(), {{.name = "--trace", .value = "TRACE", .doc = "Only spans of this trace."}}),
          .lists = true,
          .topic = trace_topic,
          .run = list_spans},
@@ -121,7 +122,7 @@ std::vector<Command> span_commands() {
          .topic = trace_topic,
          .run = list_chat_sessions},
         {.path = "fields",
-         .summary = "List what filters can ask for.",
+         .summary = "List the fields of filters.",
          .details = "A filter joins comparisons by and, or, not and parentheses:\n"
                     "  status = error and latency > 2s and attributes[\"user.tier\"] = \"gold\"\n"
                     "  output ~ \"refund\" and eval[\"correct\"].label = \"no\"\n"
@@ -129,14 +130,14 @@ std::vector<Command> span_commands() {
          .topic = trace_topic,
          .run = list_fields},
         {.path = "evals",
-         .summary = "List labels and scores.",
+         .summary = "List evals: labels and scores.",
          .options = {project_option(),
                      {.name = "--target",
                       .value = "TARGET",
-                      .doc = "Of what; default: span.",
+                      .doc = "Target of the evals. Default: span.",
                       .choices = {"span", "trace", "chat_session"}},
-                     {.name = "--of", .value = "ID", .doc = "Only of this one.", .repeated = true},
-                     {.name = "--name", .value = "NAME", .doc = "Only with this name.", .repeated = true}},
+                     {.name = "--of", .value = "ID", .doc = "Only evals of this target.", .repeated = true},
+                     {.name = "--name", .value = "NAME", .doc = "Only evals with this name.", .repeated = true}},
          .lists = true,
          .topic = trace_topic,
          .run = list_evals},

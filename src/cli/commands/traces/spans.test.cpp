@@ -53,7 +53,7 @@ TEST_CASE("the project is the option, the variable, or the only one there is") {
     CHECK(world.client.run({"spans", "-p", "desk"}).exit == 0);
     world.client.environment.erase("HONE_PROJECT");
     world.server.on("GET /v1/projects", 200, R"({"data":[{"id":"project_1","name":"desk"}],"next_cursor":null})");
-    CHECK(contains(world.client.run({"spans"}).out, "Nothing matches"));
+    CHECK(contains(world.client.run({"spans"}).out, "No spans match"));
     world.server.on("GET /v1/projects", 200, R"({"data":[{"id":"project_1"},{"id":"project_2"}],"next_cursor":null})");
     const Outcome unclear = world.client.run({"spans"});
     CHECK(unclear.exit == 2);
@@ -139,7 +139,7 @@ TEST_CASE("a comparison of nothing with nothing says so") {
     SpanWorld world;
     world.server.on("GET /v1/projects/shop/compare", 200,
                     R"({"data":{"all":{"metrics":[{"metric":"count","baseline":0,"current":0}]},"groups":[]}})");
-    CHECK(contains(world.client.run({"compare"}).out, "No spans in either time."));
+    CHECK(contains(world.client.run({"compare"}).out, "No spans in either window."));
 }
 
 TEST_CASE("SQL is a table for people, and as it is for programs") {
@@ -225,7 +225,7 @@ TEST_CASE("an export goes to its file and an import comes from one") {
                     R"({"data":{"accepted":1,"rejected":1,"problems":[{"line":7,"reason":"no name"}]}})");
     const Outcome outcome = world.client.run({"import", file, "--format", "jsonl"});
     CHECK(outcome.exit == 8);
-    CHECK(contains(outcome.out, "Imported 1 spans, refused 1."));
+    CHECK(contains(outcome.out, "Imported 1 spans, rejected 1."));
     CHECK(contains(outcome.err, "line 7: no name"));
     CHECK(world.server.seen().back().body == "{\"name\":\"a\"}\n");
     CHECK(world.client.run({"import", directory.path()}).exit == 2);

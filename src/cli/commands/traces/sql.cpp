@@ -74,7 +74,8 @@ Result<std::string> sql_text(const Context& context) {
     if (auto given = context.parsed.value("QUERY"); given && *given != "-") return *given;
     Input input = TRY(Input::open(context, context.parsed.value("--file").value_or("-")));
     std::string text = TRY(input.read_all(max_sql));
-    if (trim(text).empty()) return context.usage("there is no SQL: give it as an argument or on standard input");
+    if (trim(text).empty())
+        return context.usage("the query is missing: give it as an argument, with --file or on standard input");
     return text;
 }
 
@@ -82,11 +83,11 @@ Result<> ask_sql(Context& context) {
     const std::string file = context.parsed.value("--output").value_or("-");
     const std::string format = context.parsed.value("--format").value_or(context.json() ? "json" : "table");
     const bool is_table = format == "table" || (format == "json" && file == "-");
-    if (is_table && file != "-") return context.usage("a table is for the terminal: give --format with --output");
+    if (is_table && file != "-") return context.usage("--output needs a --format other than table");
     if (context.json() && format != "json" && file == "-")
-        return context.usage("with --json the format is json; leave one of them out");
+        return context.usage("--json and --format contradict each other: leave out one of them");
     if (is_binary(format) && file == "-" && context.console.is_output_terminal())
-        return context.usage(format + " is no text for a terminal; give --output FILE or a pipe");
+        return context.usage(format + " is binary: give --output FILE or use a pipe");
     json::Object body;
     body["project"] = TRY(span_project(context));
     body["sql"] = TRY(sql_text(context));
@@ -112,23 +113,26 @@ Result<> ask_sql(Context& context) {
 } // namespace
 
 std::vector<Command> sql_commands() {
-    return {
-        {.path = "sql",
-         .summary = "Ask in SQL: one SELECT over spans, evals, traces and chat_sessions of a project.",
-         .arguments = {{.name = "QUERY", .doc = "The statement; without it, standard input.", .optional = true}},
-         .options =
-             {project_option(),
-              {.name = "--format",
-               .value = "FORMAT",
-               .doc = "Default: table.",
-               .choices = {"table", "csv", "json", "json_lines", "arrow", "parquet"}},
-              {.name = "--output", .value = "FILE", .doc = "Where to; default: standard output.", .short_name = "-o"},
-              {.name = "--file", .value = "FILE", .doc = "Read the statement from this file."},
-              {.name = "--limit", .value = "NUMBER", .doc = "Rows, at most 100000. Default: 10000."}},
-         .details = "hone sql -p shop 'SELECT model, count() AS spans, sum(cost_nano_usd) / 1e9 AS usd FROM spans "
-                    "GROUP BY model ORDER BY usd DESC'",
-         .topic = trace_topic,
-         .run = ask_sql}};
+    return {{.path = "sql",
+             .summary = "Run one SELECT over spans, evals, traces and chat_sessions of a project.",
+             .arguments = {{.name = "QUERY", .doc = "The query. Default: read from standard input.", .optional = true}},
+             .options = {project_option(),
+                         {.name = "--format",
+                          .value = "FORMAT",
+                          .doc = "Format of the result. Default: table.",
+                          .choices = {"table", "csv", "json", "json_lines", "arrow", "parquet"}},
+                         {.name = "--output",
+                          .value = "FILE",
+                          .doc = "File to write. Default: standard output.",
+                          .short_name = "-o"},
+                         {.name = "--file", .value = "FILE", .doc = "Read the query from this file."},
+                         {.name = "--limit",
+                          .value = "NUMBER",
+                          .doc = "Maximum number of rows, up to 100000. Default: 10000."}},
+             .details = "hone sql -p shop 'SELECT model, count() AS spans, sum(cost_nano_usd) / 1e9 AS usd FROM spans "
+                        "GROUP BY model ORDER BY usd DESC'",
+             .topic = trace_topic,
+             .run = ask_sql}};
 }
 
 } // namespace hone::cli

@@ -35,7 +35,7 @@ private:
         if (event.event == "dropped")
             m_context.console.note(m_context.console.paint_note(
                 Style::yellow, "… " + std::to_string(number_of(data, "count")) +
-                                   " more spans came than fit; narrow it with --filter\n"));
+                                   " some spans were skipped: too many arrive; use a narrower --filter\n"));
         return Next::go_on;
     }
 
@@ -94,13 +94,15 @@ Result<> tail(Context& context) {
 std::vector<Command> tail_commands() {
     std::vector<Option> options = span_options();
     std::erase_if(options, [](const Option& option) { return option.name == "--after" || option.name == "--before"; });
-    options.push_back({.name = "--since", .value = "TIME", .doc = "First what was received since then: --since 10m."});
-    options.push_back({.name = "--limit", .value = "NUMBER", .doc = "End after this many."});
+    options.push_back(
+        {.name = "--since", .value = "TIME", .doc = "Start with spans received since this time: --since 10m."});
+    options.push_back({.name = "--limit", .value = "NUMBER", .doc = "Stop after this many spans."});
     return {{.path = "tail",
              .summary = "Follow the spans of a project as they arrive.",
              .options = std::move(options),
-             .details = "hone tail -p shop -q 'status = error'\nWith --json each span is one line of JSON. A lost "
-                        "connection is taken up again where it ended.",
+             .details =
+                 "hone tail -p shop -q 'status = error'\nWith --json each span is one line of JSON. After a lost "
+                 "connection the stream resumes where it stopped.",
              .topic = trace_topic,
              .run = tail}};
 }

@@ -142,11 +142,13 @@ Result<> show_trace(Context& context) {
 
 std::vector<Command> trace_commands() {
     return {{.path = "trace",
-             .summary = "Draw a trace as a tree with a bar for each span, or show one span.",
-             .arguments = {{.name = "TRACE", .doc = "The trace's id: 32 hexadecimal digits."}},
+             .summary = "Show a trace as a tree with a bar for each span, or show one span.",
+             .arguments = {{.name = "TRACE", .doc = "Id of the trace: 32 hexadecimal digits."}},
              .options = {project_option(),
                          {.name = "--span", .value = "SPAN", .doc = "Show this span: input, output, attributes."},
-                         {.name = "--depth", .value = "NUMBER", .doc = "How deep to go; roots are 0. Default: all."}},
+                         {.name = "--depth",
+                          .value = "NUMBER",
+                          .doc = "Levels to show; root spans are level 0. Default: all."}},
              .topic = trace_topic,
              .run = show_trace}};
 }

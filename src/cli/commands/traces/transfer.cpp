@@ -27,9 +27,10 @@ Result<> export_spans(Context& context) {
     const std::string format = format_of(context, file);
     const bool is_binary = format == "parquet" || format == "otlp_proto";
     if (is_binary && file == "-" && context.console.is_output_terminal())
-        return context.usage(format + " is no text for a terminal; give --output FILE or a pipe");
+        return context.usage(format + " is binary: give --output FILE or use a pipe");
     if (file == "-" && context.json())
-        return context.usage("with - standard output holds the spans, so --json cannot; give --output FILE");
+        return context.usage(
+            "--json cannot be used with -: the spans are written to standard output; give --output FILE");
     Call call;
     call.path = TRY(span_path(context, {"export"}));
     call.query = TRY(span_query(context));
@@ -45,7 +46,7 @@ Result<> report(const Context& context, const json::Value& outcome) {
         print_json(context, outcome);
     else
         context.say("Imported " + std::to_string(number_of(outcome, "accepted")) + " spans" +
-                    (rejected > 0 ? ", refused " + std::to_string(rejected) + "." : "."));
+                    (rejected > 0 ? ", rejected " + std::to_string(rejected) + "." : "."));
     if (rejected == 0) return {};
     const auto* problems = outcome.is_object() ? outcome.get_object().if_contains("problems") : nullptr;
     if (problems != nullptr && problems->is_array() && !context.json()) {
@@ -56,8 +57,8 @@ Result<> report(const Context& context, const json::Value& outcome) {
                                  safe_line(text_of(problem, "reason")) + "\n");
         }
     }
-    return context.fail(Exit::refused, std::to_string(rejected) + " spans were refused; the others are in",
-                        "mend them and import the file again: what is already in is not stored twice");
+    return context.fail(Exit::refused, std::to_string(rejected) + " spans were rejected; the others were imported",
+                        "correct them and import the file again: spans that are already stored are skipped");
 }
 
 Result<> import_spans(Context& context) {
@@ -93,11 +94,11 @@ std::vector<Command> transfer_commands() {
                  auto options = span_options();
                  options.push_back({.name = "--format",
                                     .value = "FORMAT",
-                                    .doc = "Default: by the file's name, else jsonl.",
+                                    .doc = "Format of the file. Default: from the file name, or jsonl.",
                                     .choices = {"jsonl", "parquet", "otlp", "otlp_proto"}});
                  options.push_back({.name = "--output",
                                     .value = "FILE",
-                                    .doc = "Where to; default: standard output.",
+                                    .doc = "File to write. Default: standard output.",
                                     .short_name = "-o"});
                  return options;
              }(),
@@ -105,12 +106,12 @@ std::vector<Command> transfer_commands() {
          .topic = trace_topic,
          .run = export_spans},
         {.path = "import",
-         .summary = "Read spans from a file into a project; what is there already is not stored twice.",
-         .arguments = {{.name = "FILE", .doc = "What hone export or Phoenix wrote; - is standard input."}},
+         .summary = "Import spans from a file into a project. Spans that are already stored are skipped.",
+         .arguments = {{.name = "FILE", .doc = "File written by hone export or Phoenix; - is standard input."}},
          .options = {project_option(),
                      {.name = "--format",
                       .value = "FORMAT",
-                      .doc = "Default: by the file's name, else jsonl.",
+                      .doc = "Format of the file. Default: from the file name, or jsonl.",
                       .choices = {"jsonl", "parquet", "phoenix", "otlp", "otlp_proto"}}},
          .topic = trace_topic,
          .run = import_spans},

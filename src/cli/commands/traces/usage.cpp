@@ -29,17 +29,16 @@ Result<> show_usage(Context& context) {
     query.emplace_back("group_by", group);
     for (const auto* name : {"from", "to", "run", "model"})
         query.emplace_back(name, context.value_or_empty("--" + std::string(name)));
-    return show_list(
-        context, "/v1/model_usage", std::move(query), usage_columns(group),
-        "No model calls in this time. Runs of this space make them; hone usage --from DAY shows earlier days.");
+    return show_list(context, "/v1/model_usage", std::move(query), usage_columns(group),
+                     "No model calls of runs in this range. hone usage --from DAY shows earlier days.");
 }
 
 Columns budget_columns() {
     return {
         {.title = "tokens per day", .field = "tokens_per_day", .kind = Kind::number, .absent = "no limit"},
         {.title = "cost per day", .field = "cost_micro_usd_per_day", .kind = Kind::money, .absent = "no limit"},
-        {.title = "notified at %", .field = "soft_percent", .kind = Kind::number},
-        {.title = "spans keep", .field = "capture"},
+        {.title = "soft limit %", .field = "soft_percent", .kind = Kind::number},
+        {.title = "span content", .field = "capture"},
     };
 }
 
@@ -85,7 +84,7 @@ Result<> set_budget(Context& context) {
 std::vector<Command> usage_commands() {
     return {
         {.path = "usage",
-         .summary = "Show what model calls of the space used: tokens and cost.",
+         .summary = "Show tokens and cost of the model calls of the space.",
          .options = {{.name = "--by",
                       .value = "GROUP",
                       .doc = "One row per day (default), model, run, automation or project.",
@@ -96,24 +95,23 @@ std::vector<Command> usage_commands() {
                      {.name = "--to", .value = "DAY", .doc = "Last day. Default: today."},
                      {.name = "--run", .value = "RUN", .doc = "Only calls of this run."},
                      {.name = "--model", .value = "MODEL", .doc = "Only calls of this model."}},
-         .details = "The numbers are the providers' own, measured at the gateway that every worker's model calls pass.",
+         .details = "The gateway counts the tokens that the provider reports for each model call of a worker.",
          .lists = true,
          .run = show_usage},
-        {.path = "budget show", .summary = "Show what model calls of the space may use a day.", .run = show_budget},
+        {.path = "budget show", .summary = "Show the daily budget of model calls of the space.", .run = show_budget},
         {.path = "budget set",
-         .summary = "Limit what model calls of the space may use a day.",
-         .options = {{.name = "--tokens-per-day", .value = "N", .doc = "Tokens of all calls; none: no limit."},
-                     {.name = "--cost-per-day",
-                      .value = "USD",
-                      .doc = "Dollars of all calls, such as 12.50; none: no limit."},
-                     {.name = "--soft-percent",
-                      .value = "N",
-                      .doc = "At this share of the budget workers are notified to finish. Default: 80."},
-                     {.name = "--capture",
-                      .value = "HOW",
-                      .doc = "The most that spans of model calls keep: full (default), metadata (no texts) or none (no "
-                             "spans). Presets may keep less.",
-                      .choices = {"full", "metadata", "none"}}},
+         .summary = "Set the daily budget of model calls of the space.",
+         .options =
+             {{.name = "--tokens-per-day", .value = "N", .doc = "Tokens of all calls; none: no limit."},
+              {.name = "--cost-per-day", .value = "USD", .doc = "Dollars of all calls, such as 12.50; none: no limit."},
+              {.name = "--soft-percent",
+               .value = "N",
+               .doc = "From this share of the budget on, workers get a notice to finish. Default: 80."},
+              {.name = "--capture",
+               .value = "HOW",
+               .doc = "Maximum content of model call spans: full (default), metadata (no texts) or none (no spans). "
+                      "Presets can allow less.",
+               .choices = {"full", "metadata", "none"}}},
          .details = "Days are UTC. When the budget is used up, runs of the space end as budget_stopped.\n"
                     "Example: hone budget set --cost-per-day 20 --capture metadata",
          .run = set_budget},
