@@ -253,23 +253,23 @@ def check_adrs() -> None:
                 problems.append(f"{name} names ADR {number}, which does not exist")
 
 
-def check_rooms() -> None:
-    """Each room of src/layers.txt is described in the README of its folder; in a table of rooms and files, the files
+def check_subfolders() -> None:
+    """Each subfolder of src/layers.txt is described in the README of its folder; in a table of subfolders and files, the files
     of its row are in it."""
     for line in (src / "layers.txt").read_text().splitlines():
         if not (match := re.match(r"(\w+)/([\w/]+) ->", line)):
             continue
-        folder, room = src / match.group(1), match.group(2)
+        folder, subfolder = src / match.group(1), match.group(2)
         readme = folder / "README.md"
         if not readme.exists():
             continue
         where, text = readme.relative_to(root), readme.read_text()
-        if f"`{room}/`" not in text:
-            problems.append(f"{where} does not describe the room `{room}/`")
-        row = re.search(rf"^\| `{room}/` \| ([^|]*)\|", text, re.M) if "| room | files |" in text else None
+        if f"`{subfolder}/`" not in text:
+            problems.append(f"{where} does not describe the subfolder `{subfolder}/`")
+        row = re.search(rf"^\| `{subfolder}/` \| ([^|]*)\|", text, re.M) if "| subfolder | files |" in text else None
         for name in re.findall(r"`([\w*]+)(?:\.h)?`", row.group(1)) if row else []:
-            if not list((folder / room).glob(f"{name}.*")):
-                problems.append(f"{where}: the room `{room}/` has no file {name}")
+            if not list((folder / subfolder).glob(f"{name}.*")):
+                problems.append(f"{where}: the subfolder `{subfolder}/` has no file {name}")
 
 
 def check_index() -> None:
@@ -317,7 +317,7 @@ for document in sorted(prose):
     if document.parts[len(root.parts)] != "tests" and document.name not in ("cli.md", "config.md", "permissions.md"):
         check_interface(document)
 check_adrs()
-check_rooms()
+check_subfolders()
 check_index()
 check_changelog()
 print("\n".join(problems) or "documents match the tree")

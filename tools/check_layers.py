@@ -39,7 +39,7 @@ for line in (src / "layers.txt").read_text().splitlines():
         allowed[name.strip()] = set(uses.split())
 
 folders = {path.name for path in src.iterdir() if path.is_dir()}
-most_files = 30  # of a room, besides its tests
+most_files = 30  # of a subfolder, besides its tests
 
 
 def sources_in(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -50,16 +50,16 @@ def is_test_file(file: pathlib.Path) -> bool:
     return bool(re.search(r"\.test\.|\.fuzz\.|(^|/)test(ing|_)|_fixture\.h", str(file.relative_to(src))))
 
 
-rooms = {str(path.relative_to(src)) for path in src.rglob("*")
+subfolders = {str(path.relative_to(src)) for path in src.rglob("*")
          if path.is_dir() and len(path.relative_to(src).parts) > 1 and path.name != "testing" and sources_in(path)}
-for folder in sorted((folders | rooms) - allowed.keys()):
+for folder in sorted((folders | subfolders) - allowed.keys()):
     problems.append(f"src/{folder} is missing from src/layers.txt")
-for folder in sorted(allowed.keys() - folders - rooms - {"main"}):
+for folder in sorted(allowed.keys() - folders - subfolders - {"main"}):
     problems.append(f"src/layers.txt names {folder}, which does not exist")
-for folder in sorted(folders | rooms):
+for folder in sorted(folders | subfolders):
     count = len([file for file in sources_in(src / folder) if not is_test_file(file)])
     if count > most_files:
-        problems.append(f"src/{folder} holds {count} files besides its tests, more than {most_files}: split it into rooms")
+        problems.append(f"src/{folder} holds {count} files besides its tests, more than {most_files}: split it into subfolders")
 for folder in sorted(folders):
     readme = src / folder / "README.md"
     if not readme.exists():
@@ -164,13 +164,13 @@ include = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 for file in sorted([*src.rglob("*.h"), *src.rglob("*.cpp")]):
     relative = file.relative_to(src)
     folder = relative.parts[0] if len(relative.parts) > 1 else "main"
-    room = str(relative.parent)
+    subfolder = str(relative.parent)
     is_test = is_test_file(file)
     for quote, path in include.findall(file.read_text(errors="replace")):
         first = path.split("/")[0]
         other = str(pathlib.PurePath(path).parent)
-        if quote == '"' and first == folder and room in rooms and other != room and not is_test and other not in allowed.get(room, set()):
-            problems.append(f"src/{relative} includes {path}: {room} may not use {other}")
+        if quote == '"' and first == folder and subfolder in subfolders and other != subfolder and not is_test and other not in allowed.get(subfolder, set()):
+            problems.append(f"src/{relative} includes {path}: {subfolder} may not use {other}")
         if quote == '"' and first in folders:
             if first != folder and first not in allowed.get(folder, set()) and not (is_test and first in ("sql", "net", "json", "crypto", "config")):
                 problems.append(f"src/{relative} includes {path}: {folder} may not use {first}")
