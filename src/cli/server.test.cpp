@@ -58,7 +58,7 @@ TEST_CASE("--json prints the data and nothing else") {
     CHECK(outcome.out.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("an empty list says what would be here and what to do next") {
+TEST_CASE("an empty list states what it would show and what to do next") {
     ScriptedServer server;
     server.on("GET /v1/projects", 200, R"({"data":[],"next_cursor":null})");
     Client client;
@@ -85,7 +85,7 @@ TEST_CASE("pages are fetched up to the limit, or all of them") {
     CHECK(client.run({"user", "list", "--limit", "2", "--all"}).exit == 2);
 }
 
-TEST_CASE("a server whose pages never end is not followed for ever") {
+TEST_CASE("a list whose pages never end is stopped") {
     ScriptedServer server;
     server.on("GET /v1/users", 200, R"({"data":[{"id":"user_1"}],"next_cursor":"same"})");
     Client client;
@@ -135,7 +135,7 @@ TEST_CASE("each kind of refusal has its exit code, its message, a hint and the r
     }
 }
 
-TEST_CASE("answers that are not the API's are failures, not crashes") {
+TEST_CASE("responses that do not follow the API are failures, not crashes") {
     ScriptedServer server;
     Client client;
     client.log_in_to(server);
@@ -165,7 +165,7 @@ TEST_CASE("answers that are not the API's are failures, not crashes") {
     CHECK(moved.err.find("redirects to https://elsewhere/") != std::string::npos);
 }
 
-TEST_CASE("an answer that is too large is refused with a bound on memory") {
+TEST_CASE("a response that is too large is rejected with a bound on memory") {
     ScriptedServer server;
     server.on("GET /v1/projects/shop", [](const net::Request&) {
         struct Endless final : net::BodySource {
@@ -301,7 +301,7 @@ TEST_CASE("login turns a password into a stored key, and logout revokes it") {
         CHECK(client.run({"whoami"}).exit == 0);
         CHECK(server.seen().at(0).authorization == "Bearer hone_next");
     }
-    SUBCASE("login asks for nothing without a terminal") {
+    SUBCASE("login does not prompt without a terminal") {
         CHECK(client.run({"login", "--url", server.url()}).exit == 2);
         CHECK(client.run({"login", "--url", server.url(), "--email", "a@b.c"}).exit == 2);
     }
@@ -401,7 +401,7 @@ TEST_CASE("a broken audit log is exit code 1, an intact one 0") {
     CHECK(broken.json().at("first_bad_seq") == 2);
 }
 
-TEST_CASE("version answers with and without a server") {
+TEST_CASE("version works with and without a server") {
     ScriptedServer server;
     server.on(
         "GET /v1/server", 200,

@@ -124,7 +124,7 @@ def test_a_worker_of_a_server_writes_on_when_its_workspace_is_full(binary, stack
 
 
 def test_a_script_that_prepares_a_layer_fills_the_disk(binary, stack):
-    """Gain: the host's disk, through the layer that an init script builds, which lies in a directory of the host."""
+    """Gain: the host's disk, through the layer that an init script builds, which is a directory of the host."""
     shop = Shop(binary, stack)
     before = allocated(shop.server.data_dir)
     script = "exec 3>/home/worker/ghost; rm /home/worker/ghost; dd if=/dev/zero bs=1M count=4000 >&3 2>/dev/null; sleep 5; echo survived"

@@ -56,7 +56,7 @@ def test_a_worker_probes_kernel_interfaces_and_the_files_of_the_server(binary, s
 
 
 def test_a_worker_stops_every_process_to_outlive_its_limits(binary, stack):
-    """Gain: a sandbox that cannot be talked to, interrupted or ended, on the host's processors for ever."""
+    """Gain: a sandbox that cannot be talked to, interrupted or ended, on the host's processors without a limit."""
     shop = Shop(binary, stack)
     hold = "import os, signal\nprint('holding', flush=True)\nwhile True:\n    try: os.kill(-1, signal.SIGSTOP)\n    except OSError: pass"
     held = shop.start("/usr/bin/python3", "-c", hold)["id"]
@@ -93,7 +93,7 @@ def pack(path, files):
 
 
 def test_a_package_runs_its_install_script_on_the_host(binary, stack):
-    """Gain: the environment of whoever installs a harness (cloud keys, tokens), files of that user, and a foothold on the host."""
+    """Gain: the environment of the user who installs a harness (cloud keys, tokens), files of that user, and a foothold on the host."""
     needs("npm", subprocess.run(["sh", "-c", "command -v npm"], capture_output=True).returncode == 0)
     place = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
     os.chmod(place, 0o777)

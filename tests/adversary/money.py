@@ -12,7 +12,7 @@ CALL = """call() { curl -s -o /tmp/out.$1 -w '%{http_code}\\n' -H 'content-type:
 
 
 def test_parallel_calls_race_past_the_budget(binary, stack):
-    """Gain: as many calls as run at once beyond the limit: with 16 in parallel, 16 times the price of one."""
+    """Gain: as many calls as run at the same time beyond the limit: with 16 in parallel, 16 times the price of one."""
     shop, model = Shop(binary, stack), Model(stack)
     # Each call of this play uses 5000 tokens; the budget has room for four.
     skill = model_skill(shop, model, "endless")
@@ -50,7 +50,7 @@ def test_a_model_without_a_price_is_called_under_a_cost_limit(binary, stack):
 
 
 def test_a_request_hides_how_much_it_will_use(binary, stack):
-    """Gain: a reservation below what the call uses, by naming the limit twice, asking for many answers, or naming none."""
+    """Gain: a reservation below what the call uses, by naming the limit twice, requesting many completions, or naming none."""
     shop, model = Shop(binary, stack), Model(stack)
     skill = model_skill(shop, model, "endless")
     body = '{"model":"claude-sonnet-4","max_tokens":9000,"max_tokens":1,"tools":[{"name":"t","input_schema":{}}],"messages":[{"role":"user","content":"x"}]}'

@@ -314,7 +314,7 @@ def test_a_hostile_upstream_plants_a_cookie_and_echoes_the_secret(binary, stack)
 
 
 def test_a_worker_reaches_private_hosts_without_leave(binary, stack):
-    """Gain: internal services of the machine and its network, which trust whoever can connect."""
+    """Gain: internal services of the machine and its network, which trust every client that can connect."""
     inside = canary("inside")
     server = Upstream(stack, lambda handler: (200, [], inside.encode()))
     flags = ("--egress-ca-file", str(server.certificate))

@@ -20,7 +20,7 @@ def login_from(server, address, email=ADMIN, password=PASSWORD, header="X-Forwar
 
 
 def test_an_attacker_at_many_addresses_locks_the_owner_out(binary, stack):
-    """Gain: nobody can administrate the installation while the attack lasts; and guesses at the password."""
+    """Gain: no owner can administrate the installation while the attack lasts; and guesses at the password."""
     server = stack.enter_context(Server(binary, None, *PROXY))
     assert login_from(server, "192.0.2.10") == 200, "control: the owner's usual address"
     guesses = [login_from(server, f"198.51.100.{host}", password=f"guess {number}") for host in range(30) for number in range(6)]
@@ -73,7 +73,7 @@ def test_the_session_cookie_travels_in_clear_behind_a_tls_proxy(binary, stack):
 
 
 def test_a_password_link_is_used_twice_guessed_or_asked_for_by_others(binary, stack):
-    """Gain: an account, by a link that was used, by one that ended, or by making one for somebody else."""
+    """Gain: an account, by a link that was used, by one that ended, or by making one for another user."""
     shop = Shop(binary, stack)
     path = shop.client.must("POST", "/v1/spaces/default/invites", {"email": "bob@example.com", "role": "owner"}).data["path"]
     bob = shop.server.client()
@@ -170,7 +170,7 @@ def test_a_worker_swaps_what_a_person_is_about_to_approve(binary, stack):
 
 
 def test_a_crash_between_an_approval_and_its_publication_loses_the_labels(binary, stack):
-    """Gain: a record that says approved while nothing was published, so that a bad verdict never reaches the traces."""
+    """Gain: a record of an approval while nothing was published, so that a bad verdict never reaches the traces."""
     shop = Shop(binary, stack)
     send_bad_spans(shop)
     ended = shop.until(shop.client.must("POST", "/v1/runs", {"project": "shop", "prompt": "What goes wrong?",

@@ -105,7 +105,7 @@ def test_a_member_asks_for_more_than_the_policy_of_the_space(binary, stack):
 
 
 def test_a_member_changes_the_policy_that_binds_them(binary, stack):
-    """Gain: the rules of the space, or of somebody else's space."""
+    """Gain: the rules of the space, or of another space."""
     shop = Shop(binary, stack)
     space = shop.client.must("GET", "/v1/spaces").data[0]["id"]
     member = join(shop, space, "mallory@example.com", "member")

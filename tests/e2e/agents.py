@@ -214,7 +214,7 @@ def check_no_key_on_disk(agents):
 
 
 def check_budget(agents):
-    """First it is told to wrap up, then it is stopped."""
+    """First it gets a notice to finish, then it is stopped."""
     id = agents.session("endless", "go on for ever", budget={"tokens": 18000, "soft_percent": 50})
     run = agents.until(id)
     assert run["state"] == "budget_stopped" and "budget" in run["reason"], (run, agents.texts(id)[-10:])
@@ -235,7 +235,7 @@ def check_faults(agents):
 
 
 def check_interrupt(agents):
-    """A model that never answers: a person ends the turn, and the session goes on."""
+    """A model that never responds: a person ends the turn, and the session continues."""
     id = agents.session("hangs", "answer me")
     wait_until(lambda: agents.model.count("hangs")["requests"] > 0, "the agent asks its model", 120)
     agents.client.must("POST", f"/v1/runs/{id}/interrupt")
@@ -247,7 +247,7 @@ def check_interrupt(agents):
 
 
 def check_cancelled_first_turn(agents):
-    """Stopped before the model said anything: who goes on is told the task again."""
+    """Stopped before the first output of the model: a follow-up sends the task again."""
     id = agents.session("slow_start", "find the lost order")
     wait_until(lambda: agents.model.count("slow_start")["requests"] > 0, "the agent asks its model", 120)
     assert agents.cancel(id)["state"] == "cancelled"
@@ -274,7 +274,7 @@ def check_hostile(agents):
 
 
 def check_harness_killed(agents):
-    """The agent's own process is killed: the run has failed and says how, and a follow-up brings it back."""
+    """The agent's own process is killed: the run has failed with the reason, and a follow-up resumes it."""
     id = agents.session("dies", "kill everything")
     run = agents.until(id)
     assert run["state"] == "failed" and "signal 9" in run["reason"], (run, agents.texts(id)[-10:])
@@ -284,7 +284,7 @@ def check_harness_killed(agents):
 
 
 def check_out_of_memory(agents):
-    """A tool takes all memory: the sandbox is ended, the run says why, and a follow-up finds the workspace. An ordinary
+    """A tool takes all memory: the sandbox is ended, the run has the reason, and a follow-up finds the workspace. An ordinary
     user has no group to end: there the tool, or the agent with it, is refused its memory."""
     id = agents.session("greedy", "take it all", sandbox={"memory_bytes": 1536 << 20})
     over = lambda: agents.run(id)["state"] in OVER
@@ -306,7 +306,7 @@ def check_timeout(agents):
 
 
 def check_tools_down(agents):
-    """Hone's own tools refuse everything: the agent is told, says so and goes on without them."""
+    """Hone's own tools reject every call: the agent gets the errors, reports them and continues without the tools."""
     database = sqlite3.connect(agents.server.data_dir / "hone.db", isolation_level=None, timeout=30)
     database.execute("CREATE TRIGGER no_keys AFTER INSERT ON run_keys BEGIN DELETE FROM api_keys WHERE id = NEW.key_id; END")
     try:
@@ -350,7 +350,7 @@ def check_killed_server(agents):
 
 
 def check_idle(agents):
-    """A session that nobody talks to is ended after its idle time, whichever servers came and went meanwhile."""
+    """A session without follow-ups is ended after its idle time, whichever servers came and went meanwhile."""
     id = agents.session("greets", "good morning")
     agents.until_waiting(id, 1)
     agents.server.kill()
@@ -366,7 +366,7 @@ def check_idle(agents):
 
 
 def check_planted(agents):
-    """What lies in the workspace, put there by a repository or an earlier turn, does not configure the next agent."""
+    """Files in the workspace, put there by a repository or an earlier turn, does not configure the next agent."""
     id = agents.session("planted", "plant it")
     agents.until_waiting(id, 1)
     agents.cancel(id)

@@ -62,7 +62,7 @@ TEST_CASE("a backup is streamed to its file, which only its owner can read") {
     CHECK(client.run({"backup", "-"}).out.size() == 40 * (64 << 10));
 }
 
-TEST_CASE("a backup that breaks off leaves the older file as it was and nothing beside it") {
+TEST_CASE("a backup that is interrupted leaves the older file unchanged and no other file") {
     ScriptedServer server;
     Client client;
     client.log_in_to(server);

@@ -11,7 +11,7 @@ constexpr Duration silence = std::chrono::seconds(60); // the server sends a hea
 constexpr Duration first_pause = std::chrono::milliseconds(500);
 constexpr Duration longest_pause = std::chrono::seconds(10);
 
-bool may_come_back(const Error& error) {
+bool may_reconnect(const Error& error) {
     return error.code == Code::unavailable || error.code == Code::busy;
 }
 
@@ -45,7 +45,7 @@ Result<> follow_events(const Context& context, const Call& call, std::string las
         if (is_done || context.console.is_output_gone()) return {};
         if (context.console.output_error()) return *context.console.output_error();
         if (!outcome.ok()) {
-            if (!was_connected || !may_come_back(outcome.error())) return outcome.error();
+            if (!was_connected || !may_reconnect(outcome.error())) return outcome.error();
             context.console.note("Connection lost; retrying.\n");
         }
         pause = had_events || outcome.ok() ? first_pause : std::min(longest_pause, pause * 2);

@@ -69,7 +69,7 @@ TEST_CASE("spans of a trace stand under their parents, by start") {
     CHECK(display_width(waterfall_bar(waterfall, spans[3], 10)) == 10);
 }
 
-TEST_CASE("what is deeper than asked for is counted, not shown") {
+TEST_CASE("spans below the requested depth are counted, not shown") {
     const std::vector<WaterfallSpan> spans{
         {"a", "", "root", 0, 9}, {"b", "a", "one", 1, 1}, {"c", "b", "two", 2, 1}, {"d", "c", "three", 3, 1}};
     const Waterfall waterfall = arrange(spans, 1);

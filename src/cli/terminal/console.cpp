@@ -100,7 +100,7 @@ void Console::print(std::string_view text) {
 }
 
 void Console::note(std::string_view text) {
-    // There is nowhere left to say that standard error cannot be written.
+    // If standard error cannot be written, there is no place to report it.
     static_cast<void>(write_all(m_err, text).ok());
 }
 

@@ -22,7 +22,7 @@ public:
     // Output and notes are written as given: make foreign text safe first (display.h).
     void print(std::string_view text);
     void note(std::string_view text); // to standard error
-    // True once the reader of the output has gone, as with `| head`: the rest of the work is pointless.
+    // True once the reader of the output has closed it, as with `| head`: the command can stop.
     bool is_output_gone() const { return m_output_gone; }
     // The first reason why output could not be written, other than a reader that left.
     const std::optional<Error>& output_error() const { return m_output_error; }

@@ -1,5 +1,6 @@
-// Text from a server on its way to a terminal: how wide it is, and what must not reach the terminal as it is. Names and
-// messages come from other people, so escape sequences and bidi overrides are made visible. Pure functions, any thread.
+// Text from a server before it is printed to a terminal: how wide it is, and what must not reach the terminal as it is.
+// Names and messages come from other people, so escape sequences and bidi overrides are made visible. Pure functions,
+// any thread.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,7 @@ TEST_CASE("guarded JSON means the same and holds no control characters") {
     CHECK(json::parse(safe).value() == value);
 }
 
-TEST_CASE("guarding piece by piece gives the same as guarding at once") {
+TEST_CASE("guarding piece by piece gives the same as guarding the whole text") {
     const std::string text = "{\"a\":\"日本\u202E語🚀\u009b\"}\n";
     for (size_t cut = 0; cut <= text.size(); ++cut) {
         JsonGuard guard;
@@ -81,7 +81,7 @@ TEST_CASE("on a narrow terminal the wide columns shrink and ids stay whole") {
     }
 }
 
-TEST_CASE("times near now are told as people tell them") {
+TEST_CASE("times near now are printed as durations") {
     const Time now = parse_time("2026-11-15T12:00:00Z").value();
     const auto told = [&](const char* text) { return relative_time(parse_time(text).value(), now); };
     CHECK(told("2026-11-15T11:59:55Z") == "just now");

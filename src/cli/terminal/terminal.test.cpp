@@ -91,7 +91,7 @@ constexpr const char* terminal_shop = R"({"data":{"id":"project_1","name":"shop"
 
 } // namespace
 
-TEST_CASE("on a terminal a table has a bold title, fits as well as it can, and tells times shortly") {
+TEST_CASE("on a terminal a table has a bold title, fits the width, and prints short times") {
     ScriptedServer server;
     server.on("GET /v1/projects", 200, one_project);
     Client client;
@@ -108,7 +108,7 @@ TEST_CASE("on a terminal a table has a bold title, fits as well as it can, and t
     CHECK(plain.shown().find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("--version tells the version of the program and asks no server") {
+TEST_CASE("--version prints the version of the program without a request to a server") {
     ScriptedServer server;
     Client client;
     client.log_in_to(server);
@@ -119,7 +119,7 @@ TEST_CASE("--version tells the version of the program and asks no server") {
     CHECK(server.seen().empty());
 }
 
-TEST_CASE("a password is asked for without showing it, and can be corrected") {
+TEST_CASE("a password prompt does not show the password, which can be corrected") {
     ScriptedServer server;
     server.on("POST /v1/login", [](const net::Request& request) {
         if (request.body.find("\"secret\"") == std::string::npos)
@@ -154,7 +154,7 @@ TEST_CASE("Ctrl-C at the password ends the program and gives the terminal its ec
     CHECK(server.seen().empty());
 }
 
-TEST_CASE("deleting asks for the name") {
+TEST_CASE("deleting needs the name as confirmation") {
     ScriptedServer server;
     server.on("GET /v1/projects/shop", 200, terminal_shop);
     server.on("DELETE /v1/projects/project_1", 200, R"({"data":{}})");

@@ -27,7 +27,7 @@ Result<json::Object> read_form(const Context& context, const FileKind& kind, con
 
 // Prints or writes (--output) what is there; the format is --format's, else the file's ending's, else YAML.
 Result<> export_as_file(const Context& context, const FileKind& kind, const json::Value& there);
-// Creates what is not there and changes what differs, so that it can be run again and again. `created` may add to the
+// Creates what is not there and changes what differs, so that it can be run repeatedly. `created` may add to the
 // sentence about something new.
 Result<> apply_file(const Context& context, const FileKind& kind, json::Object form,
                     const std::function<std::string(const json::Value&)>& created = {});

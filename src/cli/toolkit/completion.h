@@ -1,4 +1,4 @@
-// Shell completion: the scripts that `hone completion SHELL` prints, and the words they ask for. The scripts call the
+// Shell completion: the scripts that `hone completion SHELL` prints, and the words they request. The scripts call the
 // program back, so that they never fall behind the command table. Pure, any thread.
 #pragma once
 

@@ -131,7 +131,7 @@ Result<> list_versions(Context& context) {
                      "No versions.");
 }
 
-// What became of the lines, in the manner of diff: the longest common part stays.
+// The lines that were removed and added, as diff shows them: the longest common part stays.
 std::string line_diff(const std::string& before, const std::string& after) {
     const auto old_lines = split(before, '\n'), new_lines = split(after, '\n');
     const size_t rows = old_lines.size(), columns = new_lines.size();

@@ -74,7 +74,7 @@ TEST_CASE("a started session is shown as it works, across a lost connection, unt
         R"({"prompt":"look","project":"shop","settings":{"harness":"command","model":"m","command":["bash","-c"],"skills":["skill_9"]}})");
 }
 
-TEST_CASE("a session that fails makes the command fail, and says why") {
+TEST_CASE("a session that fails makes the command fail, with the reason") {
     SessionWorld world;
     world.client.input = "from a pipe\n";
     world.server.on("POST /v1/runs", 200, run_in("queued", 0));
@@ -97,7 +97,7 @@ TEST_CASE("a turn that failed counts, though the session waits for more") {
     CHECK(contains(outcome.err, "the last turn failed"));
 }
 
-TEST_CASE("what to start must be clear, and a detached start only says the id") {
+TEST_CASE("a start needs a preset or a harness, and a detached start prints only the id") {
     SessionWorld world;
     world.server.on("POST /v1/runs", 200, run_in("queued", 0));
     CHECK(world.client.run({"session", "start", "look"}).exit == 2);

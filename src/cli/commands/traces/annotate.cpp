@@ -56,7 +56,7 @@ Result<> annotate_one(const Context& context) {
     return show_done(context, written, "Written.");
 }
 
-// Lines of a file on their way to the server.
+// Collects lines of a file and sends them to the server.
 class Batches {
 public:
     Batches(const Context& context, std::string path)

@@ -105,7 +105,7 @@ TEST_CASE("a series is a line of bars per group and metric") {
     CHECK(world.client.run({"series", "--bucket", "0s"}).exit == 2);
 }
 
-TEST_CASE("a comparison says what changed, and for the worse") {
+TEST_CASE("a comparison shows what changed and what became worse") {
     SpanWorld world;
     world.server.on("GET /v1/projects/shop/compare", 200,
                     R"({"data":{"baseline_after":"2026-11-07T12:00:00Z","baseline_before":"2026-11-08T12:00:00Z",
@@ -135,7 +135,7 @@ TEST_CASE("a comparison says what changed, and for the worse") {
     CHECK(world.client.run({"compare", "--ago", "7d", "--baseline-after", "2d"}).exit == 2);
 }
 
-TEST_CASE("a comparison of nothing with nothing says so") {
+TEST_CASE("a comparison of two empty windows prints a message") {
     SpanWorld world;
     world.server.on("GET /v1/projects/shop/compare", 200,
                     R"({"data":{"all":{"metrics":[{"metric":"count","baseline":0,"current":0}]},"groups":[]}})");
@@ -232,7 +232,7 @@ TEST_CASE("an export goes to its file and an import comes from one") {
     CHECK(world.client.run({"import", directory.path() + "/none"}).exit == 2);
 }
 
-TEST_CASE("the tail shows spans as they come, and takes up again where it ended") {
+TEST_CASE("the tail shows spans as they arrive, and resumes where it stopped") {
     SpanWorld world;
     std::atomic<int> connections{0};
     world.server.on("GET /v1/projects/shop/tail", [&](const net::Request& request) {
@@ -263,7 +263,7 @@ TEST_CASE("the tail shows spans as they come, and takes up again where it ended"
     CHECK(connections == 2);
 }
 
-TEST_CASE("a tail that cannot start says why") {
+TEST_CASE("a tail that cannot start prints the reason") {
     SpanWorld world;
     world.server.on("GET /v1/projects/shop/tail", 400,
                     R"({"error":{"code":"invalid","message":"column 3: what is that"}})");
