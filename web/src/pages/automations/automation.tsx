@@ -58,7 +58,7 @@ const columns: Column<Slot>[] = [
   {
     id: "due",
     title: "Scheduled time",
-    width: "104px",
+    width: "120px",
     cell: (slot) => <Time time={slot.due_at} />,
   },
   {

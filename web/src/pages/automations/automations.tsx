@@ -82,7 +82,7 @@ const columns: Column<Automation>[] = [
   {
     id: "when",
     title: "Last triggered",
-    width: "96px",
+    width: "116px",
     align: "right",
     wide: true,
     cell: (row) => <Time time={row.last_slot?.due_at ?? null} missing="–" />,

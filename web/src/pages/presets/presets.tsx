@@ -155,7 +155,10 @@ function Existing({ id }: { id: string }) {
             <PresetForm key={preset.version} preset={preset} />
           </fieldset>
           <Versions preset={preset} />
-          <Section title="Export as YAML" text="Keep the preset in git, and apply a changed file with hone preset apply.">
+          <Section
+            title="Export as YAML"
+            text="Keep the preset in git, and apply a changed file with hone preset apply."
+          >
             <CodeBlock label="Export" text={`hone preset export ${preset.id} -o preset.yaml`} />
           </Section>
           {dialog && (

@@ -138,7 +138,11 @@ function ReviewButtons({ artifact }: { artifact: Artifact }) {
           >
             <Field
               label="Comment"
-              hint={dialog === "rejected" ? "Visible to everyone who can see the artifact." : "Sent to the session as a follow-up."}
+              hint={
+                dialog === "rejected"
+                  ? "Visible to everyone who can see the artifact."
+                  : "Sent to the session as a follow-up."
+              }
               rows={4}
               value={comment}
               on_input={set_comment}
