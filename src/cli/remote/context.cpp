@@ -31,12 +31,12 @@ Result<> Context::confirm(const std::string& warning, const std::string& word) c
         return fail(Exit::usage, safe_line(warning) + " Not confirmed: standard input is not a terminal.",
                     "add --yes to confirm");
     console.note(console.paint_note(Style::yellow, safe_line(warning)) + "\n");
-    const std::string typed = TRY(console.ask("Type " + safe_line(word) + " to continue: "));
+    const std::string typed = TRY(console.prompt("Type " + safe_line(word) + " to continue: "));
     if (trim(typed) != word) return fail(Exit::usage, "cancelled: not confirmed");
     return {};
 }
 
-void Context::say(const std::string& sentence) const {
+void Context::print(const std::string& sentence) const {
     if (!json()) console.print(safe_line(sentence) + "\n");
 }
 

@@ -43,7 +43,7 @@ struct Context {
     // Requires that the user types `word`, unless --yes was given. Without a terminal it fails.
     Result<> confirm(const std::string& warning, const std::string& word) const;
     // A sentence about what was done; nothing with --json.
-    void say(const std::string& sentence) const;
+    void print(const std::string& sentence) const;
 };
 
 } // namespace hone::cli

@@ -181,7 +181,7 @@ Result<> show_done(const Context& context, const json::Value& data, const std::s
     if (context.json())
         print_json(context, data);
     else
-        context.say(sentence);
+        context.print(sentence);
     return {};
 }
 

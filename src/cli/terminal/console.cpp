@@ -141,20 +141,20 @@ Result<std::string> Console::read_line() {
     return text;
 }
 
-Result<std::string> Console::ask(std::string_view question) {
-    note(question);
+Result<std::string> Console::prompt(std::string_view text) {
+    note(text);
     return read_line();
 }
 
-Result<std::string> Console::ask_secret(std::string_view question) {
-    Result<std::string> answer = cancelled_input();
+Result<std::string> Console::prompt_secret(std::string_view text) {
+    Result<std::string> typed = cancelled_input();
     {
         const QuietTerminal quiet(m_in);
-        note(question);
-        answer = read_secret(m_in);
+        note(text);
+        typed = read_secret(m_in);
     }
     note("\n");
-    return answer;
+    return typed;
 }
 
 } // namespace hone::cli

@@ -40,9 +40,9 @@ public:
     std::string paint_note(Style style, std::string_view text) const; // for note
 
     // One line from the person, without its end. An error (conflict) when they cancelled.
-    Result<std::string> ask(std::string_view question);
+    Result<std::string> prompt(std::string_view text);
     // The same without showing what is typed.
-    Result<std::string> ask_secret(std::string_view question);
+    Result<std::string> prompt_secret(std::string_view text);
     // One line of standard input, for --password-stdin.
     Result<std::string> read_line();
 

@@ -94,12 +94,12 @@ Result<> save_artifacts(const Context& context, Query query, const std::string& 
         TRY(write_file(file, content, 0644));
         saved.push_back(
             json::Object{{"id", text_of(artifact, "id")}, {"file", file}, {"bytes", uint64_t(content.size())}});
-        context.say("Wrote " + bytes_text(content.size()) + " to " + file + ".");
+        context.print("Wrote " + bytes_text(content.size()) + " to " + file + ".");
     }
     if (context.json())
         print_json(context, saved);
     else if (saved.empty())
-        context.say("This run has no artifacts.");
+        context.print("This run has no artifacts.");
     return {};
 }
 

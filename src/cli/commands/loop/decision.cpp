@@ -47,7 +47,7 @@ Result<> name_content(const Context& context, json::Object& body, bool is_needed
     if (!context.console.is_interactive())
         return context.usage(std::string(is_branch ? "--revision" : "--digest") +
                              " is needed: it names the content that you reviewed; hone review show prints it");
-    const std::string typed = TRY(context.console.ask("Approve " + described(review) + "? [y/N] "));
+    const std::string typed = TRY(context.console.prompt("Approve " + described(review) + "? [y/N] "));
     if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "cancelled: not confirmed");
     if (is_branch)
         body["revision"] = number_of(review.as_object().at("revisions").as_array().back(), "revision");

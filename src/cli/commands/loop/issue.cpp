@@ -231,7 +231,7 @@ Result<> confirm_draft(const Context& context, json::Object& body) {
         return context.usage("--digest is needed: it names the text that you reviewed; hone issue forge --draft prints "
                              "it");
     context.console.note(safe_line(text_of(draft, "title")) + "\n\n" + safe_block(text_of(draft, "body")) + "\n");
-    const std::string typed = TRY(context.console.ask("Create this issue on the forge? [y/N] "));
+    const std::string typed = TRY(context.console.prompt("Create this issue on the forge? [y/N] "));
     if (typed != "y" && typed != "yes") return context.fail(Exit::usage, "cancelled: not confirmed");
     body["digest"] = text_of(draft, "digest");
     return {};

@@ -144,18 +144,18 @@ Result<> start_session(Context& context) {
 }
 
 // Sends a message to the session and follows its transcript.
-Result<> say(const Context& context, const std::string& text) {
+Result<> send_message(const Context& context, const std::string& text) {
     const json::Value before = TRY(context.remote.get(run_path(context)));
     const json::Value run = TRY(context.remote.post(run_path(context, "messages"), json::Object{{"text", text}}));
     return watch_or_show(context, run, {.after = number_of(before, "last_event"), .answer = true});
 }
 
 Result<> send_text(Context& context) {
-    return say(context, TRY(words_of(context, "TEXT")));
+    return send_message(context, TRY(words_of(context, "TEXT")));
 }
 
 Result<> resume_session(Context& context) {
-    return say(context, context.parsed.has("TEXT") ? TRY(words_of(context, "TEXT")) : std::string("Continue."));
+    return send_message(context, context.parsed.has("TEXT") ? TRY(words_of(context, "TEXT")) : std::string("Continue."));
 }
 
 Result<> fork_session(Context& context) {

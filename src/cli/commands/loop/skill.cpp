@@ -78,7 +78,7 @@ Result<json::Value> wanted_skill(const Context& context) {
 
 // Never from the command line, where other users of the machine could read it.
 Result<std::string> read_skill_secret(const Context& context, const std::string& name) {
-    std::string value = context.console.is_interactive() ? TRY(context.console.ask_secret(name + ": "))
+    std::string value = context.console.is_interactive() ? TRY(context.console.prompt_secret(name + ": "))
                                                          : TRY(context.console.read_line());
     if (value.empty()) return context.usage("no value was given for " + name);
     return value;

@@ -27,14 +27,14 @@ std::string cookie_of(const Reply& reply) {
 Result<std::string> find_email(const Context& context) {
     if (auto email = context.parsed.value("--email"); email && !email->empty()) return *email;
     if (!context.console.is_interactive()) return context.usage("--email is required without a terminal");
-    return context.console.ask("Email: ");
+    return context.console.prompt("Email: ");
 }
 
 Result<std::string> find_password(const Context& context) {
     if (context.parsed.has("--password-stdin")) return context.console.read_line();
     if (!context.console.is_interactive())
         return context.usage("without a terminal, send the password to standard input with --password-stdin");
-    return context.console.ask_secret("Password: ");
+    return context.console.prompt_secret("Password: ");
 }
 
 // A login session that lasts only as long as it takes to make a key.
@@ -116,7 +116,7 @@ Result<> login(Context& context) {
         print_json(context, key);
         return {};
     }
-    context.say("Logged in to " + context.remote.target().url + " as " + email + ".");
+    context.print("Logged in to " + context.remote.target().url + " as " + email + ".");
     const auto* change = session.me.is_object() ? session.me.get_object().if_contains("must_change_password") : nullptr;
     if (change != nullptr && change->is_bool() && change->get_bool())
         context.console.note("You still use your initial password. Change it at " + context.remote.target().url + "\n");

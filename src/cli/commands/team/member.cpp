@@ -42,8 +42,8 @@ Result<> invite_member(Context& context) {
     json::Object body{{"email", email}, {"role", context.parsed.value("--role").value_or("member")}};
     const json::Value made = TRY(context.remote.post(path_of("/v1/spaces", {space, "invites"}), std::move(body)));
     if (context.json()) return show_done(context, made, "");
-    context.say("Invited " + text_of(made, "email") + " as " + text_of(made, "role") + ". Send them this link:");
-    context.say("  " + context.remote.target().url + text_of(made, "path"));
+    context.print("Invited " + text_of(made, "email") + " as " + text_of(made, "role") + ". Send them this link:");
+    context.print("  " + context.remote.target().url + text_of(made, "path"));
     context.console.note("The link works once and is shown only now.\n");
     return {};
 }

@@ -31,8 +31,8 @@ Result<> version(Context& context) {
         print_json(context, shown);
         return {};
     }
-    context.say(std::string("hone ") + program_version());
-    context.say("server " + server);
+    context.print(std::string("hone ") + program_version());
+    context.print("server " + server);
     return {};
 }
 

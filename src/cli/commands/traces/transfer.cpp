@@ -45,7 +45,7 @@ Result<> report(const Context& context, const json::Value& outcome) {
     if (context.json())
         print_json(context, outcome);
     else
-        context.say("Imported " + std::to_string(number_of(outcome, "accepted")) + " spans" +
+        context.print("Imported " + std::to_string(number_of(outcome, "accepted")) + " spans" +
                     (rejected > 0 ? ", rejected " + std::to_string(rejected) + "." : "."));
     if (rejected == 0) return {};
     const auto* problems = outcome.is_object() ? outcome.get_object().if_contains("problems") : nullptr;
