@@ -2,7 +2,7 @@
 """Finds assertions that cannot fail, or that accept two outcomes where one is right: constants, tuples, `status in (200,
 401)`, `status == 200 || status == 401`, `status < 500`, an assertion whose failure is caught and ignored, tests without
 any assertion. Where a race really decides between the outcomes, `either: reason` in a comment on the line, or on the one
-before, states it. Doctest cases without an assertion are found when they run (src/test_main.cpp)."""
+before, reports it. Doctest cases without an assertion are found when they run (src/test_main.cpp)."""
 import ast
 import pathlib
 import re

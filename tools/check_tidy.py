@@ -89,7 +89,7 @@ def groups(paths, commands):
 
 
 def check(paths, flags):
-    """Returns (path, whether it passed, the text to print) of each."""
+    """Returns (path, whether it passed, the message) of each."""
     options = ["--checks=" + TEST_CHECKS] if paths[0].name.endswith(".test.cpp") else []
     with tempfile.TemporaryDirectory(dir=build) as folder:
         whole = paths[0] if len(paths) == 1 else pathlib.Path(folder) / "together.cpp"

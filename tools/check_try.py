@@ -6,7 +6,7 @@
 g++ 12 and clang 14 do not destroy the finished members of an aggregate, the finished elements of an initializer list or
 the finished captures of a lambda when a statement expression returns from the middle of them, so
 `Row{make_name(), TRY(find())}` leaks the name whenever find() fails. Arguments of a call and of a constructor are
-destroyed as they should be. The text does not show whether braces are an aggregate's or a constructor's, so TRY is rejected in both,
+destroyed as they should be. Text cannot distinguish an aggregate's braces from a constructor's, so TRY is refused in both,
 except in the first element without a designator, before which nothing can have been made. The remedy is a local."""
 import pathlib
 import re

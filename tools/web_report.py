@@ -14,7 +14,7 @@ import flaky  # noqa: E402
 
 
 def tests(suite, titles=()):
-    """(name, status) of every test: expected, unexpected, flaky (passed when retried) or skipped."""
+    """(name, status) of every test: expected, unexpected, flaky (passed in a retry) or skipped."""
     for spec in suite.get("specs", ()):
         for test in spec["tests"]:
             yield " › ".join([*titles, spec["title"]]), test["status"]
