@@ -179,7 +179,7 @@ def find_errors(total):
             "errors", f"{name} fails: {words}", cluster["traces"], cluster["traces"] / max(1, total["traces"]),
             [f"{cluster['spans']:,} failed spans in {cluster['traces']:,} traces ({percent(cluster['traces'], total['traces'])} of all)",
              f"first seen {moment(cluster['first'])}, last seen {moment(cluster['last'])} (UTC)",
-             f"example message: `{shown(cluster['messages'][0])}`"],
+             f"the message as it was: `{shown(cluster['messages'][0])}`"],
             f'status = error and name = "{name}"', cluster["examples"][:3],
             f"Every one of these spans ends in the same message, so one cause in `{shown(name, 80)}` "
             f"({cluster['kind']}) explains them all.",
@@ -247,7 +247,7 @@ def find_empty_retrieval(total):
         if int(row["empty"]) / max(1, int(row["spans"])) < 0.02:
             continue
         findings.append(Finding(
-            "retrieval", f"{row['name']} returns no documents", int(row["traces"]), int(row["traces"]) / max(1, total["traces"]),
+            "retrieval", f"{row['name']} finds nothing", int(row["traces"]), int(row["traces"]) / max(1, total["traces"]),
             [f"{int(row['empty']):,} of {int(row['spans']):,} retrievals return no document ({percent(int(row['empty']), int(row['spans']))})"],
             f'kind = retriever and name = "{row["name"]}" and documents = 0', row["examples"],
             "The index does not contain what users search for, or its filter is too narrow.",
@@ -303,7 +303,7 @@ def report(project, total, findings, prompt):
         lines += ["", "**Root cause**", "", finding.cause, "", "**Proposed fix**", "", finding.fix, ""]
     if not findings:
         lines += ["Nothing recurs often enough to be called a problem.", ""]
-    lines += ["## Method", "",
+    lines += ["## How this was made", "",
               "By the playbook `investigate`: fixed queries of the project's spans, no model. Messages were grouped by their "
               "words with numbers, ids and quoted texts left out."]
     return "\n".join(lines)
