@@ -203,7 +203,7 @@ std::string print_markdown(const Tree& tree) {
         "# The command line\n\n"
         "Printed by `hone help --markdown`; do not edit by hand.\n\n"
         "Commands that work with a server use only its public HTTP API. The address is `--url`, else `HONE_URL`, "
-        "else that of the last `hone login`,\n else `http://127.0.0.1:7070`; the API key is `--api-key`, else "
+        "else that of the last `hone login`,\nelse `http://127.0.0.1:7070`; the API key is `--api-key`, else "
         "`HONE_API_KEY`, else the key that `hone login` stored for that\nserver in "
         "`${XDG_CONFIG_HOME:-~/.config}/hone/credentials.json` (mode 0600).\n\n"
         "With `--json`, standard output is one JSON document: the `data` of the API's response; a stream, such as "
