@@ -274,6 +274,7 @@ test("the Inbox works with the keyboard only", async ({ page, admin, server }) =
   await press("p");
   await at(first.artifact);
   await press("X");
+  await expect(dialog.getByRole("heading", { name: /^Reject: / })).toBeVisible();
   await page.keyboard.type("Not wanted.");
   await press("Control+Enter");
   await expect(page.locator(".review-summary").getByText("rejected", { exact: true })).toBeVisible();
