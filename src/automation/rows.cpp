@@ -28,49 +28,44 @@ constexpr std::tuple slot_columns{
 };
 
 constexpr std::tuple automation_columns{
-    sql::Column{"id", &Automation::id}, sql::Column{"space_id", &Automation::space_id},
-    sql::Column{"project_id", &Automation::project_id}, sql::Column{"name", &Automation::name},
-    sql::Column{"description", &Automation::description}, sql::Column{"preset_id", &Automation::preset_id},
+    sql::Column{"id", &Automation::id},
+    sql::Column{"space_id", &Automation::space_id},
+    sql::Column{"project_id", &Automation::project_id},
+    sql::Column{"name", &Automation::name},
+    sql::Column{"description", &Automation::description},
+    sql::Column{"preset_id", &Automation::preset_id},
     sql::Column{"prompt", &Automation::prompt},
     sql::Column{"trigger_setup", sql::Converted{[](Automation& made, const sql::Row& row, size_t at) -> Result<> {
                     made.trigger = TRY(json::read<Trigger>(row.text(at)));
                     return {};
                 }}},
-    sql::Column{"paused", &Automation::paused}, sql::Column{"pause_reason", &Automation::pause_reason},
+    sql::Column{"paused", &Automation::paused},
+    sql::Column{"pause_reason", &Automation::pause_reason},
     sql::Column{"overlap", &Automation::overlap, Overlap::skip},
     sql::Column{"catch_up", &Automation::catch_up, CatchUp::coalesce},
     sql::Column{"cool_off_seconds", &Automation::cool_off_seconds},
-    sql::Column{"tokens_per_day", [](auto& made) -> auto& {return made.budget.tokens_per_day;
-} // namespace
-} // namespace hone::automation
-, sql::Column{"cost_micro_usd_per_day", [](auto& made) -> auto& {return made.budget.cost_micro_usd_per_day;
-}
-}
-, sql::Column{"soft_percent", [](auto& made) -> auto& {return made.budget.soft_percent.value;
-}
-}
-, sql::Column{"failure_limit", &Automation::failure_limit}, sql::Column{"failure_streak", &Automation::failure_streak},
-    sql::Column{"managed_by", &Automation::managed_by}, sql::Column{"owner_name", &Automation::created_by},
-    sql::Column{"created_at", &Automation::created_at}, sql::Column{"updated_at", &Automation::updated_at},
+    sql::Column{"tokens_per_day", sql::in(&Automation::budget, &DayBudget::tokens_per_day)},
+    sql::Column{"cost_micro_usd_per_day", sql::in(&Automation::budget, &DayBudget::cost_micro_usd_per_day)},
+    sql::Column{"soft_percent", sql::in(&Automation::budget, &DayBudget::soft_percent, &Defaulted<int64_t>::value)},
+    sql::Column{"failure_limit", &Automation::failure_limit},
+    sql::Column{"failure_streak", &Automation::failure_streak},
+    sql::Column{"managed_by", &Automation::managed_by},
+    sql::Column{"owner_name", &Automation::created_by},
+    sql::Column{"created_at", &Automation::created_at},
+    sql::Column{"updated_at", &Automation::updated_at},
     sql::Column{"next_at", &Automation::next_at},
-}
-;
+};
 
 constexpr std::tuple budget_columns{
-    sql::Column{"id", &BudgetedAutomation::id}, sql::Column{"space_id", &BudgetedAutomation::space_id},
-    sql::Column{"project_id", &BudgetedAutomation::project_id}, sql::Column{"name", &BudgetedAutomation::name},
-    sql::Column{"tokens_per_day", [](auto& made) -> auto& {return made.budget.tokens_per_day;
-}
-}
-, sql::Column{"cost_micro_usd_per_day", [](auto& made) -> auto& {return made.budget.cost_micro_usd_per_day;
-}
-}
-, sql::Column{"soft_percent", [](auto& made) -> auto& {return made.budget.soft_percent.value;
-}
-}
-,
-}
-;
+    sql::Column{"id", &BudgetedAutomation::id},
+    sql::Column{"space_id", &BudgetedAutomation::space_id},
+    sql::Column{"project_id", &BudgetedAutomation::project_id},
+    sql::Column{"name", &BudgetedAutomation::name},
+    sql::Column{"tokens_per_day", sql::in(&BudgetedAutomation::budget, &DayBudget::tokens_per_day)},
+    sql::Column{"cost_micro_usd_per_day", sql::in(&BudgetedAutomation::budget, &DayBudget::cost_micro_usd_per_day)},
+    sql::Column{"soft_percent",
+                sql::in(&BudgetedAutomation::budget, &DayBudget::soft_percent, &Defaulted<int64_t>::value)},
+};
 
 } // namespace
 

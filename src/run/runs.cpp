@@ -18,33 +18,34 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 namespace {
 
 constexpr std::tuple run_columns{
-    sql::Column{"id", &Run::id}, sql::Column{"space_id", &Run::space_id}, sql::Column{"project_id", &Run::project_id},
-    sql::Column{"origin", &Run::origin}, sql::Column{"preset_id", &Run::preset_id},
-    sql::Column{"preset_name", &Run::preset_name}, sql::Column{"automation_id", &Run::automation_id},
-    sql::Column{"title", &Run::title}, sql::Column{"harness", &Run::harness}, sql::Column{"model", &Run::model},
-    sql::Column{"state", &Run::state, State::failed}, sql::Column{"reason", &Run::reason},
-    sql::Column{"started_by_name", &Run::started_by}, sql::Column{"priority", &Run::priority},
-    sql::Column{"turns", &Run::turns}, sql::Column{"last_event", &Run::last_event},
-    sql::Column{"input_tokens", [](auto& run) -> auto& {return run.usage.input;
-}
-} // namespace hone::run
-, sql::Column{"cache_read_tokens", [](auto& run) -> auto& {return run.usage.cache_read;
-}
-}
-, sql::Column{"cache_write_tokens", [](auto& run) -> auto& {return run.usage.cache_write;
-}
-}
-, sql::Column{"output_tokens", [](auto& run) -> auto& {return run.usage.output;
-}
-}
-, sql::Column{"reasoning_tokens", [](auto& run) -> auto& {return run.usage.reasoning;
-}
-}
-, sql::Column{"cost_micro_usd", &Run::cost_micro_usd}, sql::Column{"from_run", &Run::from_run},
-    sql::Column{"trace_id", &Run::trace_id}, sql::Column{"created_at", &Run::created_at},
-    sql::Column{"started_at", &Run::started_at}, sql::Column{"ended_at", &Run::ended_at},
-}
-;
+    sql::Column{"id", &Run::id},
+    sql::Column{"space_id", &Run::space_id},
+    sql::Column{"project_id", &Run::project_id},
+    sql::Column{"origin", &Run::origin},
+    sql::Column{"preset_id", &Run::preset_id},
+    sql::Column{"preset_name", &Run::preset_name},
+    sql::Column{"automation_id", &Run::automation_id},
+    sql::Column{"title", &Run::title},
+    sql::Column{"harness", &Run::harness},
+    sql::Column{"model", &Run::model},
+    sql::Column{"state", &Run::state, State::failed},
+    sql::Column{"reason", &Run::reason},
+    sql::Column{"started_by_name", &Run::started_by},
+    sql::Column{"priority", &Run::priority},
+    sql::Column{"turns", &Run::turns},
+    sql::Column{"last_event", &Run::last_event},
+    sql::Column{"input_tokens", sql::in(&Run::usage, &harness::Usage::input)},
+    sql::Column{"cache_read_tokens", sql::in(&Run::usage, &harness::Usage::cache_read)},
+    sql::Column{"cache_write_tokens", sql::in(&Run::usage, &harness::Usage::cache_write)},
+    sql::Column{"output_tokens", sql::in(&Run::usage, &harness::Usage::output)},
+    sql::Column{"reasoning_tokens", sql::in(&Run::usage, &harness::Usage::reasoning)},
+    sql::Column{"cost_micro_usd", &Run::cost_micro_usd},
+    sql::Column{"from_run", &Run::from_run},
+    sql::Column{"trace_id", &Run::trace_id},
+    sql::Column{"created_at", &Run::created_at},
+    sql::Column{"started_at", &Run::started_at},
+    sql::Column{"ended_at", &Run::ended_at},
+};
 
 constexpr std::string_view live_states = "('queued', 'preparing', 'running', 'waiting')";
 

@@ -20,7 +20,8 @@ namespace hone::sql {
 
 struct NoFallback {};
 
-// `place` is one of: a member pointer; a function from the record to the field, for a field of a field; a Converted.
+// `place` is one of: a member pointer; in(…), for a field of a field; a function from the record to the field; a
+// Converted.
 // `fallback` is the value of an enum whose text is unknown; without one the field keeps its default.
 template <class Place, class Fallback = NoFallback>
 struct Column {
@@ -32,6 +33,18 @@ template <class Place>
 Column(std::string_view, Place) -> Column<Place, NoFallback>;
 template <class Place, class Fallback>
 Column(std::string_view, Place, Fallback) -> Column<Place, Fallback>;
+
+// A field of a field: in(&Run::usage, &Usage::input).
+template <class Outer, class Inner>
+constexpr auto in(Outer outer, Inner inner) {
+    return [=](auto& record) -> auto& {
+        return std::invoke(inner, std::invoke(outer, record));
+    };
+}
+template <class Outer, class Middle, class Inner>
+constexpr auto in(Outer outer, Middle middle, Inner inner) {
+    return in(in(outer, middle), inner);
+}
 
 // A column that is stored in another form, such as JSON. `read` takes the record, the row and the position and returns
 // nothing or a Result<>; `write` makes a Value of the record.

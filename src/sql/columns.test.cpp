@@ -30,21 +30,22 @@ struct Pet {
     std::vector<std::string> tags;
 };
 
-constexpr std::tuple pet_columns{Column{"id", &Pet::id}, Column{"name", &Pet::name}, Column{"born", &Pet::born},
-                                 Column{"tame", &Pet::tame}, Column{"weight", &Pet::weight},
-                                 Column{"mood", &Pet::mood, Mood::unknown}, Column{"mood_before", &Pet::mood_before},
-                                 Column{"count", [](auto& pet) -> auto& {return pet.inner.count;
-} // namespace
-} // namespace hone::sql
-,
+constexpr std::tuple pet_columns{
+    Column{"id", &Pet::id},
+    Column{"name", &Pet::name},
+    Column{"born", &Pet::born},
+    Column{"tame", &Pet::tame},
+    Column{"weight", &Pet::weight},
+    Column{"mood", &Pet::mood, Mood::unknown},
+    Column{"mood_before", &Pet::mood_before},
+    Column{"count", in(&Pet::inner, &Inner::count)},
     Column{"tags", Converted{[](Pet& pet, const Row& row, size_t at) -> Result<> {
                                  if (row.text(at).empty()) return corrupt("no tags");
                                  pet.tags = {row.text(at)};
                                  return {};
                              },
                              [](const Pet& pet) { return pet.tags.front(); }}},
-}
-;
+};
 
 TEST_CASE("a record that is written by its columns is read back the same") {
     for (const Engine engine : testing::all_engines) {
