@@ -80,10 +80,6 @@ std::vector<std::string> PermissionSet::names() const {
     return names;
 }
 
-bool is_installation(Permission permission) {
-    return table[static_cast<size_t>(permission)].installation;
-}
-
 PermissionSet permissions_of(Role role) {
     PermissionSet set;
     for (const auto& row : table)

@@ -129,7 +129,6 @@ private:
     uint64_t m_bits = 0;
 };
 
-bool is_installation(Permission permission);
 PermissionSet permissions_of(Role role);
 PermissionSet installation_permissions();
 // Every permission whose action is "read".

@@ -69,7 +69,8 @@ int expected_status(const Route& route, const Example& example, const Who& who, 
     if (!who.known) return 401;
     if (route.need.kind == Need::Kind::login) return example.people_only && !who.person ? 403 : example.allowed;
     const Permission permission = route.need.permission;
-    if (access::is_installation(permission)) return holds(who, space, permission) ? example.allowed : 403;
+    if (access::installation_permissions().has(permission))
+        return holds(who, space, permission) ? example.allowed : 403;
     bool anywhere = holds(who, space, permission);
     for (const auto& [other, role] : who.roles) anywhere = anywhere || holds(who, other, permission);
     if (!anywhere) return 403;

@@ -40,7 +40,6 @@ public:
 
     Duration deadline() const { return m_deadline; } // zero: none
     const std::string& peer() const { return m_peer; }
-    bool is_events() const { return m_phase == Phase::events; }
 
     int64_t scheduled_tick = 0; // the edge's: the tick in which the timer wheel checks this connection next; 0: none
 
@@ -94,7 +93,6 @@ private:
     void respond_early(Response response);
     void begin_body();
     size_t parse_body(std::string_view bytes);
-    bool admit_body(size_t bytes);
     void break_body(int status, Error error);
     void finish_body();
     void submit();

@@ -88,20 +88,6 @@ std::string_view content_type_of(std::string_view path) {
     return "application/octet-stream";
 }
 
-bool has_hashed_name(std::string_view path) {
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    const size_t dot = name.rfind('.');
-    if (dot == std::string_view::npos) return false;
-    const std::string_view stem = name.substr(0, dot);
-    const size_t mark = stem.find_last_of(".-");
-    if (mark == std::string_view::npos) return false;
-    const std::string_view hash = stem.substr(mark + 1);
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    const auto is_plain = [&](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    return hash.size() >= 8 && std::all_of(hash.begin(), hash.end(), is_plain) &&
-           std::any_of(hash.begin(), hash.end(), is_digit);
-}
-
 StaticFiles StaticFiles::embedded(std::span<const StaticFile> files) {
     StaticFiles served;
     served.m_files = files;

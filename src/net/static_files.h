@@ -44,7 +44,5 @@ private:
 // "/a/b%20c.js" -> "/a/b c.js"; absent for anything that could leave the root. "/" is "/index.html".
 std::optional<std::string> resolve_static_path(std::string_view path);
 std::string_view content_type_of(std::string_view path);
-// app.3f9a2c1b.js, app-3F9A2C1B.css: a part of at least eight letters or digits with a digit, before the extension.
-bool has_hashed_name(std::string_view path);
 
 } // namespace hone::net

@@ -122,11 +122,6 @@ Result<std::vector<SecretInfo>> Vault::of_skill(const std::string& skill_id) con
     return list(" WHERE skill_id = ?", values);
 }
 
-Result<std::vector<SecretInfo>> Vault::of_scope(const Scope& scope) const {
-    const std::vector<sql::Value> values{sql::to_value(scope.text())};
-    return list(" WHERE scope = ?", values);
-}
-
 Result<std::vector<SecretInfo>> Vault::all() const {
     return list("", {});
 }

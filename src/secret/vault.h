@@ -133,7 +133,6 @@ public:
 
     // By name, without values. At most 1,000 each.
     Result<std::vector<SecretInfo>> of_skill(const std::string& skill_id) const;
-    Result<std::vector<SecretInfo>> of_scope(const Scope& scope) const;
     Result<std::vector<SecretInfo>> all() const;
     // Of the whole installation: `old` were set before `old_before`, `unused` neither set nor used since
     // `unused_before`.

@@ -112,7 +112,7 @@ TEST_CASE("replacing keeps the id and forgets the old value, removing leaves not
         CHECK(second.set_at > first.set_at);
         CHECK(second.created_at == first.created_at);
         CHECK(shown(bank.vault.open(world.space, first.id.text(), "")) == "two");
-        CHECK(must(bank.vault.of_scope(bank.here)).size() == 1);
+        CHECK(must(bank.vault.of_skill("skl_a")).size() == 1);
         const auto remove = [&] {
             return must(world.database.write([&](sql::Transaction& transaction) -> Result<bool> {
                 return bank.vault.remove(transaction, "skl_a", "KEY");

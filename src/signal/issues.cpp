@@ -85,12 +85,6 @@ Result<std::optional<Issue>> Issues::read(sql::Database& database, const IssueId
     return std::optional(issue_of(rows.front()));
 }
 
-Result<std::optional<IssueId>> Issues::fixed_by(sql::Database& database, const std::string& run) {
-    const auto rows = TRY(database.query("SELECT issue_id FROM issue_runs WHERE run_id = ? AND kind = 'fix'", run));
-    if (rows.empty()) return std::optional<IssueId>();
-    return std::optional(rows.front().id<IssueTag>(0));
-}
-
 Result<> Issues::note(sql::Transaction& transaction, const IssueId& id, const std::string& who, std::string_view what,
                       const std::string& detail) const {
     TRY(transaction.execute(

@@ -153,8 +153,6 @@ public:
 
     // Without a caller, for parts that have no Issues.
     static Result<std::optional<Issue>> read(sql::Database& database, const IssueId& id);
-    // The issue that a run was started to fix.
-    static Result<std::optional<IssueId>> fixed_by(sql::Database& database, const std::string& run);
 
     // "SELECT … FROM issues" with the columns that `issue_of` reads.
     static std::string select();

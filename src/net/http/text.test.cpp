@@ -260,12 +260,6 @@ TEST_CASE("a directory is served while developing, and nothing outside it") {
     std::filesystem::remove_all(pattern);
 }
 
-TEST_CASE("hashed names are recognised") {
-    for (const char* yes : {"/app-1A2B3C4D.js", "/chunks/x.0f9e8d7c.css"}) CHECK(has_hashed_name(yes));
-    for (const char* no : {"/app.js", "/my-component.js", "/app-abcdefgh.js", "/index.html", "/1234567890"})
-        CHECK_FALSE(has_hashed_name(no));
-}
-
 TEST_CASE("security headers are added once") {
     Response response = json_response(200, "{}");
     response.set_header("X-Frame-Options", "SAMEORIGIN");

@@ -87,11 +87,6 @@ Result<Rendered> render(ClickHouse& engine, ClickHouseQuery query, const std::st
 
 } // namespace
 
-std::vector<std::string> sql_tables() {
-    const auto tables = project_tables();
-    return {tables.begin(), tables.end()};
-}
-
 Result<CheckedSql> SqlGuard::check(const SqlRequest& request) {
     if (request.sql.size() > 64 << 10) return too_large("the query is longer than 64 KB");
     if (!is_valid_utf8(request.sql) || request.sql.find('\0') != std::string::npos)

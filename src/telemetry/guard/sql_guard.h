@@ -10,7 +10,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace hone::telemetry {
 
@@ -45,8 +44,5 @@ private:
     ClickHouse& m_engine;
     ProjectViews m_views;
 };
-
-// What people may read: the names and columns of the tables, for the SQL page.
-std::vector<std::string> sql_tables();
 
 } // namespace hone::telemetry
