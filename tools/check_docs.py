@@ -190,11 +190,21 @@ everything = "\n".join(sources.values())
 test_names = [name for file in src.rglob("*.test.cpp") for name in re.findall(r'TEST_CASE\("((?:[^"\\]|\\.)*)"', file.read_text())]
 
 
+folders = {path.name for path in src.iterdir() if path.is_dir()} - tops
+
+
+def is_in_sources(word: str, document: pathlib.Path) -> bool:
+    """A path below src/ or below the document's folder, with or without the ending of the file."""
+    return any((base / word).exists() or list(base.glob(word.rstrip("/") + ".*")) for base in (src, document.parent))
+
+
 def check_names(document: pathlib.Path) -> None:
     text, where = document.read_text(), document.relative_to(root)
     for word in sorted(set(re.findall(r"`([\w./-]+/[\w./-]*)`", text))):
         if word.split("/")[0] in tops and not word.startswith(("web/out", "web/node_modules")) and not (root / word).exists():
             problems.append(f"{where} names {word}, which does not exist")
+        elif word.split("/")[0] in folders and not is_in_sources(word, document):
+            problems.append(f"{where} names {word}, which is not in src/")
     for word in sorted(set(re.findall(r"`(\w[\w.-]*\.(?:h|cpp|py|sh|mjs))`", text))):
         if word not in file_names:
             problems.append(f"{where} names {word}, which does not exist")
