@@ -6,6 +6,7 @@
 #include "access/keys.h"
 #include "access/password_resets.h"
 #include "access/projects.h"
+#include "access/requests/idempotent_responses.h"
 #include "access/saved_views.h"
 
 namespace hone::access {
@@ -35,6 +36,7 @@ public:
           projects(database, clock, audit),
           keys(database, clock, audit),
           saved_views(database, clock, audit, projects),
+          idempotent_responses(database, clock),
           m_database(database) {}
 
     // Creates the space `default` and the user admin@localhost when there is no user yet; nothing otherwise.
@@ -49,6 +51,7 @@ public:
     Projects projects;
     Keys keys;
     SavedViews saved_views;
+    IdempotentResponses idempotent_responses;
 
 private:
     sql::Database& m_database;

@@ -110,7 +110,7 @@ Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
       m_options(options),
       m_routes(routes()),
       m_rate_limit(services.clock, options.requests_per_minute),
-      m_idempotency(services.database, services.clock),
+      m_idempotency(services.access.idempotent_responses),
       m_metrics(m_routes.size()),
       m_run_followers(services.run.transcript, services.clock),
       m_live_streams(services.access.audit) {

@@ -69,7 +69,6 @@ struct ServiceSet {
 
     Services services(Installation& installation) {
         return {.access = access,
-                .database = database,
                 .clock = clock,
                 .installation = installation,
                 .spans = spans,

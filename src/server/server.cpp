@@ -276,7 +276,6 @@ Result<> Server::open_edge() {
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
     m_api.emplace(api::Services{.access = *m_access,
-                                .database = *m_database,
                                 .clock = m_clock,
                                 .installation = *this,
                                 .spans = *m_spans,
@@ -297,7 +296,7 @@ Result<> Server::open_edge() {
                                 .repos = m_repositories->catalog(),
                                 .forge_hooks = m_repositories->hooks()},
                   std::move(ui), api_options);
-    m_sweeper.emplace(*m_access, m_api->idempotency(), *m_span_duties, *m_vault, *m_monitors);
+    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors);
 
     net::ServerOptions options = edge_options();
     const auto proxy_header =

@@ -11,7 +11,7 @@ void Sweeper::step() {
     };
     note("project data", m_access.projects.purge());
     note("logins", m_access.logins.sweep());
-    note("idempotent responses", m_idempotency.sweep());
+    note("idempotent responses", m_access.idempotent_responses.sweep());
     note("retention of spans", m_spans.step());
     note("use of secrets", m_vault.flush_used());
     note("notices and monitors", m_monitors.sweep());

@@ -2,7 +2,7 @@
 // step() is what tests call; one thread calls it.
 #pragma once
 
-#include "api/core/idempotency.h"
+#include "access/access.h"
 #include "base/duty.h"
 #include "server/adapters/span_duties.h"
 #include "server/monitors.h"
@@ -11,10 +11,8 @@ namespace hone::server {
 
 class Sweeper {
 public:
-    Sweeper(access::Access& access, api::Idempotency& idempotency, SpanDuties& spans, secret::Vault& vault,
-            MonitorDuties& monitors)
+    Sweeper(access::Access& access, SpanDuties& spans, secret::Vault& vault, MonitorDuties& monitors)
         : m_access(access),
-          m_idempotency(idempotency),
           m_spans(spans),
           m_vault(vault),
           m_monitors(monitors),
@@ -29,7 +27,6 @@ public:
 
 private:
     access::Access& m_access;
-    api::Idempotency& m_idempotency;
     SpanDuties& m_spans;
     secret::Vault& m_vault;
     MonitorDuties& m_monitors;

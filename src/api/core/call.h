@@ -91,7 +91,6 @@ public:
 // domain object itself returns `unavailable` with the reason.
 struct Services {
     access::Access& access;
-    sql::Database& database; // for the API's own table, idempotent_answers
     const Clock& clock;
     Installation& installation;
     telemetry::Spans& spans;

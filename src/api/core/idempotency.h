@@ -2,9 +2,8 @@
 // Responses that hold a secret are never kept; their replay is refused instead. Thread-safe.
 #pragma once
 
-#include "access/caller.h"
+#include "access/requests/idempotent_responses.h"
 #include "net/http/http.h"
-#include "sql/sql.h"
 
 #include <optional>
 
@@ -12,7 +11,7 @@ namespace hone::api {
 
 class Idempotency {
 public:
-    Idempotency(sql::Database& database, const Clock& clock) : m_database(database), m_clock(clock) {}
+    explicit Idempotency(access::IdempotentResponses& kept) : m_kept(kept) {}
 
     // Claims the key for this request. The earlier response when there is one; conflict when the key was used for
     // another request, is in use right now, or its response was not kept.
@@ -20,13 +19,11 @@ public:
                                                const std::string& request_hash);
     // Keeps the response, or frees the key when the request failed in a way that can be retried.
     Result<> finish(const access::Caller& caller, const std::string& key, const net::Response& response, bool secret);
-    Result<int64_t> sweep();
 
     static std::string hash_of(const net::RequestHead& head, std::string_view body);
 
 private:
-    sql::Database& m_database;
-    const Clock& m_clock;
+    access::IdempotentResponses& m_kept;
 };
 
 } // namespace hone::api

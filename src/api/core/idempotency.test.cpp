@@ -124,11 +124,11 @@ TEST_CASE("an Idempotency-Key is forgotten after a day, also when the clock goes
         CHECK(desk.send(create(who, "k1")).header("Idempotency-Replayed") == "true");
         desk.world.clock.advance(std::chrono::hours(23));
         CHECK(desk.send(create(who, "k1")).header("Idempotency-Replayed") == "true");
-        CHECK(must(desk.api.idempotency().sweep()) == 0);
+        CHECK(must(desk.world.access.idempotent_responses.sweep()) == 0);
         desk.world.clock.advance(std::chrono::hours(5));
         CHECK(desk.send(create(who, "k1")).status == 409); // carried out again: the name is taken
         desk.world.clock.advance(std::chrono::hours(25));
-        CHECK(must(desk.api.idempotency().sweep()) == 1);
+        CHECK(must(desk.world.access.idempotent_responses.sweep()) == 1);
         CHECK(desk.world.count("idempotent_answers") == 0);
     });
 }
