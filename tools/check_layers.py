@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+from sql_texts import sql_texts
+
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 root = root if root.is_dir() else root.parent.parent
 src = root / "src"
@@ -92,30 +94,10 @@ if cycle := find_cycle():
 
 # --- SQL: a table's name stands only in the texts of the folder that owns it --------------------------------------------
 
-token = re.compile(
-    r"""(?P<skip>//[^\n]*|/\*.*?\*/|\s+)|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)\"|'(?:[^'\\\n]|\\.)+'|.""",
-    re.S)
 table_use = re.compile(
     r"\b(?P<verb>FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+|ONLY\s+)?(?P<table>[a-z_][a-z0-9_.]*)"
     r"(?P<more>(?:\s+(?:AS\s+)?\w+)?(?:\s*,\s*[a-z_][a-z0-9_.]*(?:\s+(?:AS\s+)?\w+)?)*)")
 open_end = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:\{[^}]*\}|$)")
-
-
-def sql_texts(code: str) -> list[tuple[int, str]]:
-    """Every text of the code with its line; neighbouring literals are one text, as for the compiler."""
-    texts: list[tuple[int, str]] = []
-    current: list[str] | None = None
-    for match in token.finditer(code):
-        literal = match["raw"] if match["raw"] is not None else match["text"]
-        if literal is not None:
-            if current is None:
-                current = []
-                texts.append((code.count("\n", 0, match.start()) + 1, ""))
-            current.append(literal)
-            texts[-1] = (texts[-1][0], "".join(current))
-        elif match["skip"] is None:
-            current = None
-    return texts
 
 
 def table_uses(text: str) -> list[tuple[str, bool]]:

@@ -41,6 +41,25 @@ Result<Issue> Issues::find(const Caller& caller, const IssueId& id, Permission p
     return issue;
 }
 
+Permission Issues::needed_in_tools(const Caller& caller, Permission permission) {
+    return caller.run.empty() ? permission : Permission::project_read;
+}
+
+Result<Page<Issue>> Issues::list_for_tool(const Caller& caller, const access::Project& project, IssueFilter filter,
+                                          const PageRequest& page) const {
+    filter.project = project.id.text();
+    if (caller.run.empty()) return list(caller, project.space_id, filter, page);
+    TRY(m_access.projects.find(caller, project.space_id, project.id.text(), Permission::project_read));
+    return list(Caller::system(), project.space_id, filter, page);
+}
+
+Result<Issue> Issues::find_for_tool(const Caller& caller, const IssueId& id) const {
+    if (caller.run.empty()) return find(caller, id);
+    Issue issue = TRY(find(Caller::system(), id));
+    if (issue.project_id != caller.bound_project) return not_found("issue " + id.text());
+    return issue;
+}
+
 Result<Page<Issue>> Issues::list(const Caller& caller, const SpaceId& space, const IssueFilter& filter,
                                  const PageRequest& page) const {
     TRY(caller.require(Permission::issue_read, space));

@@ -116,6 +116,12 @@ public:
                                      const IssueFilter& filter, const access::PageRequest& page) const;
     Result<Issue> find(const access::Caller& caller, const IssueId& id,
                        access::Permission permission = access::Permission::issue_read) const;
+    // For tools, which workers call too. The key of a run reads its project and nothing else: a worker needs
+    // project_read and sees the issues of that project; other callers need the permission itself.
+    static access::Permission needed_in_tools(const access::Caller& caller, access::Permission permission);
+    Result<access::Page<Issue>> list_for_tool(const access::Caller& caller, const access::Project& project,
+                                              IssueFilter filter, const access::PageRequest& page) const;
+    Result<Issue> find_for_tool(const access::Caller& caller, const IssueId& id) const;
     Result<std::vector<Fingerprint>> fingerprints(const Issue& issue) const;
     Result<Issue> update(const access::Caller& caller, const IssueId& id, const IssueChange& change);
     // `other` becomes a part of `id`.

@@ -289,3 +289,30 @@ TEST_CASE("pages of issues follow the ranking") {
         CHECK(outcome(shop.issues.list(world.admin, world.space, {}, {.limit = 2, .cursor = "eA"})) == "invalid");
     });
 }
+
+TEST_CASE("the key of a run sees the issues of its project in tools, and no others") {
+    for_each_world([](World& world) {
+        IssueShop shop(world);
+        const auto issue = shop.take(candidate()).id;
+        const access::Project other = world.add_project(world.admin, world.space, "other");
+        Caller worker;
+        worker.kind = access::CallerKind::key;
+        worker.key = access::KeyId("key_run");
+        worker.roles[world.space] = Role::viewer;
+        worker.scope.add(access::Permission::project_read);
+        worker.run = "run_1";
+        worker.bound_project = shop.project.id;
+        CHECK_FALSE(shop.issues.find(worker, issue).ok());
+        CHECK(must(shop.issues.find_for_tool(worker, issue)).id == issue);
+        CHECK(must(shop.issues.list_for_tool(worker, shop.project, {}, {})).data.size() == 1);
+        CHECK(shop.issues.list_for_tool(worker, other, {}, {}).error().code == Code::not_found);
+        worker.bound_project = other.id;
+        CHECK(shop.issues.find_for_tool(worker, issue).error().code == Code::not_found);
+        // A caller that is no worker needs issue_read.
+        worker.run.clear();
+        worker.bound_project = shop.project.id;
+        CHECK_FALSE(shop.issues.find_for_tool(worker, issue).ok());
+        CHECK(shop.issues.list_for_tool(worker, shop.project, {}, {}).error().code == Code::forbidden);
+        CHECK(must(shop.issues.find_for_tool(world.admin, issue)).id == issue);
+    });
+}

@@ -13,21 +13,11 @@ namespace {
 
 constexpr size_t most_issue_bytes = 64 << 10;
 
-// The project of a call and the rights that count. The key of a run reads its project and nothing else, so a worker
-// reads the issues of that project with the rights of the system; other callers have their own rights.
-struct Scope {
-    access::Project project;
-    access::Caller as;
-};
-
-Result<Scope> scope_for(const Call& call, const std::optional<std::string>& wanted, access::Permission permission) {
-    const bool is_worker = !call.caller.run.empty();
+Result<access::Project> project_of_call(const Call& call, const std::optional<std::string>& wanted,
+                                        access::Permission permission) {
     if (!wanted && call.caller.bound_project.empty()) return invalid("project is missing; list_projects names them");
-    Scope made;
-    made.project = TRY(find_project(call, {}, wanted.value_or(call.caller.bound_project.text()),
-                                    is_worker ? access::Permission::project_read : permission));
-    made.as = is_worker ? access::Caller::system() : call.caller;
-    return made;
+    return find_project(call, {}, wanted.value_or(call.caller.bound_project.text()),
+                        signal::Issues::needed_in_tools(call.caller, permission));
 }
 
 // What a list shows of an issue.
@@ -48,9 +38,8 @@ json::Value brief(const signal::Issue& issue) {
 
 Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arguments) {
     signal::Signal& signal = call.services.signal;
-    const Scope scope = TRY(scope_for(call, arguments.project, access::Permission::issue_read));
+    const access::Project project = TRY(project_of_call(call, arguments.project, access::Permission::issue_read));
     signal::IssueFilter filter;
-    filter.project = scope.project.id.text();
     if (arguments.status)
         for (const std::string_view word : split(*arguments.status, ',')) {
             if (word == "all") {
@@ -63,7 +52,8 @@ Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arg
             filter.statuses.push_back(*status);
         }
     const int64_t limit = std::clamp<int64_t>(arguments.limit.value_or(20), 1, 100);
-    const auto page = TRY(signal.issues.list(scope.as, scope.project.space_id, filter, {.limit = limit, .cursor = {}}));
+    const auto page =
+        TRY(signal.issues.list_for_tool(call.caller, project, std::move(filter), {.limit = limit, .cursor = {}}));
     json::Array issues;
     for (const signal::Issue& issue : page.data) issues.push_back(brief(issue));
     json::Value reply(json::Object{{"data", std::move(issues)}});
@@ -74,11 +64,8 @@ Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arg
 Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& arguments) {
     signal::Signal& signal = call.services.signal;
     const auto id = parse_id<signal::IssueTag>(arguments.issue);
-    const Error absent = not_found("issue " + std::string(truncate_utf8(arguments.issue, 60)));
-    if (!id.ok()) return absent;
-    const bool is_worker = !call.caller.run.empty();
-    const signal::Issue issue = TRY(signal.issues.find(is_worker ? access::Caller::system() : call.caller, id.value()));
-    if (is_worker && issue.project_id != call.caller.bound_project) return absent;
+    if (!id.ok()) return not_found("issue " + std::string(truncate_utf8(arguments.issue, 60)));
+    const signal::Issue issue = TRY(signal.issues.find_for_tool(call.caller, id.value()));
     const auto fingerprints = TRY(signal.issues.fingerprints(issue));
     json::Value reply(json::Object{{"data", json::to_value(issue)}, {"fingerprints", json::to_value(fingerprints)}});
     fit(reply, most_issue_bytes);
@@ -87,10 +74,10 @@ Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& argumen
 
 Result<json::Value> report_issue_tool(const Call& call, const ReportIssueTool& arguments) {
     signal::Signal& signal = call.services.signal;
-    const Scope scope = TRY(scope_for(call, arguments.project, access::Permission::issue_write));
+    const access::Project project = TRY(project_of_call(call, arguments.project, access::Permission::issue_write));
     const std::string by = call.caller.run.empty() ? call.caller.name : call.caller.run;
     TRY(run::refuse_secrets("explanation", arguments.explanation));
-    const signal::Issue issue = TRY(signal.issues.report(call.caller, scope.project.space_id, scope.project.id, by,
+    const signal::Issue issue = TRY(signal.issues.report(call.caller, project.space_id, project.id, by,
                                                          {arguments.title, arguments.explanation, arguments.severity,
                                                           arguments.filter, arguments.trace_ids, arguments.subject}));
     return json::Value(json::Object{{"data", brief(issue)}});
