@@ -2,9 +2,6 @@
 
 #include "base/log.h"
 
-#include <condition_variable>
-#include <mutex>
-
 namespace hone::api {
 
 namespace {
@@ -14,20 +11,19 @@ constexpr int64_t steps_between_full_checks = 50; // ten seconds
 
 } // namespace
 
-LiveStreams::~LiveStreams() {
-    std::jthread thread;
-    {
-        const Lock lock(m_mutex);
-        thread.swap(m_thread);
-    }
-    thread.request_stop();
-    if (thread.joinable()) thread.join();
-}
+LiveStreams::LiveStreams(const access::AuditLog& audit)
+    : m_audit(audit),
+      m_duty({"rights of event streams", watch_every}, [this]() -> Result<> {
+          step(++m_steps % steps_between_full_checks == 0);
+          return {};
+      }) {}
 
 void LiveStreams::add(std::shared_ptr<net::EventStream> events, std::function<bool()> is_allowed) {
     const Lock lock(m_mutex);
     m_streams.push_back({std::move(events), std::move(is_allowed)});
-    if (!m_thread.joinable()) m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    if (m_is_started) return;
+    m_duty.start();
+    m_is_started = true;
 }
 
 int64_t LiveStreams::step(bool always) {
@@ -55,16 +51,6 @@ int64_t LiveStreams::step(bool always) {
     }
     if (ended > 0) log(Level::info, "event streams ended: their callers lost the permission", {{"count", ended}});
     return ended;
-}
-
-void LiveStreams::run(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    for (int64_t steps = 1; !stop.stop_requested(); ++steps) {
-        std::unique_lock lock(mutex);
-        never.wait_for(lock, stop, watch_every, [] { return false; });
-        if (!stop.stop_requested()) step(steps % steps_between_full_checks == 0);
-    }
 }
 
 } // namespace hone::api

@@ -5,20 +5,19 @@
 #pragma once
 
 #include "access/audit.h"
+#include "base/duty.h"
 #include "base/mutex.h"
 #include "net/http/http.h"
 
 #include <functional>
 #include <list>
 #include <memory>
-#include <thread>
 
 namespace hone::api {
 
 class LiveStreams {
 public:
-    explicit LiveStreams(const access::AuditLog& audit) : m_audit(audit) {}
-    ~LiveStreams();
+    explicit LiveStreams(const access::AuditLog& audit);
 
     // `is_allowed` repeats the checks of the request; called on the thread of this object.
     void add(std::shared_ptr<net::EventStream> events, std::function<bool()> is_allowed);
@@ -31,14 +30,15 @@ private:
         std::shared_ptr<net::EventStream> events;
         std::function<bool()> is_allowed;
     };
-    void run(const std::stop_token& stop);
 
     const access::AuditLog& m_audit;
     Mutex m_mutex;
     std::list<Stream> m_streams GUARDED_BY(m_mutex);
     Mutex m_stepping;
     int64_t m_seen GUARDED_BY(m_stepping) = -1;
-    std::jthread m_thread GUARDED_BY(m_mutex); // started with the first stream
+    bool m_is_started GUARDED_BY(m_mutex) = false;
+    int64_t m_steps = 0; // of the duty's thread
+    Duty m_duty;         // started with the first stream
 };
 
 } // namespace hone::api

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "access/access.h"
+#include "base/duty.h"
 #include "base/mutex.h"
 #include "notice/smtp.h"
 
 #include <deque>
-#include <thread>
 
 namespace hone::server {
 
@@ -20,18 +20,18 @@ public:
 
     bool is_possible() const { return !m_smtp.host.empty() && !m_public_url.empty(); }
     void send(const access::PasswordReset& reset);
+    // Sends the first mail that waits.
+    Result<Duration> step();
 
 private:
-    void run(const std::stop_token& stop);
-
     const Clock& m_clock;
     const notice::SmtpOptions m_smtp;
     std::string m_public_url;
     net::Cancel m_cancel;
     Mutex m_mutex;
-    Condition m_changed;
     std::deque<access::PasswordReset> m_waiting GUARDED_BY(m_mutex);
-    std::jthread m_thread GUARDED_BY(m_mutex); // started with the first mail
+    bool m_is_started GUARDED_BY(m_mutex) = false;
+    Duty m_duty; // started with the first mail
 };
 
 } // namespace hone::server
