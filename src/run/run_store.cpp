@@ -11,8 +11,29 @@ namespace hone::run {
 
 namespace {
 
-// The column `wish` holds a RunCommand, or this and how the run ends.
+// The column `wish`: a command that the worker has not taken, or how the run ends ("end failed out of memory").
+struct StoredCommand {
+    RunCommand command = RunCommand::none;
+    std::optional<RunEnd> ending;
+};
 constexpr std::string_view ending_word = "end ";
+
+StoredCommand parse_command(std::string_view text) {
+    if (const auto command = parse_enum<RunCommand>(text)) {
+        if (*command != RunCommand::cancel) return {*command, std::nullopt};
+        return {*command, RunEnd{State::cancelled, ""}};
+    }
+    if (!text.starts_with(ending_word)) return {};
+    const std::string_view rest = text.substr(ending_word.size());
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    const auto state = parse_enum<State>(name);
+    if (!state) return {};
+    return {RunCommand::none, RunEnd{*state, std::string(rest.substr(std::min(rest.size(), name.size() + 1)))}};
+}
+
+std::string write_ending(const RunEnd& end) {
+    return fmt::format("{}{} {}", ending_word, name_of(end.state), end.reason);
+}
 
 // What follows the columns of the run itself.
 constexpr std::tuple record_columns{
@@ -27,7 +48,9 @@ constexpr std::tuple record_columns{
     sql::Column{"sandbox_id", &RunRecord::sandbox_id},
     sql::Column{"sandbox_command", &RunRecord::sandbox_command},
     sql::Column{"spool_offset", &RunRecord::spool_offset},
-    sql::Column{"wish", &RunRecord::command},
+    sql::Column{"wish", sql::Converted{[](RunRecord& record, const sql::Row& row, size_t at) {
+                    record.ending = parse_command(row.text(at)).ending;
+                }}},
     sql::Column{"waiting_since", &RunRecord::waiting_since},
 };
 
@@ -194,25 +217,15 @@ Result<> RunStore::set_usage(const RunId& id, const harness::Usage& usage, std::
 }
 
 Result<> RunStore::begin_ending(const RunId& id, State to, const std::string& reason) {
-    TRY(m_database.execute("UPDATE runs SET wish = ? WHERE id = ? AND wish <> 'cancel'",
-                           fmt::format("{}{} {}", ending_word, name_of(to), reason), id));
+    TRY(m_database.execute("UPDATE runs SET wish = ? WHERE id = ? AND wish <> ?", write_ending({to, reason}), id,
+                           name_of(RunCommand::cancel)));
     return {};
-}
-
-std::optional<RunEnd> RunRecord::ending() const {
-    if (command == name_of(RunCommand::cancel)) return RunEnd{State::cancelled, ""};
-    if (!command.starts_with(ending_word)) return std::nullopt;
-    const std::string_view rest = std::string_view(command).substr(ending_word.size());
-    const std::string_view name = rest.substr(0, rest.find(' '));
-    const auto state = parse_enum<State>(name);
-    if (!state) return std::nullopt;
-    return RunEnd{*state, std::string(rest.substr(std::min(rest.size(), name.size() + 1)))};
 }
 
 Result<RunCommand> RunStore::take_command(const RunId& id) {
     const auto rows = TRY(m_database.query("SELECT wish FROM runs WHERE id = ?", id));
     if (rows.empty()) return RunCommand::cancel; // deleted with its project or space
-    const RunCommand command = parse_enum<RunCommand>(rows.front().text(0)).value_or(RunCommand::none);
+    const RunCommand command = parse_command(rows.front().text(0)).command;
     if (command == RunCommand::interrupt)
         TRY(m_database.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = ?", id, name_of(command)));
     return command;

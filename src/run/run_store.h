@@ -26,10 +26,8 @@ struct RunRecord {
     std::optional<int64_t> sandbox_command;
     int64_t spool_offset = 0;
     std::optional<Time> waiting_since;
-    std::string command; // a RunCommand, or what `begin_ending` wrote
-
     // How the run ends, if a server was killed while it ended it, or before it read a cancel command.
-    std::optional<RunEnd> ending() const;
+    std::optional<RunEnd> ending;
 };
 
 // A prompt or a follow-up.

@@ -365,10 +365,10 @@ TEST_CASE("a worker takes an interrupt once, a cancel every time, and learns tha
         must(shop.runs.interrupt(world.admin, run.id));
         CHECK(must(store.take_command(run.id)) == RunCommand::interrupt);
         CHECK(must(store.take_command(run.id)) == RunCommand::none);
-        CHECK_FALSE(must(store.read(run.id)).ending().has_value());
+        CHECK_FALSE(must(store.read(run.id)).ending.has_value());
         must(store.begin_ending(run.id, State::failed, "out of memory"));
         CHECK(must(store.take_command(run.id)) == RunCommand::none);
-        const auto ending = must(store.read(run.id)).ending();
+        const auto ending = must(store.read(run.id)).ending;
         REQUIRE(ending.has_value());
         CHECK(ending->state == State::failed);
         CHECK(ending->reason == "out of memory");
@@ -376,7 +376,7 @@ TEST_CASE("a worker takes an interrupt once, a cancel every time, and learns tha
         must(store.begin_ending(run.id, State::failed, "later")); // a cancel stays
         CHECK(must(store.take_command(run.id)) == RunCommand::cancel);
         CHECK(must(store.take_command(run.id)) == RunCommand::cancel);
-        CHECK(must(store.read(run.id)).ending()->state == State::cancelled);
+        CHECK(must(store.read(run.id)).ending->state == State::cancelled);
         CHECK(must(store.take_command(RunId("run_gone"))) == RunCommand::cancel);
     });
 }

@@ -50,8 +50,7 @@ Result<> Conversation::start_process() {
     m_command = TRY(m_run.sandbox->execute(command));
     m_offset = 0;
     m_run.note("harness", std::string(m_run.harness->title) + " started.");
-    TRY(m_run.services.store.harness_started(m_run.id, m_command, m_run.state, m_run.take_steps()));
-    m_run.state = State::running;
+    TRY(m_run.harness_started(m_command));
     m_written = {0, m_run.record.harness_session};
     m_pending_input.clear();
     m_close_input = false;
@@ -164,7 +163,7 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
         if (happened.kind != harness::EventKind::result) continue;
         m_result = happened.text;
         m_run.spans->turn_ended(happened.text, happened.failed);
-        m_run.spans->run_ended(m_run.state, happened.text);
+        m_run.spans->run_ended(m_run.state(), happened.text);
     }
     const bool is_new = !events.empty() || m_written != std::pair(offset, record.harness_session);
     if (is_new) TRY(m_run.services.store.progress(m_run.id, std::move(events), offset, record.harness_session));
@@ -229,7 +228,7 @@ Result<> Conversation::send_inputs() {
         // One that takes a prompt only at its start gets the next one in its next process.
         if (!m_run.harness->live_follow_up && m_run.driver->busy()) return {};
         const bool opens_turn = !m_run.driver->busy();
-        if (m_run.state == State::waiting) TRY(m_run.move(State::running, "Running."));
+        if (m_run.state() == State::waiting) TRY(m_run.move(State::running, "Running."));
         TRY(m_run.services.store.mark_input_sent(m_run.id, input.seq, m_run.sandbox->id().text(), m_offset,
                                                  opens_turn));
         if (opens_turn) m_run.spans->turn_started(++m_run.record.run.turns, input.text);
@@ -247,7 +246,7 @@ std::optional<RunEnd> Conversation::finish_turn() {
         if (now - *m_closing_since < closing_time) return std::nullopt;
         return outcome(); // its input was closed and it did not end
     }
-    if (m_run.state == State::running && m_run.record.run.turns > 0 && m_run.harness->live_follow_up) {
+    if (m_run.state() == State::running && m_run.record.run.turns > 0 && m_run.harness->live_follow_up) {
         if (m_run.record.run.origin == Origin::session) {
             if (!m_run.move(State::waiting, "Waiting for a follow-up.").ok()) return std::nullopt;
             m_waiting_since = now;
@@ -259,7 +258,7 @@ std::optional<RunEnd> Conversation::finish_turn() {
             m_closing_since = now;
         }
     }
-    return m_run.state == State::waiting ? end_when_idle(now) : std::nullopt;
+    return m_run.state() == State::waiting ? end_when_idle(now) : std::nullopt;
 }
 
 std::optional<RunEnd> Conversation::end_when_idle(Duration now) {

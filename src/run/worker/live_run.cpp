@@ -6,7 +6,7 @@ namespace hone::run {
 
 Result<> LiveRun::open() {
     record = TRY(services.store.read(id));
-    state = record.run.state;
+    m_state = record.run.state;
     spans.emplace(services.spans, services.clock, record.run);
     return {};
 }
@@ -101,8 +101,14 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
 }
 
 Result<> LiveRun::move(State to, const std::string& text) {
-    TRY(services.store.move(id, state, to, "", text));
-    state = to;
+    TRY(services.store.move(id, m_state, to, "", text));
+    m_state = to;
+    return {};
+}
+
+Result<> LiveRun::harness_started(int64_t command) {
+    TRY(services.store.harness_started(id, command, m_state, take_steps()));
+    m_state = State::running;
     return {};
 }
 

@@ -47,6 +47,9 @@ public:
 
     // A legal move from the present state, with its event.
     Result<> move(State to, const std::string& text);
+    // The harness runs as this command of the sandbox: the run moves to `running`, unless it is.
+    Result<> harness_started(int64_t command);
+    State state() const { return m_state; }
     // Writes what the gateway counted.
     void count_usage();
     // The broker and the gateway forget the run.
@@ -61,7 +64,6 @@ public:
     WorkerServices& services;
     const RunId id;
     RunRecord record;
-    State state = State::preparing;
     std::optional<RunSpans> spans;
     skill::Grant grant;
     const harness::Harness* harness = nullptr;
@@ -73,7 +75,8 @@ public:
     bool is_at_gateway = false;
 
 private:
-    std::vector<RunEvent> m_steps; // not written yet
+    State m_state = State::preparing; // as `move` and `harness_started` wrote it
+    std::vector<RunEvent> m_steps;    // not written yet
     mutable Mutex m_mutex;
     Condition m_changed;
     bool m_woken GUARDED_BY(m_mutex) = false;

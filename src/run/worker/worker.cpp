@@ -17,8 +17,8 @@ void Worker::run() {
 }
 
 std::optional<RunEnd> Worker::work() {
-    if (const auto ending = m_run.record.ending()) return ending; // a server was killed while it ended the run
-    const bool is_new = m_run.state == State::preparing && !m_run.record.sandbox_command;
+    if (m_run.record.ending) return m_run.record.ending; // a server was killed while it ended the run
+    const bool is_new = m_run.state() == State::preparing && !m_run.record.sandbox_command;
     if (is_new) {
         if (auto end = m_preparation.prepare()) return end;
         if (auto end = m_conversation.start()) return end;
