@@ -7,18 +7,20 @@ namespace hone {
 
 namespace {
 
+// A proxy has statuses of its own: 407 is about its credentials, 431 refuses a head, 502 and 504 are about the server
+// behind it.
 // A conflict is invalid_argument and not `aborted`: OTLP exporters send again what was aborted.
 constexpr std::array code_table{
-    CodeStatus{Code::invalid, "invalid", 400, GrpcCode::invalid_argument},
-    CodeStatus{Code::unauthorized, "unauthorized", 401, GrpcCode::unauthenticated},
-    CodeStatus{Code::forbidden, "forbidden", 403, GrpcCode::permission_denied},
-    CodeStatus{Code::not_found, "not_found", 404, GrpcCode::not_found},
-    CodeStatus{Code::conflict, "conflict", 409, GrpcCode::invalid_argument},
-    CodeStatus{Code::too_large, "too_large", 413, GrpcCode::invalid_argument},
-    CodeStatus{Code::busy, "busy", 429, GrpcCode::resource_exhausted},
-    CodeStatus{Code::unavailable, "unavailable", 503, GrpcCode::unavailable},
-    CodeStatus{Code::corrupt, "corrupt", 500, GrpcCode::internal},
-    CodeStatus{Code::internal, "internal", 500, GrpcCode::internal},
+    CodeStatus{Code::invalid, "invalid", 400, 400, GrpcCode::invalid_argument},
+    CodeStatus{Code::unauthorized, "unauthorized", 401, 407, GrpcCode::unauthenticated},
+    CodeStatus{Code::forbidden, "forbidden", 403, 403, GrpcCode::permission_denied},
+    CodeStatus{Code::not_found, "not_found", 404, 404, GrpcCode::not_found},
+    CodeStatus{Code::conflict, "conflict", 409, 409, GrpcCode::invalid_argument},
+    CodeStatus{Code::too_large, "too_large", 413, 431, GrpcCode::invalid_argument},
+    CodeStatus{Code::busy, "busy", 429, 504, GrpcCode::resource_exhausted},
+    CodeStatus{Code::unavailable, "unavailable", 503, 502, GrpcCode::unavailable},
+    CodeStatus{Code::corrupt, "corrupt", 500, 503, GrpcCode::internal},
+    CodeStatus{Code::internal, "internal", 500, 503, GrpcCode::internal},
 };
 
 constexpr bool is_in_order() {
@@ -44,6 +46,10 @@ const char* code_name(Code code) {
 
 int http_status(Code code) {
     return row_of(code).http;
+}
+
+int proxy_status(Code code) {
+    return row_of(code).proxy;
 }
 
 GrpcCode grpc_code(Code code) {

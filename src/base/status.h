@@ -1,5 +1,5 @@
-// How an error code is spelled and which HTTP and gRPC status it has: the one table that the API, OTLP over HTTP and
-// OTLP over gRPC use. A proxy's own refusals (broker/wire/http_head.h) have statuses of their own. Pure, any thread.
+// How an error code is spelled and which HTTP and gRPC status it has: the one table that the API, OTLP over HTTP,
+// OTLP over gRPC and the broker use. Pure, any thread.
 #pragma once
 
 #include "base/result.h"
@@ -25,12 +25,14 @@ struct CodeStatus {
     Code code;
     const char* name; // in the API: "not_found"
     int http;
+    int proxy; // HTTP, of the broker's own refusals
     GrpcCode grpc;
 };
 
 // One row per Code, in the order of the enum.
 std::span<const CodeStatus> code_statuses();
 int http_status(Code code);
+int proxy_status(Code code);
 GrpcCode grpc_code(Code code);
 // Of an HTTP response: ok for 2xx; a status that the table does not hold is internal from 500 on, else
 // invalid_argument.

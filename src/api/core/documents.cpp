@@ -2,6 +2,7 @@
 #include "api/core/documents.h"
 
 #include "api/core/route.h"
+#include "base/status.h"
 
 #include <set>
 
@@ -143,9 +144,7 @@ Object operation(const Route& route, Schemas& schemas) {
 
 Object failure_schema() {
     Array names{"not_allowed", "timeout"}; // only of HTTP: 405 and 408
-    for (const Code code : {Code::invalid, Code::unauthorized, Code::forbidden, Code::not_found, Code::conflict,
-                            Code::too_large, Code::busy, Code::unavailable, Code::corrupt, Code::internal})
-        names.push_back(Value(code_name(code)));
+    for (const CodeStatus& row : code_statuses()) names.push_back(Value(row.name));
     Object codes{{"type", "string"}, {"enum", std::move(names)}};
     Object error{{"type", "object"},
                  {"properties", Object{{"code", std::move(codes)}, {"message", Object{{"type", "string"}}}}},

@@ -296,8 +296,7 @@ private:
         m_attached.finished(made, {result.status, m_upstream_address, result.sent, result.received,
                                    m_attached.clock().steady() - start, result.error.message});
         if (!result.error.message.empty() && !result.responded && result.error.code != Code::conflict)
-            return refuse(result.error.code == Code::too_large ? 413 : status_of(result.error),
-                          code_name(result.error.code), result.error.message);
+            return refuse(status_of(result.error, Part::body), code_name(result.error.code), result.error.message);
         if (!result.error.message.empty()) m_client.break_off();
         return result.client_reusable;
     }

@@ -1,3 +1,4 @@
+#include "base/status.h"
 #include "base/text.h"
 #include "broker/egress/placeholder.h"
 #include "broker/gateway/gateway_pipe.h"
@@ -144,8 +145,10 @@ bool ForwardExchange::serve_request(RequestHead& head) {
         return refuse(405, "not_allowed", "not a method of the gateway");
     if (is_ambiguous_path(head.path_without_query())) return refuse(400, "invalid", "the path is ambiguous");
 
+    // 407 is about the credentials of a proxy; this is the API.
     if (const auto taken = take_skill_key(head); !taken.ok())
-        return refuse(taken.error().code == Code::unauthorized ? 403 : status_of(taken.error()),
+        return refuse(taken.error().code == Code::unauthorized ? http_status(Code::forbidden)
+                                                               : status_of(taken.error()),
                       code_name(taken.error().code), taken.error().message);
     auto reached = reach(head);
     if (!reached.ok()) {

@@ -100,12 +100,10 @@ bool GitGate::serve_request(const RequestHead& head) {
         return refuse(415, "the body must be " + request_type);
 
     auto served = m_gateway.m_git->serve(*call);
-    if (!served.ok())
-        return refuse(served.error().code == Code::not_found ? 404 : status_of(served.error()), served.error().message);
+    if (!served.ok()) return refuse(status_of(served.error()), served.error().message);
     GitResponse& response = *served.value();
     const auto taken = take_body(head, response);
-    if (!taken.ok())
-        return refuse(taken.error().code == Code::too_large ? 413 : status_of(taken.error()), taken.error().message);
+    if (!taken.ok()) return refuse(status_of(taken.error(), Part::body), taken.error().message);
     auto piece = response.read();
     if (!piece.ok()) return refuse(status_of(piece.error()), piece.error().message);
 

@@ -1,5 +1,6 @@
 #include "broker/wire/http_head.h"
 
+#include "base/status.h"
 #include "base/text.h"
 #include "net/http/head_parser.h"
 
@@ -343,29 +344,9 @@ std::string refusal(int status, std::string_view code, std::string_view message)
            "\r\nX-Hone-Broker: refused\r\nConnection: close\r\n\r\n" + body;
 }
 
-int status_of(const Error& error) {
-    switch (error.code) {
-    case Code::invalid:
-        return 400;
-    case Code::unauthorized:
-        return 407;
-    case Code::forbidden:
-        return 403;
-    case Code::not_found:
-        return 404;
-    case Code::too_large:
-        return 431;
-    case Code::conflict:
-        return 409;
-    case Code::busy:
-        return 504;
-    case Code::unavailable:
-        return 502;
-    case Code::corrupt:
-    case Code::internal:
-        break;
-    }
-    return 503;
+int status_of(const Error& error, Part part) {
+    const bool is_large_body = part == Part::body && error.code == Code::too_large;
+    return is_large_body ? http_status(error.code) : proxy_status(error.code);
 }
 
 } // namespace hone::broker

@@ -108,7 +108,8 @@ constexpr std::string_view last_chunk = "0\r\n\r\n";
 // A short response of the proxy itself, with `Connection: close`. The body is JSON: {"error":{"code":…,"message":…}}.
 std::string refusal(int status, std::string_view code, std::string_view message);
 
-// 400, 403, 407, 431, 502, 503, 504: the status for an error on the way.
-int status_of(const Error& error);
+// The status for an error on the way: that of a proxy (base/status.h). A head that is too large is 431, a body 413.
+enum class Part { head, body };
+int status_of(const Error& error, Part part = Part::head);
 
 } // namespace hone::broker
