@@ -12,9 +12,9 @@ namespace hone::run {
 
 struct RunServices {
     RunServices(sql::Database& database, const Clock& clock, access::Access& access, SettingsCheck& check,
-                const std::string& data_directory, const Ceilings& ceilings = {})
+                SpacePolicies& space_policies, const std::string& data_directory)
         : transcript(database, clock),
-          policies(database, clock, access.audit, ceilings),
+          policies(space_policies),
           presets(database, clock, access.audit, check),
           runs(database, clock, access, presets, check, transcript),
           egress(database, access.audit),
@@ -22,7 +22,7 @@ struct RunServices {
           harnesses(data_directory) {}
 
     Transcript transcript;
-    SpacePolicies policies;
+    SpacePolicies& policies;
     Presets presets;
     Runs runs;
     Egress egress;

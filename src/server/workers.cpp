@@ -27,7 +27,7 @@ Workers::Workers(const WorkerParts& parts)
       m_model_spans(parts.telemetry.ingester()),
       m_policies(parts.database, parts.clock, parts.access.audit, parts.ceilings),
       m_check(parts.skills, m_policies, parts.provider),
-      m_services(parts.database, parts.clock, parts.access, m_check, parts.data_directory, parts.ceilings),
+      m_services(parts.database, parts.clock, parts.access, m_check, m_policies, parts.data_directory),
       m_run_store(parts.database, parts.clock, m_services.transcript),
       m_skills(parts.database, parts.skills, parts.vault,
                parts.repositories != nullptr ? &parts.repositories->repos() : nullptr),

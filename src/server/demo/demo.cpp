@@ -63,7 +63,8 @@ Result<std::string> Demo::load_traces(const access::SpaceId& space) {
     series.metrics = {telemetry::Metric::count};
     series.bucket = Duration(0);
     const auto seen = [&]() -> Result<int64_t> {
-        const auto points = TRY(TRY(m_parts.telemetry.store())->series(series));
+        telemetry::SpanStore& store = *TRY(m_parts.telemetry.store());
+        const auto points = TRY(store.series(series));
         return points.empty() ? 0 : static_cast<int64_t>(points.front().values.front());
     };
     constexpr int most_polls = 600; // half a minute
