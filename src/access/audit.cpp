@@ -1,43 +1,58 @@
 #include "access/audit.h"
 
 #include "crypto/crypto.h"
+#include "sql/columns.h"
 
 namespace hone::access {
 
 namespace {
 
-constexpr std::string_view columns =
-    "seq, time, space_id, actor_kind, actor_id, actor_name, action, target, details, peer, request_id, prev_hash, hash";
-
-Result<AuditEntry> entry_of(const sql::Row& row) {
+// An entry with what its hash covers beside it.
+struct StoredEntry {
     AuditEntry entry;
-    entry.seq = row.integer(0);
-    entry.time = row.time(1);
-    entry.space_id = row.optional_id<SpaceTag>(2);
-    entry.actor_kind = parse_enum<CallerKind>(row.text(3)).value_or(CallerKind::system);
-    entry.actor_id = row.text(4);
-    entry.actor_name = row.text(5);
-    entry.action = row.text(6);
-    entry.target = row.text(7);
-    auto details = json::parse(row.text(8));
-    entry.details = details.ok() ? std::move(details).value() : json::Value(nullptr);
-    entry.peer = row.text(9);
-    entry.request_id = row.text(10);
-    entry.prev_hash = row.text(11);
-    entry.hash = row.text(12);
-    return entry;
+    std::string details;       // the text that was hashed
+    bool is_as_written = true; // false: reading forgave what the hash does not cover
+};
+
+constexpr std::tuple entry_columns{
+    sql::Column{"seq", sql::in(&StoredEntry::entry, &AuditEntry::seq)},
+    sql::Column{"time", sql::in(&StoredEntry::entry, &AuditEntry::time)},
+    sql::Column{"space_id", sql::Converted{[](StoredEntry& made, const sql::Row& row, size_t at) {
+                                               made.entry.space_id = row.optional_id<SpaceTag>(at);
+                                               if (!row.is_null(at) && row.text(at).empty()) made.is_as_written = false;
+                                           },
+                                           [](const StoredEntry& made) { return made.entry.space_id; }}},
+    sql::Column{"actor_kind", sql::Converted{[](StoredEntry& made, const sql::Row& row, size_t at) {
+                                                 const auto kind = parse_enum<CallerKind>(row.text(at));
+                                                 made.entry.actor_kind = kind.value_or(CallerKind::system);
+                                                 if (!kind) made.is_as_written = false;
+                                             },
+                                             [](const StoredEntry& made) { return name_of(made.entry.actor_kind); }}},
+    sql::Column{"actor_id", sql::in(&StoredEntry::entry, &AuditEntry::actor_id)},
+    sql::Column{"actor_name", sql::in(&StoredEntry::entry, &AuditEntry::actor_name)},
+    sql::Column{"action", sql::in(&StoredEntry::entry, &AuditEntry::action)},
+    sql::Column{"target", sql::in(&StoredEntry::entry, &AuditEntry::target)},
+    sql::Column{"details", sql::Converted{[](StoredEntry& made, const sql::Row& row, size_t at) {
+                                              made.details = row.text(at);
+                                              auto details = json::parse(made.details);
+                                              made.entry.details =
+                                                  details.ok() ? std::move(details).value() : json::Value(nullptr);
+                                          },
+                                          [](const StoredEntry& made) { return made.details; }}},
+    sql::Column{"peer", sql::in(&StoredEntry::entry, &AuditEntry::peer)},
+    sql::Column{"request_id", sql::in(&StoredEntry::entry, &AuditEntry::request_id)},
+    sql::Column{"prev_hash", sql::in(&StoredEntry::entry, &AuditEntry::prev_hash)},
+    sql::Column{"hash", sql::in(&StoredEntry::entry, &AuditEntry::hash)},
+};
+
+std::string select_entry() {
+    return "SELECT " + sql::names(entry_columns) + " FROM audit_entries";
 }
 
-// What reading an entry forgives and its hash therefore does not cover.
-bool is_as_written(const sql::Row& row) {
-    const bool known_kind = parse_enum<CallerKind>(row.text(3)).has_value();
-    return known_kind && (row.is_null(2) || !row.text(2).empty());
-}
-
-Result<std::vector<AuditEntry>> entries_of(const sql::Rows& rows) {
+std::vector<AuditEntry> entries_of(const sql::Rows& rows) {
     std::vector<AuditEntry> entries;
     entries.reserve(rows.size());
-    for (const auto& row : rows) entries.push_back(TRY(entry_of(row)));
+    for (const auto& row : rows) entries.push_back(sql::read<StoredEntry>(entry_columns, row).entry);
     return entries;
 }
 
@@ -65,7 +80,8 @@ Result<> AuditLog::record(sql::Transaction& transaction, const Caller& caller, A
     // The update locks the head: appends happen one at a time on either engine.
     const auto head = TRY(transaction.query("UPDATE audit_head SET seq = seq + 1 WHERE id = 1 RETURNING seq, hash"));
     if (head.empty()) return corrupt("the head of the audit log is missing");
-    AuditEntry entry;
+    StoredEntry stored;
+    AuditEntry& entry = stored.entry;
     entry.seq = head.front().integer(0);
     entry.prev_hash = head.front().text(1);
     entry.time = m_clock.now();
@@ -77,12 +93,11 @@ Result<> AuditLog::record(sql::Transaction& transaction, const Caller& caller, A
     entry.target = record.target;
     entry.peer = caller.peer;
     entry.request_id = caller.request_id;
-    const std::string details = json::print(std::move(record.details));
-    entry.hash = audit_hash(entry, details);
-    TRY(transaction.execute(
-        "INSERT INTO audit_entries (" + std::string(columns) + ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", entry.seq,
-        entry.time, entry.space_id, name_of(entry.actor_kind), entry.actor_id, entry.actor_name, entry.action,
-        entry.target, details, entry.peer, entry.request_id, entry.prev_hash, entry.hash));
+    stored.details = json::print(std::move(record.details));
+    entry.hash = audit_hash(entry, stored.details);
+    TRY(transaction.run("INSERT INTO audit_entries (" + sql::names(entry_columns) + ") VALUES (" +
+                            sql::marks(sql::width(entry_columns)) + ")",
+                        sql::values(entry_columns, stored)));
     TRY(transaction.execute("UPDATE audit_head SET hash = ? WHERE id = 1", entry.hash));
     return {};
 }
@@ -99,7 +114,7 @@ Result<> AuditLog::require_reader(const Caller& caller, const std::optional<Spac
 Result<Page<AuditEntry>> AuditLog::list(const Caller& caller, const std::optional<SpaceId>& space,
                                         const AuditFilter& filter, const PageRequest& page) const {
     TRY(require_reader(caller, space));
-    std::string sql = "SELECT " + std::string(columns) + " FROM audit_entries WHERE 1 = 1";
+    std::string sql = select_entry() + " WHERE 1 = 1";
     std::vector<sql::Value> values;
     const auto where = [&](std::string_view condition, auto value) {
         sql += " AND " + std::string(condition);
@@ -122,13 +137,13 @@ Result<Page<AuditEntry>> AuditLog::list(const Caller& caller, const std::optiona
     sql += " ORDER BY seq DESC LIMIT ?";
     values.push_back(sql::to_value(page.limit + 1));
     const auto rows = TRY(m_database.run_query(sql, values));
-    return make_page(TRY(entries_of(rows)), page, [](const AuditEntry& entry) { return std::to_string(entry.seq); });
+    return make_page(entries_of(rows), page, [](const AuditEntry& entry) { return std::to_string(entry.seq); });
 }
 
 Result<std::vector<AuditEntry>> AuditLog::entries_after(const Caller& caller, const std::optional<SpaceId>& space,
                                                         int64_t seq, int64_t limit) const {
     TRY(require_reader(caller, space));
-    const std::string select = "SELECT " + std::string(columns) + " FROM audit_entries WHERE seq > ?";
+    const std::string select = select_entry() + " WHERE seq > ?";
     if (space)
         return entries_of(TRY(m_database.query(select + " AND space_id = ? ORDER BY seq LIMIT ?", seq, *space, limit)));
     return entries_of(TRY(m_database.query(select + " ORDER BY seq LIMIT ?", seq, limit)));
@@ -149,14 +164,14 @@ Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
     const auto before_first = TRY(m_database.query("SELECT MIN(seq) FROM audit_entries WHERE seq < 1"));
     if (!before_first.front().is_null(0)) return bad(before_first.front().integer(0), "was never recorded");
     for (;;) {
-        const auto rows = TRY(m_database.query("SELECT " + std::string(columns) +
-                                                   " FROM audit_entries WHERE seq > ? ORDER BY seq LIMIT 1000",
-                                               verification.entries));
+        const auto rows =
+            TRY(m_database.query(select_entry() + " WHERE seq > ? ORDER BY seq LIMIT 1000", verification.entries));
         for (const auto& row : rows) {
-            const AuditEntry entry = TRY(entry_of(row));
+            const auto stored = sql::read<StoredEntry>(entry_columns, row);
+            const AuditEntry& entry = stored.entry;
             if (entry.seq != verification.entries + 1) return bad(verification.entries + 1, "is missing");
             if (entry.prev_hash != previous) return bad(entry.seq, "does not continue the chain");
-            if (entry.hash != audit_hash(entry, row.text(8)) || !is_as_written(row))
+            if (entry.hash != audit_hash(entry, stored.details) || !stored.is_as_written)
                 return bad(entry.seq, "was changed after it was written");
             previous = entry.hash;
             verification.entries = entry.seq;

@@ -1,6 +1,7 @@
 #include "access/keys.h"
 
 #include "access/names.h"
+#include "sql/columns.h"
 
 namespace hone::access {
 
@@ -8,8 +9,6 @@ namespace {
 
 constexpr std::string_view key_start = "hone_";
 constexpr Duration used_resolution = std::chrono::minutes(1);
-constexpr std::string_view select_key = "SELECT id, name, prefix, space_id, user_id, role, scopes, created_by, "
-                                        "created_at, expires_at, last_used_at, revoked_at, key_hash FROM api_keys";
 // A run key reads the spans and evals of its project.
 constexpr Permission run_key_scope = Permission::project_read;
 // Takes the place of a revoked key's hash: no clock that is set back brings the key to life again.
@@ -25,6 +24,30 @@ std::vector<std::string> split_scopes(std::string_view text) {
     std::vector<std::string> scopes;
     for (const auto part : split(text, ' ')) scopes.emplace_back(part);
     return scopes;
+}
+
+constexpr std::tuple key_columns{
+    sql::Column{"id", &Key::id},
+    sql::Column{"name", &Key::name},
+    sql::Column{"prefix", &Key::prefix},
+    sql::Column{"space_id", &Key::space_id},
+    sql::Column{"user_id", &Key::user_id},
+    sql::Column{"role", &Key::role},
+    sql::Column{"scopes", sql::Converted{[](Key& key, const sql::Row& row, size_t at) {
+                    key.scopes = split_scopes(row.text(at));
+                }}},
+    sql::Column{"created_by", &Key::created_by},
+    sql::Column{"created_at", &Key::created_at},
+    sql::Column{"expires_at", &Key::expires_at},
+    sql::Column{"last_used_at", &Key::last_used_at},
+    sql::Column{"revoked_at", &Key::revoked_at},
+    sql::Column{"key_hash", sql::Converted{[](Key& key, const sql::Row& row, size_t at) {
+                    if (row.text(at).starts_with(revoked_hash)) key.state = KeyState::revoked;
+                }}},
+};
+
+std::string select_key() {
+    return "SELECT " + sql::names(key_columns) + " FROM api_keys";
 }
 
 } // namespace
@@ -48,22 +71,10 @@ Result<PermissionSet> scope_of(const std::vector<std::string>& scopes) {
 }
 
 Key Keys::key_of(const sql::Row& row) const {
-    Key key;
-    key.id = row.id<KeyTag>(0);
-    key.name = row.text(1);
-    key.prefix = row.text(2);
-    key.space_id = row.id<SpaceTag>(3);
-    key.user_id = row.optional_id<UserTag>(4);
+    Key key = sql::read<Key>(key_columns, row);
     key.kind = key.user_id ? KeyKind::personal : KeyKind::service;
-    if (!row.is_null(5)) key.role = parse_enum<Role>(row.text(5));
-    key.scopes = split_scopes(row.text(6));
-    key.created_by = row.text(7);
-    key.created_at = row.time(8);
-    key.expires_at = row.optional_time(9);
-    key.last_used_at = row.optional_time(10);
-    key.revoked_at = row.optional_time(11);
     const Time now = m_clock.now();
-    if (row.text(12).starts_with(revoked_hash) || (key.revoked_at && *key.revoked_at <= now))
+    if (key.state == KeyState::revoked || (key.revoked_at && *key.revoked_at <= now))
         key.state = KeyState::revoked;
     else if (key.expires_at && *key.expires_at <= now)
         key.state = KeyState::expired;
@@ -74,7 +85,7 @@ Result<Page<Key>> Keys::list(const Caller& caller, const SpaceId& space, bool in
                              const PageRequest& page) const {
     TRY(caller.require(Permission::key_create, space));
     const std::string after = TRY(page.after());
-    std::string sql = std::string(select_key) + " WHERE space_id = ? AND id > ?";
+    std::string sql = select_key() + " WHERE space_id = ? AND id > ?";
     std::vector<sql::Value> values{sql::to_value(space), sql::to_value(after)};
     sql += " AND id NOT IN (SELECT key_id FROM run_keys)";
     if (!caller.permissions_in(space).has(Permission::key_manage)) {
@@ -95,7 +106,7 @@ Result<Page<Key>> Keys::list(const Caller& caller, const SpaceId& space, bool in
 }
 
 Result<Key> Keys::find(const KeyId& id) const {
-    const auto rows = TRY(m_database.query(std::string(select_key) + " WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(select_key() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("key " + id.text());
     return key_of(rows.front());
 }
@@ -269,7 +280,7 @@ Result<bool> Keys::limit_to_starter(Caller& caller, const std::string& starter) 
         caller.acts_for = signal_principal;
         return true;
     }
-    const auto rows = TRY(m_database.query(std::string(select_key) + " WHERE id = ?", starter));
+    const auto rows = TRY(m_database.query(select_key() + " WHERE id = ?", starter));
     if (rows.empty()) return false;
     const Key key = key_of(rows.front());
     const auto scope = scope_of(key.scopes);
@@ -282,8 +293,7 @@ Result<bool> Keys::limit_to_starter(Caller& caller, const std::string& starter) 
 Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std::string request_id) {
     const auto wrong = [] { return unauthorized("the API key is unknown, expired or revoked"); };
     if (!secret.starts_with(key_start) || secret.size() != key_start.size() + 43) return wrong();
-    const auto rows =
-        TRY(m_database.query(std::string(select_key) + " WHERE key_hash = ?", to_hex(crypto::hash(secret))));
+    const auto rows = TRY(m_database.query(select_key() + " WHERE key_hash = ?", to_hex(crypto::hash(secret))));
     if (rows.empty()) return wrong();
     const Key key = key_of(rows.front());
     if (key.state != KeyState::active) return wrong();

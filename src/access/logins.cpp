@@ -1,6 +1,7 @@
 #include "access/logins.h"
 
 #include "access/names.h"
+#include "sql/columns.h"
 
 #include <arpa/inet.h>
 
@@ -28,6 +29,35 @@ const std::string& decoy_hash(crypto::PasswordCost cost) {
     };
     return hashes[static_cast<size_t>(cost)];
 }
+
+constexpr std::tuple session_columns{
+    sql::Column{"id", &LoginSession::id},
+    sql::Column{"created_at", &LoginSession::created_at},
+    sql::Column{"last_seen_at", &LoginSession::last_seen_at},
+    sql::Column{"expires_at", &LoginSession::expires_at},
+    sql::Column{"peer", &LoginSession::peer},
+    sql::Column{"user_agent", &LoginSession::user_agent},
+};
+
+// A session with the caller that it makes.
+struct FoundSession {
+    Time created_at{};
+    Time last_seen_at{};
+    Time expires_at{};
+    bool is_disabled = false;
+    Caller caller;
+};
+constexpr std::tuple found_columns{
+    sql::Column{"s.id", sql::in(&FoundSession::caller, &Caller::login_session)},
+    sql::Column{"s.csrf_token", sql::in(&FoundSession::caller, &Caller::csrf_token)},
+    sql::Column{"s.last_seen_at", &FoundSession::last_seen_at},
+    sql::Column{"s.expires_at", &FoundSession::expires_at},
+    sql::Column{"s.created_at", &FoundSession::created_at},
+    sql::Column{"u.id", sql::in(&FoundSession::caller, &Caller::user)},
+    sql::Column{"u.email", sql::in(&FoundSession::caller, &Caller::name)},
+    sql::Column{"u.installation_owner", sql::in(&FoundSession::caller, &Caller::installation_owner)},
+    sql::Column{"u.disabled", &FoundSession::is_disabled},
+};
 
 // One counter of wrong passwords.
 struct Counter {
@@ -228,33 +258,27 @@ Result<Caller> Logins::authenticate(std::string_view token, std::string peer, st
     const auto over = [] { return unauthorized("the login has ended; log in again"); };
     if (token.size() != 43) return over();
     const Time now = m_clock.now();
-    const auto rows =
-        TRY(m_database.query("SELECT s.id, s.csrf_token, s.last_seen_at, s.expires_at, s.created_at, u.id, u.email, "
-                             "u.installation_owner, u.disabled FROM login_sessions s JOIN users u ON u.id = s.user_id "
-                             "WHERE s.token_hash = ?",
-                             hash_text(token)));
+    const auto rows = TRY(m_database.query("SELECT " + sql::names(found_columns) +
+                                               " FROM login_sessions s JOIN users u ON u.id = s.user_id WHERE "
+                                               "s.token_hash = ?",
+                                           hash_text(token)));
     if (rows.empty()) return over();
-    const auto row = rows.front();
-    if (row.flag(8)) return over();
+    auto session = sql::read<FoundSession>(found_columns, rows.front());
+    if (session.is_disabled) return over();
+    Caller& caller = session.caller;
     // Deleted immediately: a clock that is set back must not revive it, nor stretch a session made under a wrong clock.
-    if (now >= row.time(3) || row.time(4) > now + harmless_step_back) {
-        TRY(m_database.execute("DELETE FROM login_sessions WHERE id = ?", row.id<LoginSessionTag>(0)));
+    if (now >= session.expires_at || session.created_at > now + harmless_step_back) {
+        TRY(m_database.execute("DELETE FROM login_sessions WHERE id = ?", caller.login_session));
         return over();
     }
-    Caller caller;
     caller.kind = CallerKind::user;
-    caller.login_session = row.id<LoginSessionTag>(0);
-    caller.csrf_token = row.text(1);
-    caller.user = row.id<UserTag>(5);
-    caller.name = row.text(6);
-    caller.installation_owner = row.flag(7);
     caller.scope = everything();
     caller.peer = std::move(peer);
     caller.request_id = std::move(request_id);
     caller.roles = TRY(m_users.roles_of(caller.user));
-    if (now - row.time(2) > seen_resolution || row.time(2) > now)
+    if (now - session.last_seen_at > seen_resolution || session.last_seen_at > now)
         TRY(m_database.execute("UPDATE login_sessions SET last_seen_at = ? WHERE id = ?", now, caller.login_session));
-    return caller;
+    return std::move(caller);
 }
 
 Result<> Logins::logout(const Caller& caller) {
@@ -268,14 +292,15 @@ Result<> Logins::logout(const Caller& caller) {
 Result<std::vector<LoginSession>> Logins::sessions(const Caller& caller) const {
     TRY(caller.require_user());
     const auto rows =
-        TRY(m_database.query("SELECT id, created_at, last_seen_at, expires_at, peer, user_agent FROM login_sessions "
-                             "WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC LIMIT 1000",
+        TRY(m_database.query("SELECT " + sql::names(session_columns) +
+                                 " FROM login_sessions WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC "
+                                 "LIMIT 1000",
                              caller.user, m_clock.now()));
     std::vector<LoginSession> sessions;
     for (const auto& row : rows) {
-        const auto id = row.id<LoginSessionTag>(0);
-        sessions.push_back(
-            {id, row.time(1), row.time(2), row.time(3), row.text(4), row.text(5), id == caller.login_session});
+        auto session = sql::read<LoginSession>(session_columns, row);
+        session.current = session.id == caller.login_session;
+        sessions.push_back(std::move(session));
     }
     return sessions;
 }

@@ -37,6 +37,17 @@ constexpr std::tuple repo_columns{
     sql::Column{"created_by", &Repo::created_by},
     sql::Column{"created_at", &Repo::created_at},
 };
+constexpr std::tuple branch_columns{
+    sql::Column{"id", &PushedBranch::id},
+    sql::Column{"run_id", &PushedBranch::run_id},
+    sql::Column{"repo_id", &PushedBranch::repo_id},
+    sql::Column{"branch", &PushedBranch::branch},
+    sql::Column{"base_commit", &PushedBranch::base_commit},
+    sql::Column{"head_commit", &PushedBranch::head_commit},
+    sql::Column{"pushes", &PushedBranch::pushes},
+    sql::Column{"created_at", &PushedBranch::created_at},
+    sql::Column{"pushed_at", &PushedBranch::pushed_at},
+};
 const std::string select_repo = "SELECT " + sql::names(repo_columns) + " FROM repos";
 constexpr size_t longest_url = 500;
 constexpr size_t longest_error = 2000;
@@ -326,14 +337,12 @@ Result<> Repos::fetch_failed(const RepoId& id, const std::string& why) {
 Result<Page<PushedBranch>> Repos::branches(const Caller& caller, const RepoId& id, const PageRequest& page) const {
     TRY(find(caller, id));
     const std::string after = TRY(page.after());
-    const auto rows = TRY(m_database.query(
-        "SELECT id, run_id, repo_id, branch, base_commit, head_commit, pushes, created_at, pushed_at FROM "
-        "pushed_branches WHERE repo_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
-        id, after, after, page.limit + 1));
+    const auto rows = TRY(
+        m_database.query("SELECT " + sql::names(branch_columns) +
+                             " FROM pushed_branches WHERE repo_id = ? AND (? = '' OR id < ?) ORDER BY id DESC LIMIT ?",
+                         id, after, after, page.limit + 1));
     std::vector<PushedBranch> branches;
-    for (const auto& row : rows)
-        branches.push_back({row.id<BranchTag>(0), row.text(1), row.id<RepoTag>(2), row.text(3), row.text(4),
-                            row.text(5), row.integer(6), row.time(7), row.time(8)});
+    for (const auto& row : rows) branches.push_back(sql::read<PushedBranch>(branch_columns, row));
     return access::make_page(std::move(branches), page, [](const PushedBranch& branch) { return branch.id.text(); });
 }
 

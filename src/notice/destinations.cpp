@@ -61,6 +61,20 @@ Destination destination_of(const sql::Row& row) {
     return made;
 }
 
+constexpr std::tuple delivery_columns{
+    sql::Column{"deliveries.id", &Delivery::id},
+    sql::Column{"deliveries.notice_id", &Delivery::notice_id},
+    sql::Column{"deliveries.destination_id", &Delivery::destination_id},
+    sql::Column{"notices.kind", &Delivery::kind, Kind::run_finished},
+    sql::Column{"notices.title", &Delivery::title},
+    sql::Column{"deliveries.state", &Delivery::state, DeliveryState::pending},
+    sql::Column{"deliveries.attempts", &Delivery::attempts},
+    sql::Column{"deliveries.next_at", &Delivery::next_at},
+    sql::Column{"deliveries.problem", &Delivery::problem},
+    sql::Column{"deliveries.created_at", &Delivery::created_at},
+    sql::Column{"deliveries.finished_at", &Delivery::finished_at},
+};
+
 // The address is a secret; its host may be shown.
 Result<std::string> checked_url(const std::string& url) {
     if (url.size() > longest_url) return invalid("url must be at most " + std::to_string(longest_url) + " bytes long");
@@ -227,12 +241,10 @@ Result<access::Page<Delivery>> Destinations::deliveries(const access::Caller& ca
     const Destination destination = TRY(find(caller, id));
     // Titles of restricted projects are for those who may read them.
     auto seen = access::Projects::seen_by(caller, destination.space_id, "notices.project_id");
-    std::string sql =
-        "SELECT deliveries.id, deliveries.notice_id, deliveries.destination_id, notices.kind, notices.title, "
-        "deliveries.state, deliveries.attempts, deliveries.next_at, deliveries.problem, deliveries.created_at, "
-        "deliveries.finished_at FROM deliveries JOIN notices ON notices.id = deliveries.notice_id WHERE "
-        "(notices.project_id IS NULL OR " +
-        seen.sql + ") AND deliveries.destination_id = ?";
+    std::string sql = "SELECT " + sql::names(delivery_columns) +
+                      " FROM deliveries JOIN notices ON notices.id = deliveries.notice_id WHERE "
+                      "(notices.project_id IS NULL OR " +
+                      seen.sql + ") AND deliveries.destination_id = ?";
     seen.values.push_back(sql::to_value(id));
     if (const std::string after = TRY(page.after()); !after.empty()) {
         sql += " AND deliveries.id < ?";
@@ -241,18 +253,8 @@ Result<access::Page<Delivery>> Destinations::deliveries(const access::Caller& ca
     seen.values.push_back(sql::to_value(page.limit + 1));
     std::vector<Delivery> all;
     for (const auto& row : TRY(m_database.run_query(sql + " ORDER BY deliveries.id DESC LIMIT ?", seen.values))) {
-        Delivery each;
-        each.id = row.id<DeliveryTag>(0);
-        each.notice_id = row.id<NoticeTag>(1);
-        each.destination_id = row.id<DestinationTag>(2);
-        each.kind = parse_enum<Kind>(row.text(3)).value_or(Kind::run_finished);
-        each.title = row.text(4);
-        each.state = parse_enum<DeliveryState>(row.text(5)).value_or(DeliveryState::pending);
-        each.attempts = row.integer(6);
-        if (each.state == DeliveryState::pending) each.next_at = row.time(7);
-        each.problem = row.text(8);
-        each.created_at = row.time(9);
-        each.finished_at = row.optional_time(10);
+        Delivery each = sql::read<Delivery>(delivery_columns, row);
+        if (each.state != DeliveryState::pending) each.next_at.reset();
         all.push_back(std::move(each));
     }
     return access::make_page(std::move(all), page, [](const Delivery& each) { return each.id.text(); });

@@ -4,6 +4,7 @@
 #include "crypto/hmac.h"
 #include "net/address_range.h"
 #include "net/http/url.h"
+#include "sql/columns.h"
 
 #include <algorithm>
 
@@ -58,8 +59,28 @@ Duration Sender::pause_after(int64_t attempts) {
 
 // --- one delivery --------------------------------------------------------------------------------------------------
 
+struct Sender::Columns {
+    static constexpr std::tuple list{
+        sql::Column{"deliveries.id", &Due::id},
+        sql::Column{"deliveries.destination_id", &Due::destination},
+        sql::Column{"notices.space_id", &Due::space},
+        sql::Column{"deliveries.attempts", &Due::attempts},
+        sql::Column{"deliveries.created_at", &Due::created_at},
+        sql::Column{"destinations.enabled", &Due::enabled},
+        sql::Column{"notices.id", sql::in(&Due::message, &Message::notice_id)},
+        sql::Column{"notices.kind", sql::in(&Due::message, &Message::kind)},
+        sql::Column{"notices.title", sql::in(&Due::message, &Message::title)},
+        sql::Column{"notices.body", sql::in(&Due::message, &Message::body)},
+        sql::Column{"notices.link", &Due::link},
+        sql::Column{"notices.project_id", sql::Converted{[](Due& due, const sql::Row& row, size_t at) {
+                        due.message.project_id = row.optional_text(at).value_or("");
+                    }}},
+        sql::Column{"notices.created_at", sql::in(&Due::message, &Message::created_at)},
+        sql::Column{"destinations.template", sql::in(&Due::message, &Message::message_template)},
+    };
+};
+
 Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
-    std::string link;
     std::optional<Due> due = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<Due>> {
         const Time now = m_clock.now();
         const int64_t mine = TRY(transaction.execute(
@@ -68,31 +89,14 @@ Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
             now + claim_time, id, now, now));
         if (mine == 0) return std::optional<Due>();
         const auto rows = TRY(transaction.query(
-            "SELECT deliveries.id, deliveries.destination_id, notices.space_id, deliveries.attempts, "
-            "deliveries.created_at, destinations.enabled, notices.id, notices.kind, notices.title, notices.body, "
-            "notices.link, notices.project_id, notices.created_at, destinations.template FROM deliveries JOIN "
-            "destinations ON destinations.id = deliveries.destination_id JOIN notices ON notices.id = "
-            "deliveries.notice_id WHERE deliveries.id = ?",
+            "SELECT " + sql::names(Columns::list) +
+                " FROM deliveries JOIN destinations ON destinations.id = deliveries.destination_id JOIN notices ON "
+                "notices.id = deliveries.notice_id WHERE deliveries.id = ?",
             id));
         if (rows.empty()) return std::optional<Due>();
-        const auto row = rows.front();
-        Due made;
-        made.id = row.id<DeliveryTag>(0);
-        made.destination = row.id<DestinationTag>(1);
-        made.space = row.id<access::SpaceTag>(2);
-        made.attempts = row.integer(3);
-        made.created_at = row.time(4);
-        made.enabled = row.flag(5);
+        Due made = sql::read<Due>(Columns::list, rows.front());
         made.message.delivery_id = made.id.text();
-        made.message.notice_id = row.text(6);
-        made.message.kind = row.text(7);
-        made.message.title = row.text(8);
-        made.message.body = row.text(9);
-        link = row.text(10);
         made.message.space_id = made.space.text();
-        made.message.project_id = row.optional_text(11).value_or("");
-        made.message.created_at = row.time(12);
-        made.message.message_template = row.text(13);
         return std::optional(std::move(made));
     }));
     if (!due) return due;
@@ -100,9 +104,9 @@ Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
     const auto names = TRY(m_destinations.names(due->space, message.project_id));
     message.space = names.space;
     message.project = names.project;
-    if (!m_options.public_url.empty() && !link.empty())
-        message.url =
-            m_options.public_url + (link.starts_with("/s/") ? "" : "/s/" + percent_encode(names.space)) + link;
+    if (!m_options.public_url.empty() && !due->link.empty())
+        message.url = m_options.public_url + (due->link.starts_with("/s/") ? "" : "/s/" + percent_encode(names.space)) +
+                      due->link;
     return due;
 }
 

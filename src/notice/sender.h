@@ -71,7 +71,9 @@ private:
         Time created_at{};
         bool enabled = true;
         Message message;
+        std::string link; // path of the message's page
     };
+    struct Columns; // of a Due
     Result<std::optional<Due>> claim(const std::string& id);
     Outcome deliver(const access::SpaceId& space, const DestinationId& destination, const Message& message);
     Outcome post(const Target& target, const Message& message);

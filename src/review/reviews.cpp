@@ -21,10 +21,32 @@ bool role_suffices(const Caller& caller, const SpaceId& space, Role least) {
     return role && *role >= least;
 }
 
-constexpr std::string_view columns_of_item =
-    "a.id, b.repo_name, b.branch, b.revision, r.files, r.additions, r.deletions, r.blocking_flags, r.state, "
-    "r.verification, p.state, (SELECT COUNT(*) FROM review_comments c WHERE c.artifact_id = a.id AND c.reply_to IS "
-    "NULL AND c.resolved_at IS NULL)";
+constexpr std::tuple item_columns{
+    sql::Column{"a.id", sql::in(&ReviewItem::artifact, &Artifact::id)},
+    sql::Column{"b.repo_name", &ReviewItem::repo_name},
+    sql::Column{"b.branch", &ReviewItem::branch},
+    sql::Column{"b.revision", &ReviewItem::revision},
+    sql::Column{"r.files", &ReviewItem::files},
+    sql::Column{"r.additions", &ReviewItem::additions},
+    sql::Column{"r.deletions", &ReviewItem::deletions},
+    sql::Column{"r.blocking_flags", &ReviewItem::blocking_flags},
+    sql::Column{"r.state", &ReviewItem::diff_state},
+    sql::Column{"r.verification", &ReviewItem::verification},
+    sql::Column{"p.state", &ReviewItem::pull_request},
+    sql::Column{"(SELECT COUNT(*) FROM review_comments c WHERE c.artifact_id = a.id AND c.reply_to IS NULL AND "
+                "c.resolved_at IS NULL)",
+                &ReviewItem::open_comments},
+};
+
+constexpr std::tuple decision_columns{
+    sql::Column{"id", &Decision::id},
+    sql::Column{"revision", &Decision::revision},
+    sql::Column{"decision", &Decision::decision, ReviewState::pending},
+    sql::Column{"reviewer_name", &Decision::reviewer},
+    sql::Column{"comment", &Decision::comment},
+    sql::Column{"allow_protected", &Decision::allow_protected},
+    sql::Column{"created_at", &Decision::created_at},
+};
 
 } // namespace
 
@@ -36,26 +58,16 @@ Result<Page<ReviewItem>> Reviews::list(const Caller& caller, const SpaceId& spac
         std::vector<sql::Value> values;
         for (const Artifact& artifact : artifacts.data) values.push_back(sql::to_value(artifact.id));
         const auto rows = TRY(m_database.run_query(
-            "SELECT " + std::string(columns_of_item) +
+            "SELECT " + sql::names(item_columns) +
                 " FROM artifacts a LEFT JOIN review_branches b ON b.artifact_id = a.id LEFT JOIN review_revisions r ON "
                 "r.artifact_id = a.id AND r.revision = b.revision LEFT JOIN pull_requests p ON p.artifact_id = a.id "
                 "WHERE a.id IN (" +
                 sql::marks(values.size()) + ")",
             values));
         for (const auto& row : rows) {
-            ReviewItem item;
-            item.repo_name = row.optional_text(1);
-            item.branch = row.optional_text(2);
-            item.revision = row.optional_integer(3);
-            item.files = row.optional_integer(4);
-            item.additions = row.optional_integer(5);
-            item.deletions = row.optional_integer(6);
-            item.blocking_flags = row.optional_integer(7);
-            if (!row.is_null(8)) item.diff_state = parse_enum<RevisionState>(row.text(8));
-            if (!row.is_null(9)) item.verification = parse_enum<VerificationState>(row.text(9));
-            if (!row.is_null(10)) item.pull_request = parse_enum<PullRequestState>(row.text(10));
-            item.open_comments = row.integer(11);
-            items.emplace(row.text(0), std::move(item));
+            ReviewItem item = sql::read<ReviewItem>(item_columns, row);
+            const std::string id = item.artifact.id.text();
+            items.emplace(id, std::move(item));
         }
     }
     Page<ReviewItem> found;
@@ -88,10 +100,10 @@ Result<std::vector<ReviewCount>> Reviews::counts(const Caller& caller, const Spa
 Result<ReviewView> Reviews::find(const Caller& caller, const ArtifactId& id) const {
     ReviewView view;
     view.artifact = TRY(m_artifacts.find(caller, id));
-    const auto decisions = TRY(m_database.query(
-        "SELECT id, revision, decision, reviewer_name, comment, allow_protected, created_at, reviewer FROM "
-        "review_decisions WHERE artifact_id = ? ORDER BY id LIMIT 1000",
-        id));
+    const auto decisions =
+        TRY(m_database.query("SELECT " + sql::names(decision_columns) +
+                                 " FROM review_decisions WHERE artifact_id = ? ORDER BY id LIMIT 1000",
+                             id));
     int64_t newest = 0;
     if (view.artifact.kind == ArtifactKind::branch) {
         view.branch = TRY(m_branches.find(id));
@@ -107,15 +119,7 @@ Result<ReviewView> Reviews::find(const Caller& caller, const ArtifactId& id) con
             view.cannot_approve = "It was decided already.";
     }
     for (const auto& row : decisions) {
-        Decision made{row.id<DecisionTag>(0),
-                      row.integer(1),
-                      ReviewState::pending,
-                      row.text(3),
-                      row.text(4),
-                      row.flag(5),
-                      false,
-                      row.time(6)};
-        made.decision = parse_enum<ReviewState>(row.text(2)).value_or(ReviewState::pending);
+        Decision made = sql::read<Decision>(decision_columns, row);
         made.counts = made.decision == ReviewState::approved && made.revision == newest;
         view.approvals += made.counts;
         view.decisions.push_back(std::move(made));

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "sql/columns.h"
 #include "json/json.h"
 
 namespace hone::run {
@@ -67,27 +68,28 @@ private:
     const RunId m_run;
 };
 
-Result<EgressRow> row_of(const sql::Row& row) {
-    EgressRow one;
-    one.number = row.integer(0);
-    one.time = row.time(1);
-    one.allowed = row.integer(2) != 0;
-    one.method = row.text(3);
-    one.target = row.text(4);
-    one.tls = row.integer(5) != 0;
-    one.path = row.text(6);
-    one.rule = row.text(7);
-    one.reason = row.text(8);
-    one.secrets = TRY(json::read<std::vector<std::string>>(row.text(9)));
-    one.ended = row.integer(10) != 0;
-    one.status = row.optional_integer(11);
-    one.address = row.optional_text(12);
-    one.sent_bytes = row.optional_integer(13);
-    one.received_bytes = row.optional_integer(14);
-    one.took_us = row.optional_integer(15);
-    one.failure = row.optional_text(16);
-    return one;
-}
+constexpr std::tuple egress_columns{
+    sql::Column{"number", &EgressRow::number},
+    sql::Column{"at", &EgressRow::time},
+    sql::Column{"allowed", &EgressRow::allowed},
+    sql::Column{"method", &EgressRow::method},
+    sql::Column{"target", &EgressRow::target},
+    sql::Column{"tls", &EgressRow::tls},
+    sql::Column{"path", &EgressRow::path},
+    sql::Column{"rule", &EgressRow::rule},
+    sql::Column{"reason", &EgressRow::reason},
+    sql::Column{"secrets", sql::Converted{[](EgressRow& one, const sql::Row& row, size_t at) -> Result<> {
+                    one.secrets = TRY(json::read<std::vector<std::string>>(row.text(at)));
+                    return {};
+                }}},
+    sql::Column{"ended", &EgressRow::ended},
+    sql::Column{"status", &EgressRow::status},
+    sql::Column{"address", &EgressRow::address},
+    sql::Column{"sent_bytes", &EgressRow::sent_bytes},
+    sql::Column{"received_bytes", &EgressRow::received_bytes},
+    sql::Column{"took_us", &EgressRow::took_us},
+    sql::Column{"failure", &EgressRow::failure},
+};
 
 } // namespace
 
@@ -98,11 +100,10 @@ std::shared_ptr<broker::Decisions> Egress::of(const access::SpaceId& space, cons
 Result<std::vector<EgressRow>> Egress::after(const RunId& run, int64_t number, int64_t limit) const {
     std::vector<EgressRow> rows;
     for (const sql::Row& row :
-         TRY(m_database.query("SELECT number, at, allowed, method, target, tls, path, rule, reason, secrets, ended, "
-                              "status, address, sent_bytes, received_bytes, took_us, failure FROM egress "
-                              "WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
+         TRY(m_database.query("SELECT " + sql::names(egress_columns) +
+                                  " FROM egress WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
                               run, number, limit)))
-        rows.push_back(TRY(row_of(row)));
+        rows.push_back(TRY(sql::read<EgressRow>(egress_columns, row)));
     return rows;
 }
 

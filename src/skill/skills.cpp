@@ -1,6 +1,7 @@
 #include "skill/skills.h"
 
 #include "access/names.h"
+#include "sql/columns.h"
 
 #include <algorithm>
 
@@ -13,8 +14,21 @@ using access::Permission;
 using access::SpaceId;
 using secret::Scope;
 
-constexpr std::string_view select_skill = "SELECT id, space_id, name, type, description, version, setup, created_by, "
-                                          "created_at, updated_at FROM skills";
+constexpr std::tuple share_columns{
+    sql::Column{"space_id", &Share::space_id},
+    sql::Column{"created_at", &Share::created_at},
+};
+
+constexpr std::tuple version_columns{
+    sql::Column{"version", &SkillVersion::version},
+    sql::Column{"summary", &SkillVersion::summary},
+    sql::Column{"changed_by_name", &SkillVersion::changed_by},
+    sql::Column{"changed_at", &SkillVersion::changed_at},
+    sql::Column{"setup", sql::Converted{[](SkillVersion& version, const sql::Row& row, size_t at) -> Result<> {
+                    version.setup = TRY(json::read<Setup>(row.text(at)));
+                    return {};
+                }}},
+};
 
 SkillScope scope_kind(const Scope& scope) {
     return scope.space ? SkillScope::space : SkillScope::installation;
@@ -24,33 +38,45 @@ SkillScope scope_kind(const Scope& scope) {
 
 // --- loading and permission ----------------------------------------------------------------------------------------
 
+struct Skills::Columns {
+    static constexpr std::tuple list{
+        sql::Column{"id", &Stored::id},
+        sql::Column{"space_id", sql::in(&Stored::scope, &Scope::space)},
+        sql::Column{"name", &Stored::name},
+        sql::Column{"type", sql::Converted{[](Stored& stored, const sql::Row& row, size_t at) -> Result<> {
+                        const auto type = parse_enum<SkillType>(row.text(at));
+                        if (!type)
+                            return corrupt("skill " + stored.id.text() + " has a type that this build does not know");
+                        stored.type = *type;
+                        return {};
+                    }}},
+        sql::Column{"description", &Stored::description},
+        sql::Column{"version", &Stored::version},
+        sql::Column{"setup", sql::Converted{[](Stored& stored, const sql::Row& row, size_t at) -> Result<> {
+                        auto setup = json::read<Setup>(row.text(at));
+                        if (!setup.ok()) return corrupt("skill " + stored.id.text() + ": " + setup.error().message);
+                        stored.setup = std::move(setup).value();
+                        return {};
+                    }}},
+        sql::Column{"created_by", &Stored::created_by},
+        sql::Column{"created_at", &Stored::created_at},
+        sql::Column{"updated_at", &Stored::updated_at},
+    };
+    static std::string select() { return "SELECT " + sql::names(list) + " FROM skills"; }
+};
+
 Result<Skills::Stored> Skills::stored_of(const sql::Row& row) {
-    Stored stored;
-    stored.id = row.id<SkillTag>(0);
-    stored.scope = Scope{row.optional_id<access::SpaceTag>(1)};
-    stored.name = row.text(2);
-    const auto type = parse_enum<SkillType>(row.text(3));
-    if (!type) return corrupt("skill " + stored.id.text() + " has a type that this build does not know");
-    stored.type = *type;
-    stored.description = row.text(4);
-    stored.version = row.integer(5);
-    auto setup = json::read<Setup>(row.text(6));
-    if (!setup.ok()) return corrupt("skill " + stored.id.text() + ": " + setup.error().message);
-    stored.setup = std::move(setup).value();
-    stored.created_by = row.text(7);
-    stored.created_at = row.time(8);
-    stored.updated_at = row.time(9);
-    return stored;
+    return sql::read<Stored>(Columns::list, row);
 }
 
 Result<Skills::Stored> Skills::load(const SkillId& id) const {
-    const auto rows = TRY(m_database.query(std::string(select_skill) + " WHERE id = ?", id));
+    const auto rows = TRY(m_database.query(Columns::select() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("skill " + id.text());
     return stored_of(rows.front());
 }
 
 Result<Skills::Stored> Skills::load(sql::Transaction& transaction, const SkillId& id) {
-    const auto rows = TRY(transaction.query(std::string(select_skill) + " WHERE id = ?", id));
+    const auto rows = TRY(transaction.query(Columns::select() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("skill " + id.text());
     return stored_of(rows.front());
 }
@@ -114,15 +140,20 @@ Result<Skills::SecretInfos> Skills::secret_infos(const SkillId& id) const {
 }
 
 Result<std::vector<Share>> Skills::shares_of(const SkillId& id) const {
-    const auto rows =
-        TRY(m_database.query("SELECT space_id, created_at FROM skill_shares WHERE skill_id = ? LIMIT 1000", id));
+    const auto rows = TRY(m_database.query(
+        "SELECT " + sql::names(share_columns) + " FROM skill_shares WHERE skill_id = ? LIMIT 1000", id));
+    std::vector<Share> all;
+    for (const auto& row : rows) all.push_back(sql::read<Share>(share_columns, row));
     std::vector<SpaceId> spaces;
-    for (const auto& row : rows) spaces.push_back(row.id<access::SpaceTag>(0));
+    for (const Share& share : all) spaces.push_back(share.space_id);
     const auto names = TRY(m_access.spaces.names(spaces));
     std::vector<Share> shares;
-    for (const auto& row : rows)
-        if (const auto named = names.find(row.id<access::SpaceTag>(0)); named != names.end())
-            shares.push_back({named->first, named->second, row.time(1)});
+    for (Share& share : all) {
+        const auto named = names.find(share.space_id);
+        if (named == names.end()) continue;
+        share.name = named->second;
+        shares.push_back(std::move(share));
+    }
     std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.name < b.name; });
     return shares;
 }
@@ -200,7 +231,7 @@ Result<Skill> Skills::view_of(const Caller& caller, const Stored& stored) const 
 Result<access::Page<Skill>> Skills::list(const Caller& caller, const std::optional<SpaceId>& space,
                                          std::optional<SkillType> type, const access::PageRequest& page) const {
     const std::string after = TRY(page.after());
-    std::string sql = std::string(select_skill) + " WHERE id > ?";
+    std::string sql = Columns::select() + " WHERE id > ?";
     std::vector<sql::Value> values{sql::to_value(after)};
     if (space) {
         TRY(caller.require(Permission::skill_read, *space));
@@ -237,13 +268,12 @@ Result<Skill> Skills::find(const Caller& caller, const SpaceId& space, std::stri
     TRY(caller.require(Permission::skill_read, space));
     // Owners of the installation also name skills that are not shared yet.
     const bool owner = caller.permissions_of_installation().has(Permission::skill_share);
-    const auto rows =
-        TRY(m_database.query(std::string(select_skill) +
-                                 " WHERE name = ? AND (space_id = ? OR (space_id IS NULL AND (CAST(? AS BIGINT) = 1 OR "
-                                 "EXISTS (SELECT 1 FROM skill_shares WHERE skill_shares.skill_id = skills.id AND "
-                                 "skill_shares.space_id = ?)))) ORDER BY CASE WHEN space_id IS NULL THEN 1 ELSE 0 "
-                                 "END LIMIT 1",
-                             id_or_name, space, owner, space));
+    const auto rows = TRY(m_database.query(
+        Columns::select() + " WHERE name = ? AND (space_id = ? OR (space_id IS NULL AND (CAST(? AS BIGINT) = 1 OR "
+                            "EXISTS (SELECT 1 FROM skill_shares WHERE skill_shares.skill_id = skills.id AND "
+                            "skill_shares.space_id = ?)))) ORDER BY CASE WHEN space_id IS NULL THEN 1 ELSE 0 "
+                            "END LIMIT 1",
+        id_or_name, space, owner, space));
     if (rows.empty()) return not_found("skill \"" + std::string(truncate_utf8(id_or_name, 100)) + "\"");
     const auto stored = TRY(stored_of(rows.front()));
     return view_of(caller, stored);
@@ -535,14 +565,15 @@ Result<> Skills::remove(const Caller& caller, const SkillId& id, const std::stri
 
 Result<std::vector<SkillVersion>> Skills::versions(const Caller& caller, const SkillId& id) const {
     TRY(permitted(caller, id, Permission::skill_read));
-    const auto rows = TRY(m_database.query("SELECT version, summary, changed_by_name, changed_at, setup FROM "
-                                           "skill_versions WHERE skill_id = ? ORDER BY version DESC LIMIT 200",
-                                           id));
+    const auto rows =
+        TRY(m_database.query("SELECT " + sql::names(version_columns) +
+                                 " FROM skill_versions WHERE skill_id = ? ORDER BY version DESC LIMIT 200",
+                             id));
     std::vector<SkillVersion> versions;
     for (const auto& row : rows) {
-        auto setup = json::read<Setup>(row.text(4));
-        if (!setup.ok()) return corrupt("skill " + id.text() + ": " + setup.error().message);
-        versions.push_back({row.integer(0), row.text(1), row.text(2), row.time(3), std::move(setup).value()});
+        auto version = sql::read<SkillVersion>(version_columns, row);
+        if (!version.ok()) return corrupt("skill " + id.text() + ": " + version.error().message);
+        versions.push_back(std::move(version).value());
     }
     return versions;
 }

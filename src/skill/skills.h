@@ -149,6 +149,7 @@ private:
         Time created_at{};
         Time updated_at{};
     };
+    struct Columns; // of the table, as `stored_of` reads them
     using SecretInfos = std::map<std::string, secret::SecretInfo>;
 
     static Result<Stored> stored_of(const sql::Row& row);

@@ -1,5 +1,6 @@
 #include "telemetry/engine/schema.h"
 
+#include "telemetry/engine/eval_row.h"
 #include "telemetry/span/span_row.h"
 
 #include <string>
@@ -42,22 +43,15 @@ SETTINGS )" +
            durable;
 }
 
-constexpr std::string_view eval_columns = R"(
-project LowCardinality(String), target Enum8('span'=1,'trace'=2,'chat_session'=3), target_id String,
-name LowCardinality(String), annotator LowCardinality(String), identifier String,
-id String, kind Enum8('human'=1,'llm'=2,'code'=3,'agent'=4), label LowCardinality(String), score Nullable(Float64),
-explanation String CODEC(ZSTD(1)), metadata String CODEC(ZSTD(1)), trace_id String, span_start_ns Int64,
-created_ns Int64, updated_ns Int64, version UInt64, is_deleted UInt8)";
-
 std::string create_evals() {
-    return "CREATE TABLE IF NOT EXISTS hone.evals (" + std::string(eval_columns) + R"()
+    return "CREATE TABLE IF NOT EXISTS hone.evals (" + eval_table_columns() + R"()
 ENGINE = ReplacingMergeTree(version, is_deleted) ORDER BY (project, target, name, target_id, identifier)
 SETTINGS )" +
            durable;
 }
 
 std::string create_eval_history() {
-    return "CREATE TABLE IF NOT EXISTS hone.eval_history (" + std::string(eval_columns) + R"()
+    return "CREATE TABLE IF NOT EXISTS hone.eval_history (" + eval_table_columns() + R"()
 ENGINE = MergeTree ORDER BY (project, target, name, target_id, version)
 SETTINGS )" +
            durable;

@@ -13,10 +13,6 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr std::string_view eval_columns =
-    "project, target, target_id, name, annotator, identifier, id, kind, label, score, explanation, metadata, "
-    "created_ns, updated_ns, is_deleted";
-
 // The same for the same target, name and identifier: an update keeps its id.
 std::string make_eval_id(const Eval& eval) {
     std::string key = eval.project;
@@ -50,54 +46,6 @@ Result<> check(const Eval& eval) {
                         }));
     if (!is_id) return invalid("not a span or trace id: " + eval.target_id.substr(0, 64));
     return {};
-}
-
-Eval read_eval(BinaryReader& reader) {
-    Eval eval;
-    eval.project = reader.text();
-    eval.target = static_cast<EvalTarget>(reader.number<int8_t>());
-    eval.target_id = reader.text();
-    eval.name = reader.text();
-    eval.annotator = reader.text();
-    eval.identifier = reader.text();
-    eval.id = reader.text();
-    eval.kind = static_cast<EvalKind>(reader.number<int8_t>());
-    eval.label = reader.text();
-    if (reader.number<uint8_t>() == 0) eval.score = reader.number<double>();
-    eval.explanation = reader.text();
-    eval.metadata = reader.text();
-    eval.created_ns = reader.number<int64_t>();
-    eval.updated_ns = reader.number<int64_t>();
-    eval.is_deleted = reader.number<uint8_t>() != 0;
-    return eval;
-}
-
-std::vector<Eval> read_evals(std::string_view bytes) {
-    std::vector<Eval> evals;
-    for (BinaryReader reader(bytes); !reader.at_end();) evals.push_back(read_eval(reader));
-    return evals;
-}
-
-void append_eval(std::string& out, const Eval& eval, uint64_t version) {
-    put_text(out, eval.project);
-    put_number(out, static_cast<int8_t>(eval.target));
-    put_text(out, eval.target_id);
-    put_text(out, eval.name);
-    put_text(out, eval.annotator);
-    put_text(out, eval.identifier);
-    put_text(out, eval.id);
-    put_number(out, static_cast<int8_t>(eval.kind));
-    put_text(out, eval.label);
-    put_number(out, static_cast<uint8_t>(eval.score ? 0 : 1));
-    if (eval.score) put_number(out, *eval.score);
-    put_text(out, eval.explanation);
-    put_text(out, eval.metadata);
-    put_text(out, ""); // trace_id
-    put_number(out, int64_t{0});
-    put_number(out, eval.created_ns);
-    put_number(out, eval.updated_ns);
-    put_number(out, version);
-    put_number(out, static_cast<uint8_t>(eval.is_deleted));
 }
 
 } // namespace
@@ -159,7 +107,7 @@ Result<std::vector<Eval>> Evals::upsert(std::vector<Eval> evals) {
 
 Result<EvalPage> Evals::list(const ListEvals& request) {
     const size_t limit = std::clamp<size_t>(request.limit, 1, 10'000);
-    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
+    ClickHouseQuery query("SELECT " + eval_names() +
                           " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
     query.project = request.project;
     query.bind("project", request.project).bind("target", name_of(request.target));
@@ -214,7 +162,7 @@ Result<std::vector<EvalName>> Evals::names(const std::string& project) {
 }
 
 Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget target, const std::string& target_id) {
-    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
+    ClickHouseQuery query("SELECT " + eval_names() +
                           " FROM hone.eval_history WHERE project = {project:String} AND target = {target:String} AND "
                           "target_id = {id:String} ORDER BY version LIMIT 10000 FORMAT RowBinary");
     query.project = project;
@@ -225,7 +173,7 @@ Result<std::vector<Eval>> Evals::history(const std::string& project, EvalTarget 
 Result<int64_t> Evals::remove(const DeleteEvals& request) {
     const bool is_narrow = request.name || request.identifier || request.kind || request.from_ns || request.to_ns;
     if (!is_narrow && !request.all) return invalid("give name, identifier, kind or times, or all to delete all evals");
-    ClickHouseQuery query("SELECT " + std::string(eval_columns) +
+    ClickHouseQuery query("SELECT " + eval_names() +
                           " FROM hone.evals FINAL WHERE project = {project:String} AND target = {target:String}");
     query.project = request.project;
     query.bind("project", request.project).bind("target", name_of(request.target));

@@ -3,10 +3,10 @@
 // filters, series and SQL when upsert returns. Thread-safe, blocking.
 #pragma once
 
-#include "base/fields.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "telemetry/engine/clickhouse.h"
+#include "telemetry/engine/eval_row.h"
 
 #include <atomic>
 #include <optional>
@@ -14,37 +14,6 @@
 #include <vector>
 
 namespace hone::telemetry {
-
-enum class EvalTarget : int8_t { span = 1, trace = 2, chat_session = 3 }; // stored
-enum class EvalKind : int8_t { human = 1, llm = 2, code = 3, agent = 4 }; // stored
-
-constexpr auto enum_names(EvalTarget) {
-    return std::array{EnumName{EvalTarget::span, "span"}, EnumName{EvalTarget::trace, "trace"},
-                      EnumName{EvalTarget::chat_session, "chat_session"}};
-}
-constexpr auto enum_names(EvalKind) {
-    return std::array{EnumName{EvalKind::human, "human"}, EnumName{EvalKind::llm, "llm"},
-                      EnumName{EvalKind::code, "code"}, EnumName{EvalKind::agent, "agent"}};
-}
-
-struct Eval {
-    std::string project;
-    EvalTarget target = EvalTarget::span;
-    std::string target_id;  // span id, trace id or the chat session's name
-    std::string name;       // "correct"
-    std::string annotator;  // who: a user's, evaluator's or run's id
-    std::string identifier; // several with one name may stand beside each other under different identifiers
-    EvalKind kind = EvalKind::human;
-    std::string label;
-    std::optional<double> score;
-    std::string explanation;
-    std::string metadata; // JSON text
-    // Set by the store.
-    std::string id;
-    int64_t created_ns = 0;
-    int64_t updated_ns = 0;
-    bool is_deleted = false; // in the history
-};
 
 struct ListEvals {
     std::string project;
