@@ -379,6 +379,19 @@ TEST_CASE("one project cannot see another's rows, whatever the query contains") 
     CHECK(!f.telemetry->engine().query(files).ok());
 }
 
+TEST_CASE("the engine's tables sync what is inserted and what is merged") {
+    for (const std::string table : {"spans", "trace_times", "evals", "eval_history"}) {
+        CAPTURE(table);
+        const auto found = fixture().telemetry->engine().query(ClickHouseQuery("SHOW CREATE TABLE hone." + table));
+        REQUIRE(found.ok());
+        for (const char* setting :
+             {"fsync_after_insert = 1", "fsync_part_directory = 1", "min_rows_to_fsync_after_merge = 1"}) {
+            CAPTURE(setting);
+            CHECK(found.value().find(setting) != std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("rows and tables have the same columns") {
     auto found = fixture().telemetry->engine().query(ClickHouseQuery(
         "SELECT name FROM system.columns WHERE database = 'hone' AND table = 'spans' ORDER BY position FORMAT TSV"));

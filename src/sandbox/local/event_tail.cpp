@@ -89,7 +89,8 @@ Result<> EventTail::retire(Auditor& auditor) {
     TRY(store());
     if (::rename(log().c_str(), (m_directory + "/audit.old.jsonl").c_str()) != 0)
         return system_error("move the audit log away", errno);
-    return {};
+    // Else a power failure could bring the old name back beside a new log that was written meanwhile.
+    return sync_directory(m_directory);
 }
 
 Result<> EventTail::step(Auditor& auditor) {

@@ -15,6 +15,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <functional>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -231,6 +232,55 @@ TEST_CASE("a log that was moved just before a crash is not mistaken for the new 
     EventTail tail(folder.path, 1 << 20);
     REQUIRE(tail.step(collector).ok());
     CHECK(collector.events.size() == 4);
+}
+
+TEST_CASE("the stored offset is never ahead of the log, and a log that lost its end is read from its begin") {
+    Folder folder;
+    const std::string path = folder.path + "/audit.jsonl";
+    const auto stored = [&] {
+        const auto text = read_file(folder.path + "/audit.offset");
+        return text.ok() ? std::stoll(text.value()) : 0;
+    };
+    class Refusing final : public Auditor {
+    public:
+        explicit Refusing(std::function<void(int64_t)> check) : m_check(std::move(check)) {}
+        Result<> record(const SandboxEvent&, int64_t next) override {
+            m_check(next);
+            if (++events == refused) return unavailable("not this one");
+            return {};
+        }
+        int events = 0;
+        int refused = 0;
+
+    private:
+        std::function<void(int64_t)> m_check;
+    };
+    Refusing auditor([&](int64_t next) {
+        CHECK(stored() < next); // not before it is recorded
+        CHECK(next <= static_cast<int64_t>(read_file(path).value().size()));
+    });
+    SandboxEvent event;
+    event.kind = EventKind::start;
+    event.sandbox = make_id<SandboxTag>(SystemClock());
+    event.time = from_ns(1'772'000'000'000'000'000); // so that the lines are equally long
+    for (int i = 0; i < 4; ++i) REQUIRE(append_event(path, event).ok());
+    const auto size = static_cast<int64_t>(read_file(path).value().size());
+    EventTail tail(folder.path);
+    auditor.refused = 3;
+    CHECK_FALSE(tail.step(auditor).ok());
+    CHECK(stored() == size / 2);
+    auditor.refused = 0;
+    const Fd half(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    REQUIRE(write_all(half.get(), "{\"time\":").ok()); // a line that is still being written
+    REQUIRE(tail.step(auditor).ok());
+    CHECK(stored() == size);
+    CHECK(auditor.events == 5);
+    REQUIRE(::truncate(path.c_str(), size / 4) == 0); // what a power failure can leave
+    Collector collector;
+    EventTail again(folder.path);
+    REQUIRE(again.step(collector).ok());
+    CHECK(collector.events.size() == 1);
+    CHECK(stored() == size / 4);
 }
 
 TEST_CASE("an offset without a file's number is one of the log that is there") {
