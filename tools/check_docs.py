@@ -263,9 +263,27 @@ def check_adrs() -> None:
                 problems.append(f"{name} names ADR {number}, which does not exist")
 
 
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def check_row(where: pathlib.Path, text: str, subfolder: str) -> None:
+    header: list[str] = []
+    for line, next_line in zip(text.splitlines(), text.splitlines()[1:] + [""]):
+        if next_line.startswith("|---"):
+            header = cells_of(line)
+        elif line.startswith(f"| `{subfolder}/` |"):
+            row = dict(zip(header, cells_of(line)))
+            for column in ("called by", "threads"):
+                if not row.get(column):
+                    problems.append(f"{where}: the row of `{subfolder}/` has no cell \"{column}\"")
+            return
+    problems.append(f"{where} does not describe `{subfolder}/` in a table")
+
+
 def check_subfolders() -> None:
-    """Each subfolder of src/layers.txt is described in the README of its folder; in a table of subfolders and files, the files
-    of its row are in it."""
+    """Each subfolder of src/layers.txt has a row in the README of its folder, with who calls it and on which threads; in a
+    table of subfolders and files, the files of its row are in it."""
     for line in (src / "layers.txt").read_text().splitlines():
         if not (match := re.match(r"(\w+)/([\w/]+) ->", line)):
             continue
@@ -274,8 +292,7 @@ def check_subfolders() -> None:
         if not readme.exists():
             continue
         where, text = readme.relative_to(root), readme.read_text()
-        if f"`{subfolder}/`" not in text:
-            problems.append(f"{where} does not describe the subfolder `{subfolder}/`")
+        check_row(where, text, subfolder)
         row = re.search(rf"^\| `{subfolder}/` \| ([^|]*)\|", text, re.M) if "| subfolder | files |" in text else None
         for name in re.findall(r"`([\w*]+)(?:\.h)?`", row.group(1)) if row else []:
             if not list((folder / subfolder).glob(f"{name}.*")):
