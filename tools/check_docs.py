@@ -299,6 +299,23 @@ def check_subfolders() -> None:
                 problems.append(f"{where}: the subfolder `{subfolder}/` has no file {name}")
 
 
+def check_walks() -> None:
+    """Each walk through the code has one list of the files that it crosses, in order: they exist, and none comes twice."""
+    for name in ("span", "run", "model-call", "branch"):
+        document = root / "docs" / f"life-of-a-{name}.md"
+        where = document.relative_to(root)
+        lists = [block for block in re.findall(r"^```\w*\n(.*?)^```$", document.read_text(), re.M | re.S) if "→" in block]
+        if len(lists) != 1:
+            problems.append(f"{where} has {len(lists)} lists of files in order, not one")
+            continue
+        files = [part.strip() for part in lists[0].split("→")]
+        for file in sorted(set(files)):
+            if not file.startswith("src/") or not (root / file).is_file():
+                problems.append(f"{where}: its list names {file}, which does not exist")
+            if files.count(file) > 1:
+                problems.append(f"{where}: its list names {file} twice: the walk goes back")
+
+
 def check_index() -> None:
     """README.md links to every document."""
     text = (root / "README.md").read_text()
@@ -345,6 +362,7 @@ for document in sorted(prose):
         check_interface(document)
 check_adrs()
 check_subfolders()
+check_walks()
 check_index()
 check_changelog()
 print("\n".join(problems) or "documents match the tree")
