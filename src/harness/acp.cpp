@@ -135,23 +135,19 @@ public:
     }
 
     void read(std::string_view bytes, Output& output) override {
-        m_lines.add(bytes, [&](std::string_view text) {
-            const auto object = read_object(text);
-            if (!object) {
-                output.events.push_back({.kind = EventKind::status, .text = std::string(text)});
-                return;
-            }
-            const json::Value* id = member(*object, "id");
-            const std::string method = text_at(*object, "method");
-            if (id != nullptr && method.empty())
-                read_response(*id, *object, output);
-            else if (id != nullptr)
-                read_request(*id, method, object_at(*object, "params"), output);
-            else if (method == "session/update" && m_loading)
+        const auto responded = [&](const json::Value& id, const json::Object& message) {
+            read_response(id, message, output);
+        };
+        const auto requested = [&](const json::Value& id, const std::string& method, const json::Object& params) {
+            read_request(id, method, params, output);
+        };
+        const auto notified = [&](const std::string& method, const json::Object& params) {
+            if (method == "session/update" && m_loading)
                 m_repeated = true;
             else if (method == "session/update")
-                read_update(object_at(object_at(*object, "params"), "update"), output);
-        });
+                read_update(object_at(params, "update"), output);
+        };
+        m_lines.add(bytes, [&](std::string_view text) { read_message(text, output, responded, requested, notified); });
     }
 
     void close(Output& output) override { output.close_input = true; }

@@ -1,7 +1,9 @@
-// JSON-RPC 2.0 over lines, the half that sends requests: numbers them, remembers what each was for.
+// JSON-RPC 2.0 over lines: numbers the requests that are sent and remembers what each was for; sorts what is received.
 // One thread at a time.
 #pragma once
 
+#include "harness/driver.h"
+#include "harness/reading.h"
 #include "json/json.h"
 
 #include <cstdint>
@@ -47,5 +49,25 @@ private:
     int64_t m_last = 0;
     std::map<int64_t, Purpose> m_open;
 };
+
+// Calls `responded(id, message)`, `requested(id, method, params)` or `notified(method, params)` for a line of the other
+// side. A line that is no message becomes an event.
+template <class Responded, class Requested, class Notified>
+void read_message(std::string_view line, Output& output, const Responded& responded, const Requested& requested,
+                  const Notified& notified) {
+    const auto message = read_object(line);
+    if (!message) {
+        output.events.push_back({.kind = EventKind::status, .text = std::string(line)});
+        return;
+    }
+    const json::Value* id = member(*message, "id");
+    const std::string method = text_at(*message, "method");
+    if (id != nullptr && method.empty())
+        responded(*id, *message);
+    else if (id != nullptr)
+        requested(*id, method, object_at(*message, "params"));
+    else
+        notified(method, object_at(*message, "params"));
+}
 
 } // namespace hone::harness
