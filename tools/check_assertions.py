@@ -27,7 +27,7 @@ def accepts_two(test: ast.expr) -> bool:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
         right = node.comparators[0]
-        if isinstance(node.ops[0], (ast.In, ast.LtE)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+        if isinstance(node.ops[0], (ast.In, ast.NotIn, ast.LtE)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
             if sum(is_status(each) for each in right.elts) > 1:
                 return True
         if isinstance(node.ops[0], (ast.Lt, ast.LtE)) and "status" in ast.unparse(node.left) and is_status(right):
@@ -44,6 +44,13 @@ def check_python(path: pathlib.Path) -> None:
                 report(path, node.lineno, lines, "this assertion is always true or always false")
             elif accepts_two(node.test):
                 report(path, node.lineno, lines, "this assertion accepts more than one status")
+        # A check that reports instead of asserting: `if status not in (200, 401): return "…"`.
+        if isinstance(node, ast.If) and accepts_two(node.test) and "not in" in ast.unparse(node.test):
+            report(path, node.lineno, lines, "this check accepts more than one status")
+        # The statuses that a case may have: `attack("…", [413, 429])`.
+        if isinstance(node, ast.Call) and any(isinstance(each, ast.List) and sum(map(is_status, each.elts)) > 1
+                                              for each in [*node.args, *(word.value for word in node.keywords)]):
+            report(path, node.lineno, lines, "this case accepts more than one status")
         if isinstance(node, ast.Try) and any(isinstance(each, ast.Assert) for line in node.body for each in ast.walk(line)):
             for handler in node.handlers:
                 caught = "" if handler.type is None else ast.unparse(handler.type)

@@ -254,6 +254,7 @@ class Sender(threading.Thread):
                     answer = response.read()
                     if response.status == 200:
                         self.acknowledged.update(ids)
+                    # either: the log is full, or the server is being stopped
                     elif response.status not in (429, 503):
                         self.wrong.append((response.status, answer[:200]))
                         return

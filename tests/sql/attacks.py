@@ -2,17 +2,18 @@
 
 Each is a name, what has to come of it, and the text. {own} and {other} stand for the databases of the asking and of another
 project, {outfile} for a file that must not appear. What has to come of it: "refused" (an error), "fails" (an error of
-limits), "answered" (it is harmless and must stay possible), "fails or answers".
+limits), "answered" (it is harmless and must stay possible), "limited" (answered, within limits that are the guard's). Each has
+one status: 200 where it is answered, 400 where nothing else is stated.
 """
 
 import collections
 
-Attack = collections.namedtuple("Attack", "name expect sql")
+Attack = collections.namedtuple("Attack", "name expect sql statuses")
 ATTACKS = []
 
 
-def attack(name, sql, expect="refused"):
-    ATTACKS.append(Attack(name, expect, sql))
+def attack(name, sql, expect="refused", statuses=None):
+    ATTACKS.append(Attack(name, expect, sql, statuses or ([200] if expect in ("answered", "limited") else [400])))
 
 
 DEEP = 900
@@ -40,7 +41,7 @@ attack("a separator in a hint", "SELECT 1 -- { serverError 1 }\n; SELECT 2")
 attack("a client's backslash command", "SELECT 1\\G")
 attack("empty", "")
 attack("only a comment", "-- nothing")
-attack("only brackets", "((()))", "fails or answers")
+attack("only brackets", "((()))", "limited")
 # clauses
 attack("settings", "SELECT * FROM spans SETTINGS log_comment = '*'")
 attack("settings in a subquery", "SELECT * FROM (SELECT * FROM spans SETTINGS max_memory_usage = 0)")
@@ -126,26 +127,27 @@ attack("an escaped quote in a name", "SELECT 1 AS `a\\`b`, file('x')")
 attack("a name with a newline", "SELECT 1 AS \"a\nb\"")
 attack("versioned comments of MySQL", "SELECT 1 /*! ; DROP TABLE hone.spans */; SELECT 2")
 # too much
-attack("nested too deep", "SELECT " + "(" * DEEP + "1" + ")" * DEEP, "fails or answers")
+attack("nested too deep", "SELECT " + "(" * DEEP + "1" + ")" * DEEP, "fails")
 attack("nested subqueries", "SELECT * FROM (" * 250 + "SELECT 1" + ")" * 250, "fails")
 attack("nested functions", "SELECT " + "abs(" * 400 + "1" + ")" * 400, "fails")
-attack("nested arrays", "SELECT " + "[" * 400 + "1" + "]" * 400, "fails or answers")
-attack("a very long list", "SELECT count() FROM spans WHERE start_ns IN (" + ",".join(str(i) for i in range(9000)) + ")", "fails or answers")
-attack("longer than 64 KB", "SELECT '" + "x" * 70000 + "'")
-attack("many stars", "SELECT " + ",".join(["*"] * 2000) + " FROM spans", "fails or answers")
-attack("rows without end", "SELECT count() FROM (SELECT arrayJoin(range(1000000)) AS a) AS x, (SELECT arrayJoin(range(1000000)) AS b) AS y WHERE sipHash64(a, b) = 1", "fails")
+attack("nested arrays", "SELECT " + "[" * 400 + "1" + "]" * 400, "limited")
+attack("a very long list", "SELECT count() FROM spans WHERE start_ns IN (" + ",".join(str(i) for i in range(9000)) + ")", "limited")
+attack("longer than 64 KB", "SELECT '" + "x" * 70000 + "'", statuses=[413])
+attack("many stars", "SELECT " + ",".join(["*"] * 2000) + " FROM spans", "fails")
+attack("rows without end", "SELECT count() FROM (SELECT arrayJoin(range(1000000)) AS a) AS x, (SELECT arrayJoin(range(1000000)) AS b) AS y WHERE sipHash64(a, b) = 1", "fails", [429])
 attack("a billion rows of an array", "SELECT arrayJoin(range(1000000000))", "fails")
-attack("memory without end", "SELECT length(groupArray(repeat(toString(a), 1000))) AS n FROM (SELECT arrayJoin(range(10000000)) AS a)", "fails")
+# either: on a busy machine the time runs out before the memory
+attack("memory without end", "SELECT length(groupArray(repeat(toString(a), 1000))) AS n FROM (SELECT arrayJoin(range(10000000)) AS a)", "fails", [413, 429])
 attack("a text without end", "SELECT repeat(repeat('x', 1000000), 1000000)", "fails")
-attack("a regular expression that explodes", "SELECT match(repeat('a', 100), '(a|a)*(a|a)*(a|a)*b')", "fails or answers")
-attack("aliases that double", "WITH 'x' AS a0, " + ", ".join(f"concat(a{i}, a{i}, a{i}, a{i}) AS a{i+1}" for i in range(24)) + " SELECT length(a24)", "fails or answers")
+attack("a regular expression that explodes", "SELECT match(repeat('a', 100), '(a|a)*(a|a)*(a|a)*b')", "limited")
+attack("aliases that double", "WITH 'x' AS a0, " + ", ".join(f"concat(a{i}, a{i}, a{i}, a{i}) AS a{i+1}" for i in range(24)) + " SELECT length(a24)", "fails")
 # errors that tell
 attack("an error that shows a value of another project", "SELECT toInt64((SELECT any(input) FROM {other}.spans))")
 attack("an error that shows another project's table", "SELECT nothing FROM {other}.spans")
 attack("a misspelled name close to another's table", "SELECT * FROM trace_time")
 attack("a cast that fails on one's own rows", "SELECT toUInt8(input) FROM spans", "fails")
 # what must not be refused by mistake
-attack("the own table right of IN", "SELECT input IN hone.spans FROM spans", "fails or answers")
+attack("the own table right of IN", "SELECT input IN hone.spans FROM spans", "fails")
 attack("words in a text", "SELECT 'SETTINGS FORMAT INTO OUTFILE system.processes ; -- {x} // file(' AS t", "answered")
 attack("words in backticks", "SELECT 1 AS `system.processes`, 2 AS `file(`", "answered")
-attack("the own database in front", "SELECT count() FROM {own}.spans", "fails or answers")
+attack("the own database in front", "SELECT count() FROM {own}.spans", "fails")

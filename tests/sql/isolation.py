@@ -179,18 +179,14 @@ def check_attack(stage, attack):
     told = stage.tells(answer, sql)
     if told:
         return f"{attack.name}: shows {told}: {answer[:300]!r}"
-    if attack.expect == "answered" and status != 200:
-        return f"{attack.name}: refused: {answer[:300]!r}"
-    if attack.expect in ("refused", "fails") and status == 200:
-        return f"{attack.name}: answered: {answer[:300]!r}"
-    if status not in (200, 400, 403, 413, 429, 503):
-        return f"{attack.name}: status {status}: {answer[:300]!r}"
+    if status not in attack.statuses:
+        return f"{attack.name}: status {status}, not {attack.statuses}: {answer[:300]!r}"
     return None
 
 
 def check_attack_past_the_guard(stage, attack):
     sql = stage.fill(attack.sql)
-    if attack.expect.startswith("fails") or "\0" in sql or "file(" in sql or "sleep" in sql:
+    if attack.expect in ("fails", "limited") or "\0" in sql or "file(" in sql or "sleep" in sql:
         return None  # limits are the guard's, and so is file()
     status, answer = stage.ask_past_the_guard(sql)
     told = stage.tells(answer, sql)
@@ -209,8 +205,8 @@ def run_generated(stage, seconds, seed):
         number += 1
         sql = stage.fill(people.statement())
         status, answer = stage.ask(sql)
-        # either: a random statement may be answered or refused, but it is never the server's fault
-        assert status in (200, 400, 403, 413, 429, 503), f"seed {seed}, statement {number}: status {status}: {answer[:500]!r}\n{sql}"
+        # either: answered, refused, too much memory, too much time, or the engine ended by its limit of memory and starts again
+        assert status in (200, 400, 413, 429, 503), f"seed {seed}, statement {number}: status {status}: {answer[:500]!r}\n{sql}"
         assert not stage.tells(answer, sql), f"seed {seed}, statement {number} shows another project: {answer[:500]!r}\n{sql}"
         seen["answered" if status == 200 else "refused"] += 1
         sql = stage.fill(beyond.statement())
