@@ -2,31 +2,12 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "api/families/loop/artifact_query.h"
 #include "run/outputs/outputs.h"
 
 namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
-
-struct ListArtifacts {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::optional<std::string> project;
-    std::optional<std::string> run;
-    std::optional<review::ArtifactKind> kind;
-    std::optional<review::ReviewState> review;
-    std::optional<int64_t> limit;
-    std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"space", &ListArtifacts::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListArtifacts::project, "Id or name of a project: only artifacts of its runs."},
-        Field{"run", &ListArtifacts::run, "Id of a run: only its artifacts."},
-        Field{"kind", &ListArtifacts::kind, "investigation, labels or file."},
-        Field{"review", &ListArtifacts::review, "pending, approved, rejected or changes_requested."},
-        Field{"limit", &ListArtifacts::limit, "Rows in one response, 1 to 1000; 100 if not given."},
-        Field{"cursor", &ListArtifacts::cursor, "next_cursor of the previous response."},
-    };
-};
 
 struct ReviewArtifact {
     review::ReviewState decision = review::ReviewState::approved;
@@ -66,7 +47,7 @@ std::string disposition(std::string_view kind, std::string_view name) {
 
 Result<List<review::Artifact>> list_artifacts(const Call& call, const ListArtifacts& query) {
     const auto space = TRY(space_of(call, query.space));
-    return call.services.run.artifacts.list(call.caller, space, {query.project, query.run, query.kind, query.review},
+    return call.services.run.artifacts.list(call.caller, space, filter_of(query),
                                             TRY(page_of(query.limit, query.cursor)));
 }
 

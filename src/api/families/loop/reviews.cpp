@@ -2,31 +2,12 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "api/families/loop/artifact_query.h"
 #include "run/outputs/outputs.h"
 
 namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
-
-struct ListReviews {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::optional<std::string> project;
-    std::optional<std::string> run;
-    std::optional<review::ArtifactKind> kind;
-    std::optional<review::ReviewState> review;
-    std::optional<int64_t> limit;
-    std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"space", &ListReviews::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListReviews::project, "Id or name of a project: only artifacts of its runs."},
-        Field{"run", &ListReviews::run, "Id of a run: only its artifacts."},
-        Field{"kind", &ListReviews::kind, "Only artifacts of this kind."},
-        Field{"review", &ListReviews::review, "Only reviews in this state; `pending`: not decided yet."},
-        Field{"limit", &ListReviews::limit, "Rows in one response, 1 to 1000; 100 if not given."},
-        Field{"cursor", &ListReviews::cursor, "next_cursor of the previous response."},
-    };
-};
 
 struct OfRevision {
     static constexpr bool is_query = true;
@@ -141,9 +122,9 @@ Result<One<review::ReviewView>> decide(const Call& call, review::ReviewState dec
 
 } // namespace
 
-Result<List<review::ReviewItem>> list_reviews(const Call& call, const ListReviews& query) {
+Result<List<review::ReviewItem>> list_reviews(const Call& call, const ListArtifacts& query) {
     const auto space = TRY(space_of(call, query.space));
-    return call.services.review.reviews.list(call.caller, space, {query.project, query.run, query.kind, query.review},
+    return call.services.review.reviews.list(call.caller, space, filter_of(query),
                                              TRY(page_of(query.limit, query.cursor)));
 }
 
