@@ -259,6 +259,8 @@ def test_a_worker_without_network_lets_the_model_provider_fetch_and_connect_for_
         ("background", r, answer | {"background": True}, ()),
         ("interpreter", r, answer | {"tools": [{"type": "code_interpreter", "container": {"type": "auto"}}]}, ()),
         ("live-search", r, answer | {"tools": [{"type": "web_search", "external_web_access": True}]}, ()),
+        ("preview-search", r, answer | {"tools": [{"type": "web_search_preview", "external_web_access": False}]}, ()),
+        ("dated-search", r, answer | {"tools": [{"type": "web_search_preview_2025_03_11", "external_web_access": False}]}, ()),
         ("image-url", c, talk | {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": out}}]}]}, ()),
         ("plugins", c, talk | {"plugins": [{"id": "web"}]}, ()),
         ("url-context", g, ask | {"tools": [{"urlContext": {}}]}, ()),

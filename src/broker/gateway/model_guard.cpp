@@ -260,6 +260,7 @@ private:
 
     Result<> check_item(std::string_view item);
     Result<> check_response_part(std::string_view part);
+    static Result<bool> is_cached_search(std::string_view tool);
     Result<> check_response_tool(std::string_view tool) const;
 
     Result<> check_gemini_content(std::string_view content);
@@ -622,6 +623,23 @@ Result<> Guard::check_response_part(std::string_view part) {
     });
 }
 
+// A search in the provider's own index reaches no other server. Only the tool `web_search` reads external_web_access:
+// its previews ignore the field. A field that is not listed here could turn the access on again.
+Result<bool> Guard::is_cached_search(std::string_view tool) {
+    static constexpr std::string_view fields[] = {"type", "filters", "user_location", "search_context_size",
+                                                  "search_content_types"};
+    int64_t denials = 0;
+    bool is_known = true;
+    TRY(each_member(tool, "a tool", [&](std::string_view key, std::string_view value) -> Result<> {
+        if (key == "external_web_access" && value == "false")
+            ++denials;
+        else
+            is_known &= is_one_of(key, fields);
+        return {};
+    }));
+    return is_known && denials == 1;
+}
+
 Result<> Guard::check_response_tool(std::string_view tool) const {
     const Level level(*this);
     TRY(level.check());
@@ -634,16 +652,8 @@ Result<> Guard::check_response_tool(std::string_view tool) const {
             if (!equals_ignoring_case(key, "tools")) return {};
             return each_item(value, "tools", [&](std::string_view inner) { return check_response_tool(inner); });
         });
-    if (type.starts_with("web_search")) {
-        // A search in the provider's own index reaches no other host.
-        int64_t live = 0, cached = 0;
-        TRY(each_member(tool, "a tool", [&](std::string_view key, std::string_view value) -> Result<> {
-            if (key == "external_web_access") ++(value == "false" ? cached : live);
-            return {};
-        }));
-        if (cached == 1 && live == 0) return {};
-        return need("web_search", "the provider's web search (tool " + type + ")");
-    }
+    if (type == "web_search" && TRY(is_cached_search(tool))) return {};
+    if (type.starts_with("web_search")) return need("web_search", "the provider's web search (tool " + type + ")");
     if (type == "shell") {
         bool is_local = false;
         TRY(each_member(tool, "a tool", [&](std::string_view key, std::string_view value) -> Result<> {
