@@ -270,6 +270,10 @@ std::vector<std::string> warnings_of(SkillType type, const Setup& setup) {
                 warnings.push_back("Workers can read every repository that matches " + repository +
                                    ", not only those of their run.");
     }
+    if (type == SkillType::model && !value_of(variables, "BASE_URL").empty() && value_of(variables, "MODELS").empty())
+        warnings.push_back(
+            "MODELS is empty: workers can call every model that BASE_URL offers. Hone recognises models that "
+            "search the web by their names only; name those that are used.");
     if (type == SkillType::model)
         for (const auto& name : list_of(value_of(variables, "ALLOW_FEATURES"))) {
             const auto known = model_features();

@@ -349,6 +349,15 @@ TEST_CASE("a model skill names the features that it allows, with a warning each"
         const std::vector<std::string> ids{made.id.text()};
         CHECK(must(shop.skills.resolve(shop.world.admin, shop.world.space, ids)).models[0].features ==
               std::vector<std::string>{"url_sources", "beta:next-thing-2027-01-01"});
+        // Any model of an endpoint that Hone does not know.
+        NewSkill own{"own", SkillType::model};
+        own.setup.variables = {{"BASE_URL", "https://models.example.com/v1"}};
+        const Skill any = must(shop.skills.create(shop.world.admin, shop.world.space, own, {}));
+        REQUIRE(any.warnings.size() == 1);
+        CHECK(any.warnings[0].starts_with("MODELS is empty"));
+        own.name = "named";
+        own.setup.variables["MODELS"] = "own-model";
+        CHECK(must(shop.skills.create(shop.world.admin, shop.world.space, own, {})).warnings.empty());
         wanted.name = "other";
         wanted.setup.variables["ALLOW_FEATURES"] = "everything";
         CHECK(outcome(shop.skills.create(shop.world.admin, shop.world.space, wanted, {})) == "invalid");

@@ -98,6 +98,7 @@ CallEstimate ModelExchange::estimate(const ModelRequest& request, size_t body_by
 }
 
 Result<> ModelExchange::check(const RequestHead& head, std::string_view body, const skill::ModelEndpoint& endpoint) {
+    TRY(check_model_name(m_call.requested_model, endpoint.features));
     m_content = TRY(check_model_request(m_route.api, body, endpoint.features));
     m_headers = TRY(model_headers(head.headers, endpoint.features));
     if (!endpoint.prices.empty()) TRY(m_own_prices.add(endpoint.prices));

@@ -763,6 +763,32 @@ Result<ModelContent> check_model_request(ModelApi api, std::string_view body, st
     return guard.content();
 }
 
+// Providers name these models by what they do ("gpt-4o-search-preview", "vendor/model:online", "groq/compound-mini",
+// "sonar-pro", "o3-deep-research"), and "@preset/…" names settings of an account that can search too.
+bool searches_by_itself(std::string_view model) {
+    static constexpr std::string_view words[] = {"search", "online",       "sonar",      "compound", "research",
+                                                 "exa",    "deepresearch", "deepsearch", "browsing", "websearch"};
+    const std::string name = lowercase_ascii(model);
+    if (name.find("@preset/") != name.npos) return true;
+    std::string word;
+    for (const char c : name + "-") {
+        const bool is_letter = (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+        if (is_letter) {
+            word += c;
+        } else {
+            if (is_one_of(word, words)) return true;
+            word.clear();
+        }
+    }
+    return false;
+}
+
+Result<> check_model_name(std::string_view model, std::span<const std::string> features) {
+    if (!searches_by_itself(model)) return {};
+    return Guard(features).need("web_search", "calls of the model " + std::string(truncate_utf8(model, 80)) +
+                                                  ", which searches the web by itself");
+}
+
 Result<std::vector<Header>> model_headers(const std::vector<Header>& headers, std::span<const std::string> features) {
     const Guard guard(features);
     std::vector<Header> passed;

@@ -25,6 +25,11 @@ struct ModelContent {
 // Errors: forbidden = a field, tool or content that is not allowed; invalid = it could be read in two ways.
 Result<ModelContent> check_model_request(ModelApi api, std::string_view body, std::span<const std::string> features);
 
+// Whether a model searches the web without a tool in the request, by its name.
+bool searches_by_itself(std::string_view model);
+// Errors: forbidden = such a model, and the feature web_search is not allowed.
+Result<> check_model_name(std::string_view model, std::span<const std::string> features);
+
 // The request's headers as the provider gets them: only those that are known, betas only where they are known or
 // allowed. Errors: forbidden = a beta that is neither.
 Result<std::vector<Header>> model_headers(const std::vector<Header>& headers, std::span<const std::string> features);

@@ -206,6 +206,27 @@ TEST_CASE("tools and fields with which the provider acts for the worker are refu
     CHECK(verdict(ModelApi::chat, R"({"model":"m","plugins":[]})", {"beta:plugins"}) == "ok");
 }
 
+TEST_CASE("a model that searches the web by itself needs the feature web_search") {
+    const std::vector<std::string> none, search = {"web_search"};
+    for (const char* model :
+         {"gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11", "gpt-5-search-api", "openai/gpt-5:online",
+          "OpenAI/GPT-5:Online", "groq/compound", "groq/compound-mini", "compound-beta", "sonar", "sonar-pro",
+          "perplexity/sonar-deep-research", "llama-3.1-sonar-large-128k-online", "o3-deep-research", "exa",
+          "jina-deepsearch-v1", "@preset/searcher", "openai/gpt-5@preset/searcher"}) {
+        INFO(model);
+        const auto checked = check_model_name(model, none);
+        REQUIRE_FALSE(checked.ok());
+        CHECK(checked.error().code == Code::forbidden);
+        CHECK(checked.error().message.find("ALLOW_FEATURES=web_search") != std::string::npos);
+        CHECK(check_model_name(model, search).ok());
+    }
+    for (const char* model : {"gpt-5", "claude-sonnet-4", "gemini-2.5-pro", "exaone-3.5", "qwen3-coder", "o3", "m",
+                              "openrouter/auto", "researcher-7b", "vendor/model:free"}) {
+        INFO(model);
+        CHECK(check_model_name(model, none).ok());
+    }
+}
+
 TEST_CASE("what is nested too deeply or is not JSON is refused, and content is counted") {
     std::string deep = R"({"type":"text","text":"x"})";
     for (int i = 0; i < 20; ++i) deep = R"({"type":"tool_result","content":[)" + deep + "]}";
