@@ -255,6 +255,7 @@ def test_a_worker_without_network_lets_the_model_provider_fetch_and_connect_for_
         ("output-image", r, answer | {"input": [{"type": "function_call_output", "call_id": "1", "output": [
             {"type": "input_image", "image_url": out}]}]}, ()),
         ("stored", r, answer | {"store": True}, ()),
+        ("stored-by-default", r, answer | {"store": None}, ()),
         ("previous", r, answer | {"previous_response_id": "resp_1"}, ()),
         ("background", r, answer | {"background": True}, ()),
         ("interpreter", r, answer | {"tools": [{"type": "code_interpreter", "container": {"type": "auto"}}]}, ()),

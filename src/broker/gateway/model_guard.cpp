@@ -243,6 +243,7 @@ private:
     static Result<> each_item(std::string_view list, const char* what, Call call);
     static Result<std::string> type_of(std::string_view object, const char* what);
     Result<> check_fields(std::string_view body, Names known);
+    Result<> check_store(std::string_view value);
     Result<> check_tier(std::string_view key, std::string_view value) const;
 
     // A text, or a list that `check_one` checks item by item.
@@ -338,16 +339,20 @@ Result<> Guard::check_fields(std::string_view body, Names known) {
         if (key == "web_search_options") return need("web_search", "a search of the provider (web_search_options)");
         if (!is_one_of(key, known)) return need_known("the field", key);
         if (key == "service_tier" || key == "speed") return check_tier(key, value);
-        if (key == "store") {
-            m_content.says_store = true;
-            return value == "false" ? Result<>() : need("stored_state", "\"store\": true");
-        }
+        if (key == "store") return check_store(value);
         if (key == "background") return value == "false" ? Result<>() : need("background", "\"background\": true");
         if (key == "previous_response_id" || key == "conversation" || key == "cachedContent" || key == "cached_content")
             return need("stored_state", "a stored conversation (" + std::string(key) + ")");
         if (key == "prompt") return need("files", "a stored prompt (prompt)");
         return {};
     });
+}
+
+// Only `false` stores nothing.
+Result<> Guard::check_store(std::string_view value) {
+    m_content.says_store = true;
+    if (value == "false") return {};
+    return need("stored_state", "a \"store\" that is not false");
 }
 
 // Tiers at the price of the price table, or less.
@@ -569,6 +574,7 @@ Result<> Guard::check_chat_tool(std::string_view tool) const {
 Result<> Guard::check_responses(std::string_view body) {
     TRY(check_fields(body, responses_fields));
     return each_member(body, "the request", [&](std::string_view key, std::string_view value) -> Result<> {
+        if (key == "store") return check_store(value); // null is the provider's default, and that is true
         if (is_null(value)) return {};
         if (key == "tools")
             return each_item(value, "tools", [&](std::string_view tool) { return check_response_tool(tool); });

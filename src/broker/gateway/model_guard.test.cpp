@@ -187,6 +187,8 @@ TEST_CASE("tools and fields with which the provider acts for the worker are refu
         {ModelApi::responses, R"("previous_response_id":"resp_1")", "stored_state"},
         {ModelApi::responses, R"("conversation":"conv_1")", "stored_state"},
         {ModelApi::responses, R"("store":true)", "stored_state"},
+        {ModelApi::responses, R"("store":null)", "stored_state"},
+        {ModelApi::responses, R"("store":false,"store":null)", "stored_state"},
         {ModelApi::responses, R"("background":true)", "background"},
         {ModelApi::responses, R"("prompt":{"id":"pmpt_1"})", "files"},
         {ModelApi::gemini, R"("tools":[{"urlContext":{}}])", "web_fetch"},
