@@ -256,6 +256,8 @@ def test_a_worker_without_network_lets_the_model_provider_fetch_and_connect_for_
             {"type": "input_image", "image_url": out}]}]}, ()),
         ("stored", r, answer | {"store": True}, ()),
         ("stored-by-default", r, answer | {"store": None}, ()),
+        ("stored-item", r, answer | {"input": [{"id": "rs_1"}]}, ()),
+        ("stored-message", r, answer | {"input": [{"type": "message", "id": "msg_1"}]}, ()),
         ("previous", r, answer | {"previous_response_id": "resp_1"}, ()),
         ("background", r, answer | {"background": True}, ()),
         ("interpreter", r, answer | {"tools": [{"type": "code_interpreter", "container": {"type": "auto"}}]}, ()),

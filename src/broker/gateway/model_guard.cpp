@@ -259,6 +259,7 @@ private:
     Result<> check_chat_part(std::string_view part);
     Result<> check_chat_tool(std::string_view tool) const;
 
+    static bool is_reference(std::string_view item, std::string_view type);
     Result<> check_item(std::string_view item);
     Result<> check_response_part(std::string_view part);
     static Result<bool> is_cached_search(std::string_view tool);
@@ -584,6 +585,20 @@ Result<> Guard::check_responses(std::string_view body) {
     });
 }
 
+// An item that has an id and not the content of its kind: the provider takes the rest from what it has stored.
+bool Guard::is_reference(std::string_view item, std::string_view type) {
+    const auto has = [&](std::string_view key) {
+        const auto value = member(item, key);
+        return value && !is_null(*value);
+    };
+    if (type.empty() || type == "message") return !has("role") || !has("content");
+    const auto is_empty = [&](std::string_view key) {
+        const auto value = member(item, key);
+        return !value || is_null(*value) || (is_list(value) && skip_json_space(*value, 1) == value->size() - 1);
+    };
+    return type == "reasoning" && has("id") && !has("encrypted_content") && is_empty("content") && is_empty("summary");
+}
+
 Result<> Guard::check_item(std::string_view item) {
     static constexpr std::string_view plain[] = {
         "function_call",      "custom_tool_call",  "local_shell_call",   "local_shell_call_output",
@@ -593,6 +608,7 @@ Result<> Guard::check_item(std::string_view item) {
     static constexpr std::string_view holders[] = {"", "message", "function_call_output", "custom_tool_call_output"};
     const std::string type = TRY(type_of(item, "an input item"));
     const auto parts = [this](std::string_view part) { return check_response_part(part); };
+    if (is_reference(item, type)) return need("stored_state", "a stored item (an id without its content)");
     if (is_one_of(type, plain)) return {};
     if (is_one_of(type, holders))
         return each_member(item, "an input item", [&](std::string_view key, std::string_view value) -> Result<> {

@@ -130,7 +130,22 @@ TEST_CASE("sources by address and by id are refused wherever they stand") {
         {"type":"input_file","file_url":"https://evil.test"}]}])")) == "url_sources");
     CHECK(verdict(ModelApi::responses, responses(R"([{"type":"function_call_output","call_id":"1","output":[
         {"type":"input_image","image_url":"https://evil.test"}]}])")) == "url_sources");
-    CHECK(verdict(ModelApi::responses, responses(R"([{"type":"item_reference","id":"msg_1"}])")) == "stored_state");
+    for (const char* item :
+         {R"({"type":"item_reference","id":"msg_1"})", R"({"id":"rs_1"})", R"({"id":"msg_1","role":"user"})",
+          R"({"id":"msg_1","content":"x"})", R"({"id":"msg_1","role":"user","content":null})",
+          R"({"type":"message","id":"msg_1"})", R"({"type":"reasoning","id":"rs_1"})",
+          R"({"type":"reasoning","id":"rs_1","summary":[ ],"encrypted_content":null})"}) {
+        INFO(item);
+        CHECK(verdict(ModelApi::responses, responses("[" + std::string(item) + "]")) == "stored_state");
+        CHECK(verdict(ModelApi::responses, responses("[" + std::string(item) + "]"), {"stored_state"}) == "ok");
+    }
+    for (const char* item :
+         {R"({"role":"user","content":"x"})", R"({"id":"msg_1","role":"assistant","content":[]})",
+          R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"})",
+          R"({"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]})"}) {
+        INFO(item);
+        CHECK(verdict(ModelApi::responses, responses("[" + std::string(item) + "]")) == "ok");
+    }
 
     CHECK(verdict(ModelApi::gemini, gemini(R"([{"fileData":{"fileUri":"https://evil.test"}}])")) == "url_sources");
     CHECK(verdict(ModelApi::gemini, gemini(R"([{"file_data":{"file_uri":"https://evil.test"}}])")) == "url_sources");
