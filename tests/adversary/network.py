@@ -273,6 +273,7 @@ def test_a_worker_without_network_lets_the_model_provider_fetch_and_connect_for_
         ("plugins", c, talk | {"plugins": [{"id": "web"}]}, ()),
         ("url-context", g, ask | {"tools": [{"urlContext": {}}]}, ()),
         ("grounding", g, ask | {"tools": [{"googleSearch": {}}]}, ()),
+        ("image-output", g, ask | {"generationConfig": {"responseModalities": ["TEXT", "IMAGE"]}}, ()),
         ("file-data", g, {"contents": [{"parts": [{"fileData": {"fileUri": out}}]}]}, ()),
     ]
     skills = [model_skill(shop, model, "greets", protocol) for protocol in ("anthropic", "openai", "gemini")]

@@ -245,6 +245,8 @@ private:
     Result<> check_fields(std::string_view body, Names known);
     Result<> check_store(std::string_view value);
     Result<> check_tier(std::string_view key, std::string_view value) const;
+    Result<> check_modalities(std::string_view list) const;
+    Result<> check_gemini_config(std::string_view config) const;
 
     // A text, or a list that `check_one` checks item by item.
     template <class Check>
@@ -362,6 +364,16 @@ Result<> Guard::check_tier(std::string_view key, std::string_view value) const {
     const auto name = text_of(value);
     if (name && is_one_of(*name, usual)) return {};
     return need("priority", "a faster tier (" + std::string(key) + ")");
+}
+
+// Forms of the response: "modalities" of chat, "responseModalities" of Gemini.
+Result<> Guard::check_modalities(std::string_view list) const {
+    static constexpr std::string_view usual[] = {"text", "audio", "modality_unspecified"};
+    return each_item(list, "the modalities", [&](std::string_view item) -> Result<> {
+        const auto name = text_of(item);
+        if (name && is_one_of(lowercase_ascii(*name), usual)) return {};
+        return need("image_generation", "the making of images (modalities)");
+    });
 }
 
 template <class Check>
@@ -523,6 +535,7 @@ Result<> Guard::check_chat(std::string_view body) {
         if (is_null(value)) return {};
         if (key == "tools")
             return each_item(value, "tools", [&](std::string_view tool) { return check_chat_tool(tool); });
+        if (key == "modalities") return check_modalities(value);
         if (key == "prediction")
             return each_member(value, "prediction", [&](std::string_view name, std::string_view inner) -> Result<> {
                 return name == "content" ? check_text_or(inner, "content", parts) : Result<>();
@@ -706,10 +719,22 @@ Result<> Guard::check_gemini(std::string_view body) {
         if (key == "contents")
             return each_item(value, "contents",
                              [&](std::string_view content) { return check_gemini_content(content); });
+        if (key == "generationConfig" || key == "generation_config") return check_gemini_config(value);
         if (key == "tools" && value.starts_with('{')) return check_gemini_tool(value);
         if (key == "tools")
             return each_item(value, "tools", [&](std::string_view tool) { return check_gemini_tool(tool); });
         return {};
+    });
+}
+
+Result<> Guard::check_gemini_config(std::string_view config) const {
+    return each_member(config, "generationConfig", [&](std::string_view key, std::string_view value) -> Result<> {
+        if (is_null(value)) return {};
+        if (key == "imageConfig" || key == "image_config")
+            return need("image_generation", "the making of images (imageConfig)");
+        if (key != "responseModalities" && key != "response_modalities") return {};
+        // The provider takes one value in place of a list of one.
+        return is_list(value) ? check_modalities(value) : check_modalities("[" + std::string(value) + "]");
     });
 }
 

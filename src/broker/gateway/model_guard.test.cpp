@@ -70,7 +70,8 @@ TEST_CASE("requests of the harnesses pass") {
                         {"role":"assistant","content":null,"tool_calls":[{"id":"1"}],"reasoning_content":"r"},
                         {"role":"tool","tool_call_id":"1","content":"out"}]})") == "ok");
     CHECK(verdict(ModelApi::gemini,
-                  R"({"systemInstruction":{"parts":[{"text":"s"}]},"generationConfig":{"maxOutputTokens":10},
+                  R"({"systemInstruction":{"parts":[{"text":"s"}]},
+                      "generationConfig":{"maxOutputTokens":10,"responseModalities":["TEXT"]},
                       "tools":[{"functionDeclarations":[{"name":"f"}]}],
                       "contents":[{"role":"user","parts":[{"text":"x"},{"inlineData":{"mimeType":"image/png","data":"a"}}]},
                         {"role":"model","parts":[{"functionCall":{"name":"f","args":{"fileData":"x"}},"thoughtSignature":"s"}]},
@@ -212,6 +213,12 @@ TEST_CASE("tools and fields with which the provider acts for the worker are refu
         {ModelApi::gemini, R"("tools":[{"codeExecution":{}}])", "code_execution"},
         {ModelApi::gemini, R"("tools":[{"functionDeclarations":[],"mcpServers":[]}])", "mcp_servers"},
         {ModelApi::gemini, R"("cachedContent":"cachedContents/1")", "stored_state"},
+        {ModelApi::gemini, R"("generationConfig":{"responseModalities":["TEXT","IMAGE"]})", "image_generation"},
+        {ModelApi::gemini, R"("generation_config":{"response_modalities":["image"]})", "image_generation"},
+        {ModelApi::gemini, R"("generationConfig":{"responseModalities":"IMAGE"})", "image_generation"},
+        {ModelApi::gemini, R"("generationConfig":{"responseModalities":[2]})", "image_generation"},
+        {ModelApi::gemini, R"("generationConfig":{"imageConfig":{"aspectRatio":"1:1"}})", "image_generation"},
+        {ModelApi::chat, R"("modalities":["image","text"])", "image_generation"},
     };
     for (const Attempt& attempt : attempts) {
         INFO(attempt.member);
