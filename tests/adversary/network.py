@@ -6,6 +6,7 @@ import http.server
 import json
 import pathlib
 import socket
+import socketserver
 import ssl
 import subprocess
 import tempfile
@@ -349,3 +350,63 @@ def test_a_worker_reaches_private_hosts_without_leave(binary, stack):
     assert not server.seen
     lines = reached(Shop(binary, stack, *flags), lambda skill: skill)  # the control
     assert lines[0] == "named: 200", lines
+
+
+class CorporateProxy:
+    """A proxy of the company: CONNECT to any name leads to `server`, which is inside. What it was asked for is in `asked`."""
+
+    def __init__(self, stack, server):
+        self.asked = asked = []
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                asked.append(self.rfile.readline().split()[1].decode())
+                while self.rfile.readline().strip():
+                    pass
+                with socket.create_connection((socket.gethostbyname(server.name), server.port)) as inside:
+                    self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                    back = threading.Thread(target=self.copy, args=(inside, self.connection), daemon=True)
+                    back.start()
+                    self.copy(self.connection, inside)
+                    back.join()
+
+            @staticmethod
+            def copy(source, target):
+                try:
+                    while data := source.recv(4096):
+                        target.sendall(data)
+                    target.shutdown(socket.SHUT_WR)
+                except OSError:
+                    pass  # the other direction ended the connection
+
+        listener = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        listener.daemon_threads = True
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        stack.callback(listener.server_close)
+        stack.callback(listener.shutdown)
+        self.url = f"http://127.0.0.1:{listener.server_address[1]}"
+
+
+def test_a_worker_lets_the_company_proxy_resolve_a_private_name(binary, stack):
+    """Gain: internal services. The company's proxy resolves names that this machine cannot, and stands inside the network."""
+    inside = canary("inside")
+    server = Upstream(stack, lambda handler: (200, [], inside.encode()))
+    proxy = CorporateProxy(stack, server)
+    shop = Shop(binary, stack, "--egress-proxy", proxy.url)
+    wide = shop.client.must("POST", "/v1/skills", {"name": "wide", "type": "custom", "allow": [{"host": "*.corp.invalid"}]}).data["id"]
+    exact = shop.client.must("POST", "/v1/skills", {"name": "exact", "type": "custom", "allow": [{"host": "wiki.corp.invalid"}]}).data["id"]
+    script = TRY + f"""
+        try internal -k https://wiki.corp.invalid/
+        try plain http://wiki.corp.invalid/
+        try address -k https://{socket.gethostbyname(server.name)}:{server.port}/
+        try metadata http://169.254.169.254/
+        cat /tmp/seen"""
+    for settings in ({"sandbox": {"network": "open"}}, {"skills": [wide]}):
+        _, lines = worker(shop, script, **settings)
+        assert not any(line.endswith(": 200") for line in lines), lines
+        assert_unseen(inside, "\n".join(lines))
+    assert not proxy.asked and not server.seen, proxy.asked
+    # The control: a rule that spells the name out leaves it to the proxy.
+    _, lines = worker(shop, TRY + "try internal -k https://wiki.corp.invalid/; cat /tmp/seen", skills=[exact])
+    assert lines == ["internal: 200", inside], lines
+    assert proxy.asked == ["wiki.corp.invalid:443"], proxy.asked

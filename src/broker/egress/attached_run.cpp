@@ -69,6 +69,11 @@ Reach AttachedRun::reach_of(const HostPort& target) const {
     return by_leave ? Reach::also_private : m_reach;
 }
 
+NamedBy AttachedRun::named_by(const HostPort& target) const {
+    const bool by_leave = std::find(m_private_hosts.begin(), m_private_hosts.end(), target) != m_private_hosts.end();
+    return by_leave || policy()->names(target) ? NamedBy::configuration : NamedBy::worker;
+}
+
 std::shared_ptr<const Policy> AttachedRun::policy() const {
     const Lock lock(m_mutex);
     return m_policy;

@@ -145,6 +145,9 @@ public:
     const Dialer& dialer() const { return m_dialer; }
     // How far a connection to this place may go.
     Reach reach_of(const HostPort& target) const;
+    // A name that neither a rule nor a leave spells out is the worker's: one below "*.example.com", or any in mode
+    // open.
+    NamedBy named_by(const HostPort& target) const;
     const Clock& clock() const { return m_clock; }
     Cancel& cancel() { return m_cancel; }
 

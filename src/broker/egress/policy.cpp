@@ -242,6 +242,12 @@ Result<std::shared_ptr<const Policy>> Policy::compile(EgressMode mode, skill::Gr
     return std::shared_ptr<const Policy>(new Policy(mode, std::move(grant), std::move(rules), std::move(forges)));
 }
 
+bool Policy::names(const HostPort& target) const {
+    return std::any_of(m_rules.begin(), m_rules.end(), [&](const PolicyRule& rule) {
+        return !rule.deny && rule.host.host == target.host && covers_place(rule.host, target);
+    });
+}
+
 Verdict Policy::decide_connect(const HostPort& target) const {
     Verdict verdict;
     if (m_mode == EgressMode::none) {

@@ -67,6 +67,8 @@ public:
     // Whether a tunnel to this place may be opened at all.
     Verdict decide_connect(const HostPort& target) const;
     Verdict decide(const Target& target) const;
+    // Whether a rule that allows the place spells out its name; "*.example.com" names nothing.
+    bool names(const HostPort& target) const;
 
     EgressMode mode() const { return m_mode; }
     const skill::Grant& grant() const { return m_grant; }

@@ -113,7 +113,8 @@ private:
             outcome.took = m_attached.clock().steady() - start;
             m_attached.finished(made, outcome);
         };
-        auto dialed = m_attached.dialer().dial(made.target, m_attached.reach_of(made.target), m_attached.cancel());
+        auto dialed = m_attached.dialer().dial(made.target, m_attached.reach_of(made.target), m_attached.cancel(),
+                                              m_attached.named_by(made.target));
         if (!dialed.ok()) {
             finish(dialed.error());
             return refuse(dialed.error());
@@ -263,8 +264,9 @@ private:
         hang_up();
         m_reused = false;
         const Reach reach = m_attached.reach_of(made.target);
-        Dialed dialed = made.tls ? TRY(m_attached.dialer().dial_tls(made.target, reach, m_attached.cancel()))
-                                 : TRY(m_attached.dialer().dial(made.target, reach, m_attached.cancel()));
+        const NamedBy named_by = m_attached.named_by(made.target);
+        Dialed dialed = made.tls ? TRY(m_attached.dialer().dial_tls(made.target, reach, m_attached.cancel(), named_by))
+                                 : TRY(m_attached.dialer().dial(made.target, reach, m_attached.cancel(), named_by));
         m_upstream.emplace(std::move(dialed.channel));
         m_upstream_entry = LiveSockets::Entry(m_attached.live_sockets(), m_upstream->descriptor(), made.target);
         m_upstream_target = made.target;

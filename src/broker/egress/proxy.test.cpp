@@ -484,7 +484,13 @@ TEST_CASE("with an upstream proxy the broker connects through it, and addresses 
             const Lock lock(mutex);
             seen += head.value()->method + " " + head.value()->target->text() + "\n";
         }
-        if (password != "Basic " + to_base64("user:pa:ss")) {
+        // One that knows hosts by their names only.
+        const bool is_by_name = password == "Basic " + to_base64("names:only");
+        if (is_by_name && head.value()->target->is_address) {
+            static_cast<void>(channel.write("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", soon()));
+            return;
+        }
+        if (!is_by_name && password != "Basic " + to_base64("user:pa:ss")) {
             static_cast<void>(channel.write("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", soon()));
             return;
         }
@@ -515,7 +521,8 @@ TEST_CASE("with an upstream proxy the broker connects through it, and addresses 
         return made;
     };
     const auto start = [&](World& world) {
-        for (const char* host : {"plain.test", "inner.test", "wild.test", "169.254.169.254"}) world.allow(host);
+        for (const char* host : {"plain.test", "inner.test", "wild.test", "*.wild.test", "169.254.169.254"})
+            world.allow(host);
         world.resolver->lead("proxy.test", {upstream.address()});
         world.resolver->lead("inner.test", {"10.0.0.1:443"});
         world.attach();
@@ -532,8 +539,31 @@ TEST_CASE("with an upstream proxy the broker connects through it, and addresses 
         CHECK(client.get("plain.test", "/hello").body.starts_with("GET /hello\n"));
         CHECK(TunnelClient(world.proxy).connect("inner.test:443") == 403);
         CHECK(TunnelClient(world.proxy).connect("169.254.169.254:443") == 403);
+        // A name that only a wildcard covers is the worker's choice: what the proxy makes of it nobody has checked.
+        CHECK(TunnelClient(world.proxy).connect("anything.wild.test:443") == 403);
+        // A name that this machine resolves goes to the proxy as the address that was checked; TLS still names the
+        // host.
+        TunnelClient resolved(world.proxy);
+        REQUIRE(resolved.connect("wild.test:443") == 200);
+        REQUIRE(resolved.secure("wild.test", world.authority.ca_file()).ok());
+        CHECK(resolved.get("wild.test", "/hello").body.starts_with("GET /hello\n"));
         const Lock lock(mutex);
-        CHECK(seen == "CONNECT plain.test:443\n");
+        CHECK(seen == "CONNECT plain.test:443\nCONNECT " + server.address() + "\n");
+    }
+    {
+        {
+            const Lock lock(mutex);
+            seen.clear();
+        }
+        World world(true, options("names:only"));
+        Origin server(echo, &world.certificate);
+        server_address = server.address();
+        for (const char* host : {"wild.test", "a.wild.test"}) world.resolver->lead(host, {server.address()});
+        start(world);
+        CHECK(TunnelClient(world.proxy).connect("wild.test:443") == 200);
+        CHECK(TunnelClient(world.proxy).connect("a.wild.test:443") == 502);
+        const Lock lock(mutex);
+        CHECK(seen == "CONNECT " + server.address() + "\nCONNECT wild.test:443\nCONNECT " + server.address() + "\n");
     }
     World refused(true, options("user:wrong"));
     start(refused);

@@ -122,8 +122,8 @@ Result<Channel> Dialer::connect_any(const std::string& host, const std::vector<n
     return last;
 }
 
-Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& cancel) const {
-    if (m_options.proxy && m_options.proxy->covers(target)) return dial_through_proxy(target, reach, cancel);
+Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& cancel, NamedBy named_by) const {
+    if (m_options.proxy && m_options.proxy->covers(target)) return dial_through_proxy(target, reach, cancel, named_by);
     const auto endpoints = TRY(m_resolver->resolve(target.host, target.port));
     if (cancel.fired()) return conflict("the run has ended");
     TRY(check_addresses(target.host, endpoints, reach));
@@ -132,18 +132,13 @@ Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& c
     return Dialed{std::move(channel), std::move(address)};
 }
 
-Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel) const {
+Result<Dialer::Answer> Dialer::ask_proxy(const std::string& place, const Cancel& cancel) const {
     const UpstreamProxy& proxy = *m_options.proxy;
-    // Behind a proxy this machine often cannot resolve names: then the proxy decides where they lead.
-    const auto own = m_resolver->resolve(target.host, target.port);
-    if (own.ok()) TRY(check_addresses(target.host, own.value(), reach));
-    if (!own.ok() && target.is_address) return own.error();
-    if (cancel.fired()) return conflict("the run has ended");
     const auto endpoints = TRY(m_resolver->resolve(proxy.place.host, proxy.place.port));
     std::string address;
     Channel channel = TRY(connect_any("the upstream proxy " + proxy.place.host, endpoints, cancel, address));
     const Deadline deadline = Deadline::after(m_options.handshake_timeout);
-    std::string request = "CONNECT " + target.text() + " HTTP/1.1\r\nHost: " + target.text() + "\r\n";
+    std::string request = "CONNECT " + place + " HTTP/1.1\r\nHost: " + place + "\r\n";
     if (proxy.authorization) {
         request.reserve(request.size() + proxy.authorization->size() + 64);
         request.append("Proxy-Authorization: ").append(proxy.authorization->reveal()).append("\r\n");
@@ -153,13 +148,48 @@ Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, c
     crypto::wipe(request);
     TRY(written);
     const auto response = TRY(read_response(channel, "CONNECT", deadline));
-    const std::string refused = "the upstream proxy " + proxy.place.text() + " does not connect to " + target.text();
+    const std::string refused = "the upstream proxy " + proxy.place.text() + " does not connect to " + place;
     if (!response) return unavailable(refused + ": it closed the connection");
-    if (response->status < 200 || response->status > 299)
-        return unavailable(refused + ": it responded with " + std::to_string(response->status) +
-                           (response->status == 407 ? " (it needs other credentials in egress_proxy)" : ""));
+    if (response->status < 200 || response->status > 299) return Answer{response->status};
     if (!channel.buffer().empty()) return unavailable(refused + ": it sent bytes before the tunnel was open");
-    return Dialed{std::move(channel), target.text() + " through " + proxy.place.text()};
+    return Answer{response->status, std::move(channel)};
+}
+
+Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel,
+                                          NamedBy named_by) const {
+    const UpstreamProxy& proxy = *m_options.proxy;
+    const auto own = m_resolver->resolve(target.host, target.port);
+    if (own.ok()) TRY(check_addresses(target.host, own.value(), reach));
+    if (!own.ok() && target.is_address) return own.error();
+    if (!own.ok() && named_by == NamedBy::worker)
+        return forbidden("this machine cannot resolve " + target.host +
+                         ", and only names that a rule spells out are left to the upstream proxy to resolve");
+    constexpr size_t most_addresses = 4;
+    constexpr int rejected = 403, wants_credentials = 407;
+    int status = 0;
+    Error last = unavailable(target.host + " has no address");
+    const auto ask = [&](const std::string& place) -> Result<std::optional<Dialed>> {
+        if (cancel.fired()) return conflict("the run has ended");
+        Answer answer = TRY(ask_proxy(place, cancel));
+        status = answer.status;
+        if (answer.tunnel)
+            return std::optional<Dialed>(Dialed{std::move(*answer.tunnel), place + " through " + proxy.place.text()});
+        last = unavailable("the upstream proxy " + proxy.place.text() + " does not connect to " + place +
+                           ": it responded with " + std::to_string(status) +
+                           (status == wants_credentials ? " (it needs other credentials in egress_proxy)" : ""));
+        return std::optional<Dialed>();
+    };
+    for (size_t i = 0; own.ok() && i < std::min(own.value().size(), most_addresses); ++i) {
+        auto dialed = TRY(ask(own.value()[i].text));
+        if (dialed) return std::move(*dialed);
+        if (status == rejected || status == wants_credentials) break;
+    }
+    const bool may_name = !target.is_address && named_by == NamedBy::configuration;
+    if (may_name && (!own.ok() || status == rejected)) {
+        auto dialed = TRY(ask(target.text()));
+        if (dialed) return std::move(*dialed);
+    }
+    return last;
 }
 
 Result<> Dialer::secure(Channel& channel, const std::string& host) const {
@@ -167,8 +197,8 @@ Result<> Dialer::secure(Channel& channel, const std::string& host) const {
     return channel.start_tls(std::move(session), Deadline::after(m_options.handshake_timeout));
 }
 
-Result<Dialed> Dialer::dial_tls(const HostPort& target, Reach reach, const Cancel& cancel) const {
-    Dialed dialed = TRY(dial(target, reach, cancel));
+Result<Dialed> Dialer::dial_tls(const HostPort& target, Reach reach, const Cancel& cancel, NamedBy named_by) const {
+    Dialed dialed = TRY(dial(target, reach, cancel, named_by));
     TRY(secure(dialed.channel, target.host));
     return dialed;
 }

@@ -35,9 +35,14 @@ using net::refused_range;
 using AddressCheck = std::function<std::optional<std::string_view>(const net::Endpoint&, Reach)>;
 AddressCheck default_address_check();
 
+// Who chose the name of the host. The proxy of the installation can resolve a name to an address that this machine does
+// not see, so only names that a person wrote down (a rule, a model skill, a repository) are ever sent to it.
+enum class NamedBy { configuration, worker };
+
 // A proxy that all connections of the broker go through, with CONNECT. Named by an installation owner, so it may be on
-// any address. Names are resolved by the proxy; where this machine can resolve a name too, its addresses are checked
-// first, and an address in place of a name always is.
+// any address. Names are resolved here, and the proxy connects to an address that was checked. A name of the
+// configuration is sent to it when this machine cannot resolve the name, or when the proxy rejects the address with
+// 403.
 struct UpstreamProxy {
     HostPort place;
     std::shared_ptr<const crypto::SecretBytes> authorization{}; // value of Proxy-Authorization; null: none
@@ -68,11 +73,13 @@ public:
                                                   AddressCheck check = default_address_check());
 
     // Errors: forbidden = every address is refused; unavailable = no such name, or no response; busy = too slow.
-    Result<Dialed> dial(const HostPort& target, Reach reach, const Cancel& cancel) const;
+    Result<Dialed> dial(const HostPort& target, Reach reach, const Cancel& cancel,
+                        NamedBy named_by = NamedBy::configuration) const;
     // TLS as a client: the certificate must be valid and for `host`; ALPN http/1.1.
     Result<> secure(Channel& channel, const std::string& host) const;
     // Both.
-    Result<Dialed> dial_tls(const HostPort& target, Reach reach, const Cancel& cancel) const;
+    Result<Dialed> dial_tls(const HostPort& target, Reach reach, const Cancel& cancel,
+                            NamedBy named_by = NamedBy::configuration) const;
 
 private:
     Dialer(DialerOptions options, std::unique_ptr<Resolver> resolver, AddressCheck check,
@@ -80,7 +87,14 @@ private:
     Result<> check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints, Reach reach) const;
     Result<Channel> connect_any(const std::string& host, const std::vector<net::Endpoint>& endpoints,
                                 const Cancel& cancel, std::string& address) const;
-    Result<Dialed> dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel) const;
+    Result<Dialed> dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel,
+                                      NamedBy named_by) const;
+    // The status that the proxy responds with, and the tunnel when that is 200 to 299.
+    struct Answer {
+        int status = 0;
+        std::optional<Channel> tunnel{};
+    };
+    Result<Answer> ask_proxy(const std::string& place, const Cancel& cancel) const;
 
     DialerOptions m_options;
     std::unique_ptr<Resolver> m_resolver;
