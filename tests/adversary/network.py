@@ -300,6 +300,7 @@ def test_a_hostile_upstream_plants_a_cookie_and_echoes_the_secret(binary, stack)
     token, session = canary("token"), canary("session")
     def answer(handler):
         echo = handler.headers.get("X-Key", "")
+        handler.wfile.write(f"HTTP/1.1 103 Early Hints\r\nSet-Cookie: session={session}\r\n\r\n".encode())
         return 200, [("Set-Cookie", f"session={session}"), ("X-Echo", echo)], echo.encode()
     server = Upstream(stack, answer)
     shop = Shop(binary, stack, "--egress-ca-file", str(server.certificate), "--egress-private-hosts", server.place)
@@ -309,7 +310,8 @@ def test_a_hostile_upstream_plants_a_cookie_and_echoes_the_secret(binary, stack)
     loose = shop.client.must("POST", "/v1/skills", {"name": "loose", "type": "custom", "secrets": {"LOOSE": token}, "declared": [
         {"name": "LOOSE", "secret": True, "hosts": [host]}]}).data["id"]
     _, lines = worker(shop, f"curl -s -i -c /tmp/jar {server.url}/; cat /tmp/jar", skills=[skill])
-    assert any(line.startswith("HTTP/1.1 200") for line in lines), lines
+    for status in (103, 200):
+        assert any(line.startswith(f"HTTP/1.1 {status}") for line in lines), lines
     assert server.seen[0][2].get("x-key") == token, server.seen  # the control: the secret was put in
     assert_unseen(session, "\n".join(lines))
     assert_unseen(token, "\n".join(lines))

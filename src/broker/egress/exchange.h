@@ -25,6 +25,7 @@ struct ExchangeOptions {
     std::shared_ptr<const Redactor> redactor; // null: responses pass unchanged
     // Called with the response's head without hop headers; an error replaces the response by 502.
     std::function<Result<>(ResponseHead&)> on_response;
+    bool drops_cookies = false; // of every head, interim ones included
     // True when the upstream connection was ended from our side, so that its end is not the end of a response.
     std::function<bool()> was_cut;
 };

@@ -234,10 +234,9 @@ private:
             set_header(request.headers, "Accept-Encoding", "identity");
             for (const char* name : {"range", "if-range", "sec-websocket-extensions"})
                 remove_header(request.headers, name);
+            // A cookie is a credential: what the secret opened would stay open for the worker.
+            options.drops_cookies = true;
             options.on_response = [](ResponseHead& head) -> Result<> {
-                // A cookie is a credential: what the secret opened would stay open for the worker.
-                remove_header(head.headers, "set-cookie");
-                remove_header(head.headers, "set-cookie2");
                 const std::string_view encoding = header_value(head.headers, "content-encoding");
                 if (encoding.empty() || equals_ignoring_case(encoding, "identity") || head.framing == Framing::none)
                     return {};

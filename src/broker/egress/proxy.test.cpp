@@ -441,6 +441,47 @@ TEST_CASE("a cookie of a brokered host does not reach the worker, and the method
     CHECK(seen.find("override") == std::string::npos);
 }
 
+TEST_CASE("cookies of interim responses and of an upgrade do not reach the worker either") {
+    World world;
+    Origin server(
+        [](Channel& channel) {
+            const auto head = read_request(channel, soon());
+            if (!head.ok() || !head.value()) return;
+            const std::string cookie = "Set-Cookie: session=canary\r\nset-cookie2: other=canary\r\n";
+            if (head.value()->upgrade == "websocket") {
+                static_cast<void>(channel.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: "
+                                                "Upgrade\r\n" +
+                                                    cookie + "\r\n",
+                                                soon()));
+                return;
+            }
+            static_cast<void>(channel.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n" + cookie +
+                                                "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n" + cookie +
+                                                "Connection: close\r\n\r\nok",
+                                            soon()));
+        },
+        &world.certificate);
+    world.access.grant.credentials.push_back(token_for({{"api.test", 443, true, {}, "/", true}}));
+    world.resolver->lead("api.test", {server.address()});
+    world.attach();
+    for (const bool upgrades : {false, true}) {
+        TunnelClient client(world.proxy);
+        REQUIRE(client.connect("api.test:443") == 200);
+        REQUIRE(client.secure("api.test", world.ca_file).ok());
+        client.send("GET / HTTP/1.1\r\nHost: api.test\r\nConnection: " +
+                    std::string(upgrades ? "Upgrade\r\nUpgrade: websocket\r\n\r\n" : "close\r\n\r\n"));
+        for (;;) {
+            const auto more = client.channel().fill(soon());
+            if (!more.ok() || !more.value()) break;
+        }
+        const std::string& received = client.channel().buffer();
+        INFO(received);
+        CHECK(received.find(upgrades ? "HTTP/1.1 101" : "HTTP/1.1 103") != std::string::npos);
+        CHECK((received.find("HTTP/1.1 200") != std::string::npos) == !upgrades);
+        CHECK(received.find("canary") == std::string::npos);
+    }
+}
+
 TEST_CASE("a private host is dialled by leave only: its port, and for runs with the skill") {
     const auto attempt = [](const std::string& leave, const std::string& skills) {
         World world(false);

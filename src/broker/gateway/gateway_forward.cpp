@@ -160,6 +160,7 @@ bool ForwardExchange::serve_request(RequestHead& head) {
     ResponseHead passed = response;
     remove_hop_headers(passed.headers);
     remove_header(passed.headers, "set-cookie");
+    remove_header(passed.headers, "set-cookie2");
     remove_header(passed.headers, "content-length");
     const bool keep = head.keep_alive && !head.http_1_0;
     if (passed.framing == Framing::until_close) passed.framing = Framing::chunked;

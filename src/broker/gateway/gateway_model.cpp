@@ -314,6 +314,7 @@ ResponseHead ModelExchange::client_head(const ResponseHead& response) const {
     ResponseHead passed = response;
     remove_hop_headers(passed.headers);
     remove_header(passed.headers, "set-cookie");
+    remove_header(passed.headers, "set-cookie2");
     remove_header(passed.headers, "content-length");
     if (m_credential)
         for (Header& header : passed.headers) m_credential->redactor.redact(header.value);
