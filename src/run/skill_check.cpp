@@ -1,6 +1,6 @@
 #include "run/skill_check.h"
 
-#include "broker/egress/policy.h"
+#include "broker/egress/forge.h"
 #include "harness/catalog.h"
 
 #include <algorithm>
@@ -49,10 +49,7 @@ Result<> SkillCheck::check_tier(sandbox::Tier tier) const {
 // The warnings of the skills, and rules for writing to a forge, which the broker does not open.
 std::vector<std::string> SkillCheck::warnings(const access::SpaceId& space, const Settings& settings) const {
     const auto forges = broker::forge_hosts(urls_of(settings));
-    const auto is_forge = [&](const std::string& host) {
-        return std::any_of(forges.begin(), forges.end(),
-                           [&](const broker::ForgeHost& forge) { return forge.host == host; });
-    };
+    const auto is_forge = [&](const std::string& host) { return broker::find_forge(forges, host) != nullptr; };
     const std::string closed =
         ", a forge of this preset's repositories: workers can only read there, and Hone delivers "
         "their branches after review.";

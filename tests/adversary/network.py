@@ -78,12 +78,14 @@ class Upstream(Certified):
 class ReachableForge:
     """A Gitea that workers can reach, with a registered repository, its skill, and a second repository."""
 
-    def __init__(self, binary, stack, **skill):
+    def __init__(self, binary, stack, leave=(), **skill):
         self.forge = forge = ForgeWithApi(stack, "gitea")
         bare = forge.root / "team/private.git"
         git(forge.root, "clone", "-q", "--bare", str(forge.work), str(bare))
+        self.name, self.port = forge.home.removeprefix("https://").split(":")
+        self.address = f"{socket.gethostbyname(self.name)}:{self.port}"
         self.shop = Shop(binary, stack, "--egress-ca-file", str(forge.certificate), "--egress-private-hosts",
-                         forge.home.removeprefix("https://"))
+                         ",".join([f"{self.name}:{self.port}", *(place.format(self.address) for place in leave)]))
         body = {"name": "forge", "type": "github", "variables": {"GITHUB_URL": forge.home} | skill, "secrets": {"GH_TOKEN": TOKEN}}
         self.skill = self.shop.client.must("POST", "/v1/skills", body).data
         add(self.shop, forge, skill=self.skill["id"])
@@ -185,6 +187,29 @@ def test_a_skill_that_opts_in_to_writes_cannot_open_the_forge_either(binary, sta
     # What was opted in to works, and nothing else came through.
     assert [issue["title"] for issue in victim.forge.state()["issues"]] == ["opened by opt-in"]
     assert writes_in(victim.forge) == ["POST /api/v1/repos/team/shop/issues 201"], writes_in(victim.forge)
+
+
+def test_a_worker_reaches_the_forge_by_its_address(binary, stack):
+    """Gain: a tunnel that nobody looks into, in mode `open`: push with a token that the worker found elsewhere. The address is
+    one that an installation owner permits, so only the forge's own door is in the way."""
+    victim = ReachableForge(binary, stack, leave=["{}"])
+    before = victim.refs()
+    _, lines = victim.attack(rf"""
+        at=https://{victim.address}
+        try read $GITHUB_URL/api/v1/repos/team/shop/pulls
+        try address -k $at/api/v1/repos/team/shop/pulls
+        try fronted -k -H 'Host: {victim.name}:{victim.port}' $at/api/v1/repos/team/shop/pulls
+        try issue -k -X POST -H 'Authorization: token {TOKEN}' $at/api/v1/repos/team/shop/issues -d '{{"title":"x"}}'
+        try unnamed -k --connect-to {victim.name}:{victim.port}:{victim.address} -X POST $GITHUB_URL/api/v1/repos/team/shop/issues -d '{{}}'
+        try plain -X POST http://{victim.address}/api/v1/repos/team/shop/issues -d '{{"title":"x"}}'
+        cd shop; git config user.email a@b; git config user.name a; echo evil > evil; git add evil; git commit -qm evil
+        git -c http.sslVerify=false push -q https://x:{TOKEN}@{victim.address}/team/shop.git HEAD:main 2>/dev/null && echo 'push: pushed' || echo 'push: failed'
+        cat /tmp/seen""", sandbox={"network": "open"})
+    results = dict(line.split(": ", 1) for line in lines[:7])
+    assert results.pop("read") == "200" and results.pop("push") == "failed", lines
+    assert not set(results.values()) & {"200", "201"}, results
+    assert victim.refs() == before and not victim.forge.state()["issues"]
+    assert not writes_in(victim.forge), writes_in(victim.forge)
 
 
 def test_delivery_still_writes_with_the_credential_that_workers_cannot_use(binary, stack):

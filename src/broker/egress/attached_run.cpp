@@ -1,5 +1,6 @@
 #include "broker/egress/attached_run.h"
 
+#include "broker/egress/forge.h"
 #include "broker/egress/placeholder.h"
 #include "broker/wire/authority.h"
 
@@ -57,6 +58,7 @@ AttachedRun::AttachedRun(const RunAccess& access, std::shared_ptr<const Policy> 
       m_authority(std::move(authority)),
       m_placeholders(std::make_unique<Placeholders>(
           access.seed, [this](const std::string& secret_id) { return open_secret(secret_id); }, clock)),
+      m_forge_addresses(std::make_unique<ForgeAddresses>(dialer, clock)),
       m_decisions(access.decisions),
       m_secrets(access.secrets),
       m_policy(std::move(policy)),
@@ -72,6 +74,31 @@ Reach AttachedRun::reach_of(const HostPort& target) const {
 NamedBy AttachedRun::named_by(const HostPort& target) const {
     const bool by_leave = std::find(m_private_hosts.begin(), m_private_hosts.end(), target) != m_private_hosts.end();
     return by_leave || policy()->names(target) ? NamedBy::configuration : NamedBy::worker;
+}
+
+std::string AttachedRun::forge_at(const HostPort& target) const {
+    const auto policy = this->policy();
+    if (policy->forges().empty() || find_forge(policy->forges(), target.host) != nullptr) return "";
+    const auto endpoints = m_dialer.resolve(target.host, target.port);
+    if (!endpoints.ok()) return ""; // connecting fails too, or is left to the upstream proxy
+    // A rule can name another service of the same machine, at another port.
+    const bool any_port = target.is_address || !policy->names(target);
+    for (const net::Endpoint& endpoint : endpoints.value())
+        if (const ForgeHost* forge = m_forge_addresses->find(policy->forges(), endpoint, any_port)) return forge->host;
+    return "";
+}
+
+DialLimits AttachedRun::limits_of(const HostPort& target, bool is_forge) const {
+    DialLimits limits{named_by(target), {}};
+    const auto policy = this->policy();
+    if (is_forge || policy->forges().empty() || find_forge(policy->forges(), target.host) != nullptr) return limits;
+    const bool any_port = target.is_address || !policy->names(target);
+    limits.refuses = [this, policy, any_port](const net::Endpoint& endpoint) -> std::optional<std::string> {
+        const ForgeHost* forge = m_forge_addresses->find(policy->forges(), endpoint, any_port);
+        if (forge == nullptr) return std::nullopt;
+        return "that is the forge " + forge->host + " under another name; use its own name";
+    };
+    return limits;
 }
 
 std::shared_ptr<const Policy> AttachedRun::policy() const {

@@ -90,6 +90,7 @@ struct RunAccess {
 
 class Authority;
 class Placeholders;
+class ForgeAddresses;
 
 // The sockets of a run that are in use, so that another thread can end them immediately. Thread-safe.
 class LiveSockets {
@@ -148,6 +149,10 @@ public:
     // A name that neither a rule nor a leave spells out is the worker's: one below "*.example.com", or any in mode
     // open.
     NamedBy named_by(const HostPort& target) const;
+    // The forge that a place is under another name; empty: none. Resolves names.
+    std::string forge_at(const HostPort& target) const;
+    // For a connection to a place: `is_forge` when its requests are judged as those to a forge.
+    DialLimits limits_of(const HostPort& target, bool is_forge) const;
     const Clock& clock() const { return m_clock; }
     Cancel& cancel() { return m_cancel; }
 
@@ -178,6 +183,7 @@ private:
     LiveSockets m_live_sockets;
     std::unique_ptr<Authority> m_authority;
     std::unique_ptr<Placeholders> m_placeholders;
+    std::unique_ptr<ForgeAddresses> m_forge_addresses;
     const std::shared_ptr<Decisions> m_decisions;
     const std::shared_ptr<SecretOpener> m_secrets;
     mutable Mutex m_mutex;

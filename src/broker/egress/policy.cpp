@@ -1,6 +1,7 @@
 #include "broker/egress/policy.h"
 
 #include "base/text.h"
+#include "broker/egress/forge.h"
 #include "net/http/http.h"
 
 #include <algorithm>
@@ -183,7 +184,7 @@ std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_ur
     const auto at = [&](const std::string& host) -> ForgeHost& {
         for (ForgeHost& forge : forges)
             if (forge.host == host) return forge;
-        return forges.emplace_back(ForgeHost{host, {}});
+        return forges.emplace_back(ForgeHost{host, {}, {}});
     };
     for (const std::string& address : repository_urls) {
         constexpr std::string_view scheme = "https://";
@@ -194,10 +195,16 @@ std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_ur
         if (!place.ok()) continue;
         const std::string host = place.value().host;
         at(host).repositories.emplace_back(rest.substr(slash));
+        const auto add_port = [&](ForgeHost& forge) {
+            if (std::find(forge.ports.begin(), forge.ports.end(), place.value().port) == forge.ports.end())
+                forge.ports.push_back(place.value().port);
+        };
+        add_port(at(host));
+        for (const std::string& alias : forge_aliases(host)) add_port(at(alias));
+        // Below the host, and at addresses of their own.
         const bool has_api_names = host == "github.com" || host == "bitbucket.org" || host_matches("*.ghe.com", host);
         if (!has_api_names) continue;
-        at("api." + host);
-        at("uploads." + host);
+        for (const char* name : {"api.", "uploads."}) add_port(at(name + host));
     }
     return forges;
 }
@@ -221,12 +228,6 @@ Policy::Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rule
       m_grant(std::move(grant)),
       m_rules(std::move(rules)),
       m_forges(std::move(forges)) {}
-
-const ForgeHost* Policy::find_forge(std::string_view host) const {
-    for (const ForgeHost& forge : m_forges)
-        if (forge.host == host) return &forge;
-    return nullptr;
-}
 
 Result<std::shared_ptr<const Policy>> Policy::compile(EgressMode mode, skill::Grant grant,
                                                       std::vector<PolicyRule> rules, std::vector<ForgeHost> forges) {
@@ -274,7 +275,8 @@ Verdict Policy::decide_connect(const HostPort& target) const {
     for (const auto& credential : m_grant.credentials)
         for (const auto& host : credential.hosts) verdict.brokered |= credential.brokered && covers_place(host, target);
     verdict.allowed = allowing != nullptr || m_mode == EgressMode::open;
-    verdict.terminate |= verdict.brokered || (m_mode != EgressMode::open && !unrestricted) || find_forge(target.host);
+    verdict.terminate |=
+        verdict.brokered || (m_mode != EgressMode::open && !unrestricted) || find_forge(m_forges, target.host);
     verdict.rule = allowing ? show(*allowing) : m_mode == EgressMode::open ? "mode open" : "no rule";
     verdict.reason = verdict.allowed ? (allowing ? "a rule allows this host" : "this run may reach every public host")
                                      : unknown_host;
@@ -296,7 +298,9 @@ Verdict Policy::decide(const Target& target) const {
             verdict.reason = "a rule denies this request";
             return verdict;
         }
-    const ForgeHost* const forge = find_forge(target.host.host);
+    const ForgeHost unregistered{target.host.host, {}, {}};
+    const ForgeHost* forge = find_forge(m_forges, target.host.host);
+    if (forge == nullptr && target.at_forge) forge = &unregistered;
     const bool writes_to_forge = forge != nullptr && !is_forge_read(*forge, target);
     if (writes_to_forge && !may_be_opened(target)) {
         verdict.rule = "forge " + forge->host;

@@ -35,6 +35,7 @@ struct PolicyRule {
 struct ForgeHost {
     std::string host;
     std::vector<std::string> repositories; // paths: "/team/shop.git"
+    std::vector<uint16_t> ports{};         // of its repositories' addresses
 };
 // The hosts of these repositories' addresses, with the hosts of their APIs where those have a name of their own.
 std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls);
@@ -47,6 +48,7 @@ struct Target {
     std::string path = "/"; // without query
     bool websocket = false;
     std::string query = {}; // without the question mark
+    bool at_forge = false;  // a server that is a forge under another name (egress/forge.h)
 };
 
 struct Verdict {
@@ -73,10 +75,10 @@ public:
     EgressMode mode() const { return m_mode; }
     const skill::Grant& grant() const { return m_grant; }
     const std::vector<PolicyRule>& rules() const { return m_rules; }
+    const std::vector<ForgeHost>& forges() const { return m_forges; }
 
 private:
     Policy(EgressMode mode, skill::Grant grant, std::vector<PolicyRule> rules, std::vector<ForgeHost> forges);
-    const ForgeHost* find_forge(std::string_view host) const;
 
     EgressMode m_mode;
     skill::Grant m_grant;

@@ -72,7 +72,32 @@ private:
         const HostPort target = *request.target;
         if (request.host && !same_place(*request.host, target, 80))
             return refuse(421, "misdirected", "the Host header differs from the host of the request");
+        const std::shared_ptr<const Policy> policy = m_attached.policy();
+        Verdict verdict = policy->decide_connect(target);
+        m_at_forge = false;
+        if (verdict.allowed) find_forge_behind(*policy, target, verdict);
+        if (!m_forge_refusal.empty()) {
+            Decision made = decision(request, target, false, verdict);
+            if (const auto noted = m_attached.decided(made); !noted.ok())
+                return refuse(503, "unavailable", noted_failed);
+            return refuse(403, "forbidden", explain(made));
+        }
         return pass(std::move(request), target, false);
+    }
+
+    // A forge under another name: refused, or judged as a forge when a rule spells the other name out.
+    void find_forge_behind(const Policy& policy, const HostPort& target, Verdict& verdict) {
+        m_forge_refusal.clear();
+        const std::string forge = m_attached.forge_at(target);
+        m_at_forge = !forge.empty();
+        if (m_at_forge && !policy.names(target)) {
+            m_forge_refusal = "this is the forge " + forge + " under another name; use its own name";
+            verdict.allowed = false;
+            verdict.rule = "forge " + forge;
+            verdict.reason = m_forge_refusal;
+        }
+        // Without a name in the tunnel nothing else says which site the requests are for.
+        verdict.terminate |= m_at_forge || (target.is_address && !policy.forges().empty() && !policy.names(target));
     }
 
     bool connect(const RequestHead& request) {
@@ -81,7 +106,8 @@ private:
             return refuse(421, "misdirected", "the Host header differs from the host of the request");
         if (!m_client.buffer().empty()) return refuse(400, "invalid", "bytes came before the tunnel was open");
         const std::shared_ptr<const Policy> policy = m_attached.policy();
-        const Verdict verdict = policy->decide_connect(target);
+        Verdict verdict = policy->decide_connect(target);
+        if (verdict.allowed) find_forge_behind(*policy, target, verdict);
         Decision made = decision(request, target, true, verdict);
         // An intercepted tunnel is decided request by request; only its refusal is a decision.
         if (!verdict.allowed || !verdict.terminate)
@@ -114,7 +140,7 @@ private:
             m_attached.finished(made, outcome);
         };
         auto dialed = m_attached.dialer().dial(made.target, m_attached.reach_of(made.target), m_attached.cancel(),
-                                              m_attached.named_by(made.target));
+                                              m_attached.limits_of(made.target, false));
         if (!dialed.ok()) {
             finish(dialed.error());
             return refuse(dialed.error());
@@ -192,7 +218,7 @@ private:
         const std::string_view query =
             std::string_view(request.path).substr(std::min(request.path.size(), path.size() + 1));
         const Verdict verdict =
-            policy->decide({request.method, target, tls, std::string(path), websocket, std::string(query)});
+            policy->decide({request.method, target, tls, std::string(path), websocket, std::string(query), m_at_forge});
         Decision made = decision(request, target, tls, verdict);
         ExchangeOptions options;
         if (verdict.allowed) {
@@ -263,9 +289,9 @@ private:
         hang_up();
         m_reused = false;
         const Reach reach = m_attached.reach_of(made.target);
-        const NamedBy named_by = m_attached.named_by(made.target);
-        Dialed dialed = made.tls ? TRY(m_attached.dialer().dial_tls(made.target, reach, m_attached.cancel(), named_by))
-                                 : TRY(m_attached.dialer().dial(made.target, reach, m_attached.cancel(), named_by));
+        const DialLimits limits = m_attached.limits_of(made.target, m_at_forge);
+        Dialed dialed = made.tls ? TRY(m_attached.dialer().dial_tls(made.target, reach, m_attached.cancel(), limits))
+                                 : TRY(m_attached.dialer().dial(made.target, reach, m_attached.cancel(), limits));
         m_upstream.emplace(std::move(dialed.channel));
         m_upstream_entry = LiveSockets::Entry(m_attached.live_sockets(), m_upstream->descriptor(), made.target);
         m_upstream_target = made.target;
@@ -312,6 +338,8 @@ private:
     HostPort m_upstream_target;
     std::string m_upstream_address;
     bool m_reused = false;
+    bool m_at_forge = false;     // the place of this connection is a forge under another name
+    std::string m_forge_refusal; // why it is refused for that; empty: it is not
 };
 
 } // namespace

@@ -99,12 +99,15 @@ Result<std::unique_ptr<Dialer>> Dialer::create(DialerOptions options, std::uniqu
 }
 
 // A name with one bad address is refused altogether: mixed addresses are how rebinding starts.
-Result<> Dialer::check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints,
-                                 Reach reach) const {
-    for (const net::Endpoint& endpoint : endpoints)
+Result<> Dialer::check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints, Reach reach,
+                                 const DialLimits& limits) const {
+    for (const net::Endpoint& endpoint : endpoints) {
         if (const auto why = m_check(endpoint, reach))
             return forbidden(host + " is at " + endpoint.text + " (" + std::string(*why) +
                              "): such addresses are always blocked");
+        if (!limits.refuses) continue;
+        if (const auto why = limits.refuses(endpoint)) return forbidden(host + " is at " + endpoint.text + ": " + *why);
+    }
     return {};
 }
 
@@ -122,11 +125,11 @@ Result<Channel> Dialer::connect_any(const std::string& host, const std::vector<n
     return last;
 }
 
-Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& cancel, NamedBy named_by) const {
-    if (m_options.proxy && m_options.proxy->covers(target)) return dial_through_proxy(target, reach, cancel, named_by);
+Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& cancel, const DialLimits& limits) const {
+    if (m_options.proxy && m_options.proxy->covers(target)) return dial_through_proxy(target, reach, cancel, limits);
     const auto endpoints = TRY(m_resolver->resolve(target.host, target.port));
     if (cancel.fired()) return conflict("the run has ended");
-    TRY(check_addresses(target.host, endpoints, reach));
+    TRY(check_addresses(target.host, endpoints, reach, limits));
     std::string address;
     Channel channel = TRY(connect_any(target.host, endpoints, cancel, address));
     return Dialed{std::move(channel), std::move(address)};
@@ -156,12 +159,12 @@ Result<Dialer::Answer> Dialer::ask_proxy(const std::string& place, const Cancel&
 }
 
 Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel,
-                                          NamedBy named_by) const {
+                                          const DialLimits& limits) const {
     const UpstreamProxy& proxy = *m_options.proxy;
     const auto own = m_resolver->resolve(target.host, target.port);
-    if (own.ok()) TRY(check_addresses(target.host, own.value(), reach));
+    if (own.ok()) TRY(check_addresses(target.host, own.value(), reach, limits));
     if (!own.ok() && target.is_address) return own.error();
-    if (!own.ok() && named_by == NamedBy::worker)
+    if (!own.ok() && limits.named_by == NamedBy::worker)
         return forbidden("this machine cannot resolve " + target.host +
                          ", and only names that a rule spells out are left to the upstream proxy to resolve");
     constexpr size_t most_addresses = 4;
@@ -184,7 +187,7 @@ Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, c
         if (dialed) return std::move(*dialed);
         if (status == rejected || status == wants_credentials) break;
     }
-    const bool may_name = !target.is_address && named_by == NamedBy::configuration;
+    const bool may_name = !target.is_address && limits.named_by == NamedBy::configuration;
     if (may_name && (!own.ok() || status == rejected)) {
         auto dialed = TRY(ask(target.text()));
         if (dialed) return std::move(*dialed);
@@ -197,8 +200,9 @@ Result<> Dialer::secure(Channel& channel, const std::string& host) const {
     return channel.start_tls(std::move(session), Deadline::after(m_options.handshake_timeout));
 }
 
-Result<Dialed> Dialer::dial_tls(const HostPort& target, Reach reach, const Cancel& cancel, NamedBy named_by) const {
-    Dialed dialed = TRY(dial(target, reach, cancel, named_by));
+Result<Dialed> Dialer::dial_tls(const HostPort& target, Reach reach, const Cancel& cancel,
+                                const DialLimits& limits) const {
+    Dialed dialed = TRY(dial(target, reach, cancel, limits));
     TRY(secure(dialed.channel, target.host));
     return dialed;
 }

@@ -39,6 +39,13 @@ AddressCheck default_address_check();
 // not see, so only names that a person wrote down (a rule, a model skill, a repository) are ever sent to it.
 enum class NamedBy { configuration, worker };
 
+// What is asked of a connection besides its range.
+struct DialLimits {
+    NamedBy named_by = NamedBy::configuration;
+    // Why an address is refused; nothing when it is not. Empty: none is.
+    std::function<std::optional<std::string>(const net::Endpoint&)> refuses{};
+};
+
 // A proxy that all connections of the broker go through, with CONNECT. Named by an installation owner, so it may be on
 // any address. Names are resolved here, and the proxy connects to an address that was checked. A name of the
 // configuration is sent to it when this machine cannot resolve the name, or when the proxy rejects the address with
@@ -73,22 +80,26 @@ public:
                                                   AddressCheck check = default_address_check());
 
     // Errors: forbidden = every address is refused; unavailable = no such name, or no response; busy = too slow.
-    Result<Dialed> dial(const HostPort& target, Reach reach, const Cancel& cancel,
-                        NamedBy named_by = NamedBy::configuration) const;
+    Result<Dialed> dial(const HostPort& target, Reach reach, const Cancel& cancel, const DialLimits& limits = {}) const;
     // TLS as a client: the certificate must be valid and for `host`; ALPN http/1.1.
     Result<> secure(Channel& channel, const std::string& host) const;
     // Both.
     Result<Dialed> dial_tls(const HostPort& target, Reach reach, const Cancel& cancel,
-                            NamedBy named_by = NamedBy::configuration) const;
+                            const DialLimits& limits = {}) const;
+    // The addresses of a name, unchecked.
+    Result<std::vector<net::Endpoint>> resolve(const std::string& host, uint16_t port) const {
+        return m_resolver->resolve(host, port);
+    }
 
 private:
     Dialer(DialerOptions options, std::unique_ptr<Resolver> resolver, AddressCheck check,
            std::shared_ptr<const net::TlsContext> trust);
-    Result<> check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints, Reach reach) const;
+    Result<> check_addresses(const std::string& host, const std::vector<net::Endpoint>& endpoints, Reach reach,
+                             const DialLimits& limits) const;
     Result<Channel> connect_any(const std::string& host, const std::vector<net::Endpoint>& endpoints,
                                 const Cancel& cancel, std::string& address) const;
     Result<Dialed> dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel,
-                                      NamedBy named_by) const;
+                                      const DialLimits& limits) const;
     // The status that the proxy responds with, and the tunnel when that is 200 to 299.
     struct Answer {
         int status = 0;

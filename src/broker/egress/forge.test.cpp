@@ -1,0 +1,146 @@
+#include "broker/egress/forge.h"
+
+#include "broker/testing.h"
+
+#include <doctest/doctest.h>
+
+using namespace hone;
+using namespace hone::broker;
+using namespace hone::broker::testing;
+
+namespace {
+
+HostPort forge_place(std::string_view text) {
+    return parse_host_port(text, 443).value();
+}
+
+// A server that counts the requests which reach it.
+struct CountingServer {
+    explicit CountingServer(World& world)
+        : origin(
+              [this](Channel& channel) {
+                  const auto head = read_request(channel, soon());
+                  if (!head.ok() || !head.value()) return;
+                  {
+                      const Lock lock(mutex);
+                      seen += head.value()->method + " " + head.value()->path + "\n";
+                  }
+                  static_cast<void>(
+                      channel.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", soon()));
+              },
+              &world.certificate) {}
+    std::string requests() {
+        const Lock lock(mutex);
+        return seen;
+    }
+    Mutex mutex;
+    std::string seen;
+    Origin origin;
+};
+
+} // namespace
+
+TEST_CASE("a forge is its host, every host below it and the other names of its service") {
+    const auto is_forge = [](const char* url, const char* host) {
+        return find_forge(forge_hosts({url}), host) != nullptr;
+    };
+    for (const char* host : {"github.com", "api.github.com", "uploads.github.com", "gist.github.com",
+                             "npm.pkg.github.com", "ssh.github.com"}) {
+        INFO(host);
+        CHECK(is_forge("https://github.com/team/shop", host));
+        CHECK(is_forge("https://www.github.com/team/shop", host));
+    }
+    for (const char* host : {"dev.azure.com", "vssps.dev.azure.com", "team.visualstudio.com", "visualstudio.com"}) {
+        INFO(host);
+        CHECK(is_forge("https://dev.azure.com/team/_git/shop", host));
+        CHECK(is_forge("https://team.visualstudio.com/_git/shop", host));
+    }
+    CHECK(is_forge("https://git.corp.test:3000/team/shop", "uploads.git.corp.test"));
+    for (const char* host : {"corp.test", "evil-git.corp.test", "git.corp.test.evil.test", "mirror.corp.test", "com"}) {
+        INFO(host);
+        CHECK_FALSE(is_forge("https://git.corp.test:3000/team/shop", host));
+    }
+    CHECK_FALSE(is_forge("https://github.com/team/shop", "githubusercontent.com"));
+    CHECK_FALSE(is_forge("file:///data/repos/shop.git", "github.com"));
+    const auto policy =
+        Policy::compile(EgressMode::open, {}, {}, forge_hosts({"https://github.com/team/shop"})).value();
+    CHECK(policy->judge_connect(forge_place("gist.github.com")).terminate);
+    CHECK(policy->judge({"GET", forge_place("gist.github.com"), true, "/x"}).allowed);
+    CHECK_FALSE(policy->judge({"POST", forge_place("gist.github.com"), true, "/gists"}).allowed);
+    CHECK_FALSE(policy->judge({"PUT", forge_place("npm.pkg.github.com"), true, "/@team/pkg"}).allowed);
+}
+
+TEST_CASE("a forge is not reached under another name or by its address") {
+    World world;
+    CountingServer forge(world);
+    const std::string port = forge.origin.address().substr(forge.origin.address().rfind(':') + 1);
+    world.access.mode = EgressMode::open;
+    world.access.forges = forge_hosts({"https://wild.test:" + port + "/team/shop"});
+    for (const char* host : {"wild.test", "a.wild.test", "other.test", "plain.test"})
+        world.resolver->lead(host, {forge.origin.address()});
+    // A rule spells this name out, so it is judged as the forge that it is.
+    world.allow("plain.test", static_cast<uint16_t>(std::stoi(port)));
+    world.attach();
+    const auto status = [&](const std::string& host, const std::string& request) {
+        TunnelClient client(world.proxy);
+        const int connected = client.connect(host + ":" + port);
+        if (connected != 200) return connected;
+        if (!client.secure(host, world.ca_file).ok()) return -1;
+        client.send(request + " HTTP/1.1\r\nHost: " + host + ":" + port + "\r\nContent-Length: 0\r\n\r\n");
+        return client.answer().status;
+    };
+    CHECK(status("wild.test", "GET /team/shop") == 200);
+    CHECK(status("a.wild.test", "GET /team/shop") == 200);
+    CHECK(status("plain.test", "GET /team/shop") == 200);
+    CHECK(forge.requests() == "GET /team/shop\nGET /team/shop\nGET /team/shop\n");
+    for (const char* host : {"wild.test", "a.wild.test", "plain.test"})
+        CHECK(status(host, "POST /team/shop.git/git-receive-pack") == 403);
+    CHECK(status("other.test", "GET /team/shop") == 403);
+    CHECK(TunnelClient(world.proxy).connect("127.0.0.1:" + port) == 403);
+    TunnelClient plain(world.proxy);
+    plain.send("POST http://other.test:" + port + "/x HTTP/1.1\r\nHost: other.test:" + port +
+               "\r\nContent-Length: 0\r\n\r\n");
+    CHECK(plain.answer("POST").status == 403);
+    CHECK(forge.requests() == "GET /team/shop\nGET /team/shop\nGET /team/shop\n");
+    CHECK(world.decisions->text().find("the forge wild.test under another name") != std::string::npos);
+}
+
+TEST_CASE("a name that turns to the forge's address after the check is not dialled") {
+    World world;
+    CountingServer forge(world), elsewhere(world);
+    const std::string port = forge.origin.address().substr(forge.origin.address().rfind(':') + 1);
+    world.access.mode = EgressMode::open;
+    world.access.forges = forge_hosts({"https://wild.test:" + port + "/team/shop"});
+    world.resolver->lead("wild.test", {forge.origin.address()});
+    // The check asks once and gets an address that is nobody's; the connection asks again.
+    world.resolver->lead("other.test", {"127.0.0.2:443", forge.origin.address()});
+    world.attach();
+    CHECK(TunnelClient(world.proxy).connect("other.test:443") == 403);
+    CHECK(forge.requests().empty());
+}
+
+TEST_CASE("another service of the forge's machine is reached by a rule, and tunnels to bare addresses are inspected") {
+    World world;
+    CountingServer forge(world), mirror(world);
+    const auto port_of = [](const CountingServer& server) {
+        return server.origin.address().substr(server.origin.address().rfind(':') + 1);
+    };
+    world.access.mode = EgressMode::open;
+    world.access.forges = forge_hosts({"https://wild.test:" + port_of(forge) + "/team/shop"});
+    world.resolver->lead("wild.test", {forge.origin.address()});
+    world.resolver->lead("other.test", {mirror.origin.address()});
+    world.allow("other.test", static_cast<uint16_t>(std::stoi(port_of(mirror))));
+    world.attach();
+    TunnelClient client(world.proxy);
+    REQUIRE(client.connect("other.test:" + port_of(mirror)) == 200);
+    REQUIRE(client.secure("other.test", world.authority.ca_file()).ok()); // its own certificate: not intercepted
+    client.send("POST /upload HTTP/1.1\r\nHost: other.test\r\nContent-Length: 0\r\n\r\n");
+    CHECK(client.answer("POST").status == 200);
+    CHECK(mirror.requests() == "POST /upload\n");
+    // Without a name in the tunnel only the Host header says which site is meant, so it is checked.
+    TunnelClient bare(world.proxy);
+    REQUIRE(bare.connect("93.184.215.14:443") == 200); // nothing is dialled before a request is judged
+    REQUIRE(bare.secure("93.184.215.14", world.ca_file).ok());
+    CHECK(bare.get("wild.test", "/team/shop").status == 421);
+    CHECK(forge.requests().empty());
+}
