@@ -51,8 +51,8 @@ std::vector<std::string> SkillCheck::warnings(const access::SpaceId& space, cons
     const auto forges = broker::forge_hosts(urls_of(settings));
     const auto is_forge = [&](const std::string& host) { return broker::find_forge(forges, host) != nullptr; };
     const std::string closed =
-        ", a forge of this preset's repositories: workers can only read there, and Hone delivers "
-        "their branches after review.";
+        ", a forge of this preset's repositories: workers read there, and Hone delivers their branches after review. A "
+        "rule opens only issues, comments and labels, when it names POST and their path.";
     std::vector<std::string> found;
     for (const std::string& host : *settings.sandbox.value.allow_hosts)
         if (const auto rule = parse_allowed_host(host); rule.ok() && is_forge(rule.value().host))

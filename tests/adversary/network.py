@@ -189,6 +189,38 @@ def test_a_skill_that_opts_in_to_writes_cannot_open_the_forge_either(binary, sta
     assert writes_in(victim.forge) == ["POST /api/v1/repos/team/shop/issues 201"], writes_in(victim.forge)
 
 
+def test_a_broad_rule_does_not_open_comments_on_the_forge(binary, stack):
+    """Gain: comments and labels in the name of the token's owner on every repository of the forge, by a rule that was written
+    for something else."""
+    victim = ReachableForge(binary, stack)
+    host = {"host": victim.name, "port": int(victim.port)}
+    skills = [victim.shop.client.must("POST", "/v1/skills", {"name": f"wide-{number}", "type": "custom", "declared": [
+        {"name": f"WIDE_{number}", "secret": True, "header": "authorization", "format": "token {}", "hosts": [host | rule]}],
+        "secrets": {f"WIDE_{number}": TOKEN}}).data["id"]
+        for number, rule in enumerate(({}, {"methods": ["GET", "POST"]}, {"methods": ["POST"], "path_prefix": "/api/v1/repos"}))]
+    for skill in skills:
+        _, lines = victim.attack(rf"""
+            api=https://{victim.name}:{victim.port}/api/v1/repos/team/shop
+            try comment -X POST $api/issues/1/comments -d '{{"body":"lgtm"}}'
+            try label -X POST $api/issues/1/labels -d '{{"labels":[1]}}'
+            try issue -X POST $api/issues -d '{{"title":"x"}}'
+            try other -X POST https://{victim.name}:{victim.port}/api/v1/repos/team/private/issues -d '{{"title":"x"}}'
+            cat /tmp/seen""", skills=[skill])
+        assert lines[:4] == ["comment: 403", "label: 403", "issue: 403", "other: 403"], lines
+        assert any("need a rule that names POST and the path" in line for line in lines), lines
+    assert not writes_in(victim.forge), writes_in(victim.forge)
+    # The control: the rule that names method and path comments and labels.
+    opened = victim.shop.client.must("POST", "/v1/skills", {"name": "issues", "type": "custom", "declared": [
+        {"name": "NARROW", "secret": True, "header": "authorization", "format": "token {}", "hosts": [
+            host | {"methods": ["POST"], "path_prefix": "/api/v1/repos/team/shop/issues"}]}], "secrets": {"NARROW": TOKEN}}).data["id"]
+    _, lines = victim.attack(rf"""
+        api=https://{victim.name}:{victim.port}/api/v1/repos/team/shop
+        try issue -X POST $api/issues -d '{{"title":"named"}}'
+        try comment -X POST $api/issues/1/comments -d '{{"body":"named"}}'""", skills=[opened])
+    assert lines[0] == "issue: 201" and lines[1] != "comment: 403", lines
+    assert [issue["title"] for issue in victim.forge.state()["issues"]] == ["named"]
+
+
 def test_a_worker_reaches_the_forge_by_its_address(binary, stack):
     """Gain: a tunnel that nobody looks into, in mode `open`: push with a token that the worker found elsewhere. The address is
     one that an installation owner permits, so only the forge's own door is in the way."""

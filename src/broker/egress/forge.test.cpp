@@ -144,3 +144,51 @@ TEST_CASE("another service of the forge's machine is reached by a rule, and tunn
     CHECK(bare.get("wild.test", "/team/shop").status == 421);
     CHECK(forge.requests().empty());
 }
+
+TEST_CASE("issues, comments and labels of a forge are open to a rule that names the method and the path") {
+    const auto forges = forge_hosts({"https://git.test/team/shop"});
+    const auto verdict = [&](const skill::HostRule& rule, const char* path, EgressMode mode = EgressMode::allowlist) {
+        skill::Grant grant;
+        grant.credentials.push_back({"TOKEN", "sec_1", "token", true, {rule}, "authorization", "Bearer {}"});
+        return Policy::compile(mode, grant, {}, forges).value()->judge({"POST", forge_place("git.test"), true, path});
+    };
+    const char* const writes[] = {"/api/v1/repos/team/shop/issues", "/api/v1/repos/team/shop/issues/4/comments",
+                                  "/api/v1/repos/team/shop/issues/4/labels"};
+    for (const char* prefix : {"/api/v1/repos/team/shop/issues", "/api/v1/repos/team/*/issues"})
+        for (const char* path : writes) {
+            INFO(prefix, " ", path);
+            const Verdict opened = verdict({"git.test", 443, true, {"POST"}, prefix, false}, path);
+            CHECK(opened.allowed);
+            CHECK(opened.credentials.size() == 1);
+        }
+    for (const EgressMode mode : {EgressMode::allowlist, EgressMode::open})
+        for (const skill::HostRule& rule :
+             {skill::HostRule{"git.test", 443, true, {}, "/", false},
+              skill::HostRule{"git.test", 443, true, {"GET", "POST"}, "/", false},
+              skill::HostRule{"git.test", 443, true, {"POST"}, "/api/v1", false},
+              skill::HostRule{"git.test", 443, true, {"POST"}, "/api/v1/repos", false},
+              skill::HostRule{"git.test", 443, true, {"POST"}, "/api/v1/repos/team/shop", false},
+              skill::HostRule{"git.test", 443, true, {"POST"}, "/api/v1/repos/*/*/issues", false},
+              skill::HostRule{"git.test", 443, true, {}, "/api/v1/repos/team/shop/issues", false}})
+            for (const char* path : writes) {
+                INFO(rule.path_prefix, " ", path);
+                const Verdict closed = verdict(rule, path, mode);
+                CHECK_FALSE(closed.allowed);
+                CHECK(closed.credentials.empty());
+                CHECK(closed.rule == "forge git.test");
+            }
+    // Another repository than the rule's, and what no rule opens.
+    const skill::HostRule issues{"git.test", 443, true, {"POST"}, "/api/v1/repos/team/shop/issues", false};
+    for (const char* path : {"/api/v1/repos/team/other/issues", "/api/v1/repos/team/shop/issues/4/lock",
+                             "/api/v1/repos/team/shop/pulls", "/api/v1/repos/team/shop/issues/x/comments"})
+        CHECK_FALSE(verdict(issues, path).allowed);
+    // The credential of a broad rule does not go with the request that a narrow one opens.
+    skill::Grant both;
+    both.credentials.push_back(
+        {"WIDE", "sec_2", "wide", true, {{"git.test", 443, true, {}, "/", false}}, "x-token", "{}"});
+    both.allow.push_back(issues);
+    const auto policy = Policy::compile(EgressMode::allowlist, both, {}, forges).value();
+    const Verdict narrow = policy->judge({"POST", forge_place("git.test"), true, "/api/v1/repos/team/shop/issues"});
+    CHECK(narrow.allowed);
+    CHECK(narrow.credentials.empty());
+}

@@ -120,14 +120,28 @@ bool is_forge_read(const ForgeHost& forge, const Target& target) {
     return std::any_of(forge.repositories.begin(), forge.repositories.end(), same);
 }
 
+// "/api/v1/repos/team/shop/issues" without the first two segments, as GitHub's API has it.
+void remove_api_version(std::vector<std::string_view>& segments) {
+    if (segments.size() > 2 && segments[0] == "api" && (segments[1] == "v1" || segments[1] == "v3"))
+        segments.erase(segments.begin(), segments.begin() + 2);
+}
+
+// Whether a rule opens such a write: it names the method, the owner and the issues. A rule for the whole host or the
+// whole API was not written for comments on every repository.
+bool names_forge_write(const skill::HostRule& rule) {
+    if (rule.methods.empty()) return false;
+    auto segments = segments_of(rule.path_prefix);
+    remove_api_version(segments);
+    return segments.size() >= 4 && segments[0] == "repos" && segments[1] != "*" && segments[3] == "issues";
+}
+
 // The writes that a rule can open on a forge: they change no code, no review and no setting.
 bool may_be_opened(const Target& target) {
     if (target.method != "POST" || target.websocket || is_ambiguous_path(target.path) ||
         target.path.find('%') != target.path.npos)
         return false;
     auto segments = segments_of(target.path);
-    if (segments.size() > 2 && segments[0] == "api" && (segments[1] == "v1" || segments[1] == "v3"))
-        segments.erase(segments.begin(), segments.begin() + 2);
+    remove_api_version(segments);
     if (segments.size() < 4 || segments[0] != "repos" || segments[3] != "issues") return false;
     if (segments.size() == 4) return true;
     return segments.size() == 6 && is_number(segments[4]) && (segments[5] == "comments" || segments[5] == "labels");
@@ -309,16 +323,18 @@ Verdict Policy::decide(const Target& target) const {
             "their branches after review";
         return verdict;
     }
+    const auto opens = [&](const skill::HostRule& rule) {
+        return allows(rule, target) && (!writes_to_forge || names_forge_write(rule));
+    };
     for (size_t i = 0; i < m_grant.credentials.size(); ++i) {
         const auto& credential = m_grant.credentials[i];
-        if (credential.brokered && std::any_of(credential.hosts.begin(), credential.hosts.end(),
-                                               [&](const auto& rule) { return allows(rule, target); }))
+        if (credential.brokered && std::any_of(credential.hosts.begin(), credential.hosts.end(), opens))
             verdict.credentials.push_back(i);
     }
     const PolicyRule* near = nullptr;
     for (const PolicyRule& rule : m_rules) {
         if (rule.deny) continue;
-        if (allows(rule.host, target)) {
+        if (opens(rule.host)) {
             verdict.allowed = true;
             verdict.rule = show(rule);
             verdict.reason = "a rule allows this request";
@@ -330,6 +346,11 @@ Verdict Policy::decide(const Target& target) const {
         verdict.allowed = true;
         verdict.rule = "mode open";
         verdict.reason = "this run may reach every public host";
+    } else if (writes_to_forge) {
+        verdict.rule = "forge " + forge->host;
+        verdict.reason =
+            "on a forge with registered repositories issues, comments and labels need a rule that names POST "
+            "and the path, such as /repos/team/shop/issues";
     } else if (near) {
         verdict.rule = show(*near);
         verdict.reason = "the host is allowed, but not this method, path, scheme or upgrade";

@@ -168,9 +168,9 @@ TEST_CASE("a forge with a registered repository is read and never written to, wh
         CHECK_FALSE(allowed("GET", "github.com", "/live", "", true));
         CHECK_FALSE(
             policy.decide({"POST", place("git.test:80"), false, "/team/pub.git/git-receive-pack", false}).allowed);
-        // Issues, comments and labels are open to rules that allow them.
-        CHECK(allowed("POST", "api.github.com", "/repos/team/shop/issues"));
-        CHECK(allowed("POST", "git.test:3000", "/api/v1/repos/team/pub/issues/4/comments"));
+        // A rule for the whole host does not open issues, comments and labels.
+        CHECK_FALSE(allowed("POST", "api.github.com", "/repos/team/shop/issues"));
+        CHECK_FALSE(allowed("POST", "git.test:3000", "/api/v1/repos/team/pub/issues/4/comments"));
     }
     const auto open = Policy::compile(EgressMode::open, {}, {}, forges).value();
     CHECK(open->decide(request("GET", "api.github.com", "/repos/team/shop")).allowed);
