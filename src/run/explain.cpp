@@ -34,6 +34,7 @@ Result<broker::Explanation> explain(const Presets& presets, const skill::Skills&
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     std::vector<std::string> guarded = TRY(repos.guarded_urls(space));
     guarded.insert(guarded.end(), repositories.begin(), repositories.end());
+    const auto forges = broker::forge_hosts(guarded, request.preset ? repositories : guarded);
     skill::GrantUse use;
     if (request.preset)
         use.repositories = std::move(repositories);
@@ -41,8 +42,8 @@ Result<broker::Explanation> explain(const Presets& presets, const skill::Skills&
         use.repositories.reset(); // any that a run would name
     skill::Grant grant;
     if (!ids.empty()) grant = TRY(skills.resolve(caller, space, ids, use));
-    const auto policy = TRY(broker::Policy::compile(request.mode.value_or(mode), std::move(grant), std::move(rules),
-                                                    broker::forge_hosts(guarded)));
+    const auto policy =
+        TRY(broker::Policy::compile(request.mode.value_or(mode), std::move(grant), std::move(rules), forges));
     return broker::explain(*policy, request.method, request.url);
 }
 

@@ -221,6 +221,25 @@ def test_a_broad_rule_does_not_open_comments_on_the_forge(binary, stack):
     assert [issue["title"] for issue in victim.forge.state()["issues"]] == ["named"]
 
 
+def test_a_custom_skill_does_not_read_other_repositories_of_the_forge(binary, stack):
+    """Gain: every private repository that the token of a custom skill can read, from a run that names one of them."""
+    victim = ReachableForge(binary, stack)
+    rule = {"host": victim.name, "port": int(victim.port)}
+    skill = victim.shop.client.must("POST", "/v1/skills", {"name": "wide", "type": "custom", "secrets": {"WIDE": TOKEN}, "declared": [
+        {"name": "WIDE", "secret": True, "header": "authorization", "format": "token {}", "hosts": [rule]}]}).data["id"]
+    _, lines = victim.attack(rf"""
+        api=https://{victim.name}:{victim.port}/api/v1
+        try own $api/repos/team/shop/pulls
+        try other $api/repos/team/private/pulls
+        try user $api/user
+        try placed -H "Authorization: token $WIDE" $api/repos/team/private/pulls
+        cat /tmp/seen""", skills=[skill])
+    results = dict(line.split(": ", 1) for line in lines[:4])
+    assert results.pop("own") == "200", lines
+    assert "200" not in results.values(), results
+    assert_unseen(TOKEN, "\n".join(lines))
+
+
 def test_a_worker_reaches_the_forge_by_its_address(binary, stack):
     """Gain: a tunnel that nobody looks into, in mode `open`: push with a token that the worker found elsewhere. The address is
     one that an installation owner permits, so only the forge's own door is in the way."""

@@ -1,5 +1,7 @@
 #include "broker/egress/forge.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 
 namespace hone::broker {
@@ -47,6 +49,60 @@ const ForgeHost* find_forge(std::span<const ForgeHost> forges, std::string_view 
         if (forge.host == host || is_below(host, forge.host))
             if (nearest == nullptr || forge.host.size() > nearest->host.size()) nearest = &forge;
     return nearest;
+}
+
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+    std::vector<std::string_view> parts;
+    for (const std::string_view part : split(path, '/'))
+        if (!part.empty()) parts.push_back(part);
+    return parts;
+}
+
+// How many parts belong to the root of an API: "/api/v4/projects", "/repos", "/2.0/repositories".
+size_t api_root_size(std::span<const std::string_view> parts) {
+    static constexpr std::string_view words[] = {"api", "rest", "repos", "projects", "repositories"};
+    const auto is_version = [](std::string_view part) {
+        if (part.starts_with('v')) part.remove_prefix(1);
+        return !part.empty() && part.find_first_not_of("0123456789.") == part.npos;
+    };
+    size_t size = 0;
+    while (size < parts.size() &&
+           (is_version(parts[size]) || std::find(std::begin(words), std::end(words), parts[size]) != std::end(words)))
+        ++size;
+    return size;
+}
+
+bool begins_with_repository(std::span<const std::string_view> parts, std::string_view repository) {
+    if (repository.ends_with(".git")) repository.remove_suffix(4);
+    const auto names = parts_of(repository);
+    if (names.empty() || parts.size() < names.size()) return false;
+    for (size_t i = 0; i + 1 < names.size(); ++i)
+        if (parts[i] != names[i]) return false;
+    std::string_view last = parts[names.size() - 1];
+    if (last.ends_with(".git")) last.remove_suffix(4);
+    return last == names.back();
+}
+
+} // namespace
+
+bool names_forge_path(const skill::HostRule& rule) {
+    const auto parts = parts_of(rule.path_prefix);
+    return api_root_size(parts) < parts.size();
+}
+
+bool is_in_own_repository(const ForgeHost& forge, std::string_view path) {
+    if (is_ambiguous_path(path)) return false;
+    // GitLab takes a whole name in one segment: "/api/v4/projects/team%2Fshop".
+    const auto decoded = percent_decode(path, false);
+    if (!decoded.ok() || decoded.value().find('%') != std::string::npos) return false;
+    const auto parts = parts_of(decoded.value());
+    const std::span<const std::string_view> all(parts);
+    const auto below_root = all.subspan(api_root_size(all));
+    return std::any_of(forge.own.begin(), forge.own.end(), [&](const std::string& repository) {
+        return begins_with_repository(all, repository) || begins_with_repository(below_root, repository);
+    });
 }
 
 void ForgeAddresses::resolve(std::span<const ForgeHost> forges) {

@@ -192,3 +192,38 @@ TEST_CASE("issues, comments and labels of a forge are open to a rule that names 
     CHECK(narrow.allowed);
     CHECK(narrow.credentials.empty());
 }
+
+TEST_CASE("on a forge the credential of a rule for the whole host reads the repositories of the run only") {
+    const auto forges = forge_hosts(
+        {"https://git.test/team/other", "https://gitlab.com/group/sub/other"},
+        {"https://git.test/team/shop.git", "https://github.com/team/shop", "https://gitlab.com/group/sub/shop"});
+    const auto gets = [&](std::string_view host, std::string path, std::string prefix = "/") {
+        skill::Grant grant;
+        const skill::HostRule rule{std::string(host), 443, true, {}, std::move(prefix), false};
+        grant.credentials.push_back({"TOKEN", "sec_1", "token", true, {rule}, "authorization", "Bearer {}"});
+        const auto policy = Policy::compile(EgressMode::allowlist, grant, {}, forges).value();
+        const Verdict verdict = policy->judge({"GET", forge_place(host), true, std::move(path)});
+        CHECK(verdict.allowed); // what needs no credential is read without one
+        return !verdict.credentials.empty();
+    };
+    for (const char* path :
+         {"/team/shop", "/team/shop.git/info/refs", "/api/v1/repos/team/shop", "/api/v1/repos/team/shop/pulls"})
+        CHECK(gets("git.test", path));
+    for (const char* path : {"/", "/team/other", "/team/shop2", "/team", "/api/v1/user", "/api/v1/repos/team/other",
+                             "/api/v1/repos/search", "/x/team/shop", "/api/v1/orgs/team/shop", "/team%252fshop"}) {
+        INFO(path);
+        CHECK_FALSE(gets("git.test", path));
+    }
+    CHECK(gets("api.github.com", "/repos/team/shop/issues"));
+    CHECK_FALSE(gets("api.github.com", "/user/repos"));
+    CHECK(gets("gitlab.com", "/api/v4/projects/group%2Fsub%2Fshop/issues"));
+    CHECK(gets("gitlab.com", "/group/sub/shop/-/issues"));
+    CHECK_FALSE(gets("gitlab.com", "/api/v4/projects/group%2Fsub%2Fother"));
+    CHECK_FALSE(gets("gitlab.com", "/api/v4/projects/1"));
+    // A rule that names a path says itself what its credential reads; the root of an API names nothing.
+    CHECK(gets("git.test", "/api/v1/user", "/api/v1/user"));
+    CHECK(gets("git.test", "/api/v1/repos/team/other", "/api/v1/repos/*/*"));
+    CHECK_FALSE(gets("git.test", "/api/v1/user", "/api/v1"));
+    CHECK_FALSE(gets("git.test", "/api/v1/repos/team/other", "/api/v1/repos"));
+    CHECK(gets("elsewhere.test", "/anything"));
+}

@@ -193,33 +193,37 @@ bool path_matches(std::string_view prefix, std::string_view path) {
     return true;
 }
 
-std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls) {
+std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls,
+                                   const std::vector<std::string>& run_urls) {
     std::vector<ForgeHost> forges;
     const auto at = [&](const std::string& host) -> ForgeHost& {
         for (ForgeHost& forge : forges)
             if (forge.host == host) return forge;
-        return forges.emplace_back(ForgeHost{host, {}, {}});
+        return forges.emplace_back(ForgeHost{host, {}});
     };
-    for (const std::string& address : repository_urls) {
+    const auto add = [&](const std::string& address, bool is_own) {
         constexpr std::string_view scheme = "https://";
-        if (!address.starts_with(scheme)) continue; // a repository on this server
+        if (!address.starts_with(scheme)) return; // a repository on this server
         const std::string_view rest = std::string_view(address).substr(scheme.size());
         const size_t slash = std::min(rest.find('/'), rest.size());
         const auto place = parse_host_port(rest.substr(0, slash), 443);
-        if (!place.ok()) continue;
+        if (!place.ok()) return;
         const std::string host = place.value().host;
         at(host).repositories.emplace_back(rest.substr(slash));
-        const auto add_port = [&](ForgeHost& forge) {
+        const auto describe = [&](ForgeHost& forge) {
             if (std::find(forge.ports.begin(), forge.ports.end(), place.value().port) == forge.ports.end())
                 forge.ports.push_back(place.value().port);
+            if (is_own) forge.own.emplace_back(rest.substr(slash));
         };
-        add_port(at(host));
-        for (const std::string& alias : forge_aliases(host)) add_port(at(alias));
+        describe(at(host));
+        for (const std::string& alias : forge_aliases(host)) describe(at(alias));
         // Below the host, and at addresses of their own.
         const bool has_api_names = host == "github.com" || host == "bitbucket.org" || host_matches("*.ghe.com", host);
-        if (!has_api_names) continue;
-        for (const char* name : {"api.", "uploads."}) add_port(at(name + host));
-    }
+        if (!has_api_names) return;
+        for (const char* name : {"api.", "uploads."}) describe(at(name + host));
+    };
+    for (const std::string& address : repository_urls) add(address, false);
+    for (const std::string& address : run_urls) add(address, true);
     return forges;
 }
 
@@ -312,7 +316,7 @@ Verdict Policy::decide(const Target& target) const {
             verdict.reason = "a rule denies this request";
             return verdict;
         }
-    const ForgeHost unregistered{target.host.host, {}, {}};
+    const ForgeHost unregistered{target.host.host, {}};
     const ForgeHost* forge = find_forge(m_forges, target.host.host);
     if (forge == nullptr && target.at_forge) forge = &unregistered;
     const bool writes_to_forge = forge != nullptr && !is_forge_read(*forge, target);
@@ -328,7 +332,11 @@ Verdict Policy::decide(const Target& target) const {
     };
     for (size_t i = 0; i < m_grant.credentials.size(); ++i) {
         const auto& credential = m_grant.credentials[i];
-        if (credential.brokered && std::any_of(credential.hosts.begin(), credential.hosts.end(), opens))
+        const auto takes_credential = [&](const skill::HostRule& rule) {
+            return opens(rule) &&
+                   (forge == nullptr || names_forge_path(rule) || is_in_own_repository(*forge, target.path));
+        };
+        if (credential.brokered && std::any_of(credential.hosts.begin(), credential.hosts.end(), takes_credential))
             verdict.credentials.push_back(i);
     }
     const PolicyRule* near = nullptr;

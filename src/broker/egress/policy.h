@@ -36,9 +36,12 @@ struct ForgeHost {
     std::string host;
     std::vector<std::string> repositories; // paths: "/team/shop.git"
     std::vector<uint16_t> ports{};         // of its repositories' addresses
+    std::vector<std::string> own{};        // those of `repositories` that the run itself names
 };
 // The hosts of these repositories' addresses, with the hosts of their APIs where those have a name of their own.
-std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls);
+// `run_urls`: those of the run; they are forges too.
+std::vector<ForgeHost> forge_hosts(const std::vector<std::string>& repository_urls,
+                                   const std::vector<std::string>& run_urls = {});
 
 // A request, as the policy sees it.
 struct Target {

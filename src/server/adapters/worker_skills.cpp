@@ -34,10 +34,10 @@ Result<skill::Grant> VaultWorkerSkills::grant(const access::SpaceId& space, cons
 
 Result<std::vector<broker::ForgeHost>> VaultWorkerSkills::forges(const access::SpaceId& space,
                                                                  const std::vector<std::string>& repositories) {
-    std::vector<std::string> urls = repositories;
+    std::vector<std::string> urls;
     if (m_repos != nullptr)
         for (auto& url : TRY(m_repos->guarded_urls(space))) urls.push_back(std::move(url));
-    return broker::forge_hosts(urls);
+    return broker::forge_hosts(urls, repositories);
 }
 
 Result<std::vector<run::SkillFolder>> VaultWorkerSkills::folders(const access::SpaceId& space,
