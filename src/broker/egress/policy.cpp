@@ -98,13 +98,39 @@ bool is_number(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// "graphql" as the last segment in any spelling, or with an ending ("graphql.json") and the parameters of a query. A
+// file of a repository can have such a name too, and is read without them.
+bool may_run_graphql(const Target& target) {
+    const auto has_parameter = [&] {
+        static constexpr std::string_view names[] = {"query",      "mutation", "variables", "operationname",
+                                                     "extensions", "id",       "documentid"};
+        for (const std::string_view part : split(target.query, '&')) {
+            const auto name = percent_decode(part.substr(0, part.find('=')), true);
+            if (!name.ok() ||
+                std::find(std::begin(names), std::end(names), lowercase_ascii(name.value())) != std::end(names))
+                return true;
+        }
+        return false;
+    };
+    std::string path = target.path;
+    for (int level = 0; level <= most_decodings; ++level) {
+        const std::string spelled = lowercase_ascii(collapse_slashes(path));
+        const auto segments = segments_of(spelled);
+        const std::string_view last = segments.empty() ? std::string_view() : segments.back();
+        const std::string_view name = last.substr(0, last.find(';'));
+        if (name == "graphql" || (name.starts_with("graphql.") && has_parameter())) return true;
+        path = decode_once(path);
+    }
+    return false;
+}
+
 // Whether a request only reads from a forge. Everything that is not known to read is a write.
 bool is_forge_read(const ForgeHost& forge, const Target& target) {
     if (target.websocket || is_ambiguous_path(target.path)) return false;
     const auto segments = segments_of(target.path);
     const std::string_view last = segments.empty() ? std::string_view() : segments.back();
     if (target.method == "GET" || target.method == "HEAD") {
-        if (last == "graphql") return false; // some take mutations in the query
+        if (may_run_graphql(target)) return false; // some take mutations in the query
         const bool advertises = last == "refs" && segments.size() > 1 && segments[segments.size() - 2] == "info";
         return !advertises || target.query.empty() || target.query == "service=git-upload-pack";
     }
