@@ -58,9 +58,16 @@ std::string collapse_slashes(std::string_view path) {
     return collapsed;
 }
 
-// Denials must hold however the path is spelled.
+// Some servers take "delete" for DELETE.
+bool covers_method_in_any_case(const skill::HostRule& rule, std::string_view method) {
+    return rule.methods.empty() || std::any_of(rule.methods.begin(), rule.methods.end(), [&](const std::string& each) {
+               return equals_ignoring_case(each, method);
+           });
+}
+
+// Denials must hold however method and path are spelled.
 bool denies(const skill::HostRule& rule, const Target& target) {
-    if (!covers_place(rule, target.host) || !covers_method(rule, target.method)) return false;
+    if (!covers_place(rule, target.host) || !covers_method_in_any_case(rule, target.method)) return false;
     if (rule.path_prefix == "/") return true;
     if (is_ambiguous_path(target.path)) return true;
     std::string path = target.path;
@@ -331,7 +338,8 @@ Verdict Policy::decide(const Target& target) const {
     Verdict verdict = decide_connect(target.host);
     if (m_mode == EgressMode::none) return verdict;
     verdict.allowed = false;
-    if (target.method == "TRACE" || target.method == "TRACK" || target.method == "CONNECT") {
+    const auto is_method = [&](std::string_view name) { return equals_ignoring_case(target.method, name); };
+    if (is_method("TRACE") || is_method("TRACK") || is_method("CONNECT")) {
         verdict.rule = "method";
         verdict.reason = target.method + " is never passed on";
         return verdict;
