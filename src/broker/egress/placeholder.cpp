@@ -134,9 +134,13 @@ bool is_credential_header(std::string_view name) {
 }
 
 std::string_view find_query_credential(std::string_view path, std::string_view host) {
-    static constexpr std::string_view names[] = {"access_token",    "api_key",       "apikey",      "api-key",
-                                                 "application_key", "private_token", "oauth_token", "client_secret",
-                                                 "auth_token",      "x-api-key"};
+    static constexpr std::string_view names[] = {"access_token",    "api_key",
+                                                 "apikey",          "api-key",
+                                                 "application_key", "private_token",
+                                                 "oauth_token",     "client_secret",
+                                                 "auth_token",      "x-api-key",
+                                                 "token",           "job_token",
+                                                 "bearer_token",    "personal_access_token"};
     const size_t mark = path.find('?');
     if (mark == std::string_view::npos) return {};
     for (const std::string_view pair : split(path.substr(mark + 1), '&')) {

@@ -177,6 +177,8 @@ TEST_CASE("a placeholder outside its binding is refused, not sent") {
     CHECK(run.apply({}, "/v1/x?token=" + placeholder).error().code == Code::forbidden);
     CHECK(run.apply({}, "/v1/x?access_token=attacker").error().code == Code::forbidden);
     CHECK(run.apply({}, "/v1/x?ACCESS%5ftoken=attacker").error().code == Code::forbidden);
+    CHECK(run.apply({}, "/v1/x?a=b&token=attacker").error().code == Code::forbidden);
+    CHECK(run.apply({}, "/v1/x?page_token=next").ok());
     RequestHead stray;
     stray.headers = {{"Authorization", "Basic " + to_base64("x:" + placeholder)}};
     CHECK_FALSE(run.placeholders.refuse_strays(stray).ok());
