@@ -134,7 +134,7 @@ try dots $api/../private
 try encoded $api/%2e%2e/private
 try own-token -X POST $api/issues -H 'Authorization: token stolen' -d '{"title":"x"}'
 printf 'other-fetch: '; git ls-remote -q $GITHUB_URL/team/private.git >/dev/null 2>&1 && echo ok || echo failed
-try override -H 'X-HTTP-Method-Override: DELETE' $api/pulls
+try override -H 'X-HTTP-Method-Override: DELETE' -H 'X_HTTP_METHOD_OVERRIDE: DELETE' -H 'X-Original-URL: /api/v1/user' -H 'X_Rewrite_URL: /x' $api/pulls
 cat /tmp/seen
 """
 
@@ -393,6 +393,9 @@ def test_a_hostile_upstream_plants_a_cookie_and_echoes_the_secret(binary, stack)
     assert server.seen[0][2].get("x-key") == token, server.seen  # the control: the secret was put in
     assert_unseen(session, "\n".join(lines))
     assert_unseen(token, "\n".join(lines))
+    # Headers that name another method or path do not reach the server, however they are spelled.
+    _, lines = worker(shop, f"curl -s -H 'X_HTTP_Method_Override: DELETE' -H 'X-Original-URL: /x' -H 'X-Rewrite_URL: /x' {server.url}/", skills=[skill])
+    assert not [name for name in server.seen[-1][2] if "verride" in name or "riginal" in name or "ewrite" in name], server.seen
     # A credential without a declared header goes into headers that are made for credentials, not into any other.
     del server.seen[:]
     _, lines = worker(shop, TRY + f"""

@@ -26,6 +26,19 @@ std::string explain(const Decision& decision) {
            decision.rule + ")";
 }
 
+// The method and the path that were allowed are those that count. Servers behind CGI read '_' as '-'.
+void remove_overrides(std::vector<Header>& headers) {
+    static constexpr std::string_view names[] = {"x-http-method-override", "x-http-method",    "x-method-override",
+                                                 "x-original-method",      "x-original-url",   "x-original-uri",
+                                                 "x-rewrite-url",          "x-rewrite-uri",    "x-override-url",
+                                                 "x-http-path-override",   "x-forwarded-path", "x-forwarded-prefix"};
+    std::erase_if(headers, [](const Header& header) {
+        std::string name = lowercase_ascii(header.name);
+        std::replace(name.begin(), name.end(), '_', '-');
+        return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    });
+}
+
 class Connection {
 public:
     Connection(AttachedRun& attached, Channel& client) : m_attached(attached), m_client(client) {}
@@ -246,9 +259,7 @@ private:
             request.length > static_cast<uint64_t>(m_attached.caps().request_bytes))
             return too_large("the request is larger than the run may send");
         remove_hop_headers(request.headers);
-        // The method that was allowed is the method that counts.
-        for (const char* name : {"x-http-method-override", "x-http-method", "x-method-override"})
-            remove_header(request.headers, name);
+        remove_overrides(request.headers);
         if (request.framing == Framing::none && request.declared_length.value_or(0) == 0 && request.method == "GET")
             request.declared_length.reset();
         set_header(request.headers, "Host", target.header(tls ? 443 : 80));
