@@ -253,6 +253,10 @@ Result<> check(SkillType type, const Setup& setup) {
             return invalid("exposure: there is no secret " + std::string(truncate_utf8(name, 100)));
         if (found->audience == Audience::delivery && exposure == Exposure::env)
             return invalid(name + " never enters a sandbox: Hone alone uses it");
+        if (type == SkillType::hone && exposure == Exposure::env)
+            return invalid(
+                "the key of a hone skill never enters the sandbox: with it a worker could do all that its owner "
+                "can, from anywhere");
         if (type == SkillType::model && exposure == Exposure::env)
             return invalid("the key of a model never enters the sandbox: the model gateway adds it");
     }

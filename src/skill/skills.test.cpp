@@ -339,6 +339,25 @@ TEST_CASE("a github skill lets workers read the run's repositories, and delivery
     });
 }
 
+TEST_CASE("the key of a hone skill is never exposed to a worker") {
+    for_each_shop([](Shop& shop) {
+        NewSkill wanted{"hone", SkillType::hone};
+        wanted.setup.exposure["HONE_API_KEY"] = Exposure::env;
+        const auto refused =
+            shop.skills.create(shop.world.admin, shop.world.space, wanted, Shop::one("HONE_API_KEY", "hone_key"));
+        REQUIRE_FALSE(refused.ok());
+        CHECK(refused.error().code == Code::invalid);
+        CHECK(refused.error().message.find("never enters the sandbox") != std::string::npos);
+        wanted.setup.exposure.clear();
+        const Skill made =
+            must(shop.skills.create(shop.world.admin, shop.world.space, wanted, Shop::one("HONE_API_KEY", "hone_key")));
+        SkillChange in_clear;
+        in_clear.exposure["HONE_API_KEY"] = Exposure::env;
+        CHECK(outcome(shop.skills.update(shop.world.admin, made.id, in_clear, Shop::one("HONE_API_KEY", "hone_key"))) ==
+              "invalid");
+    });
+}
+
 TEST_CASE("a model skill names the features that it allows, with a warning each") {
     for_each_shop([](Shop& shop) {
         NewSkill wanted{"claude", SkillType::model};

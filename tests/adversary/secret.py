@@ -49,6 +49,21 @@ def hone_skill(shop, name, key):
         "name": name, "type": "hone", "secrets": {"HONE_API_KEY": key}}).data["id"]
 
 
+def test_a_member_exposes_the_key_of_a_hone_skill_to_workers(binary, stack):
+    """Gain: the key itself in a worker's environment, which can then write, from anywhere, as the person it belongs to."""
+    shop = Shop(binary, stack)
+    own = shop.client.must("POST", "/v1/keys", {"name": "own"}).data["key"]
+    wanted = {"name": "open", "type": "hone", "secrets": {"HONE_API_KEY": own}}
+    created = shop.client.call("POST", "/v1/skills", wanted | {"exposure": {"HONE_API_KEY": "env"}})
+    assert created.status == 400 and "never enters the sandbox" in created.text, created.text
+    skill = shop.client.must("POST", "/v1/skills", wanted).data["id"]
+    changed = shop.client.call("PATCH", f"/v1/skills/{skill}", {"exposure": {"HONE_API_KEY": "env"}, "secrets": {"HONE_API_KEY": own}})
+    assert changed.status == 400, changed.text
+    _, lines = worker(shop, "env; cat /proc/self/environ", skills=[skill])
+    assert any(line.startswith("HONE_API_KEY=") for line in lines), lines  # the control: a placeholder is there
+    assert_unseen(own, "\n".join(lines))
+
+
 def test_a_worker_uses_the_key_of_a_hone_skill_for_more_than_its_starter_could_read(binary, stack):
     """Gain: a key of a person in the hands of a prompt injection: approve its own review, read as another account."""
     shop = Shop(binary, stack)
