@@ -34,4 +34,7 @@ enum class ForgeUse {
 const skill::Credential* choose_credential(const skill::Grant& grant, const Place& place, ForgeUse use,
                                            std::string_view method = {});
 
+// Errors: conflict = workers see the same secret, so what it writes need not be what was reviewed.
+Result<> check_may_write(const skill::Credential& credential);
+
 } // namespace hone::forge

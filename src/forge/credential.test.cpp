@@ -76,3 +76,13 @@ TEST_CASE("a credential that does not cover the host or the method is never used
     CHECK(choose_credential(grant, {"evil.example.com", 443, "/"}, ForgeUse::git) == nullptr);
     CHECK(choose_credential(grant, {"git.example.com", 444, "/"}, ForgeUse::git) == nullptr);
 }
+
+TEST_CASE("a secret that workers see is not used to write to a forge") {
+    skill::Credential credential{"GH_DELIVERY_TOKEN", "sec_1", "GH_TOKEN", true, {}, "authorization", "Bearer {}"};
+    CHECK(check_may_write(credential).ok());
+    credential.workers_see_it = true;
+    const auto refused = check_may_write(credential);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == Code::conflict);
+    CHECK(refused.error().message.find("Set GH_DELIVERY_TOKEN") != std::string::npos);
+}

@@ -40,6 +40,7 @@ struct Remote {
     std::string skill_id;       // whose credential is put in outside the sandbox; empty: none
     bool allow_private = false; // the forge may be on a private address
     std::string purpose;        // an id for the audit log: the repository or the run
+    bool writes = false;        // pushes; a credential that workers see is not used for that
 };
 
 struct GitJob {

@@ -164,7 +164,7 @@ Result<> Delivery::push(PullRequest& one) {
         TRY(make_directories(m_parts.directory, 0700));
         job.export_to = m_parts.directory + "/" + make_ulid(m_parts.clock.now());
     } else {
-        job.remote = forge::Remote{place.space, place.url, place.skill_id, place.allow_private, one.id.text()};
+        job.remote = forge::Remote{place.space, place.url, place.skill_id, place.allow_private, one.id.text(), true};
     }
     const auto ended = m_parts.git.run(job);
     const auto done = [&]() -> Result<> {

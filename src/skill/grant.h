@@ -30,6 +30,7 @@ struct Credential {
     std::vector<HostRule> hosts; // where the placeholder may be replaced
     std::string header;          // "authorization"; empty: any header that is made for credentials
     std::string format;          // "Bearer {}", "token {}", "Basic x-access-token:{}" (base64 applied), "{}"
+    bool workers_see_it = false; // the same secret is in the environment of workers in clear
 };
 
 struct ModelEndpoint {

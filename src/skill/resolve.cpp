@@ -37,6 +37,16 @@ Result<std::vector<Skills::Stored>> Skills::usable(const Caller& caller, const S
     return found;
 }
 
+namespace {
+
+bool is_exposed(const std::vector<Variable>& variables, std::string_view name) {
+    return std::any_of(variables.begin(), variables.end(), [&](const Variable& variable) {
+        return variable.name == name && variable.exposure == Exposure::env;
+    });
+}
+
+} // namespace
+
 Result<> Skills::resolve_one(const Stored& stored, const GrantUse& use, std::map<std::string, std::string>& owners,
                              Grant& grant) const {
     const auto infos = TRY(secret_infos(stored.id));
@@ -74,12 +84,16 @@ Result<> Skills::resolve_one(const Stored& stored, const GrantUse& use, std::map
     for (const auto& variable : variables) {
         auto info = infos.find(variable.name);
         // Without a token of its own delivery uses the one that workers read with.
-        if (use.audience == Audience::delivery && variable.name == "GH_DELIVERY_TOKEN" && info == infos.end())
+        bool workers_see_it = variable.exposure == Exposure::env;
+        if (use.audience == Audience::delivery && variable.name == "GH_DELIVERY_TOKEN" && info == infos.end()) {
             info = infos.find("GH_TOKEN");
+            workers_see_it = is_exposed(variables, "GH_TOKEN");
+        }
         if (!variable.secret || info == infos.end()) continue;
         if (use.audience == Audience::worker && variable.audience == Audience::delivery) continue;
         Credential credential{
             variable.name, info->second.id.text(), info->first, variable.exposure == Exposure::brokered, {}, "", "{}"};
+        credential.workers_see_it = workers_see_it;
         bool any = false;
         for (const auto& binding : bindings) {
             if (binding.variable != variable.name || binding.hosts.empty()) continue;

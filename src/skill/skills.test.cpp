@@ -315,6 +315,25 @@ TEST_CASE("a github skill lets workers read the run's repositories, and delivery
         in_clear.exposure["GH_DELIVERY_TOKEN"] = Exposure::env;
         CHECK(outcome(shop.skills.update(admin, split.id, in_clear, Shop::one("GH_DELIVERY_TOKEN", "w"))) == "invalid");
 
+        // A token that workers see does not deliver: the credential says so. One of delivery's own does.
+        const auto seen_by_workers = [&](const Skill& skill) {
+            const std::vector<std::string> one{skill.id.text()};
+            bool any = false;
+            for (const auto& credential :
+                 must(shop.skills.resolve(admin, shop.world.space, one, for_delivery())).credentials)
+                any |= credential.workers_see_it && !credential.hosts.empty();
+            return any;
+        };
+        CHECK_FALSE(seen_by_workers(gitea));
+        SkillChange exposed;
+        exposed.exposure["GH_TOKEN"] = Exposure::env;
+        CHECK(seen_by_workers(must(shop.skills.update(admin, gitea.id, exposed, Shop::one("GH_TOKEN", "t")))));
+        Secrets own = Shop::one("GH_TOKEN", "reads");
+        own.emplace("GH_DELIVERY_TOKEN", crypto::SecretBytes("writes"));
+        const Skill apart = must(create({}, std::move(own)));
+        CHECK_FALSE(
+            seen_by_workers(must(shop.skills.update(admin, apart.id, exposed, Shop::one("GH_TOKEN", "reads")))));
+
         // More is opted in to by method and path, with a warning; a stored token is asked for again.
         SkillChange writes;
         writes.variables["GITHUB_WRITES"] = "POST /repos/team/shop/issues";

@@ -279,6 +279,36 @@ def test_delivery_still_writes_with_the_credential_that_workers_cannot_use(binar
     assert f"hone/{run['id']}/work" in victim.refs()
 
 
+def test_a_token_that_workers_see_does_not_deliver(binary, stack):
+    """Gain: the delivery credential itself. A worker that sees the token could write to the forge from anywhere, and nobody could
+    tell its writes from those that were reviewed."""
+    victim = ReachableForge(binary, stack)
+    exposed = {"exposure": {"GH_TOKEN": "env"}, "secrets": {"GH_TOKEN": TOKEN}}
+    victim.shop.client.must("PATCH", f"/v1/skills/{victim.skill['id']}", exposed)
+    before = victim.refs()
+
+    def approved(line):
+        run, lines = victim.attack(f"cd shop; echo {line} > README.md; git commit -qam Better; git push 2>&1 && echo pushed")
+        assert lines[-1] == "pushed", lines
+        def ready():
+            found = victim.shop.client.must("GET", f"/v1/reviews?run={run['id']}&kind=branch").data
+            return found[0]["artifact"]["id"] if found and found[0]["diff_state"] == "ready" else None
+        artifact = wait_until(ready, "the diff is there")
+        victim.shop.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
+        def pull():
+            found = victim.shop.client.must("GET", f"/v1/reviews/{artifact}").data.get("pull_request")
+            return found if found and (found["error"] or found["state"] == "open") else None
+        return wait_until(pull, "the delivery ended")
+
+    refused = approved("exposed")
+    assert "Set GH_DELIVERY_TOKEN" in refused["error"], refused
+    assert victim.refs() == before and not victim.forge.state()["pulls"]
+    assert not writes_in(victim.forge), writes_in(victim.forge)
+    # The control: a token of its own delivers.
+    victim.shop.client.must("PATCH", f"/v1/skills/{victim.skill['id']}", {"secrets": {"GH_DELIVERY_TOKEN": TOKEN}})
+    assert approved("apart")["state"] == "open"
+
+
 def model_skill(shop, model, play, protocol="anthropic", **variables):
     suffix = "/v1" if protocol == "openai" else ""
     return shop.client.must("POST", "/v1/skills", {

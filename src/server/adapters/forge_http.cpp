@@ -49,6 +49,7 @@ Result<> SkillForgeHttp::authorize(const forge::Remote& remote, const net::Url& 
     const forge::Place place{url.host, url.port, url.target.substr(0, url.target.find('?'))};
     const skill::Credential* chosen = forge::choose_credential(grant, place, forge::ForgeUse::api, request.method);
     if (chosen == nullptr) return {};
+    if (request.method != "GET" && request.method != "HEAD") TRY(forge::check_may_write(*chosen));
     TRY(m_audit.record(access::Caller::system(), {"forge_request",
                                                   remote.space,
                                                   remote.purpose,

@@ -94,6 +94,7 @@ Result<skill::Grant> BrokeredGitConnections::grant_for(const forge::Remote& remo
         TRY(m_skills.resolve(access::Caller::system(), remote.space, skills, skill::for_delivery()));
     const skill::Credential* chosen = forge::choose_credential(whole, place, forge::ForgeUse::git);
     if (chosen == nullptr) return invalid("the skill has no credential for " + place.host);
+    if (remote.writes) TRY(forge::check_may_write(*chosen));
     skill::Credential used = *chosen;
     used.brokered = true;
     used.hosts = {rule};
