@@ -51,13 +51,18 @@ Result<> check(const ClientRequest& request) {
     return {};
 }
 
+constexpr std::string_view tunnel_prefix = "tunnel:"; // of ClientRequest::connect_to
+
 // Where a request goes and by which way.
 struct Route {
     Url url;
     Url proxy;
     bool has_proxy = false;
     std::string connect_to;
-    std::string key() const { return url.origin() + "|" + connect_to + "|" + (has_proxy ? proxy.origin() : ""); }
+    std::string tunnel_to;
+    std::string key() const {
+        return url.origin() + "|" + connect_to + "|" + (has_proxy ? proxy.origin() + "|" + tunnel_to : "");
+    }
 };
 
 std::string proxy_authorization(const Url& proxy) {
@@ -185,13 +190,17 @@ private:
     Result<ClientResponse> send_to(const ClientRequest& request, Url url, bool may_follow, const Timeouts& timeouts) {
         Route route;
         route.url = std::move(url);
-        route.connect_to = request.connect_to;
+        const std::string_view to = request.connect_to;
+        (to.starts_with(tunnel_prefix) ? route.tunnel_to : route.connect_to) =
+            to.substr(to.starts_with(tunnel_prefix) ? tunnel_prefix.size() : 0);
         const bool local = !route.url.unix_path.empty() || !route.connect_to.empty();
         route.has_proxy = !m_options.proxy.empty() && !local && !bypasses(m_options.no_proxy, route.url.host);
         if (route.has_proxy) {
             route.proxy = TRY(parse_url(m_options.proxy));
             if (route.proxy.tls || !route.proxy.unix_path.empty()) return invalid("a proxy is http://host:port");
         }
+        if (!route.tunnel_to.empty() && !(route.has_proxy && route.url.tls))
+            return invalid("a tunnel needs a proxy and https");
         if (std::unique_ptr<Wire> kept = take_idle(route.key())) {
             Result<ClientResponse> response = exchange(request, route, std::move(kept), may_follow, timeouts);
             // The server may have closed an idle connection; retry only if no byte of a response arrived.
@@ -225,7 +234,7 @@ private:
     }
 
     Result<> open_tunnel(Wire& wire, const Route& route, const Timeouts& timeouts) {
-        const std::string target = route.url.host_and_port();
+        const std::string target = route.tunnel_to.empty() ? route.url.host_and_port() : route.tunnel_to;
         TRY(wire.send("CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n" + proxy_authorization(route.proxy) +
                           "\r\n",
                       timeouts));

@@ -69,6 +69,7 @@ struct ClientRequest {
     Duration total_timeout{};             // zero: none
     std::optional<Duration> idle_timeout; // instead of the client's, for long quiet streams
     // Dial this ("host:port" or "unix:/path") instead of the URL's host; name checks and Host stay as in the URL.
+    // "tunnel:host:port": ask the proxy for a tunnel to this place instead of the URL's host; https only.
     std::string connect_to;
     unsigned max_redirects = 0; // followed for GET and HEAD only; credentials stay with their origin
     Cancel* cancel = nullptr;

@@ -526,6 +526,11 @@ TEST_CASE("a proxy carries http by absolute URL and https by a tunnel") {
     proxy.refuse_with = "HTTP/1.1 403 Forbidden";
     CHECK(client.send(get("https://" + server->addresses()[0] + "/t")).error().message.find("403") !=
           std::string::npos);
+    // A tunnel to another place than the URL's.
+    ClientRequest elsewhere = get("https://host.invalid/");
+    elsewhere.connect_to = "tunnel:192.0.2.7:443";
+    CHECK(client.send(elsewhere).error().message.find("refused a tunnel to 192.0.2.7:443") != std::string::npos);
+    CHECK(proxy.heads.back().starts_with("CONNECT 192.0.2.7:443 HTTP/1.1\r\nHost: 192.0.2.7:443\r\n"));
     ClientRequest direct = get("http://x.direct.invalid/");
     CHECK(client.send(direct).error().message.find("cannot resolve") != std::string::npos);
 }

@@ -6,7 +6,8 @@ ReviewDuties::ReviewDuties(const ReviewParts& parts)
     : m_parts(parts),
       m_label_publisher(*parts.spans),
       m_services(parts.database, parts.clock, parts.access, parts.runs),
-      m_http(parts.access.audit, parts.skills, parts.vault, parts.extra_ca_file, parts.data_directory),
+      m_http(parts.access.audit, parts.skills, parts.vault, parts.extra_ca_file, parts.data_directory,
+             parts.upstream_proxy, parts.without_proxy),
       m_contexts(parts.database, parts.runs.artifacts, m_services, parts.public_url) {
     m_services.set_label_sink(m_label_publisher);
 }

@@ -25,6 +25,8 @@ struct ReviewParts {
     std::string extra_ca_file = {};
     std::string public_url = {};       // links in pull requests begin with it; empty: there are none
     telemetry::Spans* spans = nullptr; // where approved labels go
+    std::string upstream_proxy = {};   // egress_proxy
+    std::string without_proxy = {};    // egress_no_proxy
 };
 
 class ReviewDuties {

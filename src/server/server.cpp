@@ -183,7 +183,8 @@ Result<> Server::open_workers() {
     m_workers = TRY(Workers::open(parts));
     m_reviews = std::make_unique<ReviewDuties>(
         ReviewParts{*m_database, m_clock, *m_access, m_workers->runs(), *m_skills, *m_vault, *m_repositories,
-                    m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url, &*m_spans});
+                    m_sandboxes.get(), m_config.data_dir, m_config.egress_ca_file, m_config.public_url, &*m_spans,
+                    m_config.egress_proxy, m_config.egress_no_proxy});
     m_outputs.emplace(m_workers->runs(), m_reviews->services());
     return {};
 }

@@ -78,13 +78,15 @@ class Upstream(Certified):
 class ReachableForge:
     """A Gitea that workers can reach, with a registered repository, its skill, and a second repository."""
 
-    def __init__(self, binary, stack, leave=(), **skill):
+    def __init__(self, binary, stack, leave=(), proxied=False, **skill):
         self.forge = forge = ForgeWithApi(stack, "gitea")
         bare = forge.root / "team/private.git"
         git(forge.root, "clone", "-q", "--bare", str(forge.work), str(bare))
         self.name, self.port = forge.home.removeprefix("https://").split(":")
         self.address = f"{socket.gethostbyname(self.name)}:{self.port}"
-        self.shop = Shop(binary, stack, "--egress-ca-file", str(forge.certificate), "--egress-private-hosts",
+        self.proxy = CorporateProxy(stack, self) if proxied else None
+        flags = ["--egress-proxy", self.proxy.url] if proxied else []
+        self.shop = Shop(binary, stack, *flags, "--egress-ca-file", str(forge.certificate), "--egress-private-hosts",
                          ",".join([f"{self.name}:{self.port}", *(place.format(self.address) for place in leave)]))
         body = {"name": "forge", "type": "github", "variables": {"GITHUB_URL": forge.home} | skill, "secrets": {"GH_TOKEN": TOKEN}}
         self.skill = self.shop.client.must("POST", "/v1/skills", body).data
@@ -277,6 +279,23 @@ def test_delivery_still_writes_with_the_credential_that_workers_cannot_use(binar
     victim.shop.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     wait_until(lambda: victim.forge.state()["pulls"], "the pull request is open on the forge")
     assert f"hone/{run['id']}/work" in victim.refs()
+
+
+def test_delivery_goes_through_the_proxy_of_the_company(binary, stack):
+    """Gain: none; a control. With egress_proxy the push and the pull request leave through it, to the address that was checked."""
+    victim = ReachableForge(binary, stack, proxied=True)
+    run, lines = victim.attack("cd shop; echo better > README.md; git commit -qam Better; git push 2>&1 && echo pushed")
+    assert lines[-1] == "pushed", lines
+    def ready():
+        found = victim.shop.client.must("GET", f"/v1/reviews?run={run['id']}&kind=branch").data
+        return found[0]["artifact"]["id"] if found and found[0]["diff_state"] == "ready" else None
+    artifact = wait_until(ready, "the diff is there")
+    fetched = len(victim.proxy.asked)
+    victim.shop.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
+    wait_until(lambda: victim.forge.state()["pulls"], "the pull request is open on the forge")
+    # Git (two requests of one connection or two) and the API.
+    assert fetched >= 1 and len(victim.proxy.asked) >= fetched + 2, victim.proxy.asked
+    assert set(victim.proxy.asked) == {victim.address}, victim.proxy.asked
 
 
 def test_a_token_that_workers_see_does_not_deliver(binary, stack):

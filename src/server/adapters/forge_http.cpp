@@ -30,16 +30,25 @@ std::string header_value(const std::string& format, std::string_view secret) {
     return value;
 }
 
+net::ClientOptions through(const std::string& proxy, net::ClientOptions options) {
+    options.proxy = proxy;
+    return options;
+}
+
 } // namespace
 
 SkillForgeHttp::SkillForgeHttp(const access::AuditLog& audit, const skill::Skills& skills, secret::Vault& vault,
-                               const std::string& extra_ca_file, const std::string& directory)
+                               const std::string& extra_ca_file, const std::string& directory, const std::string& proxy,
+                               const std::string& without_proxy)
     : m_audit(audit),
       m_skills(skills),
       m_vault(vault),
       m_resolver(broker::system_resolver()),
       m_check(broker::default_address_check()),
-      m_http(forge_client_options(extra_ca_file, directory)) {}
+      m_proxy(proxy),
+      m_without_proxy(without_proxy),
+      m_http(forge_client_options(extra_ca_file, directory)),
+      m_proxied_http(through(proxy, forge_client_options(extra_ca_file, directory))) {}
 
 Result<> SkillForgeHttp::authorize(const forge::Remote& remote, const net::Url& url, net::ClientRequest& request) {
     if (remote.skill_id.empty()) return {};
@@ -63,11 +72,42 @@ Result<> SkillForgeHttp::authorize(const forge::Remote& remote, const net::Url& 
     return {};
 }
 
+Result<bool> SkillForgeHttp::goes_through_proxy(const net::Url& url) const {
+    const auto proxy = TRY(broker::parse_upstream_proxy(m_proxy, m_without_proxy));
+    if (!proxy) return false;
+    const std::string host = url.host.find(':') == std::string::npos ? url.host : "[" + url.host + "]";
+    return proxy->covers(TRY(broker::parse_host_port(host, url.port)));
+}
+
+Result<net::ClientResponse> SkillForgeHttp::send_through_proxy(net::ClientRequest& request,
+                                                               const std::vector<const net::Endpoint*>& allowed) {
+    // Nothing was sent when the proxy did not open the tunnel.
+    const auto has_no_tunnel = [](const Result<net::ClientResponse>& response) {
+        return !response.ok() && response.error().message.find("refused a tunnel") != std::string::npos;
+    };
+    for (const net::Endpoint* endpoint : allowed) {
+        request.connect_to = "tunnel:" + endpoint->text;
+        auto response = m_proxied_http.send(request);
+        if (!has_no_tunnel(response)) return response;
+        if (response.error().message.ends_with(" 403")) break; // it knows hosts by their names
+        if (endpoint == allowed.back()) return response;
+    }
+    request.connect_to.clear();
+    return m_proxied_http.send(request);
+}
+
 Result<net::ClientResponse> SkillForgeHttp::send(const forge::Remote& remote, net::ClientRequest request) {
     const net::Url url = TRY(net::parse_url(request.url));
     if (!url.tls) return invalid("the address of a forge must begin with https://");
     const auto reach = remote.allow_private ? net::Reach::also_private : net::Reach::public_only;
-    const auto endpoints = TRY(m_resolver->resolve(url.host, url.port));
+    const bool by_proxy = TRY(goes_through_proxy(url));
+    auto resolved = m_resolver->resolve(url.host, url.port);
+    if (by_proxy && !resolved.ok()) { // a name that a person registered, and that only the proxy can resolve
+        TRY(authorize(remote, url, request));
+        request.max_redirects = 0;
+        return send_through_proxy(request, {});
+    }
+    const auto endpoints = TRY(std::move(resolved));
     std::string_view why = "no address";
     std::vector<const net::Endpoint*> allowed;
     for (const net::Endpoint& endpoint : endpoints) {
@@ -78,6 +118,7 @@ Result<net::ClientResponse> SkillForgeHttp::send(const forge::Remote& remote, ne
     }
     if (!allowed.empty()) TRY(authorize(remote, url, request));
     request.max_redirects = 0;
+    if (by_proxy && !allowed.empty()) return send_through_proxy(request, allowed);
     for (const net::Endpoint* endpoint : allowed) {
         request.connect_to = endpoint->text;
         auto response = m_http.send(request);
