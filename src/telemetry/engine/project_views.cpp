@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::string_view view_names[] = {"spans", "evals", "traces", "chat_sessions"};
 
+// How long what was verified at an outside ClickHouse counts.
+constexpr auto verified_for = std::chrono::minutes(10);
+constexpr auto unproven_for = std::chrono::minutes(1);
+
+// What tells of other people's queries and of who they are. A table that this server does not have cannot be read
+// either.
+constexpr std::string_view closed_system_tables[] = {
+    "query_log", "query_views_log", "query_thread_log", "text_log",     "session_log", "part_log",
+    "crash_log", "query_cache",     "errors",           "row_policies", "users",       "mutations",
+};
+
 Result<> execute(ClickHouse& engine, const std::vector<std::string>& statements, std::string_view what) {
     for (const std::string& statement : statements) {
         ClickHouseQuery query(statement);
@@ -45,12 +56,19 @@ Result<> drop_project_database(ClickHouse& engine, std::string_view project) {
 Result<std::string> ProjectViews::open(const std::string& project) {
     std::string database = TRY(project_database(project));
     Lock lock(m_mutex);
-    if (m_open.contains(project)) return database;
+    const auto now = std::chrono::steady_clock::now();
+    if (const auto known = m_open.find(project); known != m_open.end() && now < known->second) return database;
+    m_open.erase(project);
     if (!m_has_policies && !m_engine.is_embedded()) TRY(create_policies());
     m_has_policies = true;
     TRY(create(project, database));
     TRY(verify(project, database));
-    m_open.insert(project);
+    // The embedded engine's policies are its configuration. Those of another server can be changed by its people, and
+    // show nothing while there are no rows that they could hide.
+    if (m_engine.is_embedded())
+        m_open[project] = std::chrono::steady_clock::time_point::max();
+    else
+        m_open[project] = now + (TRY(check_policies()) ? verified_for : unproven_for);
     return database;
 }
 
@@ -101,7 +119,53 @@ Result<> ProjectViews::verify(const std::string& project, const std::string& dat
     const auto others = ask("SELECT count() FROM system.processes");
     if (others.ok() ? trim(others.value()) != "0" : others.error().code != Code::forbidden)
         return unsafe("its reader can see queries of other users");
+    for (const std::string_view table : closed_system_tables) {
+        const auto seen = ask(("SELECT count() FROM system." + std::string(table)).c_str());
+        if (!seen.ok() && (seen.error().code == Code::unavailable || seen.error().code == Code::busy))
+            return seen.error();
+        if (seen.ok() && trim(seen.value()) != "0") return unsafe("its reader may read system." + std::string(table));
+    }
     return {};
+}
+
+// Whether the policies are seen to hold. False: nothing can be seen yet, because there are no rows.
+Result<bool> ProjectViews::check_policies() {
+    const auto unsafe = [](const std::string& why) {
+        return unavailable("SQL is not available: the engine does not isolate projects: " + why);
+    };
+    const auto count = [&](std::string_view table, std::string project) {
+        ClickHouseQuery query("SELECT count() FROM hone." + std::string(table) + " FORMAT TSVRaw");
+        query.project = std::move(project);
+        return m_engine.query(query);
+    };
+    bool is_proven = true;
+    for (const std::string_view table : policy_tables) {
+        const std::string all = TRY(count(table, "*"));
+        const std::string none = TRY(count(table, "no project has this name"));
+        if (trim(none) != "0") return unsafe("no row policy holds for hone." + std::string(table));
+        is_proven &= trim(all) != "0";
+    }
+    // What the server has written down, where our user may read it: a second policy would show more rows, not fewer.
+    ClickHouseQuery listed(
+        "SELECT table, countIf(position(select_filter, 'currentDatabase') = 0) FROM system.row_policies "
+        "WHERE database = 'hone' AND NOT is_restrictive AND (apply_to_all OR has(apply_to_list, "
+        "currentUser())) GROUP BY table FORMAT TSVRaw");
+    auto found = m_engine.query(listed);
+    if (!found.ok()) {
+        if (found.error().code == Code::forbidden) return is_proven;
+        return std::move(found).error();
+    }
+    for (const std::string_view table : policy_tables) {
+        bool is_there = false;
+        for (const std::string_view line : split(found.value(), '\n')) {
+            const size_t tab = line.find('\t');
+            if (tab == line.npos || line.substr(0, tab) != table) continue;
+            is_there = true;
+            if (line.substr(tab + 1) != "0") return unsafe("another row policy opens hone." + std::string(table));
+        }
+        if (!is_there) return unsafe("hone." + std::string(table) + " has no row policy");
+    }
+    return true;
 }
 
 } // namespace hone::telemetry

@@ -8,7 +8,8 @@
 #include "base/result.h"
 #include "telemetry/engine/clickhouse.h"
 
-#include <set>
+#include <chrono>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,10 +35,12 @@ private:
     Result<> create(const std::string& project, const std::string& database);
     Result<> create_policies();
     Result<> verify(const std::string& project, const std::string& database);
+    Result<bool> check_policies();
 
     ClickHouse& m_engine;
     Mutex m_mutex;
-    std::set<std::string> m_open GUARDED_BY(m_mutex); // projects
+    // Projects, with the time until which they need not be verified again.
+    std::map<std::string, std::chrono::steady_clock::time_point> m_open GUARDED_BY(m_mutex);
     bool m_has_policies GUARDED_BY(m_mutex) = false;
 };
 

@@ -37,7 +37,8 @@ public:
 
     // The result in the requested format. invalid and forbidden state what is wrong with the query.
     Result<std::string> run(const SqlRequest& request);
-    // Only checks: nothing of the query has been run when this refuses.
+    // Only checks. The text has passed the checks of words and of the written tree before any part of it runs; then, to
+    // resolve names, the engine can run scalar subqueries, as the reader and with the limits of the query.
     Result<CheckedSql> check(const SqlRequest& request);
 
 private:
