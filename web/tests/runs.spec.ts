@@ -48,7 +48,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await page.getByLabel("Init script").fill("apt list");
   await page.getByLabel("Environment").fill("MODE=fast");
   await part("Network");
-  await page.getByLabel("More hosts").fill("api.example.com:8443");
+  await page.getByLabel("More hosts").fill("api.example.com:8443\ngit.example.com");
   await part("Repositories");
   await page.getByRole("button", { name: "Add a repository" }).click();
   await page.getByLabel("Address").fill("https://git.example.com/shop.git");
@@ -67,6 +67,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("wall_clock_minutes", { exact: false })).toBeVisible();
+  await expect(page.getByText("allow_hosts names git.example.com, a forge of this preset's repositories")).toBeVisible();
 
   const [saved] = (await admin.send<Preset[]>("GET", "/v1/presets")).filter((preset) => preset.name === name);
   expect(saved?.version).toBe(2);
@@ -77,7 +78,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
       memory_bytes: 2 ** 30,
       init_script: "apt list",
       env: { MODE: "fast" },
-      allow_hosts: ["api.example.com:8443"],
+      allow_hosts: ["api.example.com:8443", "git.example.com"],
     },
     outputs: { file: "review", labels: "review", investigation: "auto" },
     budget: { cost_micro_usd: 1_500_000, soft_percent: 80 },

@@ -352,6 +352,11 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
   const part = { draft, change };
   return (
     <Form title={preset ? "Save" : "Create preset"} disabled={draft.name.trim() === ""} submit={save}>
+      {preset?.warnings.map((warning) => (
+        <Note key={warning} kind="warning" icon="warning">
+          {warning}
+        </Note>
+      ))}
       <Field label="Name" value={draft.name} on_input={(name) => change({ name })} required />
       <Field label="Description" value={draft.description} on_input={(description) => change({ description })} />
       <Worker {...part} />
