@@ -1,12 +1,24 @@
 """Boundary: restricted projects. The attacker is a member of the space who is not bound to the project, an API key with
 fewer scopes than its user, or the worker of a run that such a caller started."""
 
+import base64
 import json
+import pathlib
+import sys
 
 from attack import assert_unseen, canary
 from runs import Shop
 from server import Client, wait_until
 from telemetry import otlp_json
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "sql"))
+from attacks import ATTACKS  # noqa: E402
+
+
+def project_database(project):
+    """The name of the database with a project's views."""
+    return f"hone_{project}"
+
 
 # Inside the sandbox: requests each path of the prompt through the gateway, which adds the run's key.
 READ = """
@@ -172,3 +184,32 @@ def test_a_live_tail_goes_on_after_the_binding_is_taken_away(binary, stack):
     shop.span(key, later)
     assert_unseen(later, rest)
     assert json.loads(mallory.get(f"/v1/projects/{shop.closed}/tail").text)["error"]["code"] == "not_found"
+
+
+def test_a_worker_asks_for_another_project_in_sql(binary, stack):
+    """Gain: rows of every project, by SQL from inside a sandbox, where nobody reads the query before it runs."""
+    shop = Closed(binary, stack)
+    other = project_database(shop.closed)
+    own = shop.client.must("GET", "/v1/projects/shop").data["id"]
+    key, mine = shop.key("own")["key"], canary("mine")
+    Client(shop.server.url, key).must("POST", "/v1/traces", otlp_json([(7, 7, 0, mine, {"note": mine})], "shop"))
+    wait_until(lambda: mine in shop.client.get("/v1/projects/shop/span_rows?limit=10").text, "the own span is stored")
+    outfile = shop.server.data_dir / "telemetry/written"
+    statements = [attack.sql.replace("{other}", other).replace("{own}", project_database(own)).replace("{outfile}", str(outfile))
+                  for attack in ATTACKS if "\0" not in attack.sql and "sleep" not in attack.sql and len(attack.sql) < 4000]
+    assert len(statements) > 100, len(statements)
+    script = ("import base64, json, subprocess, sys\n"
+              "for sql in ['SELECT name FROM spans'] + json.loads(base64.b64decode(sys.stdin.read())):\n"
+              "    done = subprocess.run(['hone', 'query_sql', '--sql', sql], capture_output=True, text=True, errors='replace')\n"
+              "    print(json.dumps([done.returncode, done.stdout[:3000], done.stderr[:500]]), flush=True)\n")
+    # Encoded: the names of databases look like keys, which a prompt must not hold.
+    body = {"project": "shop", "prompt": base64.b64encode(json.dumps(statements).encode()).decode(),
+            "settings": {"harness": "command", "command": ["/usr/bin/python3", "-c", script]}}
+    run = shop.until(shop.client.must("POST", "/v1/runs", body).data["id"])
+    answers = [json.loads(line) for text in shop.texts(run["id"], "message") for line in text.splitlines() if line.startswith("[")]
+    assert run["state"] == "succeeded" and len(answers) == len(statements) + 1, (run, len(answers), shop.texts(run["id"])[-3:])
+    assert answers[0][0] == 0 and mine in answers[0][1], answers[0]  # the control: the own project is read
+    assert sum(code != 0 for code, _, _ in answers) > len(statements) / 2, "most attacks are rejected"
+    # An error may repeat the statement, which does not hold the canary.
+    assert_unseen(shop.secret, json.dumps(answers))
+    assert not outfile.exists()

@@ -9,6 +9,7 @@ it would gain is an error, and so is a boundary file that SECURITY.md does not n
 
 import collections
 import pathlib
+import re
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
@@ -29,6 +30,14 @@ def check(tests):
     for file in sorted({name.split(":")[0] for name, _ in tests}):
         if f"tests/adversary/{file}.py" not in promises:
             found.append(f"SECURITY.md names no promise that tests/adversary/{file}.py attacks")
+    files = {name.split(":")[0] for name, _ in tests}
+    for document in ("SECURITY.md", "docs/threat-model.md"):
+        text = (here.parent.parent / document).read_text()
+        for path in sorted(set(re.findall(r"`(tests/[^` ]+)`", text))):
+            if not (here.parent.parent / path).exists():
+                found.append(f"{document} names {path}, which does not exist")
+            elif path.startswith("tests/adversary/") and pathlib.Path(path).stem not in files:
+                found.append(f"{document} names {path}, which holds no attack")
     return found
 
 
