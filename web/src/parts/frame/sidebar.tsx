@@ -31,7 +31,7 @@ function NavLink({ route, params, current }: { route: Route; params: Params; cur
       {waiting !== null && (
         <span class="counter">
           {waiting}
-          <span class="off-screen"> pending</span>
+          <span class="off-screen"> open</span>
         </span>
       )}
     </a>
