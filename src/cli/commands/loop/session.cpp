@@ -155,7 +155,8 @@ Result<> send_text(Context& context) {
 }
 
 Result<> resume_session(Context& context) {
-    return send_message(context, context.parsed.has("TEXT") ? TRY(words_of(context, "TEXT")) : std::string("Continue."));
+    return send_message(context,
+                        context.parsed.has("TEXT") ? TRY(words_of(context, "TEXT")) : std::string("Continue."));
 }
 
 Result<> fork_session(Context& context) {

@@ -46,7 +46,7 @@ Result<> report(const Context& context, const json::Value& outcome) {
         print_json(context, outcome);
     else
         context.print("Imported " + std::to_string(number_of(outcome, "accepted")) + " spans" +
-                    (rejected > 0 ? ", rejected " + std::to_string(rejected) + "." : "."));
+                      (rejected > 0 ? ", rejected " + std::to_string(rejected) + "." : "."));
     if (rejected == 0) return {};
     const auto* problems = outcome.is_object() ? outcome.get_object().if_contains("problems") : nullptr;
     if (problems != nullptr && problems->is_array() && !context.json()) {
