@@ -70,7 +70,7 @@ Result<> check_rule(const Evaluator& rule) {
     for (const auto& [name, label] : {std::pair("label", &rule.label), std::pair("other_label", &rule.other_label)})
         if (label->size() > 200 || !is_valid_utf8(*label) || label->find('\0') != std::string::npos)
             return invalid(std::string(name) + " has at most 200 bytes of text");
-    if (rule.label.empty() && !rule.score) return invalid("label is empty");
+    if (rule.label.empty() && !rule.score) return invalid("label is empty: give a label or a score");
     if (rule.other_score && rule.other_label.empty()) return invalid("other_score goes with other_label");
     for (const auto& score : {rule.score, rule.other_score})
         if (score && !std::isfinite(*score)) return invalid("a score is a number");
