@@ -75,7 +75,7 @@ Result<> check_may_write(const skill::Credential& credential) {
     if (!credential.workers_see_it) return {};
     return conflict(
         "Could not deliver: workers see the secret " + credential.secret_name +
-        " itself (exposure env), so the forge cannot tell them from Hone. Set GH_DELIVERY_TOKEN in the skill "
+        " itself (exposure env), so the forge cannot distinguish them from Hone. Set GH_DELIVERY_TOKEN in the skill "
         "of the repository, or set the exposure of " +
         credential.secret_name + " to brokered and replace its value");
 }

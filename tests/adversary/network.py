@@ -240,7 +240,8 @@ def test_a_custom_skill_does_not_read_other_repositories_of_the_forge(binary, st
         cat /tmp/seen""", skills=[skill])
     results = dict(line.split(": ", 1) for line in lines[:4])
     assert results.pop("own") == "200", lines
-    assert "200" not in results.values(), results
+    # 401 is the forge without a credential, 404 the forge with it; a placeholder outside of its binding is rejected here.
+    assert results == {"other": "401", "user": "401", "placed": "403"}, results
     assert_unseen(TOKEN, "\n".join(lines))
 
 
@@ -250,6 +251,7 @@ def test_a_worker_reaches_the_forge_by_its_address(binary, stack):
     victim = ReachableForge(binary, stack, leave=["{}"])
     before = victim.refs()
     _, lines = victim.attack(rf"""
+        unset NO_PROXY no_proxy  # the address can be one of loopback, which no proxy is used for
         at=https://{victim.address}
         try read $GITHUB_URL/api/v1/repos/team/shop/pulls
         try address -k $at/api/v1/repos/team/shop/pulls
