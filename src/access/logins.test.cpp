@@ -141,7 +141,7 @@ TEST_CASE("changing the password needs the current one and ends the other sessio
     });
 }
 
-TEST_CASE("a disabled user is out at once and comes back only by logging in again") {
+TEST_CASE("a disabled user loses access immediately and regains it only by logging in again") {
     for_each_world([](World& world) {
         const Caller ada = world.join(world.space, "ada@example.com", Role::owner);
         const Login login = log_in(world, "ada@example.com");
@@ -185,7 +185,7 @@ TEST_CASE("the sweep deletes what is over and nothing else") {
     });
 }
 
-TEST_CASE("a password hashed at another cost is hashed anew at the next login") {
+TEST_CASE("a password hashed at another cost is hashed again at the next login") {
     for_each_world([](World& world) {
         const std::string costly = must(crypto::hash_password(good_password, crypto::PasswordCost::interactive));
         must(world.database.execute("UPDATE users SET password_hash = ?", costly));

@@ -85,7 +85,7 @@ TEST_CASE("a link of a user who is disabled meanwhile does not work") {
     });
 }
 
-TEST_CASE("asking by mail gives a link to existing accounts only, and is limited per account and address") {
+TEST_CASE("a reset by mail sends a link to existing accounts only, and is limited per account and address") {
     for_each_world([](World& world) {
         auto& resets = world.access.password_resets;
         CHECK_FALSE(must(resets.request(World::guest("203.0.113.1"), "nobody@example.com")).has_value());

@@ -60,7 +60,7 @@ public:
     // What the caller may do in this project.
     Result<PermissionSet> permissions_in(const Caller& caller, const Project& project) const;
 
-    // Days that spans are kept, of the projects that say so themselves. For the retention duty.
+    // Days that spans are kept, of the projects with their own setting. For the retention duty.
     Result<std::map<std::string, int64_t>> retention_days() const;
 
     // Stores register once at start, before requests come.

@@ -179,7 +179,7 @@ TEST_CASE("pages stay stable while projects come and go") {
     });
 }
 
-TEST_CASE("a deleted project is gone at once, and every store is asked until its data is gone too") {
+TEST_CASE("a deleted project is not visible any more, and every store is called until its data is deleted") {
     for_each_world([](World& world) {
         auto& projects = world.access.projects;
         StubbornStore willing(0), stubborn(2);

@@ -22,7 +22,7 @@ public:
     Result<Page<Space>> list(const Caller& caller, const PageRequest& page) const;
     // By id or name. not_found for a space the caller has no part in.
     Result<Space> find(const Caller& caller, std::string_view id_or_name) const;
-    // The named one, or the first of the caller's own. For requests that do not say which.
+    // The named one, or the first of the caller's own. For requests that name none.
     Result<SpaceId> choose(const Caller& caller, const std::optional<std::string>& id_or_name) const;
     Result<Space> create(const Caller& caller, const std::string& name, const std::string& description);
     Result<Space> update(const Caller& caller, const SpaceId& id, const SpaceChange& change);

@@ -5,7 +5,7 @@ using namespace hone;
 using namespace hone::access;
 using namespace hone::access::testing;
 
-TEST_CASE("nobody gives or takes a role that holds more than their own") {
+TEST_CASE("a member cannot grant or remove a role with more permissions than their own") {
     for_each_world([](World& world) {
         auto& spaces = world.access.spaces;
         const Caller owner = world.join(world.space, "owner@example.com", Role::owner);
@@ -29,7 +29,7 @@ TEST_CASE("nobody gives or takes a role that holds more than their own") {
     });
 }
 
-TEST_CASE("the last owner of a space stays, everybody else may leave") {
+TEST_CASE("the last owner of a space stays, all other members can leave") {
     for_each_world([](World& world) {
         auto& spaces = world.access.spaces;
         const Caller viewer = world.join(world.space, "vic@example.com", Role::viewer);
@@ -188,7 +188,7 @@ TEST_CASE("only whole installation owners make or change installation owners, an
     });
 }
 
-TEST_CASE("names, members and roles are read for other folders, many at once") {
+TEST_CASE("names, members and roles are read for other folders, many in one query") {
     for_each_world([](World& world) {
         const Caller member = world.join(world.space, "bob@example.com", Role::member);
         const SpaceId other = world.add_space("other");

@@ -390,7 +390,7 @@ TEST_CASE("every route has an example, and every example a route") {
     }
 }
 
-TEST_CASE("every route answers every kind of caller as the tables say") {
+TEST_CASE("every route responds to every kind of caller as the tables declare") {
     sql::testing::FreshDatabase fresh(sql::Engine::sqlite, sql::testing::Schema::migrated);
     Matrix matrix(fresh.database());
     std::map<int, int> seen;

@@ -131,7 +131,7 @@ TEST_CASE("the checker of shapes sees what is wrong") {
     CHECK_FALSE(fits("JsonRpcFailure", R"({"error":{"code":"invalid","message":"no"}})"));
 }
 
-TEST_CASE("a method that the document does not have is refused as it says") {
+TEST_CASE("a method that the document does not have is rejected as documented") {
     Walk walk;
     int tried = 0;
     for (const auto& path : walk.document.at("paths").as_object()) {
@@ -162,7 +162,7 @@ TEST_CASE("a method that the document does not have is refused as it says") {
     CHECK(tried > 1000);
 }
 
-TEST_CASE("a malformed body, a wrong content type and a wrong query are refused as the document says") {
+TEST_CASE("a malformed body, a wrong content type and a wrong query are rejected as documented") {
     Walk walk;
     int bodies = 0, raw = 0, queries = 0;
     for (const Route& route : routes()) {
@@ -202,7 +202,7 @@ TEST_CASE("a malformed body, a wrong content type and a wrong query are refused 
     CHECK(queries > 200);
 }
 
-TEST_CASE("the document names the content types of every raw body and answer") {
+TEST_CASE("the document names the content types of every raw body and response") {
     for (const Route& route : routes()) {
         INFO(route.method, " ", route.path);
         CHECK(route.takes_raw_body == !route.body_types.empty());

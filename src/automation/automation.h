@@ -87,7 +87,7 @@ constexpr auto enum_names(Overlap) {
                       EnumName{Overlap::parallel, "parallel"}};
 }
 
-// What becomes of moments that were missed while no server was running.
+// How scheduled times that were missed while no server was running are handled.
 enum class CatchUp {
     coalesce, // one firing for all of them
     all,      // each fires

@@ -132,7 +132,7 @@ constexpr auto second = std::chrono::seconds(1);
 
 } // namespace
 
-TEST_CASE("a cron automation leaves a row and a run for each due moment") {
+TEST_CASE("a cron automation writes a row and starts a run for each scheduled time") {
     for_each_world([](World& world) {
         Shop shop(world);
         const Automation made = shop.create(Shop::wanted("often", Shop::cron("*/10 * * * *")));
@@ -163,7 +163,7 @@ TEST_CASE("a cron automation leaves a row and a run for each due moment") {
     });
 }
 
-TEST_CASE("overlap: a due moment is skipped, waits, or starts beside the run that goes on") {
+TEST_CASE("overlap: a scheduled time is skipped, waits, or starts beside the active run") {
     for_each_world([](World& world) {
         Shop shop(world);
         auto wanted = Shop::wanted("skip", Shop::cron("* * * * *"));
@@ -189,7 +189,7 @@ TEST_CASE("overlap: a due moment is skipped, waits, or starts beside the run tha
     });
 }
 
-TEST_CASE("catch-up: missed moments are coalesced to one firing, all fired, or none, and all are written down") {
+TEST_CASE("catch-up: missed times are coalesced to one firing, all fired, or none, and all are recorded") {
     for_each_world([](World& world) {
         Shop shop(world);
         auto wanted = Shop::wanted("coalesce", Shop::cron("0 * * * *"));
@@ -216,7 +216,7 @@ TEST_CASE("catch-up: missed moments are coalesced to one firing, all fired, or n
     });
 }
 
-TEST_CASE("a schedule of seconds that nobody looked after for a month makes a bounded number of rows") {
+TEST_CASE("a schedule of seconds writes a bounded number of rows after a month without a server") {
     for_each_world([](World& world) {
         Shop shop(world);
         const Automation made = shop.create(Shop::wanted("seconds", Shop::cron("*/5 * * * * *")));
@@ -251,7 +251,7 @@ TEST_CASE("a paused automation writes its moments down and skips them; run now g
     });
 }
 
-TEST_CASE("failures in a row pause an automation and say so; a success forgets them") {
+TEST_CASE("consecutive failures pause an automation with a notice; a success resets the count") {
     for_each_world([](World& world) {
         Shop shop(world);
         auto wanted = Shop::wanted("often", Shop::cron("* * * * *"));
@@ -279,7 +279,7 @@ TEST_CASE("failures in a row pause an automation and say so; a success forgets t
     });
 }
 
-TEST_CASE("a preset that is gone, an owner who left, a budget that is used up: written down with the reason") {
+TEST_CASE("a deleted preset, an owner who left, a budget that is used up: recorded with the reason") {
     for_each_world([](World& world) {
         Shop shop(world);
         const Automation orphan = shop.create(Shop::wanted("orphan", Shop::cron("* * * * *")));
@@ -317,7 +317,7 @@ TEST_CASE("a preset that is gone, an owner who left, a budget that is used up: w
     });
 }
 
-TEST_CASE("a metric fires once for each crossing; flapping is held back by the cool-off") {
+TEST_CASE("a metric fires once for each crossing; the cool-off limits flapping") {
     for_each_world([](World& world) {
         Shop shop(world);
         Trigger trigger = Shop::of(TriggerType::metric);
@@ -470,7 +470,7 @@ TEST_CASE("a list has the facts of other folders: names, spending of today, when
     });
 }
 
-TEST_CASE("what is wrong with an automation is said when it is saved") {
+TEST_CASE("an invalid automation is rejected with the reason when it is saved") {
     for_each_world([](World& world) {
         Shop shop(world);
         const auto refused = [&](auto change) {
@@ -520,7 +520,7 @@ TEST_CASE("a change of something else than the trigger loses no moment") {
     });
 }
 
-TEST_CASE("through a simulated year of steps at odd times every due moment has exactly one row") {
+TEST_CASE("through a simulated year of steps at odd times every scheduled time has exactly one row") {
     for_each_world([](World& world) {
         SchedulerOptions options;
         options.keep_slots = std::chrono::hours(24 * 400);
@@ -592,7 +592,7 @@ TEST_CASE("two servers on one database fire each moment once") {
     });
 }
 
-TEST_CASE("the scheduler's heartbeat says how far behind it is") {
+TEST_CASE("the scheduler's heartbeat shows how far behind it is") {
     for_each_world([](World& world) {
         Shop shop(world);
         shop.create(Shop::wanted("often", Shop::cron("* * * * *")));

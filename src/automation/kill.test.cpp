@@ -129,7 +129,7 @@ TEST_CASE("scheduling until the process is killed" * doctest::test_suite("child"
     for (;;) must(office.scheduler.step(clock.now()));
 }
 
-TEST_CASE("no due moment is lost or doubled when the process is killed at random places") {
+TEST_CASE("no scheduled time is lost or doubled when the process is killed at random places") {
     crypto::start();
     const char* wanted = std::getenv("HONE_TEST_KILLS");
     const int kills = wanted != nullptr ? std::atoi(wanted) : 30;

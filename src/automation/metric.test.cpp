@@ -25,7 +25,7 @@ Trigger metric(Metric wanted, double threshold) {
 
 } // namespace
 
-TEST_CASE("a metric is measured over its window, and the dry run says when it would have fired") {
+TEST_CASE("a metric is measured over its window, and the dry run shows when it would have fired") {
     const access::ProjectId project("project_dry");
     // A span a minute for two hours; in ten minutes of the second hour all of them fail and are slow.
     const int64_t end = telemetry::testing::base_ns / (3600 * metric_second) * (3600 * metric_second);

@@ -66,7 +66,7 @@ TEST_CASE("ids grow, also when the clock goes backwards") {
     CHECK(!parse_id<RunTag>("run_" + std::string(26, 'Z')).ok());
 }
 
-TEST_CASE("UTF-8 is checked as the standard says") {
+TEST_CASE("UTF-8 is checked as the standard defines it") {
     CHECK(is_valid_utf8("grüße 🚀"));
     for (const char* text : {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xff"}) {
         CHECK(!is_valid_utf8(text));

@@ -13,7 +13,7 @@ constexpr Duration duty_never = std::chrono::hours(24);
 
 } // namespace
 
-TEST_CASE("a duty takes its first step at once and the next one when it is woken") {
+TEST_CASE("a duty takes its first step immediately and the next one when it is woken") {
     std::counting_semaphore<> stepped(0);
     Duty duty({"test", duty_never}, [&]() -> Result<> {
         stepped.release();
@@ -46,7 +46,7 @@ TEST_CASE("a wake during a step leads to another step") {
     CHECK(steps == 2);
 }
 
-TEST_CASE("a duty goes on at once while a step asks for it") {
+TEST_CASE("a duty continues immediately while a step requests it") {
     std::atomic<int> steps = 0;
     std::latch idle(1);
     Duty duty({"test", duty_never}, [&]() -> Result<Duration> {
@@ -60,7 +60,7 @@ TEST_CASE("a duty goes on at once while a step asks for it") {
     CHECK(steps == 5);
 }
 
-TEST_CASE("a failed step is tried again after the period") {
+TEST_CASE("a failed step is retried after the period") {
     std::atomic<int> steps = 0;
     std::latch second(2);
     Duty duty({"test", std::chrono::milliseconds(1)}, [&]() -> Result<Duration> {

@@ -175,7 +175,7 @@ void search_articles(Writer& writer, Dice& dice, size_t parent, const Topic& top
     const int64_t took = dice.around(80);
     const size_t span = writer.add("search_articles", "RETRIEVER", took, parent);
     writer.text(span, "input.value", question);
-    // Fault: nobody ever wrote an article about warranties.
+    // Fault: there is no article about warranties.
     const int64_t found = topic.name == "warranty" ? 0 : 2 + static_cast<int64_t>(dice.below(3));
     for (int64_t i = 0; i < found; ++i) {
         const std::string prefix = fmt::format("retrieval.documents.{}.document.", i);
@@ -211,7 +211,7 @@ void write_trace(otlp::Batch& batch, size_t number, const Moment& moment, int64_
     model_call(writer, dice, root, "classify", "gpt-4o-mini", question,
                unparsable ? "Sure! The intent is " + std::string(topic.name) + "." : intent, 220, false);
     const size_t parse = writer.add("parse_intent", "CHAIN", dice.around(2), root);
-    // Fault: an answer in words instead of JSON.
+    // Fault: a response in words instead of JSON.
     if (unparsable) writer.fail(parse, "JSONDecodeError", "Expecting value: line 1 column 1 (char 0)");
     search_articles(writer, dice, root, topic, question);
     // Fault: slower since the release.
@@ -221,7 +221,7 @@ void write_trace(otlp::Batch& batch, size_t number, const Moment& moment, int64_
     writer.pass(ranking);
     bool failed = false;
     if (topic.name == "stock" && dice.happens(0.25)) {
-        // Fault: the tool's answer does not say that asking again is of no use.
+        // Fault: the tool's result does not show that a repeated call has no effect.
         const size_t times = 6 + dice.below(4);
         for (size_t i = 0; i < times; ++i)
             tool_call(writer, root, "check_stock", dice.around(60), "{\"item\": \"blue lamp\"}",
@@ -238,7 +238,7 @@ void write_trace(otlp::Batch& batch, size_t number, const Moment& moment, int64_
                         fmt::format("order service did not answer for {} within 5000 ms", order));
     }
     const bool cut = small && dice.happens(0.05);
-    // The new version sends the whole conversation with every question.
+    // The new version sends the whole conversation with every call.
     const int64_t prompt_tokens = (moment.released ? 2600 : 1100) + static_cast<int64_t>(dice.below(400));
     const std::string said = failed ? "I cannot see your order right now. Please try again later."
                              : cut  ? answer + " Here is everything about how we handle such cases in detail, step by"

@@ -5,10 +5,10 @@
 //   lookup_order times out, more and more in the last twelve hours
 //   rank_articles became three times slower with version 1.9.0
 //   search_articles finds nothing about warranties
-//   parse_intent fails on answers that are not JSON
-//   check_stock is called again and again with the same input
-//   answers of the small model are cut off at the token limit
-//   answer sends twice the tokens since version 1.9.0
+//   parse_intent fails on responses that are not JSON
+//   check_stock is called repeatedly with the same input
+//   responses of the small model are cut off at the token limit
+//   `answer` sends twice the tokens since version 1.9.0
 #pragma once
 
 #include "base/time.h"

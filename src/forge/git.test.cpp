@@ -5,7 +5,7 @@ using namespace hone;
 using namespace hone::forge;
 using namespace hone::forge::testing;
 
-TEST_CASE("git runs in a sandbox and its answer comes back") {
+TEST_CASE("git runs in a sandbox and its output is returned") {
     Workbench bench;
     const auto output = bench.git.run({.arguments = {"--version"}});
     REQUIRE_MESSAGE(output.ok(), output.error().message);

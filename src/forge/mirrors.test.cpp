@@ -120,7 +120,7 @@ TEST_CASE("a mirror larger than allowed is refused") {
     CHECK(size_of_packs(mirrors.path(repo.id)) == 0);
 }
 
-TEST_CASE("a run gets the branch, tag or commit it asked for, as it was when it began") {
+TEST_CASE("a run gets the requested branch, tag or commit, as it was when the run started") {
     House house;
     const std::string first = house.head();
     house.commit("two");

@@ -72,7 +72,7 @@ TEST_CASE("Claude Code: messages, tools, usage and the end of each turn are read
     }
 }
 
-TEST_CASE("Claude Code: partial messages are not told twice, a newer version reads the same") {
+TEST_CASE("Claude Code: partial messages are not reported twice, a newer version reads the same") {
     // The newer one looks its tool up first.
     const std::pair<const char*, int> recordings[] = {{"claude-basic-partial", 2}, {"claude325-basic", 3}};
     for (const auto& [name, calls] : recordings) {
@@ -89,7 +89,7 @@ TEST_CASE("Claude Code: partial messages are not told twice, a newer version rea
     }
 }
 
-TEST_CASE("Claude Code: a failure reported as success is a failure, and a dead tool server is told") {
+TEST_CASE("Claude Code: a failure reported as success is a failure, and a dead tool server is reported") {
     auto driver = make_claude_code();
     REQUIRE(driver->launch(setup()).ok());
     Output output;
@@ -106,7 +106,7 @@ TEST_CASE("Claude Code: a failure reported as success is a failure, and a dead t
     CHECK(counted(output.events)[EventKind::error] == 0);
 }
 
-TEST_CASE("Claude Code: an interrupt ends the turn, the next one goes on") {
+TEST_CASE("Claude Code: an interrupt ends the turn, the next one continues") {
     auto driver = make_claude_code();
     REQUIRE(driver->launch(setup()).ok());
     Output output;
@@ -134,7 +134,7 @@ TEST_CASE("a harness that dies in a turn leaves an error, one that dies between 
     CHECK(quiet.events.empty());
 }
 
-TEST_CASE("a resumed session asks the harness for the same one") {
+TEST_CASE("a resumed session requests the same session of the harness") {
     Setup again = setup();
     again.resume = "5a1e";
     auto claude = make_claude_code();
@@ -211,7 +211,7 @@ TEST_CASE("Codex: a prompt during a turn steers it, an interrupted turn has fail
     CHECK(counted(output.events)[EventKind::result] >= 1);
 }
 
-TEST_CASE("Codex: a refused thread ends the run instead of waiting for ever") {
+TEST_CASE("Codex: a rejected thread ends the run instead of waiting without a limit") {
     auto driver = make_codex();
     REQUIRE(driver->launch(setup()).ok());
     Output output;
@@ -277,7 +277,7 @@ TEST_CASE("ACP: tools have one name, however an agent shows them") {
     CHECK(call("4", "read_file", "read") == "read_file");
 }
 
-TEST_CASE("ACP: a loaded session's history is not told again, however late it comes, and a lost one is begun anew") {
+TEST_CASE("ACP: a loaded session's history is not repeated, however late it arrives, and a lost session starts again") {
     const auto answer = [](int64_t id) {
         return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{{}}}})", id) + "\n";
     };
@@ -328,7 +328,7 @@ TEST_CASE("ACP: a loaded session's history is not told again, however late it co
     }
 }
 
-TEST_CASE("ACP: what a new session said is understood by a driver that would resume it") {
+TEST_CASE("ACP: the output of a new session is understood by a driver that would resume it") {
     for (const char* flavour : {"gemini", "opencode"}) {
         Setup later = setup();
         later.resume = "begun";
@@ -348,7 +348,7 @@ TEST_CASE("ACP: what a new session said is understood by a driver that would res
     }
 }
 
-TEST_CASE("ACP: permission is given, unknown requests are refused at once") {
+TEST_CASE("ACP: permission is given, unknown requests are rejected immediately") {
     auto driver = make_acp("gemini");
     REQUIRE(driver->launch(setup()).ok());
     Output output;

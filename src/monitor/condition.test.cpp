@@ -74,7 +74,7 @@ TEST_CASE("a value that flaps around the threshold triggers once with hysteresis
     CHECK(triggers(threshold_of(10, 8)) == 1);
 }
 
-TEST_CASE("for-duration: only what stays bad for so long triggers") {
+TEST_CASE("for-duration: a condition triggers only after it was true for this time") {
     ConditionState state_now{MonitorState::healthy, {}};
     state_now = advance(state_now, Verdict::bad, Time(0min), 10min);
     CHECK(state_now.state == MonitorState::healthy);
@@ -120,7 +120,7 @@ TEST_CASE("absence is bad when there is too little, and a low count needs no fir
     CHECK(check_condition(low, nothing) == Verdict::bad);
 }
 
-TEST_CASE("the usual band stays quiet on clean seasonal data and sees the fault at night and at noon") {
+TEST_CASE("the usual range has no finding on clean seasonal data and finds the fault at night and at noon") {
     std::mt19937 random(test_seed(7));
     std::vector<PastValue> history;
     const int64_t weeks = 4;
@@ -149,7 +149,7 @@ TEST_CASE("the usual band stays quiet on clean seasonal data and sees the fault 
     CHECK(missed <= 4);
 }
 
-TEST_CASE("one wild day in the history does not widen the band; too little history says so") {
+TEST_CASE("one extreme day in the history does not widen the range; too little history is reported") {
     std::vector<PastValue> history;
     for (int64_t i = 0; i < 28 * 24; ++i)
         history.push_back({monday + i * hour, i / 24 == 9 ? 50'000.0 : 100.0 + static_cast<double>(i % 5)});

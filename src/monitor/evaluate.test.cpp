@@ -28,7 +28,7 @@ public:
 
 } // namespace
 
-TEST_CASE("change says that there is not enough history until the window before is a whole one") {
+TEST_CASE("change reports too little history until the previous window is complete") {
     SteadySeries line;
     Evaluator evaluator(line);
     MonitorSettings settings;

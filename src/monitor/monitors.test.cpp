@@ -84,7 +84,7 @@ struct Room {
 
 } // namespace
 
-TEST_CASE("a monitor triggers, tells once, recovers and tells that; its history and chart show it") {
+TEST_CASE("a monitor triggers and recovers with one notice each; its history and chart show it") {
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);
@@ -117,7 +117,7 @@ TEST_CASE("a monitor triggers, tells once, recovers and tells that; its history 
     });
 }
 
-TEST_CASE("no data is a state of its own, and an engine that is away changes nothing but says so") {
+TEST_CASE("no data is a separate state, and an unavailable engine is reported without a change of state") {
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);
@@ -137,7 +137,8 @@ TEST_CASE("no data is a state of its own, and an engine that is away changes not
     });
 }
 
-TEST_CASE("a muted monitor changes its state and tells nobody; what is still bad is told when the mute ends") {
+TEST_CASE("a muted monitor changes its state without a notice; if it is still triggered when the mute ends, the notice "
+          "is sent") {
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);
@@ -158,7 +159,7 @@ TEST_CASE("a muted monitor changes its state and tells nobody; what is still bad
     });
 }
 
-TEST_CASE("a transition that was not heard is told again by the same id, and the notice stays one") {
+TEST_CASE("a transition that was not delivered is reported again with the same id, and there is one notice") {
     access::testing::for_each_world([](World& world) {
         Room room(world);
         room.add(0.1);
@@ -177,7 +178,7 @@ TEST_CASE("a transition that was not heard is told again by the same id, and the
     });
 }
 
-TEST_CASE("two servers on one database evaluate each due moment once") {
+TEST_CASE("two servers on one database evaluate each scheduled time once") {
     access::testing::for_each_world([](World& world) {
         Room room(world);
         DrawnSeries other_line;
@@ -205,7 +206,7 @@ TEST_CASE("two servers on one database evaluate each due moment once") {
     });
 }
 
-TEST_CASE("who may: readers see, members write, strangers find nothing, restricted projects stay hidden") {
+TEST_CASE("permissions: readers see, members write, other users find nothing, restricted projects stay hidden") {
     access::testing::for_each_world([](World& world) {
         Room room(world);
         const MonitorId id = room.add(0.1);

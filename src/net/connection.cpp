@@ -14,7 +14,7 @@ namespace hone::net {
 namespace {
 
 constexpr size_t small_piece = 16 << 10;      // copied behind its head and sent with it
-constexpr size_t swallow_bytes = 64 << 10;    // a refused body up to this is read, so that the connection lives on
+constexpr size_t swallow_bytes = 64 << 10;    // a refused body up to this is read, so that the connection stays open
 constexpr size_t pipelined_output = 64 << 10; // responses collected before they are sent
 constexpr size_t pipe_buffer = 256 << 10;
 constexpr int rounds_per_turn = 16; // then others have their turn
@@ -153,7 +153,7 @@ void Connection::on_end_of_input() {
     close();
 }
 
-// Understands what it can of the bytes held back and the fresh ones, and holds back the rest.
+// Parses what it can of the buffered and the new bytes, and buffers the rest.
 void Connection::consume(std::string_view fresh) {
     m_parse_again = false;
     if (m_input.empty()) {

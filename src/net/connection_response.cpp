@@ -99,7 +99,7 @@ void Connection::start_stream(PreparedResponse&& prepared, bool keep) {
     if (prepared.events) {
         response.content_type = "text/event-stream";
         if (response.header("Cache-Control").empty()) response.set_header("Cache-Control", "no-cache, no-transform");
-        response.set_header("X-Accel-Buffering", "no"); // proxies that hold back would make live silent
+        response.set_header("X-Accel-Buffering", "no"); // proxies that buffer would delay live events
     }
     current.ends_itself = prepared.events_end;
     // Such a response ends with the connection, so until all of it is sent a close must be a reset,

@@ -51,7 +51,7 @@ public:
     ResponseBuffer(size_t capacity, Notify notify) : m_capacity(capacity), m_notify(std::move(notify)) {}
 
     // Producer. push: false when the connection is over. add_event: also false, and the stream is cut, when the
-    // event does not fit. pause: true when enough is waiting; the edge will ask for more.
+    // event does not fit. pause: true when enough is waiting; the edge requests more later.
     // finish: the body is complete; fail: it is not, and the client must see that. Only the first of the two counts.
     bool push(std::string_view piece);
     bool add_event(std::string_view event);

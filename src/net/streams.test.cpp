@@ -82,7 +82,7 @@ constexpr const char* follow = "GET /events HTTP/1.1\r\nHost: t\r\n\r\n";
 
 } // namespace
 
-TEST_CASE("a streamed response is chunked and complete, and the connection lives on") {
+TEST_CASE("a streamed response is chunked and complete, and the connection stays open") {
     LambdaHandler handler;
     std::atomic<size_t> produced = 0;
     handler.on_handle = [&](Request&& request) {
@@ -185,7 +185,7 @@ TEST_CASE("a streamed request body reaches the handler piece by piece") {
     CHECK(broken.read_response().status == 400);
 }
 
-TEST_CASE("a slow reader of a body holds back the sender instead of filling memory") {
+TEST_CASE("a slow reader of a body slows the sender instead of filling memory") {
     LambdaHandler handler;
     Gate gate;
     constexpr size_t total = 64 << 20;

@@ -100,7 +100,7 @@ struct Ending {
 
 } // namespace
 
-TEST_CASE("a streamed response looks complete exactly when its source reported the end") {
+TEST_CASE("a streamed response is complete exactly when its source reported the end") {
     const std::array endings{
         Ending{"the source ends", [] { return std::string(); }, true},
         Ending{"the source fails", []() -> Result<std::string> { return internal("disk broke"); }, false},

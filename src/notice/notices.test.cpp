@@ -60,7 +60,7 @@ TEST_CASE("the address and the signing secret are nowhere in the tables in clear
     });
 }
 
-TEST_CASE("a receiver that fails is tried again with growing pauses and given up after a day, visibly") {
+TEST_CASE("a receiver that fails is retried with growing pauses and marked as failed after a day") {
     access::testing::for_each_world([](World& world) {
         Office office(world);
         Receiver receiver;
@@ -102,7 +102,7 @@ TEST_CASE("a receiver that fails is tried again with growing pauses and given up
     });
 }
 
-TEST_CASE("a receiver that never answers costs the time limit and is tried again") {
+TEST_CASE("a receiver that never responds times out and is retried") {
     access::testing::for_each_world([](World& world) {
         Office office(world);
         const auto silent = must(net::listen_on("127.0.0.1:0")); // accepts by the kernel's grace, says nothing
@@ -141,7 +141,7 @@ TEST_CASE("private addresses are refused unless the installation allows them; me
     });
 }
 
-TEST_CASE("a destination hears only of the kinds and projects it chose") {
+TEST_CASE("a destination receives only its kinds and projects") {
     access::testing::for_each_world([](World& world) {
         Office office(world);
         Receiver receiver;
@@ -193,7 +193,7 @@ TEST_CASE("texts from traces cannot become headers, mentions, foreign links or c
     });
 }
 
-TEST_CASE("a template says what the message says; unknown variables are refused by name") {
+TEST_CASE("a template sets the text of the message; unknown variables are rejected by name") {
     Message message;
     message.title = "Late {{body}}";
     message.body = "secret";

@@ -259,7 +259,7 @@ TEST_CASE("no STARTTLS, a foreign certificate, words injected before TLS: nothin
     CHECK(foreign.mails().empty());
 }
 
-TEST_CASE("what the mail server refuses is told: password, recipient, mail") {
+TEST_CASE("what the mail server rejects is reported: password, recipient, mail") {
     MailServer::Script wrong;
     wrong.password = "other";
     MailServer login(wrong);

@@ -237,7 +237,7 @@ TEST_CASE("too many spans in one request are refused as too large") {
     CHECK(batch.error().code == Code::too_large);
 }
 
-TEST_CASE("responses say what was rejected in the request's own encoding") {
+TEST_CASE("responses report what was rejected in the request's own encoding") {
     CHECK(encode_response(Encoding::json, 0, "") == "{}");
     CHECK(encode_response(Encoding::protobuf, 0, "").empty());
     CHECK(encode_response(Encoding::json, 2, "2 spans") ==

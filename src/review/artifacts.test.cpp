@@ -114,7 +114,7 @@ TEST_CASE("names of folders, tricks and nothing are refused") {
     CHECK(checked_file_name(" report ü.md ").value() == "report ü.md");
 }
 
-TEST_CASE("a content is what it is, not what its name says") {
+TEST_CASE("the media type follows the content, not the name") {
     CHECK(sniff_media_type("x.png", "\x89PNG\r\n\x1a\n....") == "image/png");
     CHECK(sniff_media_type("x.png", "<script>alert(1)</script>") == "text/plain");
     CHECK(sniff_media_type("x.html", "<html>") == "text/plain");

@@ -208,7 +208,7 @@ TEST_CASE("a preset that wants no person still wants nothing flagged and everyth
     });
 }
 
-TEST_CASE("what a pull request says mentions nobody and holds no secret") {
+TEST_CASE("the text of a pull request mentions no user and contains no secret") {
     Branch branch;
     branch.run_id = "run_1";
     Revision revision;

@@ -107,7 +107,7 @@ TEST_CASE("what an output cap leaves is a truncated diff; what git would not wri
     CHECK(parsed("").files.empty());
 }
 
-TEST_CASE("caps of files, lines and line lengths hold, and the counts go on") {
+TEST_CASE("caps of files, lines and line lengths hold, and the counts continue") {
     std::string big =
         "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,100 @@\n";
     for (int i = 0; i < 100; ++i) big += "+" + std::string(50, 'x') + "\n";
@@ -158,7 +158,7 @@ TEST_CASE("flags name what a reviewer must not overlook") {
     CHECK(has(more, FlagKind::protected_path, "a.py", true));
 }
 
-TEST_CASE("licenses stay as they are, pointers of Git LFS and lines that cannot be shown need a look") {
+TEST_CASE("changed licenses, pointers of Git LFS and lines that cannot be shown are flagged") {
     const auto changed = [](const std::string& path, const std::string& lines) {
         return find_flags({.diff = parsed("diff --git a/" + path + " b/" + path + "\nindex 1..2 100644\n--- a/" + path +
                                           "\n+++ b/" + path + "\n@@ -1,3 +1,3 @@\n" + lines)},
@@ -177,7 +177,7 @@ TEST_CASE("licenses stay as they are, pointers of Git LFS and lines that cannot 
               "a.min.js", true));
 }
 
-TEST_CASE("what a commit adds and a later one takes away is found, and so is what nobody is shown") {
+TEST_CASE("what a commit adds and a later one removes is found, and so is what is not shown") {
     const std::string token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
     const Commit one{"1111111111aa", "w", "add"}, two{"2222222222aa", "w", "take away"};
     const std::string diff = new_file("a.py", "fine");
@@ -217,7 +217,7 @@ TEST_CASE("patterns of protected paths") {
     CHECK_FALSE(matches_path("*.tf", "main.tfvars"));
 }
 
-TEST_CASE("a policy that cannot hold is refused and says which field") {
+TEST_CASE("a policy that cannot hold is rejected with the name of the field") {
     ReviewPolicy policy;
     CHECK(validate(policy).ok());
     policy.approvals = int64_t{0};

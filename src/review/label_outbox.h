@@ -1,4 +1,4 @@
-// Approved labels on their way to the span store. The row is written in the transaction of the approval and deleted
+// Approved labels that are not in the span store yet. The row is written in the transaction of the approval and deleted
 // when the labels are published, so a crash in between loses nothing: the background step publishes what is left.
 // Publishing the same labels twice changes nothing (they are upserted by target, name and run). Thread-safe.
 #pragma once

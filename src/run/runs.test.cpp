@@ -340,7 +340,7 @@ TEST_CASE("long texts are shown in part and kept whole up to a cap") {
     });
 }
 
-TEST_CASE("a fork goes on from where its session ended") {
+TEST_CASE("a fork continues from the end of its session") {
     for_each_world([](World& world) {
         Shop shop(world);
         const Run run = shop.start(world.admin);

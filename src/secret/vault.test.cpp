@@ -78,7 +78,7 @@ struct Bank {
 
 } // namespace
 
-TEST_CASE("a secret comes out for its space and for nobody else") {
+TEST_CASE("a secret opens for its space only") {
     access::testing::for_each_world([](World& world) {
         Bank bank(world);
         const auto other = world.add_space("other");
@@ -162,7 +162,7 @@ TEST_CASE("a row that is moved to another name, skill or space does not open") {
     });
 }
 
-TEST_CASE("the time of the last use is written down now and then") {
+TEST_CASE("the time of the last use is stored in batches") {
     access::testing::for_each_world([](World& world) {
         Bank bank(world);
         const auto info = put(world, bank.vault, bank.here, "skl_a", "KEY", "v");
@@ -351,7 +351,7 @@ TEST_CASE("a master key comes from a file, the environment or a command") {
     CHECK(outcome(open([](auto&) {})) == "forbidden");
 }
 
-TEST_CASE("a key that somebody put into the file, or that the command gives, is the next one") {
+TEST_CASE("a key that was put into the file, or that the command prints, is the next one") {
     access::testing::for_each_world([](World& world) {
         Bank bank(world);
         const auto info = put(world, bank.vault, bank.here, "skl_a", "KEY", canary);

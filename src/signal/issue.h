@@ -4,7 +4,7 @@
 //   open ─► investigating ─► open          a worker investigates it
 //   open ─► fix_proposed ─► resolved       a fix waits for review, then it is merged or a member resolves the issue
 //   resolved ─► open                       by itself, when it comes back (reopened)
-//   any ─► muted, dismissed ─► open        by a person; what matches meanwhile is counted and stays quiet
+//   any ─► muted, dismissed ─► open        by a person; matches meanwhile are counted without notices
 #pragma once
 
 #include "access/caller.h"

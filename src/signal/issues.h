@@ -83,7 +83,7 @@ struct NewIssue {
     };
 };
 
-// What became of a finding.
+// The outcome of a finding.
 enum class Outcome { found, updated, reopened, quiet };
 
 class Issues {

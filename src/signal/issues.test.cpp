@@ -79,7 +79,7 @@ TEST_CASE("a finding makes one issue, and the next scan finds it again") {
     });
 }
 
-TEST_CASE("the score is the sum of its terms, and each says where it comes from") {
+TEST_CASE("the score is the sum of its terms, and each has its reason") {
     for_each_world([](World& world) {
         IssueShop shop(world);
         const Issue issue = shop.issue(shop.take(candidate()).id);
@@ -98,7 +98,8 @@ TEST_CASE("the score is the sum of its terms, and each says where it comes from"
     });
 }
 
-TEST_CASE("what was dismissed stays quiet and is counted; what was resolved comes back only when it does") {
+TEST_CASE(
+    "matches of a dismissed issue are counted without notices; a resolved issue reopens only when it occurs again") {
     for_each_world([](World& world) {
         IssueShop shop(world);
         const auto id = shop.take(candidate()).id;
@@ -250,7 +251,7 @@ TEST_CASE("an issue follows its pull request: merged is resolved, closed is open
     });
 }
 
-TEST_CASE("a reported problem that is told of again is the same issue") {
+TEST_CASE("a problem that is reported again is the same issue") {
     for_each_world([](World& world) {
         IssueShop shop(world);
         const auto report = [&](const std::string& title) {

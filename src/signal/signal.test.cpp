@@ -123,7 +123,7 @@ struct Shop {
 
 } // namespace
 
-TEST_CASE("Signal scans when its time comes, tells once, starts a worker and attaches what it wrote") {
+TEST_CASE("Signal scans at its scheduled time, sends one notice, starts a worker and attaches its investigation") {
     sql::Database& database = kept_database(sql::Engine::sqlite);
     empty_tables(database);
     World world(database);
@@ -214,7 +214,7 @@ TEST_CASE("a resolved issue comes back with new failures, not with old ones; a s
     for (const Scan& scan : scans) CHECK(scan.rows_read > 0);
 }
 
-TEST_CASE("every look and every worker of Signal is a row in its ledger, whether it came about or not") {
+TEST_CASE("every scan and every worker of Signal is a row in its history, whether it started or not") {
     sql::Database& database = kept_database(sql::Engine::sqlite);
     empty_tables(database);
     World world(database);
@@ -274,7 +274,7 @@ TEST_CASE("every look and every worker of Signal is a row in its ledger, whether
     CHECK(must(shop.automations.find(world.admin, {}, *view.automation_id)).pause_reason == "Signal is off");
 }
 
-TEST_CASE("two servers that race for the looks of Signal make each of them once") {
+TEST_CASE("two servers that race for the scans of Signal make each of them once") {
     for (const sql::Engine engine : {sql::Engine::sqlite, sql::Engine::postgres}) {
         CAPTURE(static_cast<int>(engine));
         sql::Database& database = kept_database(engine);

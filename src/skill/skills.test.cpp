@@ -221,7 +221,7 @@ TEST_CASE("a name means the skill of the space before one that is shared with it
     });
 }
 
-TEST_CASE("members read, admins write, strangers see nothing") {
+TEST_CASE("members read, admins write, other users see nothing") {
     for_each_shop([](Shop& shop) {
         const Skill made = shop.github();
         const auto viewer = shop.world.join(shop.world.space, "v@example.com", Role::viewer);
@@ -593,7 +593,7 @@ TEST_CASE("old and unused secrets are reminded of") {
     });
 }
 
-TEST_CASE("a pasted .env is looked at first; only known names are taken") {
+TEST_CASE("a pasted .env is previewed first; only known names are accepted") {
     for_each_shop([](Shop& shop) {
         const Skill made = shop.github();
         const std::string text = "GITHUB_TOKEN=ghp_new\nGITHUB_URL=https://github.com\nOTHER=1\nbroken line\n";

@@ -69,7 +69,7 @@ TEST_CASE("eight writers and eight readers: no update is lost and readers only s
     }
 }
 
-TEST_CASE("readers go on while a write transaction is open, and do not see it") {
+TEST_CASE("readers continue while a write transaction is open, and do not see it") {
     for (const Engine engine : all_engines) {
         INFO("on ", engine_name(engine));
         FreshDatabase fresh(engine, Schema::empty, {.wait = 100ms});
@@ -87,7 +87,7 @@ TEST_CASE("readers go on while a write transaction is open, and do not see it") 
     }
 }
 
-TEST_CASE("when all connections are taken the next caller is told to come back") {
+TEST_CASE("when all connections are taken the next caller gets busy") {
     for (const Engine engine : all_engines) {
         INFO("on ", engine_name(engine));
         FreshDatabase fresh(engine, Schema::empty, {.readers = 1, .writers = 1, .wait = 50ms});

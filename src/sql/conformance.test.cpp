@@ -297,7 +297,7 @@ TEST_CASE("a statement that never ends is stopped") {
     }
 }
 
-TEST_CASE("an answer without bounds is refused") {
+TEST_CASE("a result without bounds is rejected") {
     with_things([](Database& database) {
         REQUIRE(database.execute("INSERT INTO thing (id, body) VALUES ('a', ?)", Blob{std::string(1 << 20, 'x')}).ok());
         const auto outcome = database.query("WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many "

@@ -114,7 +114,7 @@ std::string open_read_only(const std::string& directory, const std::string& file
 
 } // namespace
 
-TEST_CASE("a full disk: a clear error, nothing lost, and it goes on when there is room") {
+TEST_CASE("a full disk: a clear error, nothing lost, and it continues when there is room") {
     const TemporaryDirectory directory;
     CHECK(in_private_mounts([&] { return fill_the_disk(directory.path()); }) == "");
 }
@@ -274,7 +274,7 @@ TEST_CASE("PostgreSQL that restarts inside a transaction: it is run again as a w
     CHECK(count(*database).value() == 2);
 }
 
-TEST_CASE("PostgreSQL that goes away at the commit: it is not run again, for it may have been done") {
+TEST_CASE("PostgreSQL that disconnects at the commit: it is not retried, because it may have been done") {
     PostgresServer server;
     const auto database = Database::open({.url = server.url("postgres")}).value();
     REQUIRE(make_table(*database).ok());

@@ -172,7 +172,7 @@ TEST_CASE("migrations without a number are refused") {
     CHECK(migrate(fresh.database(), SystemClock(), gap).error().code == Code::internal);
 }
 
-TEST_CASE("several servers may migrate the same database at once") {
+TEST_CASE("several servers may migrate the same database at the same time") {
     for (const Engine engine : all_engines) {
         INFO("on ", engine_name(engine));
         FreshDatabase fresh(engine, Schema::empty);

@@ -131,7 +131,7 @@ Result<> Spans::delete_chat_session(const access::Caller& caller, const access::
 Result<int64_t> Spans::delete_matching(const access::Caller& caller, const access::Project& project,
                                        const DeleteMatching& which) {
     const bool is_narrow = !trim(which.filter).empty() || which.after || which.before;
-    if (!is_narrow && !which.all) return invalid("say what to delete by filter, after or before, or say all");
+    if (!is_narrow && !which.all) return invalid("delete needs a filter, after or before, or all");
     TRY(wait_until_loaded());
     const int64_t deleted =
         TRY(retention.delete_matching(project.id.text(), which.filter, which.after ? to_ns(*which.after) : 0,

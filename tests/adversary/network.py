@@ -246,7 +246,7 @@ def test_a_custom_skill_does_not_read_other_repositories_of_the_forge(binary, st
 
 
 def test_a_worker_reaches_the_forge_by_its_address(binary, stack):
-    """Gain: a tunnel that nobody looks into, in mode `open`: push with a token that the worker found elsewhere. The address is
+    """Gain: a tunnel that is not inspected, in mode `open`: push with a token that the worker found elsewhere. The address is
     one that an installation owner permits, so only the forge's own door is in the way."""
     victim = ReachableForge(binary, stack, leave=["{}"])
     before = victim.refs()
@@ -301,8 +301,8 @@ def test_delivery_goes_through_the_proxy_of_the_company(binary, stack):
 
 
 def test_a_token_that_workers_see_does_not_deliver(binary, stack):
-    """Gain: the delivery credential itself. A worker that sees the token could write to the forge from anywhere, and nobody could
-    tell its writes from those that were reviewed."""
+    """Gain: the delivery credential itself. A worker that sees the token could write to the forge from anywhere, and its
+    writes could not be distinguished from those that were reviewed."""
     victim = ReachableForge(binary, stack)
     exposed = {"exposure": {"GH_TOKEN": "env"}, "secrets": {"GH_TOKEN": TOKEN}}
     victim.shop.client.must("PATCH", f"/v1/skills/{victim.skill['id']}", exposed)

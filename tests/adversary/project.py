@@ -187,7 +187,7 @@ def test_a_live_tail_goes_on_after_the_binding_is_taken_away(binary, stack):
 
 
 def test_a_worker_asks_for_another_project_in_sql(binary, stack):
-    """Gain: rows of every project, by SQL from inside a sandbox, where nobody reads the query before it runs."""
+    """Gain: rows of every project, by SQL from inside a sandbox, where no person reads the query before it runs."""
     shop = Closed(binary, stack)
     other = project_database(shop.closed)
     own = shop.client.must("GET", "/v1/projects/shop").data["id"]

@@ -79,7 +79,7 @@ TEST_CASE("the OpenAPI document has every route once, under an id of its own, wi
         CHECK(operations.contains(lowercase_ascii(route.method) + " " + std::string(route.path)));
 }
 
-TEST_CASE("every route says in a sentence what it does") {
+TEST_CASE("every route has a summary of one sentence") {
     for (const Route& route : routes()) {
         INFO(route.method, " ", route.path);
         CHECK(route.summary.size() >= 5);
@@ -90,7 +90,7 @@ TEST_CASE("every route says in a sentence what it does") {
     }
 }
 
-TEST_CASE("no two routes answer to the same address") {
+TEST_CASE("no two routes have the same address") {
     std::set<std::string> seen;
     for (const Route& route : routes()) {
         std::string shape(route.method);
@@ -120,7 +120,7 @@ TEST_CASE("no two types have the same name in the documents") {
         }
 }
 
-TEST_CASE("routes whose answer holds a secret say so, so that it is never kept") {
+TEST_CASE("routes whose response contains a secret are marked, so that it is never stored") {
     for (const Route& route : routes()) {
         if (route.method != "POST" || route.response_schema == nullptr) continue;
         json::Schemas schemas;

@@ -22,7 +22,7 @@ Ask create(const std::vector<net::Header>& who, const std::string& key, const st
 
 } // namespace
 
-TEST_CASE("the same request under the same Idempotency-Key is carried out once and answered alike") {
+TEST_CASE("the same request with the same Idempotency-Key is carried out once and gets the same response") {
     for_each_desk([](Desk& desk) {
         const auto admin = desk.as_admin();
         const auto first = desk.send(create(admin, "k1"));
@@ -53,7 +53,7 @@ TEST_CASE("a refusal is replayed as well, and frees nothing") {
     });
 }
 
-TEST_CASE("an answer that was a stream is not replayed as an empty one") {
+TEST_CASE("a streamed response is not replayed as an empty one") {
     for_each_desk([](Desk& desk) {
         auto headers = plus(desk.as_admin(), {"Idempotency-Key", "k1"});
         headers.push_back({"Accept", "application/json, text/event-stream"});
@@ -133,7 +133,7 @@ TEST_CASE("an Idempotency-Key is forgotten after a day, also when the clock goes
     });
 }
 
-TEST_CASE("many at once under one Idempotency-Key: one is carried out") {
+TEST_CASE("of parallel requests with one Idempotency-Key one is carried out") {
     for_each_desk([](Desk& desk) {
         const auto admin = desk.as_admin();
         std::vector<net::Response> answers(8);
@@ -170,7 +170,7 @@ TEST_CASE("a request that was cut off is not carried out a second time behind th
     });
 }
 
-TEST_CASE("an answer that may be different next time frees its Idempotency-Key") {
+TEST_CASE("a response that can differ next time frees its Idempotency-Key") {
     for_each_desk([](Desk& desk) {
         for (const int status : {429, 500, 503}) {
             REQUIRE(!must(desk.api.idempotency().begin(desk.world.admin, "k1", "hash")));

@@ -3,7 +3,7 @@
 
 namespace hone::api::testing {
 
-TEST_CASE("a bucket empties, refills with time and says how long to wait") {
+TEST_CASE("a bucket empties, refills with time and returns how long to wait") {
     FakeClock clock(must(parse_time("2026-03-01T12:00:00Z")));
     RateLimit limit(clock, 60);
     for (int i = 0; i < 60; ++i) CHECK(limit.take("a") == 0);
@@ -20,7 +20,7 @@ TEST_CASE("a bucket empties, refills with time and says how long to wait") {
     CHECK(limit.take("a") != 0);
 }
 
-TEST_CASE("the wall clock going back neither blocks nor frees anybody") {
+TEST_CASE("a wall clock that is set back neither blocks nor frees a caller") {
     FakeClock clock(must(parse_time("2026-03-01T12:00:00Z")));
     RateLimit limit(clock, 2);
     CHECK(limit.take("a") == 0);

@@ -151,7 +151,7 @@ public:
     NamedBy named_by(const HostPort& target) const;
     // The forge that a place is under another name; empty: none. Resolves names.
     std::string forge_at(const HostPort& target) const;
-    // For a connection to a place: `is_forge` when its requests are judged as those to a forge.
+    // For a connection to a place: `is_forge` when its requests are checked as those to a forge.
     DialLimits limits_of(const HostPort& target, bool is_forge) const;
     const Clock& clock() const { return m_clock; }
     Cancel& cancel() { return m_cancel; }

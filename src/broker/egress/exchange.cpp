@@ -204,7 +204,7 @@ private:
         ResponseHead head = m_response;
         remove_hop_headers(head.headers);
         remove_header(head.headers, "alt-svc"); // other doors are closed from inside
-        // Before the status is looked at: clients keep cookies of interim responses too.
+        // Before the status is read: clients keep cookies of interim responses too.
         if (m_options.drops_cookies)
             for (const char* name : {"set-cookie", "set-cookie2"}) remove_header(head.headers, name);
         if (head.status == 101) {

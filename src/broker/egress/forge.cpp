@@ -114,7 +114,7 @@ void ForgeAddresses::resolve(std::span<const ForgeHost> forges) {
     }
     for (const ForgeHost& forge : forges.first(std::min(forges.size(), most_resolved))) {
         const auto endpoints = m_dialer.resolve(forge.host, 443);
-        if (!endpoints.ok()) continue; // nobody can be led to an address that its name does not have
+        if (!endpoints.ok()) continue; // no request can be led to an address that its name does not have
         const Lock lock(m_mutex);
         for (const net::Endpoint& endpoint : endpoints.value()) m_addresses[forge.host].emplace(address_of(endpoint));
     }

@@ -23,9 +23,9 @@ std::vector<std::string> forge_aliases(std::string_view host);
 const ForgeHost* find_forge(std::span<const ForgeHost> forges, std::string_view host);
 
 // On a forge the credential of a rule for the whole host goes with requests for the repositories of the run only.
-// A rule that names a path beyond the root of an API ("/user", "/repos/*/*") says itself what its credential reads.
+// A rule that names a path beyond the root of an API ("/user", "/repos/*/*") defines what its credential reads.
 bool names_forge_path(const skill::HostRule& rule);
-// Whether a path lies in a repository that the run names, on its pages or in an API of GitHub, Gitea, GitLab,
+// Whether a path is in a repository that the run names, on its pages or in an API of GitHub, Gitea, GitLab,
 // Bitbucket.
 bool is_in_own_repository(const ForgeHost& forge, std::string_view path);
 

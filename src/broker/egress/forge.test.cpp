@@ -105,7 +105,7 @@ TEST_CASE("a forge is not reached under another name or by its address") {
     CHECK(world.decisions->text().find("the forge wild.test under another name") != std::string::npos);
 }
 
-TEST_CASE("a name that turns to the forge's address after the check is not dialled") {
+TEST_CASE("a name that changes to the forge's address after the check is not connected to") {
     World world;
     CountingServer forge(world), elsewhere(world);
     const std::string port = forge.origin.address().substr(forge.origin.address().rfind(':') + 1);

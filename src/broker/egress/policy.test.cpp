@@ -55,7 +55,7 @@ TEST_CASE("a wildcard covers names below it, not itself and not look-alikes") {
     CHECK_FALSE(host_matches("*.example.com", "a.example.com.evil.net"));
 }
 
-TEST_CASE("methods and paths are judged request by request, and TLS is taken apart for it") {
+TEST_CASE("methods and paths are checked for each request, and TLS is intercepted for it") {
     const auto rules =
         policy(EgressMode::allowlist, {{{"api.test", 443, true, {"GET"}, "/v1", false}, false, "preset"}});
     const Verdict connect = rules->decide_connect(place("api.test"));
@@ -240,7 +240,7 @@ TEST_CASE("rules that make no sense are refused") {
     CHECK_FALSE(Policy::compile(EgressMode::open, plain, {}).ok());
 }
 
-TEST_CASE("private, local, metadata and hidden addresses are never dialled") {
+TEST_CASE("private, local, metadata and hidden addresses are never connected to") {
     for (const char* address : {"127.0.0.1:80",
                                 "127.255.255.254:80",
                                 "0.0.0.0:80",
@@ -315,7 +315,7 @@ TEST_CASE("this machine's own addresses are known") {
     CHECK_FALSE(is_own_address(net::resolve("8.8.8.8", 80).value().front()));
 }
 
-TEST_CASE("an explanation says what would happen, without sending anything") {
+TEST_CASE("an explanation shows what would happen, without sending anything") {
     skill::Grant grant;
     grant.credentials.push_back({"TOKEN",
                                  "sec_1",

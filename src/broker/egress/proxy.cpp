@@ -98,7 +98,7 @@ private:
         return pass(std::move(request), target, false);
     }
 
-    // A forge under another name: refused, or judged as a forge when a rule spells the other name out.
+    // A forge under another name: rejected, or checked as a forge when a rule names the other name exactly.
     void find_forge_behind(const Policy& policy, const HostPort& target, Verdict& verdict) {
         m_forge_refusal.clear();
         const std::string forge = m_attached.forge_at(target);
@@ -109,7 +109,7 @@ private:
             verdict.rule = "forge " + forge;
             verdict.reason = m_forge_refusal;
         }
-        // Without a name in the tunnel nothing else says which site the requests are for.
+        // Without a name in the tunnel nothing else shows which site the requests are for.
         verdict.terminate |= m_at_forge || (target.is_address && !policy.forges().empty() && !policy.names(target));
     }
 
@@ -153,7 +153,7 @@ private:
             m_attached.finished(made, outcome);
         };
         auto dialed = m_attached.dialer().dial(made.target, m_attached.reach_of(made.target), m_attached.cancel(),
-                                              m_attached.limits_of(made.target, false));
+                                               m_attached.limits_of(made.target, false));
         if (!dialed.ok()) {
             finish(dialed.error());
             return refuse(dialed.error());
@@ -171,7 +171,7 @@ private:
         outcome.sent_bytes = bytes.sent;
         outcome.received_bytes = bytes.received;
         finish(ran.ok() ? Error{} : ran.error());
-        if (!ran.ok()) m_client.break_off();
+        if (!ran.ok()) m_client.reset_connection();
         return false;
     }
 
@@ -335,7 +335,7 @@ private:
                                    m_attached.clock().steady() - start, result.error.message});
         if (!result.error.message.empty() && !result.responded && result.error.code != Code::conflict)
             return refuse(status_of(result.error, Part::body), code_name(result.error.code), result.error.message);
-        if (!result.error.message.empty()) m_client.break_off();
+        if (!result.error.message.empty()) m_client.reset_connection();
         return result.client_reusable;
     }
 

@@ -95,7 +95,7 @@ TEST_CASE("on a brokered host the secret goes out and never comes back") {
     CHECK(run.api.connections() == 1);
 }
 
-TEST_CASE("T26: proxies are asked in one way only") {
+TEST_CASE("T26: proxies accept one form of request only") {
     Run run;
     CHECK(run.plain("GET / HTTP/1.1\r\nHost: web.test\r\n\r\n") == 400);
     CHECK(run.plain("GET https://plain.test/ HTTP/1.1\r\nHost: plain.test\r\n\r\n") == 400);
@@ -120,7 +120,7 @@ TEST_CASE("T26: proxies are asked in one way only") {
     CHECK(run.plain("CONNECT " + run.proxy + " HTTP/1.1\r\nHost: " + run.proxy + "\r\n\r\n") == 403);
 }
 
-TEST_CASE("T26: a kept connection is judged at every request, and bodies cannot smuggle one") {
+TEST_CASE("T26: a kept connection is checked at every request, and bodies cannot smuggle one") {
     Run run;
     RawClient client(run.proxy);
     client.send("GET http://web.test/ HTTP/1.1\r\nHost: web.test\r\n\r\n");
@@ -160,7 +160,7 @@ TEST_CASE("T26: the name in TLS must be the tunnel's") {
     CHECK(early.connect("plain.test:443", "\r\nextra") != 200);
 }
 
-TEST_CASE("T26: where TLS is taken apart no HTTP/2 is spoken, so that no connection serves two hosts") {
+TEST_CASE("T26: where TLS is intercepted HTTP/2 is not used, so that no connection serves two hosts") {
     Run run;
     TunnelClient client = run.inside("api.test");
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"s);
@@ -204,7 +204,7 @@ TEST_CASE("T24 T25: addresses in every spelling are refused, and nothing is reso
     CHECK(world.resolver->asked().size() == before);
 }
 
-TEST_CASE("T24: a name that answers differently the second time is checked the second time") {
+TEST_CASE("T24: a name that resolves differently the second time is checked the second time") {
     World world;
     Origin web(echo);
     world.access.mode = EgressMode::open;
@@ -218,7 +218,7 @@ TEST_CASE("T24: a name that answers differently the second time is checked the s
     CHECK(second.read_response().status == 403);
 }
 
-TEST_CASE("T27: a change of policy counts at once, a bad one changes nothing") {
+TEST_CASE("T27: a change of policy applies immediately, an invalid one changes nothing") {
     Run run;
     TunnelClient tunnel(run.proxy);
     REQUIRE(tunnel.connect("plain.test:443") == 200);
@@ -264,7 +264,7 @@ TEST_CASE("a run that is attached again with its seed keeps its authority and pl
     CHECK(inside.get("api.test", "/api/x").status == 200);
 }
 
-TEST_CASE("T27: a run that is detached is cut off at once, and its listener refuses") {
+TEST_CASE("T27: a detached run is disconnected immediately, and its listener rejects connections") {
     Run run;
     TunnelClient tunnel(run.proxy);
     REQUIRE(tunnel.connect("plain.test:443") == 200);
@@ -282,7 +282,7 @@ TEST_CASE("T27: a run that is detached is cut off at once, and its listener refu
     CHECK_FALSE(run.broker->update(run.access).ok());
 }
 
-TEST_CASE("what cannot be written down does not happen") {
+TEST_CASE("a request that cannot be recorded is not sent") {
     Run run;
     TunnelClient inside = run.inside("api.test");
     run.decisions->break_down();
@@ -486,7 +486,7 @@ TEST_CASE("cookies of interim responses and of an upgrade do not reach the worke
     }
 }
 
-TEST_CASE("a private host is dialled by leave only: its port, and for runs with the skill") {
+TEST_CASE("a private host is reached only if it is allowed: its port, and for runs with the skill") {
     const auto attempt = [](const std::string& leave, const std::string& skills) {
         World world(false);
         Origin server(echo);
@@ -626,7 +626,7 @@ TEST_CASE("with an upstream proxy the broker connects through it, and addresses 
     CHECK_FALSE(parse_upstream_proxy("", "").value());
 }
 
-TEST_CASE("T32: a redirect is passed on, and the next request is judged for itself") {
+TEST_CASE("T32: a redirect is returned, and the next request is checked by itself") {
     Run run;
     Origin redirector(
         [](Channel& channel) {
@@ -672,7 +672,7 @@ TEST_CASE("T34: another run's placeholder is worth nothing") {
     CHECK(seen == other.placeholder());
 }
 
-TEST_CASE("caps: request, answer, whole run, and connections at once") {
+TEST_CASE("caps: request, response, whole run, and parallel connections") {
     Run run;
     run.access.caps.request_bytes = 1000;
     run.access.caps.response_bytes = 2000;
@@ -746,7 +746,7 @@ TEST_CASE("faults of the other side arrive as they are, and nothing hangs") {
     CHECK(old.complete);
 }
 
-TEST_CASE("an answer that broke off looks broken, also where only the end of the connection ends it") {
+TEST_CASE("a response that ended early is visibly incomplete, also where only the end of the connection ends it") {
     Run run;
     const auto begin = [](const char* version, const std::string& host, const std::string& path) {
         return "GET " + path + " HTTP/" + version + "\r\nHost: " + host + "\r\n\r\n";
@@ -771,7 +771,7 @@ TEST_CASE("an answer that broke off looks broken, also where only the end of the
                     [&](Channel& channel) {
                         if (!read_request(channel, soon()).ok()) return;
                         (void)channel.write(fault.raw, soon());
-                        if (fault.reset) channel.break_off();
+                        if (fault.reset) channel.reset_connection();
                     },
                     tls ? &run.certificate : nullptr);
                 run.resolver->lead(tls ? "api.test" : "web.test", {origin.address()});
@@ -784,7 +784,7 @@ TEST_CASE("an answer that broke off looks broken, also where only the end of the
             }
 }
 
-TEST_CASE("an answer that a change of policy or the end of the run cuts looks broken") {
+TEST_CASE("a response that a change of policy or the end of the run cuts is visibly incomplete") {
     for (const bool detaches : {false, true})
         for (const char* version : {"1.1", "1.0"}) {
             CAPTURE(detaches);
@@ -827,7 +827,7 @@ TEST_CASE("certificates of the other side are verified") {
     CHECK(status(stranger.issue("server", "DNS:api.test")).starts_with("502 "));
 }
 
-TEST_CASE("an answer right behind an interim one is seen, although TLS has read both at once") {
+TEST_CASE("a response right behind an interim one is read, although TLS has read both together") {
     World world;
     std::atomic<bool> is_sent{false};
     Origin origin(
@@ -852,7 +852,7 @@ TEST_CASE("an answer right behind an interim one is seen, although TLS has read 
     CHECK(head.value().status == 200);
 }
 
-TEST_CASE("an answer that comes before the request is over is passed on") {
+TEST_CASE("a response that arrives before the request is complete is passed on") {
     Run run;
     Origin hasty([](Channel& channel) {
         if (!read_request(channel, soon()).ok()) return;

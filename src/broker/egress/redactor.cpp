@@ -228,7 +228,7 @@ void RedactedStream::feed(std::string& piece) {
             node = m_redactor.step(node, static_cast<unsigned char>(piece[at]));
             ++at;
             if (const size_t found = m_redactor.m_nodes[node].found; found > 0) [[unlikely]] {
-                // All of it is here: whatever could become a secret was held back.
+                // All of it is here: whatever could become a secret was buffered.
                 std::fill_n(piece.begin() + static_cast<std::ptrdiff_t>(at - found), found, '*');
                 m_found = true;
             }

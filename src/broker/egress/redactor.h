@@ -38,7 +38,7 @@ private:
         uint32_t fallback = 0; // the next node when the next byte does not match
         uint32_t child = 0;    // 0: none
         uint32_t sibling = 0;
-        uint32_t depth = 0; // bytes matched so far, which is what must be held back
+        uint32_t depth = 0; // bytes matched so far, which is what must be buffered
         uint32_t found = 0; // length of the longest spelling that ends here; 0: none
         unsigned char byte = 0;
     };
@@ -65,10 +65,10 @@ private:
 class RedactedStream {
 public:
     explicit RedactedStream(const Redactor& redactor) : m_redactor(redactor) {}
-    // Turns the next piece, in place, into what can be given on: what was held back before and is none after all comes
-    // to its front, and its end is held back if that could be the beginning of a secret.
+    // Turns the next piece, in place, into what can be given on: what was buffered before and is none after all comes
+    // to its front, and its end is buffered if that could be the beginning of a secret.
     void feed(std::string& piece);
-    // The stream has ended: appends what was held back. A beginning of a secret that is longer than a few bytes is
+    // The stream has ended: appends what was buffered. A beginning of a secret that is longer than a few bytes is
     // blanked as well.
     void finish(std::string& out);
     bool has_found() const { return m_found; }

@@ -302,7 +302,7 @@ TEST_CASE("every format is metered to the token, whole, streamed and cut") {
     }
 }
 
-TEST_CASE("an answer of a model that broke off looks broken, also to a client of HTTP/1.0") {
+TEST_CASE("a model response that ended early is visibly incomplete, also to a client of HTTP/1.0") {
     const std::string event = "data: {\"type\":\"ping\"}\n\n";
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n";
     const std::string chunk = chunk_start(event.size()) + event + "\r\n";
@@ -330,7 +330,7 @@ TEST_CASE("an answer of a model that broke off looks broken, also to a client of
         }
 }
 
-TEST_CASE("the provider gets the real key, and nothing the worker brought to be somebody") {
+TEST_CASE("the provider gets the real key, and no credential of the worker") {
     ScriptedModel model;
     Stage stage(model.url + "/play/text");
     stage.must_post("/anthropic/v1/messages?beta=true", shots[0].body,
@@ -369,7 +369,7 @@ TEST_CASE("faults of the provider pass as they are, with their back-off") {
     }
 }
 
-TEST_CASE("without a usable credential no harness is made to try again, and it is told what to set") {
+TEST_CASE("without a usable credential the error stops retries and names what to set") {
     ScriptedModel model;
     {
         Stage stage(model.url + "/play/status_401");
@@ -455,7 +455,7 @@ TEST_CASE("a provider that is not there is an error in the provider's shape") {
     CHECK(stage.count("status = 0") == 1);
 }
 
-TEST_CASE("a client that goes away ends the call at the provider too") {
+TEST_CASE("a client that disconnects ends the call at the provider too") {
     ScriptedModel model;
     for (const char* play : {"hang", "stall"}) {
         Stage stage(model.url + "/play/" + play);
@@ -482,7 +482,7 @@ TEST_CASE("a client that goes away ends the call at the provider too") {
     }
 }
 
-TEST_CASE("a budget first asks to finish, then stops, in the provider's words and once") {
+TEST_CASE("a budget first adds a notice to finish, then stops the run, once and in the provider's format") {
     ScriptedModel model;
     Stage stage(model.url + "/play/exact", {.tokens = 3000, .cost_nano_usd = {}, .soft_percent = 50});
     CHECK(stage.must_post("/anthropic/v1/messages", shots[0].body).status == 200); // 1700
@@ -502,7 +502,8 @@ TEST_CASE("a budget first asks to finish, then stops, in the provider's words an
     }
 }
 
-TEST_CASE("what a provider would fetch or keep for the worker never leaves, and the refusal says how to allow it") {
+TEST_CASE(
+    "a request that a provider would fetch or keep for the worker is rejected, and the error names how to allow it") {
     ScriptedModel model;
     Stage stage(model.url + "/play/text");
     const auto refused = stage.must_post(
@@ -597,7 +598,7 @@ TEST_CASE("what is not offered is refused in the provider's shape, and bad reque
     CHECK(stage.client.send(health).value().body == R"({"status":"ok"})");
 }
 
-TEST_CASE("an answer passes byte for byte, but for the key") {
+TEST_CASE("a response passes byte for byte, except the key") {
     const std::string body =
         "data: {\"odd\":  1}\r\n\r\n: comment\n\ndata: x" + std::string("\0\xff", 2) + secret_value + "\n\n";
     CannedServer server(
@@ -613,7 +614,7 @@ TEST_CASE("an answer passes byte for byte, but for the key") {
     CHECK(answer.header("x-echo").find("secret") == std::string_view::npos);
 }
 
-TEST_CASE("an answer that cannot be metered is not passed on") {
+TEST_CASE("a response that cannot be metered is not passed on") {
     CannedServer server(
         "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\nconnection: close\r\n\r\nabc");
     Stage stage("http://" + server.address);

@@ -55,8 +55,8 @@ bool GitGate::refuse(int status, const std::string& message) {
 }
 
 // The client must not take a broken pack for a whole one.
-bool GitGate::break_off() {
-    m_client.break_off();
+bool GitGate::reset_connection() {
+    m_client.reset_connection();
     return false;
 }
 
@@ -120,14 +120,14 @@ bool GitGate::serve_request(const RequestHead& head) {
     while (piece.ok() && !piece.value().empty()) {
         const bool chunked = passed.framing == Framing::chunked;
         if (chunked) before += chunk_start(piece.value().size());
-        if (!m_attached.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return break_off();
+        if (!m_attached.count_bytes(static_cast<int64_t>(piece.value().size())).ok()) return reset_connection();
         // Packs are large: no copy only to put their frame around them.
         std::array<std::string_view, 3> parts{before, piece.value(), chunked ? "\r\n" : ""};
-        if (!m_client.write_all(parts, Deadline::after(idle)).ok()) return break_off();
+        if (!m_client.write_all(parts, Deadline::after(idle)).ok()) return reset_connection();
         before.clear();
         piece = response.read();
     }
-    if (!piece.ok()) return break_off();
+    if (!piece.ok()) return reset_connection();
     frame(passed.framing, {}, true, before);
     return m_client.write(before, Deadline::after(idle)).ok() && keep;
 }

@@ -381,7 +381,7 @@ bool ModelExchange::forward_response(const ResponseHead& response) {
     return true;
 }
 
-// The credential is not the worker's: it can do nothing about it, and its harness would only ask for a login.
+// The credential is not the worker's: it can do nothing about it, and its harness would only prompt for a login.
 bool ModelExchange::refuse_for_credential(const ResponseHead& response) {
     constexpr size_t most_text = 300;
     std::string said = read_some_body(*m_other, response, 16 << 10);

@@ -14,7 +14,7 @@ constexpr size_t read_bytes = 64 << 10;
 // sent.
 constexpr size_t least_piece = 16 << 10, most_piece = 256 << 10;
 
-bool has_gone(const pollfd& client) {
+bool is_disconnected(const pollfd& client) {
     return (client.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
@@ -123,7 +123,7 @@ void end_politely(Channel& client) {
 Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline) {
     std::array<pollfd, 2> polled{{{other.descriptor(), POLLIN, 0}, {client.descriptor(), POLLRDHUP, 0}}};
     TRY(wait_any(polled, client.cancel(), deadline));
-    if (polled[0].revents == 0 && has_gone(polled[1])) return conflict("the client disconnected");
+    if (polled[0].revents == 0 && is_disconnected(polled[1])) return conflict("the client disconnected");
     return {};
 }
 
@@ -163,7 +163,7 @@ std::string read_some_body(Channel& other, const ResponseHead& head, size_t limi
 PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
                   const TakePiece& take) {
     const PipeEnd end = pass_body(other, client, head, to_client, idle, take);
-    if (end != PipeEnd::whole) client.break_off();
+    if (end != PipeEnd::whole) client.reset_connection();
     return end;
 }
 

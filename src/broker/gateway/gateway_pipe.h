@@ -41,7 +41,7 @@ enum class PipeEnd {
 
 // Reads the body of `head` from `other` and gives it, without framing, to `take` as it comes, once per read; writes
 // what `take` leaves in `piece` to the client immediately, in the framing given. `last` comes once, at the end. The
-// client's connection is broken off unless the body is whole.
+// client's connection is reset unless the body is whole.
 using TakePiece = std::function<bool(std::string& piece, bool last)>;
 PipeEnd pipe_body(Channel& other, Channel& client, const ResponseHead& head, Framing to_client, Duration idle,
                   const TakePiece& take);

@@ -106,13 +106,13 @@ private:
     std::shared_ptr<const GatewayCredential> m_credential; // null: the endpoint wants none
     std::optional<Channel> m_other;
     std::optional<UsageMeter> m_meter;
-    std::optional<UsageChunkFilter> m_filter; // when the client did not ask for the usage chunk
+    std::optional<UsageChunkFilter> m_filter; // when the client did not request the usage chunk
     std::optional<RedactedStream> m_blanked;  // the response without the credential
     ModelCall m_call;
     Capture m_capture = Capture::none; // the lesser of what run and space let be kept
     std::string m_skill_id;
     Duration m_began{};
-    bool m_drops_usage = false; // the client did not ask for the usage chunk
+    bool m_drops_usage = false; // the client did not request the usage chunk
     bool m_client_keeps = true;
     bool m_client_is_old = false; // HTTP/1.0
     bool m_was_sent = false;
@@ -138,7 +138,7 @@ public:
 
 private:
     bool refuse(int status, const std::string& message);
-    bool break_off();
+    bool reset_connection();
     Result<> take_body(const RequestHead& head, GitResponse& response);
 
     Gateway& m_gateway;

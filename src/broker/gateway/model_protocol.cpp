@@ -71,7 +71,7 @@ Shape shape_of(ModelRefusal refusal) {
         return {404, "not_found_error", "invalid_request_error", "NOT_FOUND"};
     case ModelRefusal::too_large:
         return {413, "request_too_large", "invalid_request_error", "INVALID_ARGUMENT"};
-    // No harness tries a 400 again. A 401 makes some of them ask for a login ten times.
+    // No harness tries a 400 again. A 401 makes some of them prompt for a login ten times.
     case ModelRefusal::not_configured:
         return {400, "invalid_request_error", "invalid_request_error", "FAILED_PRECONDITION"};
     case ModelRefusal::budget:

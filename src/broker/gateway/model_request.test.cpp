@@ -51,7 +51,7 @@ TEST_CASE("members are found in objects, also after escapes, and values end wher
     CHECK_FALSE(member(deep, "a"));
 }
 
-TEST_CASE("a request tells its model and whether it streams, wherever that stands") {
+TEST_CASE("model and streaming of a request are found at any position") {
     CHECK(shape(read_model_request(ModelApi::messages,
                                    R"({"messages":[{"model":"no"}],"stream":true,"model":"yes"})")) == "yes streams");
     CHECK(shape(read_model_request(ModelApi::chat, R"({"model":"m","stream":"true"})")) == "m");
@@ -71,7 +71,7 @@ TEST_CASE("a request that two readers could take for two is refused") {
     }
 }
 
-TEST_CASE("asking for usage changes only the stream options") {
+TEST_CASE("requesting usage changes only the stream options") {
     CHECK(with_usage_in_stream(R"({"model":"m"})") == R"({"stream_options":{"include_usage":true},"model":"m"})");
     CHECK(with_usage_in_stream(R"({"stream_options":{"include_usage":false,"x":[1]},"model":"m"})") ==
           R"({"stream_options":{"include_usage":true,"x":[1]},"model":"m"})");

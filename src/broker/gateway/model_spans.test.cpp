@@ -76,7 +76,7 @@ TEST_CASE("a call becomes an LLM span that telemetry reads back to the token") {
     CHECK(attribute(raw, "hone.run_id") == "run_1");
 }
 
-TEST_CASE("metadata keeps no text of anybody") {
+TEST_CASE("metadata keeps no text") {
     crypto::start();
     ModelCall call = sample_call();
     call.capture = Capture::metadata;

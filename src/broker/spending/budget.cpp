@@ -132,7 +132,7 @@ std::vector<Budgets::Line> Budgets::lines_of(const BudgetAccount& account, const
 }
 
 // Reads the counter from the ledger when it is not known, or may have been changed by another server. Sums only grow,
-// so the larger of the two is right: rows of ours that are still on their way are missing from the ledger.
+// so the larger of the two is right: rows of ours that are still pending are missing from the ledger.
 Result<> Budgets::load(const Line& line, const std::string& day) {
     for (int attempt = 0;; ++attempt) {
         int64_t settles = 0;

@@ -103,7 +103,7 @@ TEST_CASE("a space's budget holds for all its runs, for one day") {
         office.account.run_id = "run_2";
         CHECK(office.call(60) == BudgetLevel::fine);
         CHECK(must(office.reserve()).message == "the space's budget for today of 100 tokens is used up");
-        SUBCASE("a higher limit counts at once") {
+        SUBCASE("a higher limit applies immediately") {
             must(office.budgets.set_space_budget(world.admin, world.space,
                                                  {.tokens_per_day = 200, .cost_micro_usd_per_day = {}, .capture = {}}));
             CHECK(office.call(1) == BudgetLevel::fine);
@@ -166,7 +166,7 @@ TEST_CASE("a call waits while only reservations are in the way") {
             first = Admission{};
             CHECK(must(office.reserve(1)).level == BudgetLevel::fine);
         }
-        SUBCASE("and gives up when the run ends") {
+        SUBCASE("and stops when the run ends") {
             office.cancel.fire();
             CHECK(outcome(office.reserve(1, std::chrono::seconds(20))) == "conflict");
         }
@@ -199,7 +199,8 @@ TEST_CASE("a cost limit of the run, the automation or the space refuses calls wh
     });
 }
 
-TEST_CASE("calls that use at most what they reserve exceed a limit by less than one call, however many run at once") {
+TEST_CASE(
+    "calls that use at most what they reserve exceed a limit by less than one call, however many run in parallel") {
     for_each_world([](World& world) {
         Office office(world);
         office.account.run = {.tokens = 10'000, .cost_nano_usd = {}};
@@ -220,7 +221,7 @@ TEST_CASE("calls that use at most what they reserve exceed a limit by less than 
     });
 }
 
-TEST_CASE("calls at once overshoot a limit by no more than one call each") {
+TEST_CASE("parallel calls exceed a limit by no more than one call each") {
     for_each_world([](World& world) {
         Office office(world);
         office.account.run = {.tokens = 10'000, .cost_nano_usd = {}};

@@ -23,11 +23,11 @@ size_t skip_json_space(std::string_view text, size_t at);
 // stop.
 bool for_each_member(std::string_view text,
                      const std::function<bool(std::string_view key, std::string_view value)>& call);
-// The same for the items of a list. What is complete is reported also when the list breaks off.
+// The same for the items of a list. What is complete is reported also when the list ends early.
 bool for_each_item(std::string_view text, const std::function<bool(std::string_view value)>& call);
 
 // The value of the last member with this key, as most readers take it; nothing when absent. Works on an object that
-// breaks off after it.
+// ends early after it.
 std::optional<std::string_view> member(std::string_view object, std::string_view key);
 // The same along a path: member_at(text, {"response", "usage"}).
 std::optional<std::string_view> member_at(std::string_view object, std::initializer_list<std::string_view> path);

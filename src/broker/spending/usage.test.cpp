@@ -39,7 +39,7 @@ TEST_CASE("an Anthropic stream: input from its start, output from its last delta
     }
 }
 
-TEST_CASE("a stream that breaks off keeps what the provider said last and is marked") {
+TEST_CASE("a stream that ends early keeps the provider's last numbers and is marked") {
     const size_t end = anthropic_stream.find("data: {\"type\":\"message_delta\"");
     const ModelUsage usage = meter(ModelApi::messages, ResponseFormat::events, anthropic_stream.substr(0, end), false);
     CHECK(usage.tokens == Tokens{400, 600, 30, 1, 0});
@@ -113,7 +113,7 @@ TEST_CASE("an error inside a stream is kept") {
     CHECK_FALSE(usage.complete);
 }
 
-TEST_CASE("whole answers of all formats") {
+TEST_CASE("whole responses of all formats") {
     CHECK(meter(ModelApi::messages, ResponseFormat::json,
                 R"({"model":"c","usage":{"input_tokens":4,"cache_read_input_tokens":5,"output_tokens":6}})")
               .tokens == Tokens{4, 5, 0, 6, 0});
@@ -191,7 +191,7 @@ TEST_CASE("an event above the limit is left out, the next one is read") {
     CHECK(usage.tokens.output == 50);
 }
 
-TEST_CASE("the form of an answer is told by its content type") {
+TEST_CASE("the format of a response is found by its content type") {
     CHECK(response_format("text/event-stream; charset=utf-8") == ResponseFormat::events);
     CHECK(response_format("application/json") == ResponseFormat::json);
     CHECK(response_format("") == ResponseFormat::json);

@@ -1,6 +1,6 @@
 // Removes the one event of a chat stream that is only there because the gateway requested token counts: the client,
 // which did not ask, would not know what to do with a chunk without choices. All other bytes pass unchanged; only an
-// event that is not complete yet is held back. One stream, one thread.
+// event that is not complete yet is buffered. One stream, one thread.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@
 namespace hone::broker {
 
 // Tokens and money. The tokens include those that are only estimated, since a budget must not be bypassed by responses
-// that break off; reports keep the two apart.
+// that end early; reports keep the two apart.
 struct Spending {
     int64_t tokens = 0;
     int64_t cost_nano_usd = 0;

@@ -81,7 +81,7 @@ public:
     void close() { m_socket.close(); }
     // From here on it can end by a reset only, so that the peer can distinguish a broken stream from a whole one, also
     // where only the end of the connection marks the end of a body. Nothing may be written afterwards.
-    void break_off() { m_socket.set_reset_on_close(true); }
+    void reset_connection() { m_socket.set_reset_on_close(true); }
 
 private:
     Result<> settle(net::Io state, Deadline deadline, std::string_view what) const;

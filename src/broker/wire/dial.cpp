@@ -135,7 +135,7 @@ Result<Dialed> Dialer::dial(const HostPort& target, Reach reach, const Cancel& c
     return Dialed{std::move(channel), std::move(address)};
 }
 
-Result<Dialer::Answer> Dialer::ask_proxy(const std::string& place, const Cancel& cancel) const {
+Result<Dialer::ProxyResponse> Dialer::connect_through_proxy(const std::string& place, const Cancel& cancel) const {
     const UpstreamProxy& proxy = *m_options.proxy;
     const auto endpoints = TRY(m_resolver->resolve(proxy.place.host, proxy.place.port));
     std::string address;
@@ -153,9 +153,9 @@ Result<Dialer::Answer> Dialer::ask_proxy(const std::string& place, const Cancel&
     const auto response = TRY(read_response(channel, "CONNECT", deadline));
     const std::string refused = "the upstream proxy " + proxy.place.text() + " does not connect to " + place;
     if (!response) return unavailable(refused + ": it closed the connection");
-    if (response->status < 200 || response->status > 299) return Answer{response->status};
+    if (response->status < 200 || response->status > 299) return ProxyResponse{response->status};
     if (!channel.buffer().empty()) return unavailable(refused + ": it sent bytes before the tunnel was open");
-    return Answer{response->status, std::move(channel)};
+    return ProxyResponse{response->status, std::move(channel)};
 }
 
 Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel,
@@ -173,7 +173,7 @@ Result<Dialed> Dialer::dial_through_proxy(const HostPort& target, Reach reach, c
     Error last = unavailable(target.host + " has no address");
     const auto ask = [&](const std::string& place) -> Result<std::optional<Dialed>> {
         if (cancel.fired()) return conflict("the run has ended");
-        Answer answer = TRY(ask_proxy(place, cancel));
+        ProxyResponse answer = TRY(connect_through_proxy(place, cancel));
         status = answer.status;
         if (answer.tunnel)
             return std::optional<Dialed>(Dialed{std::move(*answer.tunnel), place + " through " + proxy.place.text()});

@@ -39,7 +39,7 @@ AddressCheck default_address_check();
 // not see, so only names that a person wrote down (a rule, a model skill, a repository) are ever sent to it.
 enum class NamedBy { configuration, worker };
 
-// What is asked of a connection besides its range.
+// Limits of a connection besides its range.
 struct DialLimits {
     NamedBy named_by = NamedBy::configuration;
     // Why an address is refused; nothing when it is not. Empty: none is.
@@ -101,11 +101,11 @@ private:
     Result<Dialed> dial_through_proxy(const HostPort& target, Reach reach, const Cancel& cancel,
                                       const DialLimits& limits) const;
     // The status that the proxy responds with, and the tunnel when that is 200 to 299.
-    struct Answer {
+    struct ProxyResponse {
         int status = 0;
         std::optional<Channel> tunnel{};
     };
-    Result<Answer> ask_proxy(const std::string& place, const Cancel& cancel) const;
+    Result<ProxyResponse> connect_through_proxy(const std::string& place, const Cancel& cancel) const;
 
     DialerOptions m_options;
     std::unique_ptr<Resolver> m_resolver;

@@ -127,7 +127,7 @@ TEST_CASE("hop headers and what Connection names go, framing and host stay") {
     CHECK(headers[2].name == "Accept");
 }
 
-TEST_CASE("answers keep what they say about their length") {
+TEST_CASE("responses keep their length headers") {
     const auto head =
         parse_response_head("HTTP/1.1 200 OK\r\nContent-Length: 12\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n", "HEAD");
     CHECK(head.value().framing == Framing::none);
@@ -142,7 +142,7 @@ TEST_CASE("answers keep what they say about their length") {
     CHECK_FALSE(parse_response_head("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "GET").ok());
 }
 
-TEST_CASE("bodies are framed in chunks that the decoder takes apart again") {
+TEST_CASE("bodies are framed in chunks that the decoder can decode") {
     std::string framed;
     frame(Framing::chunked, "hello ", false, framed);
     frame(Framing::chunked, "", false, framed);
@@ -182,7 +182,7 @@ std::string name_extension(const std::string& name) {
 
 } // namespace
 
-TEST_CASE("the name that a TLS client asks for is found, in one record or in many") {
+TEST_CASE("the server name of a TLS client is found, in one record or in many") {
     const std::string message = make_hello(number(10, 2) + counted("abcd", 2) + name_extension("Api.TEST"));
     ClientHello hello;
     REQUIRE(parse_client_hello(record(message), hello) == HelloState::complete);

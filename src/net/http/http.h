@@ -1,5 +1,6 @@
 // The words of HTTP as the rest of the program sees them: requests, responses, streams. Plain data, no sockets.
-// api/ and other handlers use these; the edge (server.h) makes and consumes them. Streams say which thread calls them.
+// api/ and other handlers use these; the edge (server.h) makes and consumes them. The comment of a stream names the
+// thread that calls it.
 #pragma once
 
 #include "base/result.h"

@@ -19,7 +19,7 @@ public:
     // After a restart of the server: the harness has continued. A new driver reads its output once more up to where the
     // transcript ends, with the same inputs at the same places, and continues from there.
     Result<> resume();
-    // Until the run is over. None: released, the sandbox lives on.
+    // Until the run is over. None: released, the sandbox continues.
     std::optional<RunEnd> converse();
 
     void close_input() { m_input.reset(); }

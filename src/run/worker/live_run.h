@@ -1,5 +1,5 @@
 // One run while a worker has it: what its preparation, conversation and ending share, and the signals that reach its
-// worker from other threads. The fields belong to the worker's thread; functions that any thread may call say so.
+// worker from other threads. The fields belong to the worker's thread; functions that any thread may call are marked.
 #pragma once
 
 #include "base/mutex.h"
@@ -23,7 +23,7 @@ public:
     // --- signals: any thread ---
     // A command or a follow-up is in the database.
     void wake();
-    // The server stops: the sandbox lives on, and the worker returns soon.
+    // The server stops: the sandbox continues, and the worker returns soon.
     void release();
     bool is_released() const { return m_released; }
     // The harness wrote something.

@@ -22,7 +22,7 @@ public:
     void run();
     // A command or a follow-up for the run is in the database. Any thread.
     void wake() { m_run.wake(); }
-    // The server stops: `run` returns soon, the sandbox lives on. Any thread.
+    // The server stops: `run` returns soon, the sandbox continues. Any thread.
     void release() { m_run.release(); }
     bool is_finished() const { return m_is_finished; }
 

@@ -220,7 +220,7 @@ TEST_CASE("bombs are refused before they are written") {
     CHECK_FALSE(exists(to + "/zeros"));
 }
 
-TEST_CASE("damaged archives say so") {
+TEST_CASE("damaged archives are reported") {
     Folder folder;
     const std::string to = folder.path + "/to";
     const std::string good = Tar().file("name", std::string(2000, 'x')).bytes();

@@ -39,7 +39,7 @@ TEST_CASE("a tree with thousands of directories side by side is measured to its 
     CHECK(size.bytes >= 1 << 20);
 }
 
-TEST_CASE("a file below a thousand directories is found, and reading goes on beside each of them") {
+TEST_CASE("a file below a thousand directories is found, and reading continues beside each of them") {
     Folder folder;
     constexpr int depth = 1500;
     Fd directory(::open(folder.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -97,7 +97,7 @@ CheckLine self_test(const std::string& program) {
     } else {
         line.state = CheckLine::missing;
         line.detail = outcome.error().message;
-        line.advice = "sandboxes are refused until this works; the lines above say what is missing";
+        line.advice = "sandboxes are refused until this works; the lines above show what is missing";
     }
     return line;
 }
@@ -134,9 +134,9 @@ std::vector<CheckLine> check(const std::string& program) {
     const bool gvisor = ::access("/usr/bin/runsc", X_OK) == 0;
     lines.push_back({"tier gvisor", gvisor && root ? CheckLine::ok : CheckLine::warning,
                      gvisor ? (root ? "runsc" : "runsc found, but this tier needs root") : "runsc not found",
-                     !gvisor ? "apt install runsc, if presets ask for this tier"
+                     !gvisor ? "apt install runsc, if presets require this tier"
                      : root  ? ""
-                             : "start Hone as root, if presets ask for this tier"});
+                             : "start Hone as root, if presets require this tier"});
     lines.push_back(self_test(program));
     return lines;
 }

@@ -357,7 +357,7 @@ TEST_CASE("a sandbox runs commands, streams, freezes, is attached to again and l
     CHECK(Store::open(folder.path).value().sandboxes().empty());
 }
 
-TEST_CASE("a slow reader makes the command wait when the spec says so") {
+TEST_CASE("a slow reader makes the command wait when the spec requires it") {
     Folder folder;
     auto provider = open_local_provider({folder.path, hone_program()});
     REQUIRE(provider.ok());

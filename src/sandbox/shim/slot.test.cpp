@@ -68,7 +68,7 @@ std::string output_of(Provider& provider, const SandboxSpec& spec) {
 
 } // namespace
 
-TEST_CASE("a prepared sandbox becomes what the spec says, once, and is replaced") {
+TEST_CASE("a prepared sandbox becomes what the spec describes, once, and is replaced") {
     Folder folder;
     auto provider = open_local_provider(with_slots(folder, 2));
     REQUIRE_MESSAGE(provider.ok(), provider.error().message);

@@ -151,7 +151,7 @@ TEST_CASE("a process moves itself into the groups that a clone cannot name") {
     CHECK_FALSE(enter_groups(refusing).ok());
 }
 
-TEST_CASE("empty groups of sandboxes that nobody knows any more are removed once they are old") {
+TEST_CASE("empty groups of unknown sandboxes are removed once they are old") {
     Folder folder;
     CgroupHost host;
     host.unified = folder.path;

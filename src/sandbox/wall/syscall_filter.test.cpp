@@ -166,7 +166,7 @@ std::vector<uint64_t> interesting_values(uint64_t small, int first_bit) {
 
 } // namespace
 
-TEST_CASE("the filter answers every call as libseccomp's does") {
+TEST_CASE("the filter decides every call as libseccomp's does") {
     const auto of_first = interesting_values(300, 8), of_others = interesting_values(20, 31);
     const Program requests = reference_of_requests();
     for (const auto ptrace : {SyscallFilter::Ptrace::refused, SyscallFilter::Ptrace::allowed}) {

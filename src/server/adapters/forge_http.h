@@ -26,9 +26,9 @@ public:
 private:
     // Adds the skill's credential for this address, if it has one.
     Result<> authorize(const forge::Remote& remote, const net::Url& url, net::ClientRequest& request);
-    // Whether the upstream proxy is asked for this host. Errors: invalid = the setting is malformed.
+    // Whether the upstream proxy is used for this host. Errors: invalid = the setting is malformed.
     Result<bool> goes_through_proxy(const net::Url& url) const;
-    // The proxy is asked for an address that was checked, or for the name when this machine cannot resolve it.
+    // The proxy gets an address that was checked, or for the name when this machine cannot resolve it.
     Result<net::ClientResponse> send_through_proxy(net::ClientRequest& request,
                                                    const std::vector<const net::Endpoint*>& allowed);
 

@@ -33,7 +33,7 @@ std::vector<std::string> kinds(World& world, notice::Notices& notices) {
 
 } // namespace
 
-TEST_CASE("ended runs and waiting reviews are told once") {
+TEST_CASE("ended runs and pending reviews get one notice") {
     access::testing::for_each_world([](World& world) {
         for (const char* table : {"notices", "runs"}) must(world.database.execute("DELETE FROM " + std::string(table)));
         const auto project = world.add_project(world.admin, world.space, "shop");
@@ -67,7 +67,7 @@ TEST_CASE("ended runs and waiting reviews are told once") {
     });
 }
 
-TEST_CASE("owners are told once when spans are not stored, and once when they are again") {
+TEST_CASE("owners get one notice when spans are not stored, and one when they are stored again") {
     access::testing::for_each_world([](World& world) {
         must(world.database.execute("DELETE FROM notices"));
         notice::Notices notices(world.database, world.clock);
@@ -107,7 +107,7 @@ TEST_CASE("owners are told once when spans are not stored, and once when they ar
     });
 }
 
-TEST_CASE("a space and an automation are told of once a day when a budget is nearly used, and once when it is gone") {
+TEST_CASE("a space and an automation get one notice a day when a budget is nearly used, and one when it is used up") {
     access::testing::for_each_world([](World& world) {
         for (const char* table : {"notices", "model_usage", "space_budgets", "automations"})
             must(world.database.execute("DELETE FROM " + std::string(table)));

@@ -59,9 +59,9 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     int64_t over_quota = 0;
     for (const auto& [reason, count] : all.rejected) over_quota += telemetry::is_quota_reason(reason) ? count : 0;
     out.counter("spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
-    out.gauge("spans_pending", "Spans on disk, on their way to the engine.", all.pending());
+    out.gauge("spans_pending", "Spans on disk that are not in the engine yet.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
-    out.gauge("span_log_bytes", "Disk used by the log of spans on their way to the engine.", log_stats.disk_bytes);
+    out.gauge("span_log_bytes", "Disk used by the log of spans that are not in the engine yet.", log_stats.disk_bytes);
     const auto backlog = m_spans.telemetry.backlog();
     out.gauge("spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
     out.gauge("spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",

@@ -97,7 +97,7 @@ Result<> move_kept_files(const std::string& from, const std::string& data_dir) {
         if (!file_exists(source)) continue;
         if (is_for_sandboxes(folder)) TRY(give_modes(source));
         std::error_code failed;
-        fs::remove_all(target, failed); // without a database: of a restore that was broken off
+        fs::remove_all(target, failed); // without a database: of a restore that was interrupted
         if (::rename(source.c_str(), target.c_str()) != 0) return system_error("rename " + source, errno);
     }
     return {};

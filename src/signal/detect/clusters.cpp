@@ -33,7 +33,7 @@ std::map<Key, Cluster> merge_variants(const std::map<Key, Cluster>& clusters) {
         for (size_t i = 0; i < std::get<2>(key).size(); ++i) {
             Key blank = key;
             std::get<2>(blank)[i] = "*";
-            // What is left must still say something.
+            // What is left must still identify the message.
             const auto& words = std::get<2>(blank);
             if (std::count_if(words.begin(), words.end(), [](const auto& w) { return w != "*" && w != "#"; }) >= 2)
                 alike[blank].push_back(&key);

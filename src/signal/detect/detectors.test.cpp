@@ -120,7 +120,7 @@ TEST_CASE("span ids are looked up within their trace: programs may number the sp
     for (const Candidate& candidate : findings.candidates) CHECK(candidate.traces == 60);
 }
 
-TEST_CASE("each detector finds its fault and no other detector speaks") {
+TEST_CASE("each detector finds its fault and no other detector reports it") {
     for (const Detector fault : bench::corpus_faults) {
         const Findings findings = corpus_with(fault, 1);
         INFO("with ", std::string(name_of(fault)), ":\n", joined(titles(findings)));

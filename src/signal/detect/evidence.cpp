@@ -101,7 +101,7 @@ Result<> gather_evidence(Survey& survey, Candidate& candidate) {
         }
     }));
     candidate.share = std::min(1.0, share_of(candidate.traces, survey.traces()));
-    constexpr int64_t enough_before = 50; // traces, to say what is usual
+    constexpr int64_t enough_before = 50; // traces, to know what is usual
     if (survey.traces_before() >= enough_before)
         candidate.growth = candidate.share / share_of(candidate.traces_before + 1, survey.traces_before() + 1);
     candidate.confidence = confidence_of(candidate.traces, candidate.clear);

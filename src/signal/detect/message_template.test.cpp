@@ -27,14 +27,14 @@ TEST_CASE("messages that differ only in their values have one template") {
     CHECK(template_words(std::string(100'000, 'x') + " y").size() <= 30);
 }
 
-TEST_CASE("the fixed part stands in every message of the template, and a filter can quote it") {
+TEST_CASE("the fixed part is in every message of the template, and a filter can quote it") {
     CHECK(fixed_part("order ORD-1 did not answer within 5 ms") == "did not answer within");
     CHECK(fixed_part("7 8 9") == "");
     for (const char* hostile : {"say \"hi\" \\ now", "line\nbreak and tab\tand 'quote'", "\" or status = ok or \""})
         CHECK(telemetry::parse_filter("name = " + quote_filter(hostile)).value().values.front() == hostile);
 }
 
-TEST_CASE("texts of strangers are made harmless before they become titles") {
+TEST_CASE("untrusted texts are made harmless before they become titles") {
     CHECK(plain_line("[click](https://evil.example/x) <b>now</b>", 100) == "click (https evil.example/x) b now /b");
     CHECK(plain_line("a\x1b[31mred\x07\r\nb", 100) == "a 31mred b");
     CHECK(plain_line("abc\xe2\x80\xae"
@@ -48,7 +48,7 @@ TEST_CASE("texts of strangers are made harmless before they become titles") {
     CHECK(is_valid_utf8(plain_line("ääääääääää", 7)));
 }
 
-TEST_CASE("shifts are told from chance") {
+TEST_CASE("shifts are distinguished from chance") {
     Histogram before, same, slower;
     for (int i = 0; i < 40; ++i) {
         before.bins[100 + i % 9] += 10;

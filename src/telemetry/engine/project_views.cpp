@@ -13,7 +13,7 @@ constexpr std::string_view view_names[] = {"spans", "evals", "traces", "chat_ses
 constexpr auto verified_for = std::chrono::minutes(10);
 constexpr auto unproven_for = std::chrono::minutes(1);
 
-// What tells of other people's queries and of who they are. A table that this server does not have cannot be read
+// Tables that show queries of other users and who they are. A table that this server does not have cannot be read
 // either.
 constexpr std::string_view closed_system_tables[] = {
     "query_log", "query_views_log", "query_thread_log", "text_log",     "session_log", "part_log",
@@ -145,7 +145,7 @@ Result<bool> ProjectViews::check_policies() {
         if (trim(none) != "0") return unsafe("no row policy holds for hone." + std::string(table));
         is_proven &= trim(all) != "0";
     }
-    // What the server has written down, where our user may read it: a second policy would show more rows, not fewer.
+    // What the server has recorded, where our user may read it: a second policy would show more rows, not fewer.
     ClickHouseQuery listed(
         "SELECT table, countIf(position(select_filter, 'currentDatabase') = 0) FROM system.row_policies "
         "WHERE database = 'hone' AND NOT is_restrictive AND (apply_to_all OR has(apply_to_list, "

@@ -21,7 +21,7 @@ constexpr size_t most_refusals = 1000; // that are listed one by one
 
 Result<std::string> unzstd(std::string_view bytes, size_t limit) {
     const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
-    ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, 26); // 64 MB: no frame may ask for more memory
+    ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, 26); // 64 MB: no frame may need more memory
     std::string out;
     ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
     size_t state = 1;

@@ -69,7 +69,7 @@ public:
     Result<SpaceTraceSettings> of_space(const std::string& space) const;
     Result<> set_project(const std::string& project, const ProjectTraceSettings& settings);
     Result<> set_space(const std::string& space, const SpaceTraceSettings& settings);
-    // Of the projects that say so; for the retention duty.
+    // Of the projects with their own setting; for the retention duty.
     Result<std::map<std::string, int64_t>> retention_bytes() const;
 
 private:

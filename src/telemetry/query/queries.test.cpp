@@ -49,7 +49,7 @@ Result<std::string> ask(const std::string& project, const std::string& sql) {
 
 } // namespace
 
-TEST_CASE("a filter's errors point at the column and say what was expected") {
+TEST_CASE("a filter's errors contain the column and what was expected") {
     CHECK(filter_error("") == "");
     CHECK(filter_error("nme = 1") == "column 1: unknown field \"nme\"");
     CHECK(filter_error("status = wrong") == "column 10: expected one of unset|ok|error");

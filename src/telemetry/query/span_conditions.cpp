@@ -16,7 +16,7 @@ public:
 
     std::string attribute(const AttributeCondition& wanted) {
         const std::string plain = entry("attributes", "attribute_index", wanted.key, wanted);
-        // OpenInference sends metadata as one JSON text; people ask for what is inside.
+        // OpenInference sends metadata as one JSON text; people filter by what is inside.
         if (!wanted.key.starts_with("metadata.")) return plain;
         const std::string inner = "JSONExtractString(attributes, 'metadata')";
         return "(" + plain + " OR " + json_value(inner, wanted.key.substr(9), wanted) + ")";

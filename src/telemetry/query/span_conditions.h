@@ -1,4 +1,4 @@
-// Conditions on spans beside the filter language: lists of ids, names and typed attributes, as Phoenix' lists ask for
+// Conditions on spans beside the filter language: lists of ids, names and typed attributes, as Phoenix' lists request
 // them. Compiled to SQL with bound values. Pure; any thread.
 #pragma once
 

@@ -189,7 +189,7 @@ public:
     explicit SpanStore(ClickHouse& engine) : m_engine(engine) {}
 
     Result<SpanPage> list_spans(const ListSpans& request);
-    // As list_spans, with payloads; too_large when they are more than `most_bytes`: ask for fewer.
+    // As list_spans, with payloads; too_large when they are more than `most_bytes`: request fewer.
     Result<PayloadPage> list_payloads(const ListSpans& request, size_t most_bytes = 64 << 20);
     Result<TraceSkeleton> trace_skeleton(const std::string& project, const std::string& trace_id,
                                          size_t limit = 100'000);

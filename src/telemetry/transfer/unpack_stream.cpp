@@ -54,7 +54,7 @@ private:
 class Zstd final : public UnpackStream {
 public:
     Zstd() : m_stream(ZSTD_createDCtx(), ZSTD_freeDCtx) {
-        ZSTD_DCtx_setParameter(m_stream.get(), ZSTD_d_windowLogMax, 27); // no frame may ask for more than 128 MB
+        ZSTD_DCtx_setParameter(m_stream.get(), ZSTD_d_windowLogMax, 27); // no frame may need more than 128 MB
     }
 
     Result<> add(std::string_view bytes, const std::function<Result<>(std::string_view)>& take) override {

@@ -1,4 +1,4 @@
-// Pull requests that come of approved branches.
+// Pull requests of approved branches.
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
