@@ -64,10 +64,10 @@ TEST_CASE("a forge is its host, every host below it and the other names of its s
     CHECK_FALSE(is_forge("file:///data/repos/shop.git", "github.com"));
     const auto policy =
         Policy::compile(EgressMode::open, {}, {}, forge_hosts({"https://github.com/team/shop"})).value();
-    CHECK(policy->judge_connect(forge_place("gist.github.com")).terminate);
-    CHECK(policy->judge({"GET", forge_place("gist.github.com"), true, "/x"}).allowed);
-    CHECK_FALSE(policy->judge({"POST", forge_place("gist.github.com"), true, "/gists"}).allowed);
-    CHECK_FALSE(policy->judge({"PUT", forge_place("npm.pkg.github.com"), true, "/@team/pkg"}).allowed);
+    CHECK(policy->decide_connect(forge_place("gist.github.com")).terminate);
+    CHECK(policy->decide({"GET", forge_place("gist.github.com"), true, "/x"}).allowed);
+    CHECK_FALSE(policy->decide({"POST", forge_place("gist.github.com"), true, "/gists"}).allowed);
+    CHECK_FALSE(policy->decide({"PUT", forge_place("npm.pkg.github.com"), true, "/@team/pkg"}).allowed);
 }
 
 TEST_CASE("a forge is not reached under another name or by its address") {
@@ -150,7 +150,7 @@ TEST_CASE("issues, comments and labels of a forge are open to a rule that names 
     const auto verdict = [&](const skill::HostRule& rule, const char* path, EgressMode mode = EgressMode::allowlist) {
         skill::Grant grant;
         grant.credentials.push_back({"TOKEN", "sec_1", "token", true, {rule}, "authorization", "Bearer {}"});
-        return Policy::compile(mode, grant, {}, forges).value()->judge({"POST", forge_place("git.test"), true, path});
+        return Policy::compile(mode, grant, {}, forges).value()->decide({"POST", forge_place("git.test"), true, path});
     };
     const char* const writes[] = {"/api/v1/repos/team/shop/issues", "/api/v1/repos/team/shop/issues/4/comments",
                                   "/api/v1/repos/team/shop/issues/4/labels"};
@@ -188,7 +188,7 @@ TEST_CASE("issues, comments and labels of a forge are open to a rule that names 
         {"WIDE", "sec_2", "wide", true, {{"git.test", 443, true, {}, "/", false}}, "x-token", "{}"});
     both.allow.push_back(issues);
     const auto policy = Policy::compile(EgressMode::allowlist, both, {}, forges).value();
-    const Verdict narrow = policy->judge({"POST", forge_place("git.test"), true, "/api/v1/repos/team/shop/issues"});
+    const Verdict narrow = policy->decide({"POST", forge_place("git.test"), true, "/api/v1/repos/team/shop/issues"});
     CHECK(narrow.allowed);
     CHECK(narrow.credentials.empty());
 }
@@ -202,7 +202,7 @@ TEST_CASE("on a forge the credential of a rule for the whole host reads the repo
         const skill::HostRule rule{std::string(host), 443, true, {}, std::move(prefix), false};
         grant.credentials.push_back({"TOKEN", "sec_1", "token", true, {rule}, "authorization", "Bearer {}"});
         const auto policy = Policy::compile(EgressMode::allowlist, grant, {}, forges).value();
-        const Verdict verdict = policy->judge({"GET", forge_place(host), true, std::move(path)});
+        const Verdict verdict = policy->decide({"GET", forge_place(host), true, std::move(path)});
         CHECK(verdict.allowed); // what needs no credential is read without one
         return !verdict.credentials.empty();
     };
@@ -231,7 +231,7 @@ TEST_CASE("on a forge the credential of a rule for the whole host reads the repo
 TEST_CASE("GraphQL of a forge is closed in every spelling, and files with such a name are read") {
     const auto policy = Policy::compile(EgressMode::open, {}, {}, forge_hosts({"https://git.test/team/shop"})).value();
     const auto allowed = [&](const char* path, const char* query) {
-        return policy->judge({"GET", forge_place("git.test"), true, path, false, query}).allowed;
+        return policy->decide({"GET", forge_place("git.test"), true, path, false, query}).allowed;
     };
     for (const char* path :
          {"/api/graphql", "/api/%67raphql", "/api/%2567raphql", "/api/GraphQL", "/api/graphql/", "/api//graphql",

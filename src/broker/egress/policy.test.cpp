@@ -93,10 +93,10 @@ TEST_CASE("a denial of a method holds in any case of its letters") {
     const auto rules =
         policy(EgressMode::open, {{{"api.test", 0, true, {"DELETE"}, "/", false}, true, "space policy"}});
     for (const char* method : {"DELETE", "delete", "Delete"})
-        CHECK_FALSE(rules->judge(request(method, "api.test", "/x")).allowed);
+        CHECK_FALSE(rules->decide(request(method, "api.test", "/x")).allowed);
     for (const char* method : {"trace", "Track", "connect"})
-        CHECK_FALSE(rules->judge(request(method, "api.test", "/x")).allowed);
-    CHECK(rules->judge(request("POST", "api.test", "/x")).allowed);
+        CHECK_FALSE(rules->decide(request(method, "api.test", "/x")).allowed);
+    CHECK(rules->decide(request("POST", "api.test", "/x")).allowed);
 }
 
 TEST_CASE("a star of a path covers exactly one segment") {
