@@ -31,6 +31,27 @@ def test_parallel_calls_race_past_the_budget(binary, stack):
     assert used["state"] == "budget_stopped", used
 
 
+def test_calls_are_cut_off_before_they_are_counted(binary, stack):
+    """Gain: the provider computes and charges, and the books count next to nothing, because the worker closes its
+    connections before the numbers arrive."""
+    shop, model = Shop(binary, stack), Model(stack)
+    # Each call can use a little more than 7000 tokens: 4000 bytes of text, 2000 tokens of output and the tools.
+    for play in ("hang", "stall"):
+        skill = model_skill(shop, model, play)
+        call = CALL.replace("MODEL", "claude-sonnet-4").replace("curl -s", "curl -s --max-time 1")
+        if play == "stall":
+            call = call.replace('"max_tokens"', '"stream":true,"max_tokens"')
+        script = call + "for i in $(seq 16); do call $i & done; wait; for i in $(seq 16); do call $i; done"
+        run = shop.until(shop.start("/bin/sh", "-c", script, skills=[skill], budget={"tokens": 18000})["id"])
+        assert run["state"] == "budget_stopped", (run, shop.texts(run["id"]))
+        # A stream reports its input at the start: what it does not report is the output.
+        most = 3 if play == "hang" else 9
+        assert 3 <= model.count(play)["requests"] <= most, model.count(play)
+        usage = shop.client.must("GET", f"/v1/model_usage?run={run['id']}&group_by=run").data
+        counted = sum(row["total_tokens"] + row["estimated_tokens"] for row in usage)
+        assert counted >= 18000, usage
+
+
 def test_a_model_without_a_price_is_called_under_a_cost_limit(binary, stack):
     """Gain: calls without end, because each of them costs nothing by the books."""
     shop, model = Shop(binary, stack), Model(stack)

@@ -444,6 +444,45 @@ TEST_CASE("a space decides how much of its calls is kept, and the price is kept 
     CHECK(rows.value().front().integer(1) == 1);
 }
 
+TEST_CASE("writes into a cache of one hour cost twice the input") {
+    const std::string body =
+        R"({"model":"claude-sonnet-4","usage":{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":)"
+        R"({"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}})";
+    CannedServer server("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body);
+    Stage stage("http://" + server.address);
+    stage.must_post("/anthropic/v1/messages", shots[0].body);
+    CHECK(stage.count("cost_nano_usd = " + std::to_string(3000 + 10 * 3750 + 20 * 6000 + 2 * 15'000)) == 1);
+}
+
+TEST_CASE("a model of an unlisted family reserves the largest output") {
+    ScriptedModel model;
+    // A call that the client leaves counts as what it had reserved.
+    const auto estimated = [&](const std::string& name) {
+        Stage stage(model.url + "/play/hang");
+        net::ClientRequest request;
+        request.method = "POST";
+        request.url = stage.url + "/openai/v1/chat/completions";
+        request.body = R"({"model":")" + name + R"(","messages":[{"role":"user","content":"hi"}]})";
+        net::Cancel leave;
+        request.cancel = &leave;
+        const int64_t before = model.get("/play/hang/_count").at("requests").as_int64();
+        std::thread client([&] { CHECK_FALSE(stage.client.send(request).ok()); });
+        CHECK(eventually([&] { return model.get("/play/hang/_count").at("requests").as_int64() == before + 1; }));
+        leave.cancel();
+        client.join();
+        CHECK(eventually([&] { return stage.count("status = 0") == 1; }));
+        const auto rows = stage.fresh.database().query("SELECT estimated_tokens FROM model_usage");
+        REQUIRE(rows.ok());
+        return rows.value().front().integer(0) - static_cast<int64_t>(request.body.size()) - 1000;
+    };
+    CHECK(estimated("gpt-4") == 8192);
+    CHECK(estimated("gpt-4-0613") == 8192);
+    CHECK(estimated("gpt-4o-mini") == 16'384);
+    CHECK(estimated("gpt-4.5-preview") == 128'000);
+    CHECK(estimated("gpt-4omega") == 128'000);
+}
+
 TEST_CASE("a provider that is not there is an error in the provider's shape") {
     auto bound = net::listen_on("127.0.0.1:0");
     const std::string nobody = "http://" + bound.value().address;
@@ -478,8 +517,48 @@ TEST_CASE("a client that disconnects ends the call at the provider too") {
         if (std::string_view(play) == "hang") leave.cancel();
         client.join();
         CHECK(eventually([&] { return stage.broker->live_connections() == 0; }));
-        CHECK(stage.count("complete = 0 AND estimated_tokens > 0") == 1);
+        // Nobody knows what the provider computes on: the most that the call can use is counted, at the price of
+        // cache writes. The stream has reported its input.
+        constexpr int64_t most_output = 128'000;
+        const int64_t most_input = static_cast<int64_t>(request.body.size()) + 1000;
+        REQUIRE(stage.count("complete = 0") == 1);
+        const auto rows = stage.fresh.database().query(
+            "SELECT input_tokens, output_tokens + reasoning_tokens, estimated_tokens, cost_nano_usd FROM model_usage");
+        REQUIRE(rows.ok());
+        const sql::Row row = rows.value().front();
+        if (std::string_view(play) == "hang") {
+            CHECK(row.integer(2) == most_input + most_output);
+            CHECK(row.integer(3) == most_input * 6000 + most_output * 15'000);
+        } else {
+            CHECK(row.integer(0) > 0);
+            CHECK(row.integer(1) + row.integer(2) == most_output);
+            CHECK(row.integer(3) >= row.integer(0) * 3000 + most_output * 15'000);
+        }
     }
+}
+
+TEST_CASE("calls that are cut off by the client use up a budget like others") {
+    ScriptedModel model;
+    const std::string body = R"({"model":"claude-sonnet-4","max_tokens":2000,"messages":[{"role":"user","content":")" +
+                             std::string(1000, 'x') + R"("}]})";
+    Stage stage(model.url + "/play/hang", {.tokens = 10'000, .cost_nano_usd = {}}); // room for less than three
+    for (int i = 1; i <= 3; ++i) {
+        net::ClientRequest request;
+        request.method = "POST";
+        request.url = stage.url + "/anthropic/v1/messages";
+        request.body = body;
+        net::Cancel leave;
+        request.cancel = &leave;
+        std::thread client([&] { CHECK_FALSE(stage.client.send(request).ok()); });
+        CHECK(eventually([&] { return model.get("/play/hang/_count").at("requests").as_int64() == i; }));
+        leave.cancel();
+        client.join();
+        CHECK(eventually([&] { return stage.count("estimated_tokens > 4000") == i; }));
+    }
+    const auto refused = stage.must_post("/anthropic/v1/messages", body);
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("stopped: budget") != std::string::npos);
+    CHECK(model.get("/play/hang/_count").at("requests").as_int64() == 3);
 }
 
 TEST_CASE("a budget first adds a notice to finish, then stops the run, once and in the provider's format") {

@@ -24,9 +24,9 @@ constexpr int64_t tokens_of_document = 300'000;
 constexpr int64_t largest_input = 2'000'000;
 constexpr int64_t largest_output = 128'000;
 
-// What a model writes at most when the request does not say; the first name that fits.
+// What the models of a family write at most when the request does not say; the first name that fits.
 struct OutputLimit {
-    std::string_view prefix;
+    std::string_view family;
     int64_t tokens;
 };
 constexpr OutputLimit output_limits[] = {
@@ -36,9 +36,16 @@ constexpr OutputLimit output_limits[] = {
     {"gemini-1.5", 8'192},      {"gemini-2.0", 8'192},    {"gemini-2.5", 65'536}, {"gemini-3", 65'536},
 };
 
+// "gpt-4" is the family of gpt-4 and gpt-4-turbo, not of gpt-4.5 or gpt-4x, which can write more.
+bool is_of_family(std::string_view model, std::string_view family) {
+    if (!model.starts_with(family)) return false;
+    return model.size() == family.size() ||
+           std::string_view("-@:").find(model[family.size()]) != std::string_view::npos;
+}
+
 int64_t most_output_of(std::string_view model) {
     for (const OutputLimit& limit : output_limits)
-        if (model.starts_with(limit.prefix)) return limit.tokens;
+        if (is_of_family(model, limit.family)) return limit.tokens;
     return largest_output;
 }
 
@@ -65,6 +72,13 @@ bool is_plain(std::string_view encoding) {
     return encoding.empty() || equals_ignoring_case(trim(encoding), "identity");
 }
 
+// What is written into a cache costs more than input: up to twice as much for the longest lifetime.
+telemetry::Price dearest(const telemetry::Price& price, ModelApi api) {
+    telemetry::Price made = price;
+    made.input = std::max(price.cache_write, api == ModelApi::messages ? price.input * 2 : price.input);
+    return made;
+}
+
 } // namespace
 
 bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool close) {
@@ -83,18 +97,15 @@ bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool 
 }
 
 // The most that the call can use.
-CallEstimate ModelExchange::estimate(const ModelRequest& request, size_t body_bytes) const {
-    telemetry::Tokens tokens;
+CallEstimate ModelExchange::estimate(const ModelRequest& request, size_t body_bytes) {
+    telemetry::Tokens& tokens = m_most;
     tokens.input = std::min(static_cast<int64_t>(body_bytes) + hidden_tokens + m_content.images * tokens_of_image +
                                 m_content.documents * tokens_of_document,
                             largest_input);
     tokens.output = request.max_output_tokens.value_or(most_output_of(m_call.requested_model)) * request.completions;
     const telemetry::Price* price = price_of(m_call.requested_model);
     if (price == nullptr) return {tokens.total(), 0, false};
-    telemetry::Price dearest = *price;
-    // What is written into a cache costs more than input: up to twice as much for the longest lifetime.
-    dearest.input = std::max(price->cache_write, m_route.api == ModelApi::messages ? price->input * 2 : price->input);
-    return {tokens.total(), telemetry::cost_nano_usd(dearest, tokens), true};
+    return {tokens.total(), telemetry::cost_nano_usd(dearest(*price, m_route.api), tokens), true};
 }
 
 Result<> ModelExchange::check(const RequestHead& head, std::string_view body, const skill::ModelEndpoint& endpoint) {
@@ -197,6 +208,7 @@ bool ModelExchange::serve_request(RequestHead& head, ModelRoute route) {
         return refuse(ModelRefusal::budget, "Hone stopped this run: " + admission.message + " (stopped: budget)",
                       false);
     }
+    if (has_left(m_client)) return false; // while it waited: the provider must not compute for nobody
     m_reservation = std::move(admission.reservation);
     m_capture = std::min(m_run.run.capture, admission.capture);
     m_sent = prepare(request.value(), std::move(body).value(), admission, *endpoint);
@@ -204,6 +216,8 @@ bool ModelExchange::serve_request(RequestHead& head, ModelRoute route) {
     if (reached.ok()) return forward_response(reached.value()) && m_client_keeps;
 
     m_call.error = reached.error().message;
+    // Not when the provider closes the connection: that is no decision of the worker.
+    if (reached.error().code == Code::conflict || reached.error().code == Code::busy) abandon();
     settle();
     return refuse_unreached(reached.error());
 }
@@ -286,6 +300,7 @@ Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::
 
     const Reach range = endpoint.allow_private ? Reach::also_private : Reach::public_only;
     for (;;) {
+        m_was_sent = false;
         m_other = m_run.take_idle(m_idle_key, m_gateway.m_clock.steady());
         const bool is_reused = m_other.has_value();
         if (!is_reused) {
@@ -373,6 +388,7 @@ bool ModelExchange::forward_response(const ResponseHead& response) {
                        : end == PipeEnd::client_gone ? "the client disconnected"
                                                      : "the run has reached its limit of bytes";
         if (m_meter && !m_is_settled) m_meter->finish(false);
+        if (end != PipeEnd::cut) abandon();
         settle();
         return false;
     }
@@ -399,24 +415,37 @@ bool ModelExchange::refuse_for_credential(const ResponseHead& response) {
                   false);
 }
 
-// What the provider has probably charged without a report: the input of a request whose response had no counts, and the
-// output that was received before a response was interrupted.
-int64_t ModelExchange::estimated_tokens() const {
-    const ModelUsage& usage = m_call.usage;
-    const bool was_taken = is_success(m_call.status) || (m_call.status == 0 && m_was_sent);
-    if (usage.complete || !was_taken) return 0;
-    return usage.estimated_output + (usage.reported ? 0 : m_sent_bytes / request_bytes_per_token);
+// The provider computes and charges on, whether it is read or not.
+void ModelExchange::abandon() {
+    m_is_abandoned = !m_meter || !m_meter->has_final_numbers();
 }
 
-void ModelExchange::set_cost(UsageRow& row) const {
+// What the provider has probably charged without reporting it. For an abandoned call this is the most that it can use:
+// otherwise a worker would only have to close its connections early. For a response that broke off by itself it is an
+// estimate: the input, if it was not reported, and the output that was seen.
+telemetry::Tokens ModelExchange::unreported_tokens() const {
+    const ModelUsage& usage = m_call.usage;
+    telemetry::Tokens unreported;
+    const bool was_taken = is_success(m_call.status) || (m_call.status == 0 && m_was_sent);
+    if (usage.complete || !was_taken) return unreported;
+    unreported.output = usage.estimated_output;
+    if (!usage.reported) unreported.input = m_sent_bytes / request_bytes_per_token;
+    if (!m_is_abandoned) return unreported;
+    unreported.output = std::max(unreported.output, m_most.output - usage.tokens.output - usage.tokens.reasoning);
+    if (!usage.reported) unreported.input = m_most.input;
+    return unreported;
+}
+
+void ModelExchange::set_cost(UsageRow& row, const telemetry::Tokens& unreported) const {
     const telemetry::Price* price = nullptr;
     if (!m_call.usage.model.empty()) price = price_of(m_call.usage.model);
     if (price == nullptr) price = price_of(m_call.requested_model);
     if (price == nullptr) return;
-    telemetry::Tokens tokens = row.tokens;
-    tokens.output += m_call.usage.estimated_output;
-    tokens.input += row.estimated_tokens - m_call.usage.estimated_output;
-    row.cost_nano_usd = telemetry::cost_nano_usd(*price, tokens);
+    const telemetry::Price rest = m_is_abandoned ? dearest(*price, m_route.api) : *price;
+    row.cost_nano_usd = telemetry::cost_nano_usd(*price, row.tokens) + telemetry::cost_nano_usd(rest, unreported);
+    // Anthropic's cache of one hour: its writes cost twice the input, those of the price table live for five minutes.
+    row.cost_nano_usd = *row.cost_nano_usd +
+                        m_call.usage.hour_cache_write * std::max<int64_t>(0, 2 * price->input - price->cache_write);
     row.price = price->line();
 }
 
@@ -437,8 +466,9 @@ void ModelExchange::settle() {
     if (m_meter) m_call.usage = m_meter->usage();
     row.tokens = m_call.usage.tokens;
     row.complete = m_call.usage.complete;
-    row.estimated_tokens = estimated_tokens();
-    set_cost(row);
+    const telemetry::Tokens unreported = unreported_tokens();
+    row.estimated_tokens = unreported.total();
+    set_cost(row, unreported);
     m_gateway.m_budgets.settle(std::move(m_reservation), row);
     if (m_gateway.m_sink == nullptr || m_capture == Capture::none) return;
     m_call.id = row.id;

@@ -127,8 +127,13 @@ Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline
     return {};
 }
 
+bool has_left(const Channel& client) {
+    pollfd polled{client.descriptor(), POLLRDHUP, 0};
+    return ::poll(&polled, 1, 0) == 1 && is_disconnected(polled);
+}
+
 Result<ResponseHead> await_response(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
-                                    Duration idle) {
+                                  Duration idle) {
     constexpr int most_interim = 8;
     for (int i = 0; i < most_interim; ++i) {
         if (other.buffer().empty()) {

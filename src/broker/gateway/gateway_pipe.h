@@ -25,9 +25,12 @@ void end_politely(Channel& client);
 // Waits until the other side can be read. Errors as of Channel; conflict also when the client disconnected.
 Result<> wait_for_other(Channel& other, const Channel& client, Deadline deadline);
 
+// Whether the client has closed its connection, as far as is known now.
+bool has_left(const Channel& client);
+
 // The head of the final response; interim ones are skipped.
 Result<ResponseHead> await_response(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
-                                    Duration idle);
+                                  Duration idle);
 
 // The part of a response's body that arrives within `limit` bytes and a few seconds; for the text of an error.
 std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit);

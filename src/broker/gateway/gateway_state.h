@@ -89,10 +89,11 @@ private:
     bool forward_response(const ResponseHead& response);
     bool refuse_for_credential(const ResponseHead& response);
     Result<> note_use(const skill::ModelEndpoint& endpoint);
-    int64_t estimated_tokens() const;
-    void set_cost(UsageRow& row) const;
+    void abandon();
+    telemetry::Tokens unreported_tokens() const;
+    void set_cost(UsageRow& row, const telemetry::Tokens& unreported) const;
     void settle();
-    CallEstimate estimate(const ModelRequest& request, size_t body_bytes) const;
+    CallEstimate estimate(const ModelRequest& request, size_t body_bytes);
 
     Gateway& m_gateway;
     AttachedRun& m_attached;
@@ -117,6 +118,8 @@ private:
     bool m_client_is_old = false; // HTTP/1.0
     bool m_was_sent = false;
     bool m_is_locked_out = false; // the credential cannot be opened
+    bool m_is_abandoned = false;  // the response was not read to its end, by a decision of this side
+    telemetry::Tokens m_most;     // that the call can use
     int64_t m_sent_bytes = 0;
     std::string m_sent; // the body as it went out
     Reservation m_reservation;

@@ -178,6 +178,9 @@ void UsageMeter::keep_text(std::string& into, std::optional<std::string_view> va
 // Each field stands for itself: a later event repeats some and leaves out others. Thinking is part of output_tokens.
 void UsageMeter::take_anthropic_usage(std::string_view usage) {
     for_each_member(usage, [&](std::string_view key, std::string_view value) {
+        if (key == "cache_creation")
+            if (const auto written = count_of(member(value, "ephemeral_1h_input_tokens")))
+                m_usage.hour_cache_write = *written;
         const auto count = count_of(value);
         if (!count) return true;
         if (key == "input_tokens") m_usage.tokens.input = *count;
@@ -350,6 +353,14 @@ void UsageMeter::finish(bool is_whole) {
     }
     m_pending = {};
     m_data = {};
+}
+
+bool UsageMeter::has_final_numbers() const {
+    if (!m_usage.reported) return false;
+    // Anthropic reports the final numbers together with the reason of the end, and so does each item of Gemini's list.
+    const bool has_reason = !m_usage.finish_reason.empty();
+    if (m_form == AnswerForm::json) return m_api != ModelApi::gemini || has_reason;
+    return m_ended || (m_api == ModelApi::messages && has_reason);
 }
 
 } // namespace hone::broker

@@ -28,6 +28,7 @@ struct ModelUsage {
     telemetry::Tokens tokens;     // last counts of the provider
     bool reported = false;        // the provider sent counts
     bool complete = false;        // the response ended regularly with its final numbers
+    int64_t hour_cache_write = 0; // of tokens.cache_write: written into a cache of one hour, which costs more
     int64_t estimated_output = 0; // only when not complete: output that was seen and is not in `tokens`, a guess
     std::string model;            // as the response names it
     std::string finish_reason;
@@ -44,6 +45,8 @@ public:
     // `is_whole`: the body ended as its framing declared. Call once.
     void finish(bool is_whole);
     const ModelUsage& usage() const { return m_usage; }
+    // After finish: the last numbers are those of the whole call, although the rest of the body is missing.
+    bool has_final_numbers() const;
 
     // Events and whole responses above this are not read; the call is then incomplete.
     static constexpr size_t event_limit = 16 << 20;
