@@ -104,6 +104,11 @@ def test_files_of_a_process_that_cannot_be_inspected(binary, stack):
     assert_hidden_files_count(binary, stack, "not dumpable")
 
 
+def test_files_that_are_moved_past_the_walk(binary, stack):
+    """Gain: as much of the host's disk as there is: whoever watches the reader moves the files to where it has read already."""
+    assert_hidden_files_count(binary, stack, "moved")
+
+
 def test_a_worker_of_a_server_writes_on_when_its_workspace_is_full(binary, stack):
     """Gain: more of the host's disk than the preset gives, by any file, name or place that can be written."""
     shop = Shop(binary, stack)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attacks that run inside a sandbox. Each tries something and prints what it got as JSON: {"what": "outcome"}.
 An outcome that starts with "GOT" is a success of the attacker; the runner also looks from outside."""
-import ctypes, errno, json, mmap, os, resource, signal, socket, stat, struct, sys, threading, time
+import ctypes, errno, json, mmap, os, resource, select, signal, socket, stat, struct, sys, threading, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -419,6 +419,43 @@ def t19_disk(kind):
     return {"deep": str(depth + 1)}
 
 
+def move_past_the_walk(write_blocks):
+    """Watches who reads the directories, and moves the files to where the reader is not: behind it, or ahead."""
+    for number in range(1500):
+        os.mkdir(f"d{number}")
+    order = [name for name in os.listdir(".") if name.startswith("d")]
+    early, next_one, late = order[500], order[520], order[1000]
+    write_blocks(os.open(f"{late}/large", os.O_WRONLY | os.O_CREAT), 15)
+    watcher = libc.inotify_init1(os.O_CLOEXEC)
+    opened = 0x20  # IN_OPEN
+    start = libc.inotify_add_watch(watcher, b".", opened)
+    libc.inotify_add_watch(watcher, next_one.encode(), opened)
+    # Half of it is within the limit and stays; the rest is written once it can be hidden.
+    names, at = ["large"], late
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if not select.select([watcher], [], [], 1)[0]:
+            continue
+        events = os.read(watcher, 65536)
+        offset = 0
+        while offset + 16 <= len(events):
+            descriptor, mask, _, length = struct.unpack_from("iIII", events, offset)
+            offset += 16 + length
+            if descriptor == start and length:
+                continue  # an entry of the top; only the top itself counts
+            target = late if descriptor == start else early
+            if target == at:
+                continue
+            for name in names:
+                os.rename(f"{at}/{name}", f"{target}/{name}")
+            at = target
+        if len(names) < 4 and at == early:
+            # The reader has passed: until it begins again nothing is seen.
+            names.append(f"more{len(names)}")
+            write_blocks(os.open(f"{early}/{names[-1]}", os.O_WRONLY | os.O_CREAT), 15)
+    return f"GOT more than 20 MiB, {len(names)} files moved"
+
+
 def t19_hide(kind):
     """Writes more than the limit of 20 MiB to /workspace where a walk over the tree does not easily see it, then waits to be noticed.
     Where only the growth of the host's disk shows it, twenty times as much, so that other programs of the host do not matter."""
@@ -479,6 +516,8 @@ def t19_hide(kind):
                 kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
                 os.unlink(f"f{number}")
                 write_blocks(kept[-1], 10)
+        elif kind == "moved":
+            return {kind: move_past_the_walk(write_blocks)}
         elif kind == "links":
             write_blocks(os.open("one", os.O_WRONLY | os.O_CREAT), 10)
             for number in range(100):

@@ -148,7 +148,10 @@ private:
     }
 
     void miss(int error_number) {
-        if (has_vanished(error_number)) return;
+        if (has_vanished(error_number)) {
+            m_size.changed = true;
+            return;
+        }
         m_size.complete = false;
         if (error_number == EACCES) m_size.denied = true;
     }

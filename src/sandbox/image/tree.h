@@ -18,6 +18,7 @@ struct TreeSize {
     int64_t files = 0;
     bool complete = true; // false: there is more than was counted
     bool denied = false;  // a directory could not be read for lack of permission
+    bool changed = false; // an entry was gone when it was to be read: files may have been moved past the reading
 };
 // What to do with a directory that its owner made unreadable.
 enum class Unreadable {

@@ -2,6 +2,7 @@
 // shim_requests.cpp replies, shim_limits.cpp watches the clock and the limits and writes the audit lines. One thread.
 #pragma once
 
+#include "sandbox/image/tree.h"
 #include "sandbox/provider/audit.h"
 #include "sandbox/shim/body.h"
 #include "sandbox/shim/protocol.h"
@@ -24,6 +25,12 @@ struct Connection {
     Duration pending_until{};           // 0: without a limit
     bool creator = false;
     bool gone = false;
+};
+
+// What a place takes of the disk that the kernel does not cap.
+struct WatchedUse {
+    TreeSize size;               // with files that have no name any more
+    bool may_hide_files = false; // a process cannot be inspected
 };
 
 class Shim final : public BodyListener {
@@ -89,6 +96,9 @@ private:
     void watch_limits();
     void measure();
     void measure_watched();
+    WatchedUse read_watched(int place, bool running) const;
+    bool needs_stillness(const WatchedUse& use, int64_t free) const;
+    bool is_over(const WatchedUse& use, int64_t free) const;
     void note_free_space();
     std::vector<dev_t> memory_devices() const;
     void measure_tree_use();
@@ -120,6 +130,10 @@ private:
     Duration m_next_watch{};
     int64_t m_memory_bytes = 0;  // at the last measurement, where no cgroup counts
     int64_t m_free_at_start = 0; // of the watched place's file system
+    int64_t m_still_bytes = 0;   // in the watched place, when it was last measured with all processes stopped
+    int64_t m_free_when_still = 0;
+    Duration m_next_still{}; // when to measure so again at the latest
+    Duration m_still_took{};
     Duration m_stopped{};
     bool m_stopping = false;
     bool m_groups_removed = false;

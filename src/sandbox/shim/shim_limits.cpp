@@ -2,6 +2,7 @@
 #include "sandbox/image/tree.h"
 #include "sandbox/shim/shim_keeper.h"
 #include "sandbox/wall/process_memory.h"
+#include "sandbox/wall/stillness.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -24,6 +25,11 @@ constexpr Duration grace = std::chrono::seconds(2);
 constexpr Duration linger = std::chrono::hours(24);
 // How long slow unmounting is put off, so that requests about the end are served first.
 constexpr Duration pause_after_end = std::chrono::milliseconds(50);
+// A watched place is measured with all processes stopped at least this often, plus 50 times what it takes (10 times
+// when entries vanish while it is measured), so that they are stopped for little of the time.
+constexpr Duration still_every = std::chrono::seconds(5);
+constexpr Duration still_every_when_changed = std::chrono::seconds(1);
+constexpr int still_attempts = 3;
 } // namespace
 
 Duration boot_time() {
@@ -175,7 +181,40 @@ void Shim::note_free_space() {
     if (!is_watched()) return;
     Fd capture;
     if (!m_volume) capture = Fd(::open(m_spec.capture->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    m_free_at_start = free_bytes(m_volume ? m_volume->files.get() : capture.get());
+    m_free_at_start = m_free_when_still = free_bytes(m_volume ? m_volume->files.get() : capture.get());
+}
+
+WatchedUse Shim::read_watched(int place, bool running) const {
+    const int64_t most_files = *m_spec.limits.value.disk_inodes;
+    WatchedUse use;
+    use.size = measure_tree(place, most_files, running ? Unreadable::report : Unreadable::open);
+    if (use.size.denied && running) use.size = measure_as_owner(m_body->pid(), place, most_files);
+    if (!running) return use;
+    const UnlinkedUse unlinked = unlinked_use(m_body->pid(), memory_devices());
+    use.size.bytes += unlinked.bytes;
+    use.may_hide_files = !unlinked.complete;
+    return use;
+}
+
+bool Shim::is_over(const WatchedUse& use, int64_t free) const {
+    const Limits& limits = *m_spec.limits;
+    const int place = m_volume ? m_volume->files.get() : m_body->scratch();
+    const int64_t reserved = reserved_bytes(place);
+    const bool host_is_full = free < reserved && m_free_at_start >= reserved;
+    // Programs like ssh-agent hide what they hold, honestly; then the host's own growth is what can be measured.
+    const bool hidden_growth = use.may_hide_files && m_free_at_start - free - use.size.bytes >= limits.disk_bytes;
+    return use.size.bytes >= limits.disk_bytes || use.size.files > limits.disk_inodes || !use.size.complete ||
+           host_is_full || hidden_growth;
+}
+
+// While processes run, they can move files from directories that are not read yet to those that were, and back. So a
+// measurement that would end the sandbox, or that does not explain where the host's free space went, is repeated with
+// all of them stopped; and so is one from time to time, more often when entries vanished.
+bool Shim::needs_stillness(const WatchedUse& use, int64_t free) const {
+    const int64_t unexplained = (m_free_when_still - free) - (use.size.bytes - m_still_bytes);
+    const Duration next =
+        use.size.changed ? m_next_still - (still_every - still_every_when_changed) - 40 * m_still_took : m_next_still;
+    return is_over(use, free) || unexplained >= *m_spec.limits.value.disk_bytes / 4 || boot_time() >= next;
 }
 
 // Where the kernel cannot cap a place, it is measured. What could not be measured to the end counts as over the limit:
@@ -183,24 +222,28 @@ void Shim::note_free_space() {
 void Shim::measure_watched() {
     if (!is_watched()) return;
     const int place = m_volume ? m_volume->files.get() : m_body->scratch();
-    const Limits& limits = *m_spec.limits;
     const bool running = m_body->pid() != 0;
-    TreeSize size = measure_tree(place, *limits.disk_inodes, running ? Unreadable::report : Unreadable::open);
-    if (size.denied && running) size = measure_as_owner(m_body->pid(), place, *limits.disk_inodes);
-    bool may_hide_files = false;
-    if (running) {
-        const UnlinkedUse unlinked = unlinked_use(m_body->pid(), memory_devices());
-        size.bytes += unlinked.bytes;
-        may_hide_files = !unlinked.complete;
+    WatchedUse use = read_watched(place, running);
+    int64_t free = free_bytes(place);
+    if (running && !m_stopping && m_view.state == State::running && needs_stillness(use, free)) {
+        const Duration begun = boot_time();
+        // A process that escaped being stopped makes the measurement as doubtful as the one before.
+        bool is_certain = false;
+        for (int attempt = 0; attempt < still_attempts && !is_certain; ++attempt) {
+            const Stillness stillness(m_cgroup, m_body->pid());
+            use = read_watched(place, running);
+            free = free_bytes(place);
+            is_certain = stillness.holds() && !use.size.changed;
+        }
+        use.size.complete = use.size.complete && is_certain;
+        m_still_bytes = use.size.bytes;
+        m_free_when_still = free;
+        const Duration now = boot_time();
+        m_still_took = now - begun;
+        m_next_still = now + still_every + 50 * m_still_took;
     }
-    m_view.disk_bytes = size.bytes;
-    const int64_t free = free_bytes(place), reserved = reserved_bytes(place);
-    const bool host_is_full = free < reserved && m_free_at_start >= reserved;
-    // Programs like ssh-agent hide what they hold, honestly; then the host's own growth is what can be measured.
-    const bool hidden_growth = may_hide_files && m_free_at_start - free - size.bytes >= limits.disk_bytes;
-    if (size.bytes >= limits.disk_bytes || size.files > limits.disk_inodes || !size.complete || host_is_full ||
-        hidden_growth)
-        hit(LimitHit::disk);
+    m_view.disk_bytes = use.size.bytes;
+    if (is_over(use, free)) hit(LimitHit::disk);
 }
 
 // A file system without a free block or inode has refused something, or is about to.

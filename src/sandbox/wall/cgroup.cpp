@@ -358,6 +358,12 @@ Result<> Cgroup::freeze(bool frozen) const {
     return unavailable("this machine has no cgroup that can freeze");
 }
 
+bool Cgroup::is_frozen() const {
+    if (const std::string file = find("cgroup.freeze"); !file.empty())
+        return read_count(find("cgroup.events"), "frozen") == 1;
+    return read_control(find("freezer.state")) == "FROZEN";
+}
+
 void Cgroup::kill() const {
     if (const std::string file = find("cgroup.kill"); !file.empty() && write_control(file, "1").ok()) return;
     for (const std::string& directory : m_directories) {

@@ -70,6 +70,8 @@ public:
     bool take_oom() const;
 
     Result<> freeze(bool frozen) const;
+    // Whether all processes are frozen; freezing takes the kernel a moment.
+    bool is_frozen() const;
     // Kills whatever is left inside, frozen or not.
     void kill() const;
     CgroupUse use() const;

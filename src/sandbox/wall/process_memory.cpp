@@ -164,6 +164,21 @@ UnlinkedUse unlinked_use(pid_t root, const std::vector<dev_t>& memory_devices) {
     return meter.finish();
 }
 
+std::vector<pid_t> process_descendants(pid_t root) {
+    constexpr std::string_view folder = "/proc/";
+    std::vector<pid_t> found;
+    std::vector<std::string> waiting;
+    add_children(std::string(folder) + std::to_string(root), waiting);
+    while (!waiting.empty()) {
+        const std::string process = std::move(waiting.back());
+        waiting.pop_back();
+        const auto pid = parse_integer(std::string_view(process).substr(folder.size()));
+        if (pid.ok()) found.push_back(static_cast<pid_t>(pid.value()));
+        add_children(process, waiting);
+    }
+    return found;
+}
+
 TreeUse process_tree_use(pid_t root) {
     TreeUse use;
     std::set<ino_t> counted;

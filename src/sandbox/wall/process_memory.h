@@ -14,6 +14,9 @@ struct TreeUse {
 // Processes that end meanwhile are left out.
 TreeUse process_tree_use(pid_t root);
 
+// Parents before their children.
+std::vector<pid_t> process_descendants(pid_t root);
+
 // Files that have no name any more but still take space on a disk, because a process holds them.
 struct UnlinkedUse {
     int64_t bytes = 0;
