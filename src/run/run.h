@@ -22,6 +22,9 @@ struct PresetTag {
 using RunId = Id<RunTag>;
 using PresetId = Id<PresetTag>;
 
+// A member of the JSON of a run's rights: a person other than its starter wrote a message in its conversation.
+constexpr std::string_view rights_shared = "shared";
+
 enum class Origin {
     session,    // a person started it; it takes follow-ups
     automation, // a trigger started it

@@ -126,6 +126,13 @@ Result<RunRecord> RunStore::read(const RunId& id) const {
     return record;
 }
 
+Result<bool> RunStore::is_shared(const RunId& id) const {
+    const auto rows = TRY(m_database.query("SELECT rights FROM runs WHERE id = ?", id));
+    if (rows.empty()) return not_found("run " + id.text());
+    const auto rights = TRY(json::parse(rows.front().text(0)));
+    return !rights.is_object() || rights.get_object().contains(rights_shared);
+}
+
 Result<> RunStore::move(const RunId& id, State from, State to, const std::string& reason, const std::string& text) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         if (!TRY(change_state(transaction, id, from, to, reason, m_clock.now())))

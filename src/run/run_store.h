@@ -18,7 +18,7 @@ struct RunEnd {
 struct RunRecord {
     Run run;
     Manifest manifest;
-    std::string rights; // JSON: the user or role that the run key acts for
+    std::string rights; // JSON: the user or role that the run key acts for, and `rights_shared`
     std::string thread;
     std::optional<RunId> fork_of;
     std::string harness_session;
@@ -56,6 +56,8 @@ public:
     // Runs of this server that are not over: what a restart must resume.
     Result<std::vector<RunId>> unfinished(const std::string& server) const;
     Result<RunRecord> read(const RunId& id) const;
+    // Whether a person other than its starter wrote a message in the run's conversation.
+    Result<bool> is_shared(const RunId& id) const;
 
     // A legal move with its event; conflict when the run is in another state by now.
     Result<> move(const RunId& id, State from, State to, const std::string& reason, const std::string& text);

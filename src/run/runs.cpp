@@ -68,6 +68,25 @@ json::Object rights_of(const Caller& caller, const SpaceId& space) {
     return rights;
 }
 
+// Whether all messages of a run are of this person, as far as its rights say.
+bool is_only_of(const json::Value& rights, const Caller& caller) {
+    if (!rights.is_object() || rights.get_object().contains(rights_shared) || caller.user.empty()) return false;
+    const json::Value* user = rights.get_object().if_contains("user");
+    return user != nullptr && user->is_string() && std::string_view(user->get_string()) == caller.user.text();
+}
+
+// With a message of another person in its conversation, a run is no longer its starter's alone: it keeps its run key,
+// and loses the key of its starter's hone skill. In the transaction of the message, so that the worker never has both.
+Result<> note_author(sql::Transaction& transaction, const Caller& caller, const RunId& id) {
+    const auto rows = TRY(transaction.query("SELECT rights FROM runs WHERE id = ?", id));
+    if (rows.empty()) return not_found("run " + id.text());
+    auto rights = TRY(json::parse(rows.front().text(0)));
+    if (is_only_of(rights, caller) || !rights.is_object()) return {};
+    rights.get_object()[rights_shared] = true;
+    TRY(transaction.execute("UPDATE runs SET rights = ? WHERE id = ?", json::print(rights), id));
+    return {};
+}
+
 } // namespace
 
 std::string select_run(std::string_view more) {
@@ -120,6 +139,7 @@ struct Runs::New {
     std::optional<RunId> from_run{};
     std::optional<RunId> fork_of{};
     std::string harness_session{}; // of a fork: what it continues
+    bool is_shared = false;        // of a fork: other people may have written what it continues
     const AutomationStart* automation = nullptr;
     std::shared_ptr<const SecretValues> secrets{}; // of settings that came with the request; shared: a New is copied
 };
@@ -188,6 +208,8 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     const std::string thread = id.text();
     const AutomationStart* const by = wanted.automation;
     const std::string starter = by ? "automation " + by->name : caller.name;
+    json::Object rights = rights_of(caller, wanted.project.space_id);
+    if (wanted.is_shared) rights[rights_shared] = true;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
             "INSERT INTO runs (id, space_id, project_id, origin, automation_id, preset_id, preset_name, title, "
@@ -200,8 +222,8 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
             id, wanted.project.space_id, wanted.project.id, name_of(by ? Origin::automation : Origin::session),
             by ? std::optional(by->id) : std::nullopt, manifest.preset, manifest.preset_name, title,
             manifest.settings.harness, *manifest.settings.model, json::write(manifest), name_of(State::queued),
-            by ? by->id : caller.actor(), starter, json::print(rights_of(caller, wanted.project.space_id)),
-            wanted.priority, wanted.from_run, wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
+            by ? by->id : caller.actor(), starter, json::print(rights), wanted.priority, wanted.from_run,
+            wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
         RunEvent said;
         said.kind = harness::EventKind::follow_up;
         said.turn = 1;
@@ -317,6 +339,7 @@ Result<RunEvent> Runs::event(const Caller& caller, const RunId& id, int64_t seq)
 
 Result<Run> Runs::send_message(const Caller& caller, const RunId& id, const std::string& text) {
     const Run run = TRY(find(caller, id, Permission::run_start));
+    TRY(find(caller, id, Permission::project_read)); // the worker reads the project, with the rights of its starter
     if (trim(text).empty()) return invalid("the message is empty");
     TRY(check_prompt("the message", text));
     const Time now = m_clock.now();
@@ -338,6 +361,7 @@ Result<Run> Runs::send_message(const Caller& caller, const RunId& id, const std:
         said.author = caller.name;
         TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
         TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq, text));
+        TRY(note_author(transaction, caller, id));
         if (is_over(state) && TRY(change_state(transaction, id, state, State::queued, "", now)))
             TRY(transaction.execute("UPDATE runs SET wish = '', queued_at = ? WHERE id = ?", now, id));
         return m_access.audit.record(transaction, caller, {"run_say", run.space_id, id.text(), {}});
@@ -402,6 +426,7 @@ Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::option
 
 Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string& prompt) {
     const Run run = TRY(find(caller, id, Permission::run_start));
+    TRY(find(caller, id, Permission::project_read)); // its workspace holds what its worker read
     if (run.origin != Origin::session) return conflict("only sessions can be forked; rerun it instead");
     if (!is_over(run.state)) return conflict("the session has not ended; cancel it or wait for its end");
     if (!run.takes_follow_ups) return conflict("the session ended more than 30 days ago and its workspace is gone");
@@ -412,8 +437,10 @@ Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string&
     made.manifest.prompt = prompt;
     made.from_run = id;
     made.fork_of = id;
-    const auto rows = TRY(m_database.query("SELECT harness_session FROM runs WHERE id = ?", id));
+    const auto rows = TRY(m_database.query("SELECT harness_session, rights FROM runs WHERE id = ?", id));
     if (!rows.empty() && harness != nullptr && harness->resumes) made.harness_session = rows.front().text(0);
+    // The conversation that it continues may have messages of other people.
+    if (!rows.empty()) made.is_shared = !is_only_of(TRY(json::parse(rows.front().text(1))), caller);
     return insert(caller, made);
 }
 

@@ -247,6 +247,33 @@ TEST_CASE("a run of a restricted project is seen by those who are bound to it") 
     });
 }
 
+TEST_CASE("a follow-up needs the right to read the project, and ends the use of keys of the starter alone") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        RunStore store(world.database, world.clock, shop.transcript);
+        const Caller member = world.join(world.space, "member@example.com", Role::member);
+        const Run run = shop.start(world.admin);
+        const auto key = must(world.access.keys.create(world.admin, world.space,
+                                                       {.name = "talker", .scopes = {"run_start", "run_read"}}));
+        const Caller talker = world.with_key(*key.key);
+        CHECK(outcome(shop.runs.find(talker, run.id)) == "ok");
+        CHECK(outcome(shop.runs.say(talker, run.id, "read it to me")) != "ok");
+        must(shop.runs.say(world.admin, run.id, "go on"));
+        CHECK_FALSE(must(store.is_shared(run.id)));
+        shop.force(run.id, State::succeeded);
+        CHECK(outcome(shop.runs.fork(talker, run.id, "read it to me")) != "ok");
+        CHECK_FALSE(must(store.is_shared(must(shop.runs.fork(world.admin, run.id, "other way")).id)));
+        CHECK(must(store.is_shared(must(shop.runs.fork(member, run.id, "other way")).id)));
+
+        must(shop.runs.say(member, run.id, "read it to me"));
+        CHECK(must(store.is_shared(run.id)));
+        must(shop.runs.say(world.admin, run.id, "go on")); // the other's message is still there
+        CHECK(must(store.is_shared(run.id)));
+        shop.force(run.id, State::succeeded);
+        CHECK(must(store.is_shared(must(shop.runs.fork(world.admin, run.id, "third way")).id)));
+    });
+}
+
 TEST_CASE("runs are listed newest first, in pages, by state and project") {
     for_each_world([](World& world) {
         Shop shop(world);

@@ -213,3 +213,54 @@ def test_a_worker_asks_for_another_project_in_sql(binary, stack):
     # An error may repeat the statement, which does not hold the canary.
     assert_unseen(shop.secret, json.dumps(answers))
     assert not outfile.exists()
+
+
+def test_a_key_that_cannot_read_talks_to_a_worker_of_others(binary, stack):
+    """Gain: a restricted project, with a key that was limited to starting runs: a follow-up is done with the rights of the
+    session's starter."""
+    shop = Closed(binary, stack)
+    path = "/v1/projects/closed/span_rows?limit=10"
+    body = {"project": "closed", "prompt": "/v1/projects", "settings": {"harness": "command", "command": ["/usr/bin/python3", "-c", READ]}}
+    run = shop.until(shop.client.must("POST", "/v1/runs", body).data["id"])["id"]
+    narrow = Client(shop.server.url, shop.key("narrow", scopes=["run_start", "run_read", "space_read"])["key"])
+    assert narrow.get(f"/v1/runs/{run}").status == 200, "control: the key sees the session"
+    for answer in (narrow.post(f"/v1/runs/{run}/messages", {"text": path}), narrow.post(f"/v1/runs/{run}/fork", {"prompt": path})):
+        assert answer.status in (403, 404), answer.text
+    assert shop.run(run)["turns"] == 1 and path not in "".join(shop.texts(run))
+    shop.client.must("POST", f"/v1/runs/{run}/messages", {"text": path})
+    wait_until(lambda: shop.run(run)["turns"] == 2 and shop.run(run)["state"] == "succeeded", "the owner's follow-up is done")
+    assert shop.secret in "\n".join(shop.texts(run, "message")), "control: the session's worker reads the project"
+
+
+def test_a_member_reads_with_the_key_of_the_person_who_started_the_session(binary, stack):
+    """Gain: a restricted project, by talking to a worker in another project that has the owner's key in a hone skill."""
+    shop = Closed(binary, stack)
+    skill = shop.client.must("POST", "/v1/skills", {
+        "name": "mine", "type": "hone", "secrets": {"HONE_API_KEY": shop.key("owner")["key"]}}).data["id"]
+    path = "/v1/projects/closed/span_rows?limit=10"
+    script = READ.replace('"http://127.0.0.1:3129/api" + path',
+                          'urllib.request.Request("http://127.0.0.1:3129/api" + path, headers={"Authorization": "Bearer " + __import__("os").environ["HONE_API_KEY"]})')
+    mallory = shop.member()
+
+    def session():
+        body = {"project": "shop", "prompt": path, "settings": {"harness": "command", "command": ["/usr/bin/python3", "-c", script], "skills": [skill]}}
+        run = shop.until(shop.client.must("POST", "/v1/runs", body).data["id"])["id"]
+        assert shop.secret in "\n".join(shop.texts(run, "message")), "control: the owner's worker reads with the owner's key"
+        return run
+
+    def told_after(run, turns):
+        wait_until(lambda: shop.run(run)["turns"] == turns and shop.run(run)["state"] == "succeeded", "the follow-up is done")
+        return [event["text"] for event in shop.events(run) if event["kind"] == "message" and event["turn"] == turns]
+
+    run = session()
+    mallory.must("POST", f"/v1/runs/{run}/messages", {"text": path})
+    received = told_after(run, 2)
+    assert received and received[0].startswith("403"), received
+    assert_unseen(shop.secret, *received)
+    # What mallory wrote is still in the conversation when the owner talks next.
+    shop.client.must("POST", f"/v1/runs/{run}/messages", {"text": path})
+    received = told_after(run, 3)
+    assert_unseen(shop.secret, *received)
+    fork = mallory.must("POST", f"/v1/runs/{session()}/fork", {"prompt": path}).data["id"]
+    shop.until(fork)
+    assert_unseen(shop.secret, *shop.texts(fork, "message"))

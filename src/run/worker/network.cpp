@@ -35,16 +35,21 @@ void read_rights(const std::string& rights, access::NewRunKey& key) {
 }
 
 // The key of a hone skill must be one of the person who started the run: so a run never reads more than its starter.
+// And every message of the conversation must be of that person: otherwise others would read through the worker.
 // Called on the gateway's threads, so it has copies of what it needs.
 std::function<Result<>(std::string_view key)> skill_key_check(const LiveRun& live) {
     access::NewRunKey starter;
     read_rights(live.record.rights, starter);
-    return [&keys = live.services.access.keys, user = starter.user, starter_key = starter.key,
-            space = live.record.run.space_id, run = live.id.text()](std::string_view key) -> Result<> {
+    return [&keys = live.services.access.keys, &store = live.services.store, id = live.id, user = starter.user,
+            starter_key = starter.key, space = live.record.run.space_id,
+            run = live.id.text()](std::string_view key) -> Result<> {
         const auto caller = keys.authenticate(key, "worker", run);
         if (!caller.ok()) return forbidden("the key of the hone skill is unknown, expired or revoked");
         if (!user || caller.value().user != *user)
             return forbidden("the key of the hone skill is not a personal key of the person who started this run");
+        if (TRY(store.is_shared(id)))
+            return forbidden("another person has written a message in this session: the key of the hone skill is only "
+                             "used while all messages are of the person who started the run");
         if (!caller.value().role_in(space)) return forbidden("the key of the hone skill belongs to another space");
         if (!starter_key) return {};
         const auto own = keys.find(*starter_key);
@@ -57,14 +62,14 @@ std::function<Result<>(std::string_view key)> skill_key_check(const LiveRun& liv
 }
 
 // For the gateway: the accounts of the run's calls, and where their spans go.
-broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity) {
+broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity, const Budget& budget) {
     const Run& run = live.record.run;
     const Settings& settings = live.settings();
     broker::GatewayRun known;
     known.account.space_id = run.space_id.text();
     known.account.run_id = live.id.text();
     known.account.automation_id = run.automation_id.value_or("");
-    known.account.run = limit_of(*settings.budget);
+    known.account.run = limit_of(budget);
     if (const auto& per_day = live.record.manifest.automation_budget) known.account.automation_day = limit_of(*per_day);
     known.place = {run.space_id.text(), std::string(runs_project), live.id.text(),
                    run.trace_id,        root_span_id(live.id),     live.id.text()};
@@ -128,7 +133,11 @@ Result<RunIdentity> make_run_identity(const LiveRun& live) {
 Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
     auto listeners = TRY(run.sandbox->listeners());
     if (listeners.size() != 2) return internal("the sandbox has no listeners");
-    TRY(run.services.gateway.add_run(run.id.text(), gateway_run(run, identity)));
+    // The policy may have become stricter since the run was started.
+    Budget budget = *run.settings().budget;
+    if (const SpacePolicies* policies = run.services.policies; policies != nullptr)
+        budget = TRY(policies->budget_of(run.record.run.space_id, budget));
+    TRY(run.services.gateway.add_run(run.id.text(), gateway_run(run, identity, budget)));
     run.is_at_gateway = true;
     auto access = TRY(broker_access(run, identity));
     run.attached =
