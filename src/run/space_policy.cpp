@@ -61,6 +61,20 @@ std::string shown_host(const skill::HostRule& rule) {
     return rule.port == 443 ? rule.host : fmt::format("{}:{}", rule.host, rule.port);
 }
 
+// The host of an address; none when it has none, as file:///.
+Result<std::optional<skill::HostRule>> host_of(std::string_view url) {
+    constexpr std::string_view secure = "https://", plain = "http://";
+    const bool tls = url.starts_with(secure);
+    if (!tls && !url.starts_with(plain)) return std::optional<skill::HostRule>();
+    url.remove_prefix(tls ? secure.size() : plain.size());
+    const auto parsed = TRY(broker::parse_host_port(url.substr(0, url.find_first_of("/?#")), tls ? 443 : 80));
+    skill::HostRule rule;
+    rule.host = parsed.host;
+    rule.port = parsed.port;
+    rule.tls = tls;
+    return std::optional(rule);
+}
+
 Result<> check_hosts(const std::vector<std::string>& hosts, const Settings& settings, const skill::Grant& grant) {
     std::vector<skill::HostRule> patterns;
     for (const std::string& host : hosts) patterns.push_back(TRY(parse_allowed_host(host)));
@@ -77,6 +91,11 @@ Result<> check_hosts(const std::vector<std::string>& hosts, const Settings& sett
     for (const skill::HostRule& rule : grant.allow) TRY(check(rule, "a skill"));
     for (const skill::Credential& credential : grant.credentials)
         for (const skill::HostRule& rule : credential.hosts) TRY(check(rule, "the skill with " + credential.variable));
+    for (const RepoSettings& repo : *settings.repos)
+        if (const auto rule = TRY(host_of(repo.url))) TRY(check(*rule, "repos"));
+    for (const skill::ModelEndpoint& endpoint : grant.models)
+        if (const auto rule = TRY(host_of(endpoint.base_url)))
+            TRY(check(*rule, "the model skill " + endpoint.skill_id));
     return {};
 }
 
@@ -134,6 +153,10 @@ Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const
     if (*sandbox.minimum_tier < *policy.minimum_tier)
         return forbidden(fmt::format("sandbox.minimum_tier is {}; {} requires {}", name_of(*sandbox.minimum_tier),
                                      by_space, name_of(*policy.minimum_tier)));
+    if (!*policy.env_secrets && !sandbox.secret_env.value.empty())
+        return forbidden(fmt::format("sandbox.secret_env puts the value of {} into the environment, which {} does not "
+                                     "allow: use a skill with a brokered secret",
+                                     truncate_utf8(sandbox.secret_env.value.begin()->first, 100), by_space));
     if (!*policy.env_secrets)
         for (const skill::Credential& credential : grant.credentials)
             if (!credential.brokered)
@@ -186,8 +209,11 @@ Result<Budget> SpacePolicies::budget_of(const SpaceId& space, const Budget& want
     const SpacePolicy policy = TRY(read(space));
     Budget budget = wanted;
     const bool names_none = !budget.tokens && !budget.cost_micro_usd;
-    if (!budget.tokens) budget.tokens = policy.tokens;
-    if (!budget.cost_micro_usd) budget.cost_micro_usd = policy.cost_micro_usd;
+    const auto lower = [](std::optional<int64_t>& own, const std::optional<int64_t>& most) {
+        if (most) own = std::min(own.value_or(*most), *most);
+    };
+    lower(budget.tokens, policy.tokens);
+    lower(budget.cost_micro_usd, policy.cost_micro_usd);
     if (names_none && !budget.tokens && !budget.cost_micro_usd && m_ceilings.default_tokens > 0)
         budget.tokens = m_ceilings.default_tokens;
     return budget;

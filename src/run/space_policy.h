@@ -43,10 +43,11 @@ struct SpacePolicy {
     static constexpr std::tuple fields{
         Field{"open_network", &SpacePolicy::open_network, "Whether the network mode `open` is allowed."},
         Field{"hosts", &SpacePolicy::hosts,
-              "Hosts that presets and skills may open: `host`, `host:port`, `*.example.com`; none: any. A list also "
-              "excludes the network mode `open`."},
+              "Hosts that presets and skills may open, with those of repositories and of model skills: `host`, "
+              "`host:port`, `*.example.com`; none: any. A list also excludes the network mode `open`."},
         Field{"env_secrets", &SpacePolicy::env_secrets,
-              "Whether a skill may put a secret's value into the environment of workers (exposure `env`)."},
+              "Whether secret values may be in the environment of workers: skills with exposure `env`, and "
+              "`sandbox.secret_env`."},
         Field{"minimum_tier", &SpacePolicy::minimum_tier, "Weakest isolation tier that is allowed."},
         Field{"memory_bytes", &SpacePolicy::memory_bytes, "Most memory of one sandbox; none: the installation's."},
         Field{"cpus", &SpacePolicy::cpus, "Most processors of one sandbox; none: the installation's."},
@@ -84,7 +85,7 @@ public:
     Result<SpacePolicyView> set(const access::Caller& caller, const access::SpaceId& space, const SpacePolicy& policy);
     // Code::forbidden names the field, its value, the limit and its source.
     Result<> check(const access::SpaceId& space, const Settings& settings, const skill::Grant& grant) const;
-    // The budget that a run gets: its own, or else the policy's, or else the installation's default.
+    // The budget that a run gets: the lower of its own and the policy's, or else the installation's default.
     Result<Budget> budget_of(const access::SpaceId& space, const Budget& wanted) const;
 
 private:

@@ -145,6 +145,26 @@ TEST_CASE("a space's policy holds when settings are saved and again when a run s
         shop.set(policy);
         CHECK(shop.started(PolicyShop::settings()).find("TOKEN") != std::string::npos);
         shop.check.grant = {};
+        // So do secret variables of the settings, hosts of repositories and those of models.
+        Settings secret = PolicyShop::settings();
+        secret.sandbox.value.secret_env.value = {{"DEPLOY_KEY", "value"}};
+        CHECK(shop.started(secret).find("DEPLOY_KEY") != std::string::npos);
+        Settings cloned = PolicyShop::settings();
+        cloned.repos.value.emplace_back().url = "https://git.example.com/team/shop.git";
+        CHECK(shop.started(cloned) == "ok");
+        cloned.repos.value.emplace_back().url = "file:///srv/shop.git";
+        CHECK(shop.started(cloned) == "ok");
+        cloned.repos.value.emplace_back().url = "https://git.example.com:8443/team/shop.git";
+        CHECK(shop.started(cloned).find("repos opens git.example.com:8443") != std::string::npos);
+        cloned.repos.value.back().url = "https://evil.example.net/x?@git.example.com/";
+        CHECK(shop.started(cloned) != "ok");
+        skill::ModelEndpoint endpoint;
+        endpoint.base_url = "https://models.example.com/v1";
+        shop.check.grant.models = {endpoint};
+        CHECK(shop.started(PolicyShop::settings()) == "ok");
+        shop.check.grant.models[0].base_url = "http://models.example.net";
+        CHECK(shop.started(PolicyShop::settings()).find("models.example.net:80") != std::string::npos);
+        shop.check.grant = {};
         policy.minimum_tier = sandbox::Tier::gvisor;
         shop.set(policy);
         CHECK(shop.started(PolicyShop::settings()).find("requires gvisor") != std::string::npos);
@@ -171,6 +191,13 @@ TEST_CASE("a run without a budget gets the policy's, or else the installation's 
         CHECK(budget_of(PolicyShop::settings()).tokens == 1000);
         CHECK(budget_of(named).tokens == 1000); // the policy is a ceiling for both
         CHECK(budget_of(named).cost_micro_usd == 7);
+        // For a run that was started before: the lower of both.
+        Budget before;
+        before.tokens = 5'000'000;
+        CHECK(must(shop.policies.budget_of(world.space, before)).tokens == 1000);
+        CHECK(must(shop.policies.budget_of(world.space, before)).cost_micro_usd == 50);
+        before.tokens = 10;
+        CHECK(must(shop.policies.budget_of(world.space, before)).tokens == 10);
     });
 }
 

@@ -1,9 +1,12 @@
 """Boundary: spaces. The attacker is a member, or even an admin, of another space of the same installation; or a member who
 wants more for the own space than its policy allows."""
 
+from agents import Model
 from attack import assert_unseen, canary
+from money import CALL
+from network import model_skill
 from runs import Shop
-from server import PASSWORD, Client
+from server import PASSWORD, Client, wait_until
 
 SCRIPT = 'test -e /home/worker/mark || echo "$TOKEN" > /home/worker/mark'
 SHOW = ("/bin/sh", "-c", "cat /home/worker/mark; ls /home/worker")
@@ -77,6 +80,8 @@ def test_a_member_asks_for_more_than_the_policy_of_the_space(binary, stack):
     old = shop.client.must("POST", f"/v1/presets?space={space}", {"name": "old", "settings": wide}).data
     raw = shop.client.must("POST", "/v1/skills", {"name": "raw", "type": "custom", "declared": [
         {"name": "RAW", "secret": True, "hosts": [{"host": "api.example.com"}]}], "secrets": {"RAW": canary()}, "exposure": {"RAW": "env"}}).data["id"]
+    model = shop.client.must("POST", "/v1/skills", {"name": "model", "type": "model", "secrets": {"API_KEY": canary()},
+                                                    "variables": {"PROTOCOL": "openai", "BASE_URL": "https://models.evil.net/v1"}}).data["id"]
     policy = {"open_network": False, "hosts": ["*.example.com"], "env_secrets": False, "memory_bytes": 2 << 30, "cpus": 2, "pids": 512,
               "disk_bytes": 4 << 30, "wall_clock_minutes": 60, "tokens": 1000, "cost_micro_usd": 1_000_000}
     view = shop.client.must("PUT", f"/v1/spaces/{space}/policy", policy).data
@@ -84,7 +89,9 @@ def test_a_member_asks_for_more_than_the_policy_of_the_space(binary, stack):
     attempts = [{"sandbox": {"network": "open"}}, {"sandbox": {"allow_hosts": ["evil.net"]}}, {"sandbox": {"allow_hosts": ["evilexample.com"]}},
                 {"sandbox": {"allow_hosts": ["a.example.com:8080"]}}, {"sandbox": {"memory_bytes": (2 << 30) + 1}}, {"sandbox": {"cpus": 2.5}},
                 {"sandbox": {"pids": 513}}, {"sandbox": {"disk_bytes": (4 << 30) + 4096}}, {"sandbox": {"wall_clock_minutes": 61}},
-                {"budget": {"tokens": 1001}}, {"budget": {"cost_micro_usd": 1_000_001}}, {"skills": [raw]}]
+                {"budget": {"tokens": 1001}}, {"budget": {"cost_micro_usd": 1_000_001}}, {"skills": [raw]},
+                {"sandbox": {"secret_env": {"RAW": canary()}}}, {"repos": [{"url": "https://evil.net/x.git"}]},
+                {"repos": [{"url": "https://git.example.com:8443/x.git"}]}, {"skills": [model]}]
     for extra in attempts:
         answer = start(member, space, "/bin/true", **extra)
         assert answer.status == 403 and "policy" in answer.message, (extra, answer.status, answer.text)
@@ -144,3 +151,36 @@ def test_a_queued_run_waits_for_a_policy_that_became_stricter(binary, stack):
     run = shop.until(queued)
     assert run["state"] == "failed" and "policy" in run["reason"], run
     assert "reached" not in shop.texts(queued), shop.texts(queued)
+
+
+def test_what_was_started_before_the_policy_goes_on_by_another_way(binary, stack):
+    """Gain: an open network and calls without a limit, through an automation, a rerun, a follow-up or a fork of what the policy does
+    not allow any more."""
+    shop, model = Shop(binary, stack), Model(stack)
+    space = shop.client.must("GET", "/v1/spaces").data[0]["id"]
+    wide = {"harness": "command", "command": ["/bin/echo", "reached"], "sandbox": {"network": "open"}}
+    shop.client.must("POST", f"/v1/presets?space={space}", {"name": "wide", "settings": wide})
+    automation = shop.client.must("POST", "/v1/automations", {"name": "nightly", "project": "shop", "preset": "wide", "prompt": "x",
+                                                              "trigger": {"type": "cron", "schedule": "0 0 1 1 *"}}).data["id"]
+    old = start(shop.client, space, "/bin/echo", "reached", sandbox={"network": "open"}).data["id"]
+    assert shop.until(old)["state"] == "succeeded" and "reached" in shop.texts(old), "control: before the policy it runs"
+    # Names a limit of the cost alone, so that the number of tokens is not limited.
+    calls = CALL.replace("MODEL", "claude-sonnet-4") + "i=0; while [ $i -lt 8 ]; do call $i; i=$((i + 1)); done"
+    spender = start(shop.client, space, "/bin/sh", "-c", calls, skills=[model_skill(shop, model, "endless")],
+                    budget={"cost_micro_usd": 1_000_000_000}).data["id"]
+    assert shop.until(spender)["state"] == "succeeded" and model.count("endless")["requests"] == 8, "control"
+
+    shop.client.must("PUT", f"/v1/spaces/{space}/policy", {"open_network": False, "tokens": 50_000})
+    for answer in (shop.client.call("POST", f"/v1/runs/{old}/rerun", {}), shop.client.call("POST", f"/v1/runs/{old}/fork", {"prompt": "x"})):
+        assert answer.status == 403 and "policy" in answer.message, (answer.status, answer.text)
+    shop.client.must("POST", f"/v1/runs/{old}/messages", {"text": "again"})
+    run = wait_until(lambda: (found := shop.run(old))["state"] == "failed" and found, "the follow-up is rejected")
+    assert "policy" in run["reason"] and shop.texts(old, "message") == ["reached"], (run, shop.texts(old))
+    shop.client.must("POST", f"/v1/automations/{automation}/run")
+    slot = wait_until(lambda: next((slot for slot in shop.client.must("GET", f"/v1/automations/{automation}/slots").data
+                                    if "policy" in str(slot)), None), "the trigger is rejected")
+    assert slot["outcome"] != "fired" and not slot["run_id"], slot
+    # 8 calls of 5000 tokens are settled; two more are within the policy's 50,000.
+    shop.client.must("POST", f"/v1/runs/{spender}/messages", {"text": "again"})
+    wait_until(lambda: shop.run(spender)["state"] == "budget_stopped", "the follow-up is stopped by the new budget")
+    assert model.count("endless")["requests"] == 10, model.count("endless")

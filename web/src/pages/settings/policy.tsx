@@ -99,7 +99,7 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
         )}
         <Check
           label="Allow secrets in the environment of workers"
-          hint="Skills with the exposure “env” give the value itself to the sandbox. Brokered secrets never enter it."
+          hint="Skills with the exposure “env” and secret variables of presets give the value itself to the sandbox. Brokered secrets never enter it."
           checked={draft.env_secrets}
           disabled={!may_edit}
           on_change={(env_secrets) => change({ env_secrets })}
