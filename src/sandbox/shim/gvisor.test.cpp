@@ -1,9 +1,12 @@
 // What a worker needs of the tier gvisor: the broker's ports, its thread, signals, and a restart of the server.
 #include "base/testing.h"
+#include "base/text.h"
+#include "crypto/crypto.h"
 #include "sandbox/local/local_provider.h"
 #include "sandbox/local/test_folder.h"
 
 #include <csignal>
+#include <filesystem>
 #include <poll.h>
 #include <sys/socket.h>
 #include <thread>
@@ -45,7 +48,47 @@ std::string serve_once(int listener) {
     return std::string(text, count > 0 ? static_cast<size_t>(count) : 0);
 }
 
+// Processes of the host with this text in their arguments.
+int64_t count_arguments(const std::string& text) {
+    int64_t found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const auto line = read_file(entry.path().string() + "/cmdline", 1 << 20);
+        if (line.ok() && line.value().find(text) != std::string::npos) ++found;
+    }
+    return found;
+}
+
 } // namespace
+
+TEST_CASE("variables and arguments of a command inside gVisor are in no list of the host's processes") {
+    if (!has_gvisor()) return skip_test("needs root and runsc");
+    Folder folder;
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    auto started = provider.value()->start(gvisor_spec());
+    REQUIRE_MESSAGE(started.ok(), started.error().message);
+    Sandbox& sandbox = *started.value();
+    const std::string value = "canary-" + to_hex(crypto::random_bytes(12));
+    Command command;
+    command.argv = {"/bin/bash", "-c", "echo \"$TOKEN\"; id -u; pwd; command -v ls; exec sleep 600",
+                    value + "-argument"};
+    command.env = std::map<std::string, std::string>{{"TOKEN", value}};
+    auto number = sandbox.execute(command);
+    REQUIRE_MESSAGE(number.ok(), number.error().message);
+    const std::string expected = value + "\n1000\n/workspace\n/usr/bin/ls\n";
+    std::string said;
+    const auto read_more = [&] {
+        auto output = sandbox.output(number.value(), static_cast<int64_t>(said.size()));
+        REQUIRE(output.ok());
+        for (const Output::Part& part : output.value().parts) said += part.bytes;
+        return said.size() >= expected.size() || output.value().finished;
+    };
+    for (int i = 0; i < 60'000 && !read_more(); ++i) ::poll(nullptr, 0, 1);
+    CHECK(said == expected);
+    CHECK(count_arguments(sandbox.id().text()) > 0); // the command's own process of the host is among them
+    CHECK(count_arguments(value) == 0);
+    CHECK(sandbox.destroy().ok());
+}
 
 TEST_CASE("a gVisor sandbox reaches the broker's ports, and its thread is the same in every tier") {
     if (!has_gvisor()) return skip_test("needs root and runsc");

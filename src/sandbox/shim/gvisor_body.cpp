@@ -13,6 +13,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -110,12 +111,13 @@ public:
                      Fd (&stdio)[3], bool) override {
         if (command.command.pty) return unavailable("tier gvisor has no terminals");
         if (!m_waiting && command.number == 0) return run_first(0, command.command, environment, stdio);
-        std::vector<std::string> argv = runsc({"exec", "--user", "1000:1000", "--cwd", *command.command.cwd,
-                                               "--internal-pid-file", pid_file(command.number)});
-        for (const auto& [name, value] : environment) argv.insert(argv.end(), {"--env", name + "=" + value});
-        argv.push_back(m_plan.id.text());
-        argv.insert(argv.end(), command.command.argv.begin(), command.command.argv.end());
-        return spawn(command.number, argv, stdio);
+        // Every user of the host can read the arguments of a process, so variables and arguments are in a file.
+        const Fd process = TRY(process_file(command.command, environment));
+        const std::string path = "/proc/self/fd/" + std::to_string(process.get());
+        return spawn(
+            command.number,
+            runsc({"exec", "--process", path, "--internal-pid-file", pid_file(command.number), m_plan.id.text()}),
+            stdio, process.get());
     }
 
     void signal(int64_t number, int signal) override {
@@ -249,10 +251,31 @@ private:
         ::umount2((m_folder + "/bundle/workspace").c_str(), MNT_DETACH);
     }
 
-    Result<> write_bundle(const Command& command, const std::map<std::string, std::string>& environment) const {
+    static Object process_of(const Command& command, const std::map<std::string, std::string>& environment) {
         Array variables;
         for (const auto& [name, value] : environment) variables.emplace_back(name + "=" + value);
+        if (!environment.contains("PATH")) variables.emplace_back("PATH=/usr/bin:/bin");
         const Array none;
+        const Object capabilities{
+            {"bounding", none}, {"effective", none}, {"inheritable", none}, {"permitted", none}, {"ambient", none}};
+        return {{"terminal", false},
+                {"user", Object{{"uid", inside_uid}, {"gid", inside_uid}}},
+                {"args", strings(command.argv)},
+                {"env", variables},
+                {"cwd", *command.cwd},
+                {"capabilities", capabilities},
+                {"noNewPrivileges", true}};
+    }
+
+    // In memory, and in no folder: it ends with the process that reads it.
+    static Result<Fd> process_file(const Command& command, const std::map<std::string, std::string>& environment) {
+        Fd file(::memfd_create("hone-process", MFD_CLOEXEC));
+        if (!file.is_open()) return system_error("create a file in memory", errno);
+        TRY(write_all(file.get(), json::print(process_of(command, environment))));
+        return file;
+    }
+
+    Result<> write_bundle(const Command& command, const std::map<std::string, std::string>& environment) const {
         const Limits& limits = *m_plan.spec.limits;
         Array rlimits;
         const auto limit = [&](const char* type, int64_t value) {
@@ -281,24 +304,14 @@ private:
             mounts.push_back(bind_mount(m_folder + "/network", std::string(network_folder), true));
             mounts.push_back(bind_mount(TRY(find_beside("hone-inside")), std::string(relay_program), true));
         }
-        const Object capabilities{
-            {"bounding", none}, {"effective", none}, {"inheritable", none}, {"permitted", none}, {"ambient", none}};
+        Object process = process_of(command, environment);
+        process["rlimits"] = rlimits;
         Array namespaces;
         for (const char* type : {"pid", "network", "ipc", "uts", "mount"}) namespaces.push_back(Object{{"type", type}});
         const Object config{
-            {"ociVersion", "1.0.2"},
-            {"hostname", "sandbox"},
-            {"process", Object{{"terminal", false},
-                               {"user", Object{{"uid", inside_uid}, {"gid", inside_uid}}},
-                               {"args", strings(command.argv)},
-                               {"env", variables},
-                               {"cwd", *command.cwd},
-                               {"capabilities", capabilities},
-                               {"rlimits", rlimits},
-                               {"noNewPrivileges", true}}},
-            {"root", Object{{"path", "rootfs"}, {"readonly", true}}},
-            {"mounts", mounts},
-            {"linux", Object{{"namespaces", namespaces}}},
+            {"ociVersion", "1.0.2"}, {"hostname", "sandbox"},
+            {"process", process},    {"root", Object{{"path", "rootfs"}, {"readonly", true}}},
+            {"mounts", mounts},      {"linux", Object{{"namespaces", namespaces}}},
         };
         return write_file(m_folder + "/bundle/config.json", json::print(config));
     }
@@ -309,7 +322,8 @@ private:
         return spawn(number, runsc({"run", "--bundle", m_folder + "/bundle", m_plan.id.text()}), stdio);
     }
 
-    Result<> spawn(int64_t number, const std::vector<std::string>& argv, const Fd (&stdio)[3]) {
+    // `kept`: a descriptor that the program reads; -1: none.
+    Result<> spawn(int64_t number, const std::vector<std::string>& argv, const Fd (&stdio)[3], int kept = -1) {
         std::vector<char*> arguments;
         for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
         arguments.push_back(nullptr);
@@ -326,6 +340,7 @@ private:
             ::setsid();
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             for (int i = 0; i < 3; ++i) ::dup2(stdio[i].get(), i);
+            if (kept >= 0) ::fcntl(kept, F_SETFD, 0);
             if (::read(reader.get(), &word, 1) != 1) ::_exit(127); // not in its cgroups: do not run
             ::execve(arguments[0], arguments.data(), environment);
             ::_exit(127);
