@@ -144,8 +144,9 @@ public:
         std::function<Result<>(sql::Transaction&)> together{};
     };
     Result<Artifact> decide(const access::Caller& caller, const ArtifactId& id, const Verdict& verdict);
-    // The error for a reviewer who saw the content `digest`: what is different now.
-    Error changed_since(const Artifact& now, const std::string& digest) const;
+    // The error for a reviewer who saw the content `reviewed`. It quotes what is different now if that was the content
+    // before this one.
+    Error changed_since(const Artifact& now, const std::string& reviewed, const std::string& previous) const;
     // The approval took effect.
     Result<> applied(const ArtifactId& id);
     // Deletes contents that no artifact names any more; by a background duty. Returns how many.

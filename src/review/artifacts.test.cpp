@@ -191,6 +191,28 @@ TEST_CASE("only the labels that were approved are published") {
     });
 }
 
+TEST_CASE("a stale approval quotes the content that was replaced, and no other") {
+    for_each_world([](World& world) {
+        Desk desk(world);
+        const Artifact hidden = must(desk.artifacts.save(desk.file("other", "the canary of another artifact")));
+        const Artifact first = must(desk.artifacts.save(desk.file("mine", "first")));
+        must(desk.artifacts.save(desk.file("mine", "second")));
+        must(desk.artifacts.save(desk.file("mine", "second"))); // the same again replaces nothing
+        const auto refused = [&](const Artifact& seen) {
+            Artifacts::Verdict given = verdict(seen, ReviewState::approved);
+            const auto decided = desk.artifacts.decide(world.admin, first.id, given);
+            REQUIRE_FALSE(decided.ok());
+            CHECK(decided.error().code == Code::conflict);
+            return decided.error().message;
+        };
+        CHECK(refused(first).find("removed first; added second") != std::string::npos);
+        const std::string message = refused(hidden);
+        CHECK(message.find("saved again") != std::string::npos);
+        CHECK(message.find("canary") == std::string::npos);
+        CHECK(message.find("second") == std::string::npos);
+    });
+}
+
 TEST_CASE("the difference between two contents is described in a line") {
     CHECK(change_summary("[1,2,3]", "[1,3,4,4]") == "2 entries added, 1 removed; removed 2; added 4; added 4");
     CHECK(change_summary("a\nb\n", "a\nc\n") == "1 lines added, 1 removed; removed b; added c");
