@@ -85,6 +85,13 @@ std::vector<Counter> counters_of(const std::string& email, const std::string& pe
 
 } // namespace
 
+Result<std::optional<SharedPeer>> shared_peer(sql::Database& database) {
+    const auto rows = TRY(database.query("SELECT MIN(peer), COUNT(DISTINCT peer), COUNT(*) FROM known_peers"));
+    const sql::Row row = rows.front();
+    if (row.integer(1) != 1 || row.integer(2) < 2) return std::optional<SharedPeer>();
+    return std::optional(SharedPeer{std::string(row.text(0)), row.integer(2)});
+}
+
 std::string peer_group(const std::string& peer) {
     in6_addr address{};
     if (inet_pton(AF_INET6, peer.c_str(), &address) != 1) return peer;

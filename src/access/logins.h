@@ -78,6 +78,14 @@ private:
     const LoginPolicy m_policy;
 };
 
+// The address from which every user logged in that ever logged in: a reverse proxy that is not named in
+// trusted_proxies, or one office. Then they share the limits of wrong passwords.
+struct SharedPeer {
+    std::string peer;
+    int64_t users = 0; // at least two
+};
+Result<std::optional<SharedPeer>> shared_peer(sql::Database& database);
+
 // What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 one (a host can use all of the rest).
 std::string peer_group(const std::string& peer);
 

@@ -195,3 +195,21 @@ TEST_CASE("a password hashed at another cost is hashed again at the next login")
         CHECK(crypto::verify_password(rows.front().text(0), good_password));
     });
 }
+
+TEST_CASE("an address that all users share is found") {
+    for_each_world([](World& world) {
+        const auto shared = [&] { return must(shared_peer(world.database)); };
+        must(world.database.execute("DELETE FROM known_peers"));
+        CHECK_FALSE(shared());
+        must(world.access.logins.open_session(World::guest("10.0.0.7"), world.admin.user, ""));
+        CHECK_FALSE(shared()); // one user is everywhere at one address
+        const Caller other = world.join(world.space, "other@example.com", Role::member);
+        must(world.database.execute("DELETE FROM known_peers WHERE user_id = ?", other.user));
+        must(world.access.logins.open_session(World::guest("10.0.0.7"), other.user, ""));
+        REQUIRE(shared());
+        CHECK(shared()->peer == "10.0.0.7");
+        CHECK(shared()->users == 2);
+        must(world.access.logins.open_session(World::guest("192.0.2.1"), other.user, ""));
+        CHECK_FALSE(shared());
+    });
+}

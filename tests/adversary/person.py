@@ -19,6 +19,23 @@ def login_from(server, address, email=ADMIN, password=PASSWORD, header="X-Forwar
     return server.client().post("/v1/login", {"email": email, "password": password}, {header: address}).status
 
 
+def test_an_attacker_behind_the_same_proxy_locks_everyone_out_and_nothing_warns(binary, stack):
+    """Gain: the login of all users, on an installation whose operator forgot to name its proxy."""
+    server = stack.enter_context(Server(binary))
+    def warnings(*flags):
+        lines = json.loads(run(binary, "check", "--json", "--data-dir", server.data_dir, *flags).stdout)
+        return [line for line in lines if line["name"] == "client addresses"]
+    owner = server.admin()
+    assert warnings() == [], "control: one user has one address"
+    path = owner.must("POST", "/v1/spaces/default/invites", {"email": "bob@example.com", "role": "member"}).data["path"]
+    bob = server.client()
+    bob.must("POST", f"/v1{path.replace('/invite/', '/invites/')}/accept", {"name": "bob", "password": "a long enough password"})
+    bob.login("bob@example.com", "a long enough password")
+    (warning,) = warnings()
+    assert warning["state"] == "warning" and "trusted_proxies" in warning["advice"] and "127.0.0.1" in warning["detail"], warning
+    assert warnings(*PROXY) == []
+
+
 def test_an_attacker_at_many_addresses_locks_the_owner_out(binary, stack):
     """Gain: no owner can administrate the installation while the attack lasts; and guesses at the password."""
     server = stack.enter_context(Server(binary, None, *PROXY))
@@ -140,14 +157,20 @@ def labels_of(shop):
     return wait_until(found, "the labels wait for a person")
 
 
+def saved_file(shop, text, project="shop"):
+    """A session whose worker saves each message as the file report.txt, which waits for a review; and the artifact."""
+    script = 'hone save_file --name report.txt --text "$(cat)"'
+    body = {"project": project, "prompt": text, "settings": {"harness": "command", "command": ["/bin/sh", "-c", script], "outputs": {"file": "review"}}}
+    run = shop.until(shop.client.must("POST", "/v1/runs", body).data["id"])
+    assert run["state"] == "succeeded", (run, shop.texts(run["id"]))
+    (artifact,) = shop.client.must("GET", f"/v1/artifacts?run={run['id']}&kind=file").data
+    return run, artifact
+
+
 def test_a_worker_swaps_what_a_person_is_about_to_approve(binary, stack):
     """Gain: text of the worker's choice, published under a person's approval that they gave to another text."""
     shop = Shop(binary, stack)
-    send_bad_spans(shop)
-    body = {"project": "shop", "prompt": "What goes wrong?", "settings": {"harness": "playbook", "outputs": {"investigation": "review"}}}
-    first = shop.until(shop.client.must("POST", "/v1/runs", body).data["id"])
-    assert first["state"] == "succeeded", (first, shop.texts(first["id"]))
-    (seen,) = shop.client.must("GET", f"/v1/artifacts?run={first['id']}&kind=investigation").data
+    first, seen = saved_file(shop, "harmless")
     for named, status in (({}, 400), ({"revision": 1}, 400), ({"digest": ""}, 409), ({"digest": "0" * 64}, 409),
                           ({"digest": seen["digest"][:12]}, 409)):
         refused = shop.client.post(f"/v1/reviews/{seen['id']}/approve", named)
@@ -156,17 +179,36 @@ def test_a_worker_swaps_what_a_person_is_about_to_approve(binary, stack):
         assert refused.status == status, (named, refused.text)
     assert shop.client.must("GET", f"/v1/artifacts/{seen['id']}").data["review"] == "pending"
     # The next turn of the session saves it again under the same name; the person's page still shows the first one.
-    shop.client.must("POST", f"/v1/runs/{first['id']}/messages", {"text": "And now?"})
+    shop.client.must("POST", f"/v1/runs/{first['id']}/messages", {"text": "something else"})
     def saved_again():
         now = shop.client.must("GET", f"/v1/artifacts/{seen['id']}").data
-        return now if now["created_at"] != seen["created_at"] else None
-    now = wait_until(saved_again, "the worker saved it again")
-    if now["digest"] != seen["digest"]:
-        stale = shop.client.post(f"/v1/reviews/{seen['id']}/approve", {"digest": seen["digest"]})
-        assert stale.status == 409 and "saved again" in stale.message, stale.text
-        assert shop.client.must("GET", f"/v1/artifacts/{seen['id']}").data["review"] == "pending"
+        return now if now["digest"] != seen["digest"] else None
+    now = wait_until(saved_again, "the worker saved another text")
+    stale = shop.client.post(f"/v1/reviews/{seen['id']}/approve", {"digest": seen["digest"]})
+    assert stale.status == 409 and "saved again" in stale.message, stale.text
+    assert "removed harmless" in stale.message and "added something else" in stale.message, "the person is shown what changed"
+    assert shop.client.must("GET", f"/v1/artifacts/{seen['id']}").data["review"] == "pending"
     approved = shop.client.must("POST", f"/v1/reviews/{seen['id']}/approve", {"digest": now["digest"]}).data
     assert approved["artifact"]["review"] == "approved", approved
+
+
+def test_a_reviewer_reads_another_content_by_its_digest(binary, stack):
+    """Gain: a text of a project that the reviewer cannot see, quoted in the error about a stale approval."""
+    shop, secret = Shop(binary, stack), canary("report")
+    shop.client.must("POST", "/v1/projects", {"name": "closed", "restricted": True})
+    _, hidden = saved_file(shop, secret, "closed")
+    _, own = saved_file(shop, "mine")
+    path = shop.client.must("POST", "/v1/spaces/default/invites", {"email": "mallory@example.com", "role": "member"}).data["path"]
+    mallory = shop.server.client()
+    mallory.must("POST", f"/v1{path.replace('/invite/', '/invites/')}/accept", {"name": "mallory", "password": "a long enough password"})
+    mallory.login("mallory@example.com", "a long enough password")
+    assert mallory.get(f"/v1/artifacts/{hidden['id']}").status == 404, "control: it is not visible"
+    received = []
+    for where, body in ((f"/v1/reviews/{own['id']}/approve", {}), (f"/v1/artifacts/{own['id']}/review", {"decision": "approved"})):
+        answer = mallory.post(where, body | {"digest": hidden["digest"]})
+        assert answer.status == 409, answer.text
+        received.append(answer.text)
+    assert_unseen(secret, *received)
 
 
 def test_a_crash_between_an_approval_and_its_publication_loses_the_labels(binary, stack):

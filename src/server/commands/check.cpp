@@ -1,5 +1,6 @@
 // `hone check`: what this machine offers, one line each, with advice where something is missing.
 #include "sandbox/local/check.h"
+#include "access/logins.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #include "server/beside_program.h"
 #include "server/commands/arguments.h"
 #include "server/commands/commands.h"
+#include "skill/skills.h"
 #include "sql/directory_lock.h"
 #include "sql/sql.h"
 #include "telemetry/engine/chdb.h"
@@ -151,16 +153,36 @@ CheckLine check_harnesses(const std::string& data_dir) {
             "for a coding agent: hone harness install claude-code --data-dir " + quote_shell(data_dir)};
 }
 
-// Model skills of any space. They are in the database; no server is needed to count them.
-int64_t count_model_skills(const config::Config& config) {
+// Null when there is none yet, or it cannot be opened. No server is needed to read it.
+std::unique_ptr<sql::Database> open_database(const config::Config& config) {
     sql::Options options;
     options.url = config.database_url.empty() ? "sqlite:" + config.data_dir + "/hone.db" : config.database_url;
     options.check_up_to_bytes = 0;
-    if (config.database_url.empty() && !file_exists(config.data_dir + "/hone.db")) return 0;
-    const auto database = sql::Database::open(options);
-    if (!database.ok()) return 0;
-    const auto count = skill::Skills::count_models(*database.value());
+    if (config.database_url.empty() && !file_exists(config.data_dir + "/hone.db")) return nullptr;
+    auto database = sql::Database::open(options);
+    return database.ok() ? std::move(database).value() : nullptr;
+}
+
+// Model skills of any space.
+int64_t count_model_skills(const config::Config& config) {
+    const auto database = open_database(config);
+    if (!database) return 0;
+    const auto count = skill::Skills::count_models(*database);
     return count.ok() ? count.value() : 0;
+}
+
+// Behind a proxy that is not named, all clients have its address: one attacker locks the login for everyone.
+std::optional<CheckLine> check_proxies(const config::Config& config) {
+    if (!config.trusted_proxies.empty()) return std::nullopt;
+    const auto database = open_database(config);
+    if (!database) return std::nullopt;
+    const auto shared = access::shared_peer(*database);
+    if (!shared.ok() || !shared.value()) return std::nullopt;
+    return CheckLine{
+        "client addresses", "warning",
+        fmt::format("all {} users log in from {}", shared.value()->users, shared.value()->peer),
+        "if that is a reverse proxy, set trusted_proxies: otherwise wrong passwords of one client count for "
+        "all of them (docs/accounts.md)"};
 }
 
 CheckLine check_models(const config::Config& config) {
@@ -217,6 +239,7 @@ int check_main(int argc, char** argv) {
                                  check_models(config),
                                  check_tls(config),
                                  check_descriptors()};
+    if (const auto proxies = check_proxies(config)) lines.push_back(*proxies);
     if (const auto spans = check_spans(config.data_dir)) lines.push_back(*spans);
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
     for (auto& line : sandbox::check())
