@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,7 @@ constexpr const char* npm_variables[] = {"npm_config_registry",
                                          "npm_config_https_proxy"};
 
 constexpr int64_t scripts_timeout_ms = 10 * 60 * 1000;
+constexpr int64_t watch_every_ms = 250;
 constexpr int64_t first_start_timeout_ms = 2 * 60 * 1000;
 
 // Runs npm to its end in `directory`; its output goes to `log`.
@@ -90,6 +92,41 @@ std::string find_in_path(std::string_view name) {
     return {};
 }
 
+// Watches the folder that install scripts can write: it is a directory of the host, which nothing else limits.
+class FolderLimit {
+public:
+    explicit FolderLimit(const std::string& directory)
+        : m_directory(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+          m_bytes_before(size().bytes),
+          m_free_before(free_bytes()) {}
+
+    // What is wrong; empty: nothing. Call it while no process runs that could move files out of its way.
+    std::string exceeded() const {
+        const sandbox::TreeSize now = size();
+        const int64_t grown = now.bytes - m_bytes_before;
+        // Files without a name are in no folder: then the file system shows what they take.
+        if (now.complete && grown < most_bytes && m_free_before - free_bytes() - grown < 2 * most_bytes) return {};
+        return fmt::format("the scripts wrote more than {} MiB or {} files", most_bytes >> 20, most_files);
+    }
+
+private:
+    static constexpr int64_t most_bytes = int64_t{1} << 30;
+    static constexpr int64_t most_files = 1'000'000;
+
+    // Unreadable directories are opened: what cannot be read counts as too much otherwise.
+    sandbox::TreeSize size() const {
+        return sandbox::measure_tree(m_directory.get(), most_files, sandbox::Unreadable::open);
+    }
+    int64_t free_bytes() const {
+        struct statvfs status {};
+        if (::fstatvfs(m_directory.get(), &status) != 0) return 0;
+        return static_cast<int64_t>(status.f_bavail * status.f_frsize);
+    }
+
+    const Fd m_directory;
+    const int64_t m_bytes_before, m_free_before;
+};
+
 struct InsideOutcome {
     bool good = false;
     std::string output; // its end
@@ -109,14 +146,29 @@ Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std:
     spec.command->timeout_ms = timeout_ms;
     if (const std::string node = find_in_path("node"); writable && !node.empty())
         spec.command->env.value["PATH"] = node.substr(0, node.rfind('/')) + ":/usr/local/bin:/usr/bin:/bin";
+    std::optional<FolderLimit> limit;
+    if (writable) limit.emplace(directory);
     const std::unique_ptr<sandbox::Sandbox> box = TRY(provider.start(spec));
     InsideOutcome outcome;
+    std::string exceeded;
     for (int64_t offset = 0;;) {
-        const sandbox::Output output = TRY(box->output(0, offset));
+        const sandbox::Output output = TRY(box->output(0, offset, writable ? watch_every_ms : -1));
+        if (limit && !output.finished) {
+            const bool is_frozen = box->freeze().ok();
+            exceeded = limit->exceeded();
+            if (is_frozen) (void)box->thaw().ok();
+            if (!exceeded.empty()) break;
+        }
         for (const sandbox::Output::Part& part : output.parts) outcome.output += part.bytes;
         if (outcome.output.size() > 4000) outcome.output.erase(0, outcome.output.size() - 2000);
         offset = output.next;
         if (output.finished) break;
+    }
+    if (!exceeded.empty()) TRY(box->stop());
+    if (limit && exceeded.empty()) exceeded = limit->exceeded();
+    if (!exceeded.empty()) {
+        TRY(box->destroy());
+        return too_large(exceeded);
     }
     const sandbox::CommandResult result = TRY(box->wait(0));
     outcome.good = result.exit_code == 0 && result.limits_hit.empty();
@@ -346,8 +398,10 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
         return undo(done.error());
     // As npm does: an optional package that cannot be built is left out of use.
     for (const std::string& package : scripts.value().optional)
-        if (auto done = run_install_scripts(provider, making, {package}); !done.ok())
+        if (auto done = run_install_scripts(provider, making, {package}); !done.ok()) {
+            if (done.error().code == Code::too_large) return undo(done.error()); // what it wrote is still there
             note(fmt::format("the optional package {} is not built: {}", package, done.error().message));
+        }
     const std::string program = making + "/" + std::string(known->executable);
     if (!file_exists(program))
         return undo(corrupt(fmt::format("{} holds no program {}", known->package, known->executable)));

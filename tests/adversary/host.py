@@ -119,3 +119,21 @@ def test_a_package_runs_its_install_script_on_the_host(binary, stack):
     assert not (place / "owned").exists() and not (place / "data/owned").exists()
     for path in (place / "data/harnesses").rglob("*"):
         assert path.lstat().st_uid == os.geteuid() and not path.lstat().st_mode & 0o6000, path
+
+
+def test_the_install_script_of_a_package_fills_the_disk(binary, stack):
+    """Gain: the host's disk: the folder of a harness is a directory of the host, and no image with a size."""
+    needs("npm", subprocess.run(["sh", "-c", "command -v npm"], capture_output=True).returncode == 0)
+    place = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
+    os.chmod(place, 0o777)
+    description = {"name": "@openai/codex", "version": "6.6.6", "bin": {"codex": "run"}, "scripts": {"postinstall": "sh ./script"}}
+    fill = "fallocate -l 700M fill.$1 || dd if=/dev/zero of=fill.$1 bs=1M count=700"
+    script = f"set -- 1; {fill}; set -- 2; {fill}; WAIT; rm -f fill.*; exit 0"
+    # The first waits to be noticed; the second is done before anybody measures, and leaves what it wrote.
+    for each in (script.replace("WAIT", "sleep 60"), script.replace("WAIT; rm -f fill.*; ", "")):
+        pack(place / "package.tgz", {"package.json": json.dumps(description), "script": each, "run": "#!/bin/sh\necho codex 6.6.6\n"})
+        done = subprocess.run([pathlib.Path(binary).resolve(), "harness", "install", "codex", "--from", place / "package.tgz", "--data-dir", place / "data"],
+                              capture_output=True, text=True, timeout=600, cwd=place, env={"PATH": os.environ["PATH"], "HOME": str(place)})
+        assert done.returncode != 0 and "more than 1024 MiB" in done.stderr, (done.stdout, done.stderr)
+        left = sum(path.lstat().st_blocks * 512 for path in (place / "data").rglob("*"))
+        assert left < 100 << 20, f"{left >> 20} MiB are left on the host"
