@@ -5,6 +5,7 @@ from attack import assert_unseen, canary, tree
 from repos import Forge, git
 from runs import Shop, shell
 from server import Client, wait_until
+from server import run as command
 
 
 def owner_of_another_space(shop, name="other", email="mallory@example.com"):
@@ -78,7 +79,11 @@ def test_another_space_uses_a_preset_with_secret_variables(binary, stack):
     own = [shop.client.must("GET", path).text for path in ("/v1/presets/deploy", "/v1/presets/deploy/versions", "/v1/audit?limit=200",
                                                             f"/v1/runs/{run['id']}/manifest", f"/v1/runs/{run['id']}/events?limit=1000")]
     assert all("********" in text for text in own[:2] + own[3:4]), own
+    backup, restored = shop.server.data_dir / "backup.tar.zst", shop.server.data_dir / "restored"
+    backup.write_bytes(shop.client.must("GET", "/v1/backup").bytes)
     shop.server.stop()
+    unpacked = command(binary, "restore", str(backup), "--data-dir", str(restored))
+    assert unpacked.returncode == 0 and any(restored.rglob("*")), unpacked
     assert_unseen(secret, shop.server.data_dir, shop.server.output(), *own)
 
 
