@@ -5,6 +5,7 @@ import base64
 import json
 import pathlib
 import sys
+import time
 
 from attack import assert_unseen, canary
 from runs import Shop
@@ -74,6 +75,34 @@ class Closed(Shop):
         run = self.until(started.data["id"])
         assert run["state"] == "succeeded", (run, self.texts(run["id"]))
         return "\n".join(self.texts(run["id"], "message"))
+
+
+class Traces:
+    """Sends traces of an agent whose tool fails."""
+
+    def __init__(self, shop, key):
+        self.shop, self.sender, self.made = shop, Client(shop.server.url, key), 1000
+
+    def send(self, project, tool, message, count=20):
+        spans = []
+        for _ in range(count):
+            self.made += 1
+            start = time.time_ns() - 60_000_000_000
+            for index, (name, kind) in enumerate([("handle_ticket", "AGENT"), (tool, "TOOL")]):
+                spans.append({
+                    "traceId": f"{self.made:032x}", "spanId": f"{self.made * 2 + index:016x}", "name": name,
+                    "parentSpanId": f"{self.made * 2:016x}" if index else "",
+                    "startTimeUnixNano": str(start + index), "endTimeUnixNano": str(start + 20_000_000 + index),
+                    "attributes": [{"key": "openinference.span.kind", "value": {"stringValue": kind}}],
+                    "status": {"code": 2, "message": message} if index else {"code": 1}})
+        body = {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": spans}]}]}
+        answer = self.sender.call("POST", "/v1/traces", body, {"x-project-name": project})
+        assert answer.status == 200, answer.text
+        last = spans[-1]["traceId"]
+        def stored():
+            answer = self.shop.client.get(f"/v1/projects/{project}/traces/{last}/skeleton")
+            return answer.status == 200 and answer.data["spans"]
+        wait_until(stored, "the spans are stored")
 
 
 def statuses(text):
@@ -225,7 +254,7 @@ def test_a_key_that_cannot_read_talks_to_a_worker_of_others(binary, stack):
     narrow = Client(shop.server.url, shop.key("narrow", scopes=["run_start", "run_read", "space_read"])["key"])
     assert narrow.get(f"/v1/runs/{run}").status == 200, "control: the key sees the session"
     for answer in (narrow.post(f"/v1/runs/{run}/messages", {"text": path}), narrow.post(f"/v1/runs/{run}/fork", {"prompt": path})):
-        assert answer.status in (403, 404), answer.text
+        assert answer.status == 404, answer.text
     assert shop.run(run)["turns"] == 1 and path not in "".join(shop.texts(run))
     shop.client.must("POST", f"/v1/runs/{run}/messages", {"text": path})
     wait_until(lambda: shop.run(run)["turns"] == 2 and shop.run(run)["state"] == "succeeded", "the owner's follow-up is done")
@@ -264,3 +293,35 @@ def test_a_member_reads_with_the_key_of_the_person_who_started_the_session(binar
     fork = mallory.must("POST", f"/v1/runs/{session()}/fork", {"prompt": path}).data["id"]
     shop.until(fork)
     assert_unseen(shop.secret, *shop.texts(fork, "message"))
+
+
+def test_a_restricted_project_is_read_through_an_investigation_of_signal(binary, stack):
+    """Gain: a restricted project in the report of a worker that no person started, because Signal reads every project."""
+    shop = Closed(binary, stack)
+    mallory = shop.member()
+    sender = shop.key("sender2", kind="service", role="member")
+    shop.client.must("PUT", f"/v1/projects/{shop.closed}/bindings/{sender['id']}", {"role": "member"})
+    traces = Traces(shop, sender["key"])
+    wanted = {"enabled": True, "consent": True, "settings": {"max_investigations": 1, "cadence_minutes": 60}}
+    assert mallory.call("PUT", f"/v1/projects/{shop.closed}/bindings/signal", {"role": "viewer"}).status == 403
+    assert mallory.call("PUT", f"/v1/projects/{shop.closed}/signal", wanted).status == 404
+    assert mallory.call("POST", f"/v1/projects/{shop.closed}/signal/scan").status == 404
+    histories = {}
+    for project in ("shop", "closed"):
+        traces.send(project, "lookup_order", shop.secret if project == "closed" else "it fails")
+        shop.client.must("PUT", f"/v1/projects/{project}/signal", wanted)
+        histories[project] = shop.client.must("GET", f"/v1/projects/{project}/signal").data["automation_id"]
+
+    def slots(project, outcome):
+        return [slot for slot in shop.client.must("GET", f"/v1/automations/{histories[project]}/slots").data
+                if slot["values"].get("type") == "investigate" and slot["outcome"] == outcome]
+
+    wait_until(lambda: slots("shop", "fired"), "control: the open project is investigated")
+    # Nobody has bound Signal: no worker starts, and the history states why.
+    refused = wait_until(lambda: slots("closed", "failed"), "the investigation is refused")
+    assert "Signal is not bound" in refused[0]["note"], refused
+    assert not slots("closed", "fired")
+    assert shop.client.must("GET", f"/v1/runs?automation={histories['closed']}").data == []
+    received = [mallory.get(path).text for path in ("/v1/issues?status=all", "/v1/runs?limit=100", "/v1/artifacts?limit=100",
+                                                    f"/v1/automations/{histories['closed']}/slots")]
+    assert_unseen(shop.secret, *received)

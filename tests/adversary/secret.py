@@ -1,8 +1,13 @@
 """Boundary: secrets. The attacker is a worker with a shell, whose run uses a skill with a brokered secret; or a hostile
 server that the worker is allowed to talk to."""
 
+import os
+import pathlib
+import shutil
+
 from attack import assert_unseen, canary, worker
 from runs import Shop
+from server import needs, wait_until
 
 
 def custom_skill(shop, token, **secret):
@@ -93,3 +98,42 @@ def test_a_worker_uses_the_key_of_a_hone_skill_for_more_than_its_starter_could_r
     # What the victim lost: nothing.
     assert [project["name"] for project in shop.client.must("GET", "/v1/projects").data].count("shop") == 1
     assert "pwned" not in shop.client.must("GET", "/v1/projects").text
+
+
+def command_lines():
+    """The arguments of every process of the host, which all its users can read."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                found.append((folder / "cmdline").read_bytes())
+            except OSError:
+                continue  # it has ended
+    return b"\n".join(found)
+
+
+def test_a_user_of_the_host_lists_the_processes_of_a_worker(binary, stack):
+    """Gain: the value of a secret variable, by any user of the machine, from the arguments of the programs that start a worker."""
+    shop = Shop(binary, stack)
+    tiers = ["ns"]
+    if os.geteuid() == 0:
+        needs("runsc", shutil.which("runsc"))
+        tiers.append("gvisor")
+    for tier in tiers:
+        secret = canary("variable")
+        # The worker has its broker, its thread and its variable, in every tier.
+        script = """
+            printf 'gateway=%s\\n' "$(curl -s http://127.0.0.1:3129/healthz)"; echo "length=${#TOKEN}"
+            echo "$(cat kept 2>/dev/null)x" > kept; echo "turns=$(cat kept)"; read line; test "$line" = first && sleep 600
+        """
+        run = shop.start("/bin/sh", "-c", script, prompt="first", sandbox={"minimum_tier": tier, "secret_env": {"TOKEN": secret}})["id"]
+        wait_until(lambda: "turns=x" in shop.texts(run, "message"), "the worker runs")
+        assert shop.client.must("GET", f"/v1/runs/{run}/manifest").data["tier"] == tier
+        assert f"length={len(secret)}" in shop.texts(run, "message") and 'gateway={"status":"ok"}' in shop.texts(run, "message"), shop.texts(run)
+        seen = command_lines()
+        assert b"serve" in seen, "control: the list has the server"
+        assert_unseen(secret, seen)
+        shop.client.must("POST", f"/v1/runs/{run}/interrupt")
+        shop.client.must("POST", f"/v1/runs/{run}/messages", {"text": "second"})
+        wait_until(lambda: "turns=xx" in shop.texts(run, "message"), "the follow-up finds its workspace")
+        shop.client.call("POST", f"/v1/runs/{run}/cancel")

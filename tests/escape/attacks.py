@@ -547,6 +547,17 @@ def t20_cpu(*_):
     return {"spun": "2 s"}
 
 
+def t20_io(*_):
+    """Writes 16 MiB past the page cache; how long it took."""
+    block = mmap.mmap(-1, 1 << 20)
+    block.write(b"x" * (1 << 20))
+    descriptor = os.open("/workspace/direct", os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+    begin = time.monotonic()
+    for _ in range(16):
+        os.write(descriptor, block)
+    return {"seconds": str(time.monotonic() - begin)}
+
+
 def t20_exhaust(*_):
     found, kept = {}, []
     try:

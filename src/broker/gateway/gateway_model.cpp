@@ -208,7 +208,7 @@ bool ModelExchange::serve_request(RequestHead& head, ModelRoute route) {
         return refuse(ModelRefusal::budget, "Hone stopped this run: " + admission.message + " (stopped: budget)",
                       false);
     }
-    if (has_left(m_client)) return false; // while it waited: the provider must not compute for nobody
+    if (has_left(m_client)) return false; // while it waited: the response would not be read
     m_reservation = std::move(admission.reservation);
     m_capture = std::min(m_run.run.capture, admission.capture);
     m_sent = prepare(request.value(), std::move(body).value(), admission, *endpoint);
