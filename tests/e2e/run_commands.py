@@ -97,6 +97,12 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
             written.write("name: &a x\nsettings: *a\n")
         assert "line 1" in hone.run("preset", "apply", file, status=2).stderr
     hone.run("preset", "delete", "copied", "--yes")
+    # The value of a secret variable comes from standard input and is shown nowhere.
+    made = hone.run("preset", "create", "deploy", "--harness", "command", "--command", "/bin/true", "--secret-env", "TOKEN", text="the value\n")
+    shown = hone.json("preset", "show", "deploy")
+    assert shown["settings"]["sandbox"]["secret_env"] == {"TOKEN": "********"}, shown
+    assert "the value" not in made.stdout + made.stderr
+    assert "no value" in hone.run("preset", "create", "other", "--harness", "playbook", "--secret-env", "TOKEN", status=2, text="").stderr
     form["settings"] = {"harness": "command", "command": ["/bin/sh", "-c", "hone save_file --name a --text b"], "outputs": {"file": "review"}}
     assert "version 3" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
     form["name"] = "second"

@@ -91,6 +91,25 @@ Result<> show_preset(Context& context) {
     return {};
 }
 
+// Values of secret variables come from the terminal or standard input: others can read the arguments of a process.
+Result<> add_secret_variables(const Context& context, json::Object& settings) {
+    const auto names = context.parsed.all("--secret-env");
+    if (names.empty()) return {};
+    if (context.parsed.value("--file") == "-")
+        return context.usage("standard input has the settings: put the preset into a file to use --secret-env");
+    json::Value& sandbox = settings["sandbox"];
+    if (!sandbox.is_object()) sandbox = json::Object{};
+    json::Value& variables = sandbox.get_object()["secret_env"];
+    if (!variables.is_object()) variables = json::Object{};
+    for (const auto& name : names) {
+        std::string value = context.console.is_interactive() ? TRY(context.console.ask_secret(name + ": "))
+                                                             : TRY(context.console.read_line());
+        if (value.empty()) return context.usage("no value was given for " + name);
+        variables.get_object()[name] = std::move(value);
+    }
+    return {};
+}
+
 Result<> create_preset(Context& context) {
     json::Object body{{"name", ""}, {"description", ""}, {"settings", json::Object{}}};
     if (const auto file = context.parsed.value("--file")) body = TRY(read_preset(context, *file));
@@ -106,6 +125,7 @@ Result<> create_preset(Context& context) {
         for (const auto& word : context.parsed.all(option)) words.emplace_back(word);
         settings.get_object()[field] = std::move(words);
     }
+    TRY(add_secret_variables(context, settings.get_object()));
     TRY(rename_skills(context, Skills::to_ids, body));
     if (!settings.get_object().contains("harness")) return context.usage("give --harness or --file");
     const json::Value made = TRY(context.remote.post("/v1/presets", std::move(body), space_query(context)));
@@ -213,6 +233,11 @@ std::vector<Command> preset_commands() {
                      {.name = "--command",
                       .value = "WORD",
                       .doc = "One word of the command line, for --harness command; or the name of a playbook.",
+                      .repeated = true},
+                     {.name = "--secret-env",
+                      .value = "NAME",
+                      .doc = "Set a secret variable of the worker's environment: prompts for it, or reads a line of "
+                             "standard input.",
                       .repeated = true}},
          .details = "Example: hone preset create analyst --harness playbook",
          .run = create_preset},
