@@ -17,6 +17,7 @@ test("settings are unchanged by the form", () => {
     labels: ["hone", "bug"],
   };
   before.sandbox.env = { MODE: "a=b", EMPTY: "" };
+  before.sandbox.secret_env = { TOKEN: "********" };
   before.sandbox.memory_bytes = 2_000_000_001;
   before.budget.cost_micro_usd = 1_250_000;
   const preset = { name: "fixer", description: "", settings: before };
@@ -34,6 +35,8 @@ test("errors are shown before the form is sent", () => {
   expect(problem_of(draft)).toBeNull();
   expect(problem_of({ ...draft, memory: "much" })).toContain("Memory");
   expect(problem_of({ ...draft, env: "MODE" })).toContain("MODE");
+  expect(problem_of({ ...draft, secret_env: "hunter2" })).toContain("secret variables");
+  expect(problem_of({ ...draft, secret_env: "hunter2" })).not.toContain("hunter2");
   expect(problem_of({ ...draft, dollars: "-1" })).toContain("budget");
   expect(problem_of({ ...draft, pids: "" })).toContain("Processes");
 });

@@ -53,6 +53,7 @@ export interface Draft {
   init_failure: string;
   init_seconds: string;
   env: string;
+  secret_env: string;
   memory: string;
   disk: string;
   cpus: string;
@@ -132,6 +133,11 @@ function policy_of(draft: ReviewDraft, before: ReviewPolicy | undefined): unknow
   };
 }
 
+const env_text = (variables: Record<string, string> | undefined): string =>
+  Object.entries(variables ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n");
+
 export function draft_of(preset: { name: string; description: string; settings: Settings } | null): Draft {
   const settings = preset?.settings;
   const sandbox = settings?.sandbox;
@@ -149,9 +155,8 @@ export function draft_of(preset: { name: string; description: string; settings: 
     init_script: sandbox?.init_script ?? "",
     init_failure: sandbox?.init_failure ?? "abort",
     init_seconds: String(sandbox?.init_seconds ?? 120),
-    env: Object.entries(sandbox?.env ?? {})
-      .map(([name, value]) => `${name}=${value}`)
-      .join("\n"),
+    env: env_text(sandbox?.env),
+    secret_env: env_text(sandbox?.secret_env),
     memory: byte_size(sandbox?.memory_bytes ?? 2 ** 31),
     disk: byte_size(sandbox?.disk_bytes ?? 2 ** 32),
     cpus: String(sandbox?.cpus ?? 2),
@@ -194,8 +199,11 @@ export function problem_of(draft: Draft): string | null {
     if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number greater than 0.`;
   for (const text of [draft.tokens, draft.dollars])
     if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number greater than 0, or empty.";
-  const wrong = lines(draft.env).find((line) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(line));
-  return wrong === undefined ? null : `The environment needs one NAME=value per line. This line is different: ${wrong}`;
+  const is_variable = (line: string) => /^[A-Za-z_][A-Za-z0-9_]*=/.test(line);
+  const wrong = lines(draft.env).find((line) => !is_variable(line));
+  if (wrong !== undefined) return `The environment needs one NAME=value per line. This line is different: ${wrong}`;
+  // The line may be a secret: it is not repeated.
+  return lines(draft.secret_env).every(is_variable) ? null : "A line of the secret variables is not NAME=value.";
 }
 
 function env_of(text: string): Record<string, string> {
@@ -237,6 +245,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       init_failure: draft.init_failure,
       init_seconds: whole(draft.init_seconds),
       env: env_of(draft.env),
+      secret_env: env_of(draft.secret_env),
       memory_bytes: size_of(draft.memory, before?.sandbox.memory_bytes),
       disk_bytes: size_of(draft.disk, before?.sandbox.disk_bytes),
       cpus: Number(draft.cpus),

@@ -218,6 +218,13 @@ function Sandbox({ draft, change }: PartProps) {
         value={draft.env}
         on_input={(env) => change({ env })}
       />
+      <Field
+        label="Secret variables"
+        hint="One NAME=value per line. Stored encrypted and shown as stars; the worker gets the value. Leave the stars to keep it."
+        rows={2}
+        value={draft.secret_env}
+        on_input={(secret_env) => change({ secret_env })}
+      />
     </Part>
   );
 }
