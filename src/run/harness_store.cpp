@@ -172,8 +172,8 @@ Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std:
     }
     const sandbox::CommandResult result = TRY(box->wait(0));
     outcome.good = result.exit_code == 0 && result.limits_hit.empty();
-    for (const sandbox::LimitHit limit : result.limits_hit)
-        outcome.output += "\n(limit: " + std::string(name_of(limit)) + ")";
+    for (const sandbox::LimitHit hit : result.limits_hit)
+        outcome.output += "\n(limit: " + std::string(name_of(hit)) + ")";
     if (result.error) outcome.output += "\n" + *result.error;
     outcome.output = repair_utf8(outcome.output);
     TRY(box->destroy());
