@@ -359,7 +359,7 @@ bool UsageMeter::has_final_numbers() const {
     if (!m_usage.reported) return false;
     // Anthropic reports the final numbers together with the reason of the end, and so does each item of Gemini's list.
     const bool has_reason = !m_usage.finish_reason.empty();
-    if (m_form == AnswerForm::json) return m_api != ModelApi::gemini || has_reason;
+    if (m_form == ResponseFormat::json) return m_api != ModelApi::gemini || has_reason;
     return m_ended || (m_api == ModelApi::messages && has_reason);
 }
 

@@ -227,7 +227,7 @@ TEST_CASE("plain deltas are recognised without being parsed, and count the same"
 }
 
 TEST_CASE("a response that was not read to its end has final numbers only where the provider says so") {
-    const auto is_final = [](ModelApi api, AnswerForm form, std::string_view body) {
+    const auto is_final = [](ModelApi api, ResponseFormat form, std::string_view body) {
         UsageMeter meter(api, form);
         meter.observe(body);
         meter.finish(false);
@@ -235,32 +235,32 @@ TEST_CASE("a response that was not read to its end has final numbers only where 
     };
     const size_t end = anthropic_stream.find("data: {\"type\":\"message_stop\"");
     const size_t reason = anthropic_stream.find("data: {\"type\":\"message_delta\"");
-    CHECK(is_final(ModelApi::messages, AnswerForm::events, anthropic_stream));
-    CHECK(is_final(ModelApi::messages, AnswerForm::events, anthropic_stream.substr(0, end)));
-    CHECK_FALSE(is_final(ModelApi::messages, AnswerForm::events, anthropic_stream.substr(0, reason)));
+    CHECK(is_final(ModelApi::messages, ResponseFormat::events, anthropic_stream));
+    CHECK(is_final(ModelApi::messages, ResponseFormat::events, anthropic_stream.substr(0, end)));
+    CHECK_FALSE(is_final(ModelApi::messages, ResponseFormat::events, anthropic_stream.substr(0, reason)));
     const std::string completed =
         R"(data: {"type":"response.completed","response":{"usage":{"input_tokens":5,"output_tokens":6}}})"
         "\n\n";
-    CHECK(is_final(ModelApi::responses, AnswerForm::events, completed));
-    CHECK_FALSE(is_final(ModelApi::responses, AnswerForm::events, "data: {\"type\":\"response.created\"}\n\n"));
+    CHECK(is_final(ModelApi::responses, ResponseFormat::events, completed));
+    CHECK_FALSE(is_final(ModelApi::responses, ResponseFormat::events, "data: {\"type\":\"response.created\"}\n\n"));
     const std::string so_far =
         R"(data: {"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":4,"completion_tokens":1}})"
         "\n\n";
-    CHECK_FALSE(is_final(ModelApi::chat, AnswerForm::events, so_far));
-    CHECK(is_final(ModelApi::chat, AnswerForm::events, so_far + "data: [DONE]\n\n"));
+    CHECK_FALSE(is_final(ModelApi::chat, ResponseFormat::events, so_far));
+    CHECK(is_final(ModelApi::chat, ResponseFormat::events, so_far + "data: [DONE]\n\n"));
     const std::string item = R"([{"candidates":[{"content":{}}],"usageMetadata":{"promptTokenCount":7}})";
-    CHECK_FALSE(is_final(ModelApi::gemini, AnswerForm::json, item));
-    CHECK(is_final(ModelApi::gemini, AnswerForm::json,
+    CHECK_FALSE(is_final(ModelApi::gemini, ResponseFormat::json, item));
+    CHECK(is_final(ModelApi::gemini, ResponseFormat::json,
                    item + R"(,{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7}})"));
-    CHECK(is_final(ModelApi::messages, AnswerForm::json, R"({"usage":{"input_tokens":1,"output_tokens":2},"cont)"));
-    CHECK_FALSE(is_final(ModelApi::messages, AnswerForm::json, R"({"content":[{"type":"text","te)"));
+    CHECK(is_final(ModelApi::messages, ResponseFormat::json, R"({"usage":{"input_tokens":1,"output_tokens":2},"cont)"));
+    CHECK_FALSE(is_final(ModelApi::messages, ResponseFormat::json, R"({"content":[{"type":"text","te)"));
 }
 
 TEST_CASE("what is written into a cache of one hour is counted by itself") {
     const auto usage = meter(
-        ModelApi::messages, AnswerForm::json,
+        ModelApi::messages, ResponseFormat::json,
         R"({"usage":{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}})");
     CHECK(usage.tokens == Tokens{1, 0, 30, 2, 0});
     CHECK(usage.hour_cache_write == 20);
-    CHECK(meter(ModelApi::messages, AnswerForm::events, anthropic_stream).hour_cache_write == 0);
+    CHECK(meter(ModelApi::messages, ResponseFormat::events, anthropic_stream).hour_cache_write == 0);
 }
