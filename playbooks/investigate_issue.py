@@ -57,6 +57,30 @@ KNOWN = {
     "session_failure": (
         "The last response that users saw was a failure.",
         "Find what fails in the examples first; then give the agent a fallback that lets users continue."),
+    "provider_limit": (
+        "The provider rejects calls for a time: more requests or tokens than its limit allows, or it is overloaded.",
+        "Retry with growing pauses, spread the calls, raise the limit, or configure a second provider."),
+    "reported_error": (
+        "A tool returns its failure as an ordinary result, so no span is marked as failed.",
+        "Set the status of the tool's span to error and raise the failure where it happens, so that it is counted."),
+    "unused_tools": (
+        "The agent returns a result from the model's memory, or writes about a tool instead of calling it.",
+        "Require in the prompt that facts come from a tool, show one correct call, and reject results without a call."),
+    "invalid_tool_call": (
+        "The model writes calls that the tool's schema does not allow; the schema or its description is unclear.",
+        "Use the provider's strict tool mode, simplify the schema, and return to the model which argument is wrong."),
+    "agent_loop": (
+        "The agent makes no progress: the result of a step does not show it that another try will not help.",
+        "Return a clear final result when nothing is found, and stop the agent after a few similar steps."),
+    "ignored_instruction": (
+        "The instruction competes with others in the prompt, or the model cannot check it itself.",
+        "State it once, at the end of the prompt, and enforce it in code instead of in the prompt."),
+    "missing_result": (
+        "The agent uses all its steps, or ends before it returns a result.",
+        "Read the last steps of the examples: raise the limit only when they make progress, else stop earlier."),
+    "growing_context": (
+        "Each step adds to the conversation until the model cannot read all of it.",
+        "Summarise or drop old results of tools, and limit how much of a result is added."),
     "reported": (
         "It was reported; nothing was measured.",
         "Read the examples and decide whether it recurs."),

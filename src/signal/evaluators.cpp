@@ -4,8 +4,8 @@
 #include "access/project_list.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/survey.h"
+#include "signal/text/message_template.h"
 #include "sql/columns.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/filter.h"
@@ -361,6 +361,7 @@ std::optional<std::string> name_in(const telemetry::FilterNode& node) {
 
 Result<NewEvaluator> evaluator_for(const Issue& issue) {
     if (trim(issue.filter).empty()) return conflict("the issue has no filter that an evaluator could use");
+    if (lists_spans(issue)) return conflict("the issue lists its spans by id: an evaluator could not find new ones");
     const auto filter = telemetry::parse_filter(issue.filter);
     if (!filter.ok()) return conflict("its filter is not understood: " + filter.error().message);
     NewEvaluator wanted;

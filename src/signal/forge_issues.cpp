@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/words.h"
 #include "signal/signal_row.h"
+#include "signal/text/message_template.h"
 
 namespace hone::signal {
 

@@ -202,6 +202,11 @@ struct SeverityVolume {
     };
 };
 
+// Its filter names spans one by one, as that of a behaviour does which no filter can state.
+inline bool lists_spans(const Issue& issue) {
+    return issue.filter.starts_with("span_id in (");
+}
+
 // The same problem of the same project always has the same one.
 std::string fingerprint_of(const access::ProjectId& project, Detector detector, std::string_view subject);
 

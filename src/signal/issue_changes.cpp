@@ -5,8 +5,8 @@
 #include "access/project_list.h"
 #include "base/text.h"
 #include "review/pull_requests.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 #include "sql/columns.h"
 
 namespace hone::signal {

@@ -3,8 +3,8 @@
 
 #include "access/names.h"
 #include "base/text.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 #include "sql/columns.h"
 #include "telemetry/query/filter.h"
 

@@ -144,6 +144,7 @@ Result<Issue> Signal::make_monitor(const Caller& caller, const IssueId& id) {
     if (issue.monitor_id) return conflict("the issue already has the monitor " + *issue.monitor_id + " already");
     if (m_monitor_maker == nullptr) return unavailable("this server has no monitors");
     if (issue.filter.empty()) return conflict("the issue has no filter that a monitor could use");
+    if (lists_spans(issue)) return conflict("the issue lists its spans by id: a monitor could not find new ones");
     const std::string monitor = TRY(m_monitor_maker->make_monitor(caller, issue));
     TRY(issues.monitor_made(caller, id, monitor));
     return issues.find(Caller::system(), id);

@@ -31,6 +31,14 @@ enum class Detector {
     eval_drop,
     version_regression,
     session_failure,
+    provider_limit,
+    reported_error,
+    unused_tools,
+    invalid_tool_call,
+    agent_loop,
+    ignored_instruction,
+    missing_result,
+    growing_context,
     reported, // by a worker or a person
 };
 constexpr auto enum_names(Detector) {
@@ -48,6 +56,14 @@ constexpr auto enum_names(Detector) {
                       EnumName{eval_drop, "eval_drop"},
                       EnumName{version_regression, "version_regression"},
                       EnumName{session_failure, "session_failure"},
+                      EnumName{provider_limit, "provider_limit"},
+                      EnumName{reported_error, "reported_error"},
+                      EnumName{unused_tools, "unused_tools"},
+                      EnumName{invalid_tool_call, "invalid_tool_call"},
+                      EnumName{agent_loop, "agent_loop"},
+                      EnumName{ignored_instruction, "ignored_instruction"},
+                      EnumName{missing_result, "missing_result"},
+                      EnumName{growing_context, "growing_context"},
                       EnumName{reported, "reported"}};
 }
 
@@ -92,11 +108,12 @@ struct Candidate {
     // A condition in SQL beside the filter, for what the language cannot say, and its values.
     std::string narrower{};
     std::vector<std::pair<std::string, std::string>> narrower_values{};
-    std::string about{}; // "latency|rank_articles": two findings about the same thing are one
-    double change = 1;   // how many times worse than usual; 1 when there is nothing to compare with
-    double extra_ns = 0; // of slower spans: by how much
-    double clear = 6;    // standard errors above what chance does
-    int64_t least = 3;   // fewer traces than this are not reported
+    std::string about{};      // "latency|rank_articles": two findings about the same thing are one
+    double change = 1;        // how many times worse than usual; 1 when there is nothing to compare with
+    double extra_ns = 0;      // of slower spans: by how much
+    double clear = 6;         // standard errors above what chance does
+    int64_t least = 3;        // fewer traces than this are not reported
+    double sampled_share = 0; // share of the traces that were read completely; 0: of all traces
     std::vector<Fact> facts{};
 
     // What evidence.h adds.

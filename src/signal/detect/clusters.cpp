@@ -1,13 +1,15 @@
 #include "signal/detect/clusters.h"
 
 #include "base/text.h"
-#include "signal/detect/message_template.h"
+#include "signal/detect/small_clusters.h"
 #include "signal/detect/statistics.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <tuple>
 
 namespace hone::signal {
@@ -24,6 +26,9 @@ void add(std::map<Key, Cluster>& clusters, const Key& key, const Cluster& cluste
     if (is_new) return;
     at->second.traces += cluster.traces;
     at->second.traces_before += cluster.traces_before;
+    for (const std::string& name : cluster.names)
+        if (std::find(at->second.names.begin(), at->second.names.end(), name) == at->second.names.end())
+            at->second.names.push_back(name);
 }
 
 // Replaces the one word in which many templates differ by "*".
@@ -60,7 +65,7 @@ bool recurs(const Cluster& cluster) {
 
 // What all messages of the cluster have in common, word for word.
 std::string common_part(const Cluster& cluster) {
-    if (!cluster.is_merged) return fixed_part(cluster.message);
+    if (!cluster.is_merged) return fixed_part(cluster.cause.detail.empty() ? cluster.cause.type : cluster.cause.detail);
     std::string best, run;
     for (const std::string_view word : split(cluster.pattern, ' ')) {
         const bool is_fixed = word != "*" && word != "#" && word != "URL" && word != "PATH";
@@ -70,41 +75,166 @@ std::string common_part(const Cluster& cluster) {
     return best;
 }
 
-} // namespace
+// Which part a failed span belongs to, as a number of FailedPart.
+constexpr std::string_view part_sql =
+    "multiIf(match(exception_type, '(?i)(ratelimit|toomanyrequests|overloaded|quotaexceeded|resourceexhausted)') OR "
+    "multiSearchAnyCaseInsensitive(whole, ['ratelimiterror', 'rate_limit_error', 'rate limit exceeded', 'rate limit "
+    "reached', 'too many requests', 'overloaded_error', 'insufficient_quota', 'resource_exhausted']), 2, kind = "
+    "'tool', "
+    "0, {}, 1, 3)";
 
-Result<std::vector<Cluster>> recurring_clusters(Survey& survey, std::string_view condition) {
+// The clusters of all parts, queried once.
+Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& survey) {
+    if (survey.clusters()) return survey.clusters();
     const std::string sql = fmt::format(
-        "SELECT * FROM (SELECT name, exception_type, any(message), any(in_exception), uniqIf(trace_id, start_ns >= "
-        "{{from:Int64}}) AS traces, uniqIf(trace_id, start_ns < {{from:Int64}}) AS traces_before FROM (SELECT name, "
-        "exception_type, trace_id, start_ns, exception_message != '' AS in_exception, "
-        "substringUTF8(if(exception_message != '', exception_message, status_message), 1, 400) AS message FROM "
-        "hone.spans WHERE {0} AND status = 'error' AND ({1}) AND (trace_id, toString(span_id)) NOT IN (SELECT "
-        "trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY name, "
-        "exception_type, replaceRegexpAll(message, '[0-9]+', '0') AS pattern HAVING traces > 0 ORDER BY traces DESC, "
-        "name, "
-        "exception_type, pattern LIMIT 3000)",
-        in_both, condition);
-    std::map<Key, Cluster> clusters;
+        "SELECT * FROM (SELECT any(name), exception_type, any(message), any(in_exception), uniqIf(trace_id, start_ns "
+        ">= {{from:Int64}}) AS traces, uniqIf(trace_id, start_ns < {{from:Int64}}) AS traces_before, "
+        "groupUniqArray(20)(name), count(), part FROM (SELECT name, exception_type, trace_id, start_ns, "
+        "exception_message != '' AS in_exception, if(exception_message != '', exception_message, status_message) AS "
+        "whole, {1} AS part, if(length(whole) > 1200, concat(leftUTF8(whole, 400), '\\n', rightUTF8(whole, 800)), "
+        "whole) AS message FROM hone.spans WHERE {0} AND status = 'error' AND (trace_id, toString(span_id)) NOT IN "
+        "(SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY "
+        "part, replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, '[0-9]+', "
+        "'0') AS pattern HAVING traces > 0 ORDER BY traces DESC, place, exception_type, pattern LIMIT 3000 BY part)",
+        in_both, fmt::format(fmt::runtime(part_sql), unreadable_types));
+    std::map<FailedPart, std::map<Key, Cluster>> parts;
     TRY(survey.query(sql, [&](const ResultRow& row) {
         Cluster cluster;
-        cluster.name = row.text(0);
+        cluster.name = normalised_name(row.text(0));
         cluster.exception = row.text(1);
         cluster.message = row.text(2);
         cluster.in_exception = row.integer(3) != 0;
         cluster.traces = row.integer(4);
         cluster.traces_before = row.integer(5);
-        add(clusters, {cluster.name, cluster.exception, template_words(cluster.message)}, cluster);
+        for (const json::Value& name : row.list(6)) cluster.names.push_back(ResultRow::to_text(name));
+        cluster.spans = row.integer(7);
+        cluster.part = static_cast<FailedPart>(row.integer(8));
+        cluster.cause = innermost_cause(cluster.message);
+        std::vector<std::string> words;
+        for (const std::string_view word : split(cause_template(cluster.cause), ' '))
+            if (!word.empty()) words.emplace_back(word);
+        add(parts[cluster.part], {cluster.name, cluster.exception, std::move(words)}, cluster);
     }));
+    auto all = std::make_shared<std::vector<Cluster>>();
+    for (const auto& [part, clusters] : parts)
+        for (auto& [key, cluster] : merge_variants(clusters)) {
+            cluster.pattern = join_words(std::get<2>(key));
+            all->push_back(std::move(cluster));
+        }
+    survey.keep_clusters(all);
+    return std::shared_ptr<const std::vector<Cluster>>(all);
+}
+
+// How many traces have a span of these names; at most all.
+Survey::Seen seen_of(const Survey& survey, const Cluster& cluster) {
+    Survey::Seen seen;
+    for (const std::string& name : cluster.names) {
+        seen.traces = std::max(seen.traces, survey.seen(name).traces);
+        seen.traces_before = std::max(seen.traces_before, survey.seen(name).traces_before);
+    }
+    return seen;
+}
+
+// Failures of several places with one typed cause in the same words are one: the cause is not in the place.
+void merge_places(std::vector<Cluster>& clusters) {
+    constexpr size_t telling = 5; // words, the type included
+    std::map<std::pair<std::string, std::string>, size_t> first;
+    std::vector<Cluster> merged;
+    for (Cluster& cluster : clusters) {
+        const auto words = split(cluster.pattern, ' ');
+        const auto fixed = std::count_if(words.begin(), words.end(), [](std::string_view word) {
+            return word != "*" && word != "#" && word != "URL" && word != "PATH";
+        });
+        if (cluster.cause.type.empty() || cluster.has_rest || static_cast<size_t>(fixed) < telling) {
+            merged.push_back(std::move(cluster));
+            continue;
+        }
+        const auto [at, is_new] = first.try_emplace({cluster.exception, cluster.pattern}, merged.size());
+        if (is_new) {
+            merged.push_back(std::move(cluster));
+            continue;
+        }
+        Cluster& into = merged[at->second];
+        into.traces += cluster.traces;
+        into.traces_before += cluster.traces_before;
+        into.spans += cluster.spans;
+        into.ended += cluster.ended;
+        into.most_in_trace = std::max(into.most_in_trace, cluster.most_in_trace);
+        into.names.insert(into.names.end(), cluster.names.begin(), cluster.names.end());
+        into.ids.insert(into.ids.end(), cluster.ids.begin(), cluster.ids.end());
+        into.reports.insert(into.reports.end(), cluster.reports.begin(), cluster.reports.end());
+    }
+    clusters = std::move(merged);
+}
+
+std::string quoted_list(const std::vector<std::string>& values) {
+    std::string list;
+    for (const std::string& value : values) list += (list.empty() ? "" : ", ") + quote_filter(value);
+    return list;
+}
+
+// Severity from what the failures did to their traces.
+Severity severity_of(const Cluster& cluster) {
+    if (!cluster.is_small) return severity_of_share(cluster.share);
+    if (cluster.ended > 0) return cluster.share >= 0.25 && cluster.traces >= 3 ? Severity::critical : Severity::high;
+    if (cluster.share >= 0.25 && cluster.traces >= 5) return Severity::high;
+    return cluster.most_in_trace >= 3 || cluster.traces >= 3 ? Severity::medium : Severity::low;
+}
+
+std::string filter_of(const Cluster& cluster) {
+    if (cluster.has_rest) return filter_of_spans(cluster.ids);
+    std::string filter = "status = error and name ";
+    if (cluster.names.size() == 1)
+        filter += "= " + quote_filter(cluster.names.front());
+    else if (cluster.names.size() < 20)
+        filter += "in (" + quoted_list(cluster.names) + ")";
+    else
+        filter += "~ " + quote_filter(cluster.name.substr(0, cluster.name.find('#')));
+    if (!cluster.exception.empty()) filter += " and exception = " + quote_filter(cluster.exception);
+    const std::string part = cluster.parts.size() > 1 ? cluster.cause.type : common_part(cluster);
+    if (part.size() >= 4 && cluster.message.find(part) != std::string::npos)
+        filter += std::string(cluster.in_exception ? " and exception_message" : " and status_message") + " ~ " +
+                  quote_filter(part);
+    return filter;
+}
+
+} // namespace
+
+bool is_unreadable_type(std::string_view exception) {
+    const std::string lowered = lowercase_ascii(exception);
+    for (const std::string_view word :
+         {"jsondecode", "jsonparse", "outputpars", "parseerror", "parsererror", "validationerror", "schemaerror"})
+        if (lowered.find(word) != std::string::npos) return true;
+    return false;
+}
+
+std::string filter_of_spans(const std::vector<std::string>& ids) {
+    const std::vector<std::string> listed(ids.begin(),
+                                          ids.begin() + static_cast<ptrdiff_t>(std::min(ids.size(), most_listed)));
+    return "span_id in (" + quoted_list(listed) + ")";
+}
+
+Result<std::vector<Cluster>> recurring_clusters(Survey& survey, FailedPart part) {
+    std::vector<Cluster> all;
+    bool is_small = survey.traces() < small_window;
+    if (is_small) {
+        const auto sample = TRY(read_sample(survey));
+        is_small = sample->is_whole;
+        if (is_small) all = small_clusters(*sample, part);
+    }
+    if (!is_small)
+        for (const Cluster& cluster : *TRY(clusters_of_window(survey)))
+            if (cluster.part == part) all.push_back(cluster);
+    merge_places(all);
     std::vector<Cluster> recurring;
-    for (auto& [key, cluster] : merge_variants(clusters)) {
-        cluster.pattern = join_words(std::get<2>(key));
-        const Survey::Seen seen = survey.seen(cluster.name);
+    for (Cluster& cluster : all) {
+        const Survey::Seen seen = seen_of(survey, cluster);
         cluster.share = share_of(cluster.traces, std::max(seen.traces, cluster.traces));
         cluster.least_share = least_share_of(cluster.traces, std::max(seen.traces, cluster.traces));
         cluster.share_before = share_of(cluster.traces_before, std::max(seen.traces_before, cluster.traces_before));
         cluster.z = proportion_z(cluster.traces, std::max(seen.traces, cluster.traces), cluster.traces_before,
                                  std::max(seen.traces_before, cluster.traces_before));
-        if (recurs(cluster)) recurring.push_back(cluster);
+        if (cluster.is_small || recurs(cluster)) recurring.push_back(std::move(cluster));
     }
     std::stable_sort(recurring.begin(), recurring.end(),
                      [](const Cluster& a, const Cluster& b) { return a.traces > b.traces; });
@@ -115,25 +245,44 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, std::string_view
 Candidate candidate_of(const Cluster& cluster, Detector detector, std::string_view what) {
     Candidate candidate;
     candidate.detector = detector;
-    candidate.subject = cluster.name + "\n" + cluster.exception + "\n" + cluster.pattern;
+    candidate.subject = cluster.name + "\n" + cluster.exception + "\n" + (cluster.has_rest ? "*" : cluster.pattern);
     const std::string name = plain_line(cluster.name, 80);
-    const std::string said = plain_line(cluster.pattern.empty() ? cluster.exception : cluster.pattern, 110);
-    candidate.title = said.empty() ? fmt::format("{} {}", name, what) : fmt::format("{} {}: {}", name, what, said);
+    const std::string stated = plain_line(cluster.has_rest          ? "rare causes"
+                                          : cluster.pattern.empty() ? cluster.exception
+                                                                    : cluster.pattern,
+                                          110);
+    candidate.title = stated.empty() ? fmt::format("{} {}", name, what) : fmt::format("{} {}: {}", name, what, stated);
     candidate.explanation = fmt::format(
-        "{} of the traces that hold {} fail with this message. Messages are grouped by their words; numbers, ids and "
-        "quoted texts are left out. Only spans where a failure begins are counted.",
+        "{} of the traces that have {} fail with this cause. Failures are grouped by where they begin and by "
+        "their innermost cause; numbers, ids, quoted code and data are left out.",
         percent(cluster.share), name);
-    candidate.severity = severity_of_share(cluster.share);
+    if (cluster.ended > 0)
+        candidate.explanation += fmt::format(" {} of {} traces end with it.", cluster.ended, cluster.traces);
+    else if (cluster.is_small)
+        candidate.explanation += fmt::format(" The traces continue after it; it costs up to {} attempt{} in a trace.",
+                                             cluster.most_in_trace, cluster.most_in_trace == 1 ? "" : "s");
+    if (cluster.is_small && cluster.traces < 5)
+        candidate.explanation += " The project has few traces, so the confidence is low.";
+    candidate.severity = severity_of(cluster);
     candidate.about = "errors|" + cluster.name;
     candidate.clear = std::max(6.0, cluster.z);
-    candidate.filter = "status = error and name = " + quote_filter(cluster.name);
-    if (!cluster.exception.empty()) candidate.filter += " and exception = " + quote_filter(cluster.exception);
-    if (const std::string part = common_part(cluster); part.size() >= 4)
-        candidate.filter += std::string(cluster.in_exception ? " and exception_message" : " and status_message") +
-                            " ~ " + quote_filter(part);
+    candidate.least = cluster.is_small ? 1 : 3;
+    candidate.filter = filter_of(cluster);
+    if (!cluster.reports.empty())
+        candidate.filter = "(" + candidate.filter + ") or " + filter_of_spans(cluster.reports);
     candidate.facts.push_back({"message", plain_line(cluster.message, 300)});
+    if (!cluster.cause.type.empty() && cluster.cause.type.size() + 3 < cluster.message.size())
+        candidate.facts.push_back(
+            {"innermost cause", plain_line(cluster.cause.type + ": " + cluster.cause.detail, 200)});
+    if (cluster.parts.size() > 1)
+        for (size_t i = 0; i < std::min<size_t>(cluster.parts.size(), 6); ++i)
+            candidate.facts.push_back(
+                {"cause " + std::to_string(i + 1),
+                 fmt::format("{} ({} spans)", plain_line(cluster.parts[i].first, 120), cluster.parts[i].second)});
     if (!cluster.exception.empty()) candidate.facts.push_back({"exception", plain_line(cluster.exception, 100)});
     candidate.facts.push_back({"share of " + name, percent(cluster.share)});
+    if (!cluster.reports.empty())
+        candidate.facts.push_back({"model calls that receive the error", std::to_string(cluster.reports.size())});
     if (cluster.z >= 3) candidate.facts.push_back({"share before", percent(cluster.share_before)});
     return candidate;
 }

@@ -1,8 +1,8 @@
 // Evals that became worse: a lower score, or less of the label that is usual.
 #include "signal/detect/detectors.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/statistics.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 
 #include <algorithm>
 #include <cmath>

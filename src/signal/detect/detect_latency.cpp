@@ -1,8 +1,8 @@
 // Spans that became slower than in the time before: as a whole (median), or in their slow tail.
 #include "signal/detect/detectors.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/shifts.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 
 namespace hone::signal {
 

@@ -1,8 +1,8 @@
 // Agents that call a tool again and again with the same input.
 #include "signal/detect/detectors.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/statistics.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 
 namespace hone::signal {
 

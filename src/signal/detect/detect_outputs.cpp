@@ -1,9 +1,9 @@
 // Unusable outputs: cut off at the token limit, refused or filtered, or not in the form a program expects.
 #include "signal/detect/clusters.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/message_template.h"
 #include "signal/detect/statistics.h"
 #include "signal/detect/words.h"
+#include "signal/text/message_template.h"
 
 #include "telemetry/query/filter.h"
 
@@ -132,8 +132,7 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
 }
 
 Result<> detect_unparsable(Survey& survey, std::vector<Candidate>& found) {
-    const std::string condition = "kind != 'tool' AND " + std::string(unreadable_types);
-    for (const Cluster& cluster : TRY(recurring_clusters(survey, condition)))
+    for (const Cluster& cluster : TRY(recurring_clusters(survey, FailedPart::unreadable)))
         found.push_back(signal::candidate_of(cluster, Detector::unparsable_output, "cannot parse an output"));
     // Outputs that are marked as JSON and are not.
     for (const Ending& ending :

@@ -25,6 +25,16 @@ constexpr DetectorRow table[] = {
     {"version_regressions", "A new version that is slower, dearer or fails more than the one before.",
      detect_version_regressions},
     {"session_failures", "Chat sessions whose last trace fails.", detect_session_failures},
+    {"provider_limits", "Calls that a provider rejects for a time: rate limits, quotas, overload.",
+     detect_provider_limits},
+    {"text_failures", "Errors that only a tool's result or a message to the model reports.", detect_text_failures},
+    {"unused_tools", "Results of agents that do not use the tools they have or name.", detect_unused_tools},
+    {"invalid_calls", "Calls of tools that do not exist or whose arguments do not fit the schema.",
+     detect_invalid_calls},
+    {"repeated_steps", "Agents that repeat nearly the same step, or go back and forth.", detect_repeated_steps},
+    {"instructions", "Outputs that do not follow a limit, tag or format of their instruction.",
+     detect_ignored_instructions},
+    {"results", "Agents that end at a limit or without a result.", detect_missing_results},
 };
 
 } // namespace

@@ -44,7 +44,7 @@ Result<Findings> run_detectors(telemetry::ClickHouse& engine, const Window& wind
                                net::Cancel* cancel = nullptr);
 
 // Findings of one scan, at most; the largest are kept.
-constexpr size_t most_candidates = 60;
+constexpr size_t most_candidates = 25;
 
 Result<> detect_errors(Survey& survey, std::vector<Candidate>& found);
 Result<> detect_tool_failures(Survey& survey, std::vector<Candidate>& found);
@@ -59,5 +59,12 @@ Result<> detect_empty_retrieval(Survey& survey, std::vector<Candidate>& found);
 Result<> detect_eval_drops(Survey& survey, std::vector<Candidate>& found);
 Result<> detect_version_regressions(Survey& survey, std::vector<Candidate>& found);
 Result<> detect_session_failures(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_provider_limits(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_text_failures(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_unused_tools(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_invalid_calls(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_repeated_steps(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_ignored_instructions(Survey& survey, std::vector<Candidate>& found);
+Result<> detect_missing_results(Survey& survey, std::vector<Candidate>& found);
 
 } // namespace hone::signal

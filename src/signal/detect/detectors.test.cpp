@@ -120,6 +120,74 @@ TEST_CASE("span ids are looked up within their trace: programs may number the sp
     for (const Candidate& candidate : findings.candidates) CHECK(candidate.traces == 60);
 }
 
+TEST_CASE("a small project: failures by place and cause, behaviour of agents, and few cases as evidence") {
+    fixture();
+    const Time now = fixture().clock.now();
+    otlp::Batch batch;
+    batch.resources.emplace_back();
+    batch.scopes.emplace_back();
+    uint64_t ids = 0;
+    int64_t at = to_ns(now) - hour_ns;
+    std::string_view trace;
+    // Returns the id of the span.
+    const auto add = [&](std::string_view parent, std::string name, std::string_view kind, std::string input,
+                         std::string output, std::string failure) {
+        otlp::Span span;
+        span.trace_id = trace;
+        span.span_id = batch.keep(fmt::format("s{:07}", ++ids));
+        span.parent_span_id = parent;
+        span.name = batch.keep(std::move(name));
+        span.start_ns = static_cast<uint64_t>(at += 1000);
+        span.end_ns = span.start_ns + 10;
+        span.status = failure.empty() ? otlp::StatusCode::ok : otlp::StatusCode::error;
+        span.attributes.push_back({"openinference.span.kind", {kind}});
+        span.attributes.push_back({"input.value", {batch.keep(std::move(input))}});
+        span.attributes.push_back({"output.value", {batch.keep(std::move(output))}});
+        if (!failure.empty()) {
+            otlp::Event event;
+            event.name = "exception";
+            event.attributes.push_back({"exception.type", {std::string_view("ExecutionError")}});
+            event.attributes.push_back({"exception.message", {batch.keep(std::move(failure))}});
+            span.events.push_back(std::move(event));
+        }
+        batch.spans.push_back(std::move(span));
+        return batch.spans.back().span_id;
+    };
+    const std::string prompt = R"({"role":"system","content":"You have these tools:\n- search_web: searches"})";
+    const auto messages = [&](const std::string& newest) {
+        return R"({"messages":[)" + prompt + R"(,{"role":"tool","content":")" + newest + R"("}]})";
+    };
+    for (int i = 0; i < 12; ++i) {
+        trace = batch.keep(fmt::format("small-trace-{:04}", i));
+        const auto agent = add("", "agent", "AGENT", "task", "result", "");
+        const auto first =
+            add(agent, fmt::format("Step {}", i % 3 + 1), "CHAIN", "", "",
+                i < 4 ? fmt::format("failed at line 'x = {}' due to: NameError: name 'v{}' is not defined", i, i) : "");
+        add(first, "model", "LLM", messages("go"), "I plan.", "");
+        const auto second = add(agent, "Step 9", "CHAIN", "", "", "");
+        add(second, "model", "LLM",
+            messages(i < 4 ? "Error: failed at line 'x' due to: NameError: name 'v' is not defined" : "fine"),
+            "I use search_web for it.", "");
+        if (i >= 3) add(second, "SearchWeb", "TOOL", "query", i < 6 ? R"({"error":"no such page"})" : "a page", "");
+        add(second, "final_answer", "TOOL", "4", "4", "");
+    }
+    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "small").ok());
+    fixture().wait();
+    const Findings findings = look_at("small", 24, 48, to_ns(now));
+    CHECK(joined(titles(findings)) == "error_cluster: Step # fails: NameError: name * is not defined\n"
+                                      "reported_error: SearchWeb returns an error as its result: no such page\n"
+                                      "unused_tools: agent names its tools and returns a result without calling one\n");
+    for (const Candidate& candidate : findings.candidates) {
+        INFO(candidate.title);
+        CHECK(telemetry::parse_filter(candidate.filter).ok());
+        CHECK(candidate.traces == (candidate.detector == Detector::error_cluster ? 4 : 3));
+        CHECK(candidate.confidence < 0.5);
+        // The failed steps, and the calls that receive the error.
+        if (candidate.detector == Detector::error_cluster)
+            CHECK(candidate.filter.find(") or span_id in (") != std::string::npos);
+    }
+}
+
 TEST_CASE("each detector finds its fault and no other detector reports it") {
     for (const Detector fault : bench::corpus_faults) {
         const Findings findings = corpus_with(fault, 1);

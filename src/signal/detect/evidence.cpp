@@ -4,6 +4,7 @@
 #include "telemetry/query/filter.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 
 namespace hone::signal {
@@ -41,6 +42,24 @@ bool is_slower(const Candidate& candidate) {
     return candidate.about.starts_with("latency|");
 }
 
+// "page_down" and "PageDownTool" name the same tool.
+bool names_tool(std::string_view name, std::string_view tool) {
+    const auto letters = [](std::string_view text) {
+        std::string kept;
+        for (const char letter : text)
+            if (std::isalnum(static_cast<unsigned char>(letter)) != 0)
+                kept += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        return kept;
+    };
+    const std::string a = letters(name), b = letters(tool);
+    return b.size() >= 3 && a.find(b) != std::string::npos;
+}
+
+std::string_view subject_of_about(const Candidate& candidate) {
+    const size_t bar = candidate.about.find('|');
+    return bar == std::string::npos ? std::string_view() : std::string_view(candidate.about).substr(bar + 1);
+}
+
 // The share of a's sampled traces that b touches too. Both samples are the smallest hashes of their traces, so below
 // the greater of their smaller ends both are complete.
 double contained(const Candidate& a, const Candidate& b) {
@@ -69,8 +88,22 @@ bool explains(const Candidate& cause, const Candidate& effect) {
     const bool is_failure =
         cause.detector == error_cluster || cause.detector == tool_failure || cause.detector == unparsable_output;
     if (effect.detector == session_failure && is_failure) return contained(effect, cause) >= 0.6;
+    // A tool fails because it is called wrongly; an agent repeats what fails.
+    if (effect.detector == tool_failure && cause.detector == invalid_tool_call)
+        return names_tool(subject_of_about(effect), subject_of_about(cause)) && contained(effect, cause) >= 0.8;
+    if (effect.detector == agent_loop)
+        return (is_failure || cause.detector == tool_loop || cause.detector == invalid_tool_call) &&
+               contained(effect, cause) >= 0.8;
     if (effect.detector == cost_spike) return cause.about.starts_with("tokens|") || cause.detector == tool_loop;
     return false;
+}
+
+// What the effect shows is evidence of the cause.
+void fold(Candidate& cause, const Candidate& effect) {
+    if (cause.detector != Detector::invalid_tool_call) return;
+    cause.facts.push_back({"consequence", effect.title});
+    cause.severity = std::max(cause.severity, effect.severity);
+    cause.filter = "(" + cause.filter + ") or (" + effect.filter + ")";
 }
 
 } // namespace
@@ -100,11 +133,15 @@ Result<> gather_evidence(Survey& survey, Candidate& candidate) {
             candidate.examples.push_back({parts.text(1), parts.text(2), from_ns(-parts.integer(0))});
         }
     }));
+    candidate.confidence = confidence_of(candidate.traces, candidate.clear);
+    if (candidate.sampled_share > 0) { // its spans are listed: nothing earlier can match
+        candidate.share = std::min(1.0, candidate.sampled_share);
+        return {};
+    }
     candidate.share = std::min(1.0, share_of(candidate.traces, survey.traces()));
     constexpr int64_t enough_before = 50; // traces, to know what is usual
     if (survey.traces_before() >= enough_before)
         candidate.growth = candidate.share / share_of(candidate.traces_before + 1, survey.traces_before() + 1);
-    candidate.confidence = confidence_of(candidate.traces, candidate.clear);
     return {};
 }
 
@@ -123,12 +160,16 @@ Result<Since> count_since(Survey& survey, const Candidate& candidate, int64_t si
 
 std::vector<Candidate> without_consequences(std::vector<Candidate> candidates) {
     std::vector<Candidate> kept;
+    std::vector<bool> is_effect(candidates.size());
     for (size_t i = 0; i < candidates.size(); ++i) {
-        const bool is_effect = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
+        const auto cause = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
             return &other != &candidates[i] && explains(other, candidates[i]);
         });
-        if (!is_effect) kept.push_back(candidates[i]);
+        is_effect[i] = cause != candidates.end();
+        if (is_effect[i]) fold(*cause, candidates[i]);
     }
+    for (size_t i = 0; i < candidates.size(); ++i)
+        if (!is_effect[i]) kept.push_back(std::move(candidates[i]));
     std::stable_sort(kept.begin(), kept.end(), [](const Candidate& a, const Candidate& b) {
         return a.traces != b.traces ? a.traces > b.traces : a.subject < b.subject;
     });

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 
 namespace hone::signal {
 
@@ -33,6 +34,9 @@ private:
     const json::Value& m_row;
 };
 
+struct Sample;  // trace_sample.h
+struct Cluster; // clusters.h
+
 class Survey {
 public:
     // The most rows that one query may return.
@@ -57,6 +61,14 @@ public:
         return found == m_names.end() ? Seen{} : found->second;
     }
 
+    // The traces that were read as a whole, once they were.
+    const std::shared_ptr<const Sample>& sample() const { return m_sample; }
+    void keep_sample(std::shared_ptr<const Sample> sample) { m_sample = std::move(sample); }
+
+    // The clusters of failed spans, once they were queried: several detectors divide them.
+    const std::shared_ptr<const std::vector<Cluster>>& clusters() const { return m_clusters; }
+    void keep_clusters(std::shared_ptr<const std::vector<Cluster>> clusters) { m_clusters = std::move(clusters); }
+
     // `sql` is a SELECT without FORMAT. {project:String}, {base:Int64}, {from:Int64} and {to:Int64} are bound.
     using Bind = std::function<void(telemetry::ClickHouseQuery&)>;
     Result<> query(const std::string& sql, const std::function<void(const ResultRow&)>& take, const Bind& bind = {});
@@ -72,6 +84,8 @@ private:
     net::Cancel* m_cancel;
     int64_t m_traces = 0, m_traces_before = 0, m_spans = 0, m_spans_before = 0;
     std::map<std::string, Seen> m_names;
+    std::shared_ptr<const Sample> m_sample;
+    std::shared_ptr<const std::vector<Cluster>> m_clusters;
     Cost m_cost;
 };
 

@@ -49,6 +49,14 @@ const detector_words: Record<string, string> = {
   eval_drop: "Lower eval scores",
   version_regression: "Version regression",
   session_failure: "Failed chat sessions",
+  provider_limit: "Provider limits",
+  reported_error: "Errors in texts",
+  unused_tools: "Tools not used",
+  invalid_tool_call: "Invalid tool calls",
+  agent_loop: "Repeated steps",
+  ignored_instruction: "Instructions not followed",
+  missing_result: "No result",
+  growing_context: "Growing context",
   reported: "Reported",
 };
 export const detector_word = (name: string) => detector_words[name] ?? name;

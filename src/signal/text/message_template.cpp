@@ -1,4 +1,4 @@
-#include "signal/detect/message_template.h"
+#include "signal/text/message_template.h"
 
 #include "base/text.h"
 

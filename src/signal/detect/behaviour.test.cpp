@@ -1,0 +1,291 @@
+// Behaviour of agents, in traces that are built here.
+#include "signal/detect/behaviour.h"
+#include "signal/detect/small_clusters.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace hone::signal;
+
+namespace {
+
+constexpr const char* prompt =
+    "You solve tasks. You only have access to these tools:\n"
+    "- search_web: searches\n- read_file(path): reads\n- final_answer: returns the result\n\n"
+    "Rules:\n- never: guess";
+
+// A sample, built span by span.
+class Builder {
+public:
+    Builder& trace() {
+        sample.traces.push_back({fmt::format("{:032x}", sample.traces.size() + 1), {}});
+        m_now = 0;
+        return *this;
+    }
+    // Below the span with this index; -1: a root.
+    SampledSpan& add(int parent, std::string name, std::string kind) {
+        SampledTrace& at = sample.traces.back();
+        SampledSpan span;
+        span.span_id = fmt::format("{:016x}", ++m_id);
+        if (parent >= 0) span.parent_id = at.spans[static_cast<size_t>(parent)].span_id;
+        span.name = std::move(name);
+        span.kind = std::move(kind);
+        span.start_ns = ++m_now;
+        span.end_ns = span.start_ns + 1;
+        at.spans.push_back(std::move(span));
+        return at.spans.back();
+    }
+    SampledSpan& call(int parent, std::string output, const char* instruction = prompt) {
+        SampledSpan& span = add(parent, "model", "llm");
+        span.output = std::move(output);
+        sample.messages.push_back(std::make_unique<hone::telemetry::Message>());
+        sample.messages.back()->role = "system";
+        sample.messages.back()->content = instruction;
+        span.head.push_back(sample.messages.back().get());
+        span.newest.role = "user";
+        return span;
+    }
+    void fail(SampledSpan& span, std::string type, std::string message) {
+        span.failed = true;
+        span.exception = std::move(type);
+        span.message = std::move(message);
+        span.in_exception = true;
+    }
+    Sample& done() {
+        for (SampledTrace& one : sample.traces) one.link();
+        sample.is_whole = true;
+        return sample;
+    }
+    Sample sample;
+
+private:
+    uint64_t m_id = 0;
+    int64_t m_now = 0;
+};
+
+// An agent with one step; with a call of a tool or without.
+void add_agent(Builder& build, const std::string& output, bool uses_tool) {
+    build.trace().add(-1, "Agent 1", "agent");
+    build.add(0, "Step 1", "chain");
+    build.call(1, output);
+    if (uses_tool) build.add(1, "SearchWeb", "tool");
+    build.add(1, "FinalAnswerTool", "tool");
+}
+
+std::string abouts(const std::vector<Sighting>& sightings) {
+    std::string all;
+    for (const Sighting& one : sightings) all += fmt::format("{}:{} ", one.trace, one.about);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a result without any call of a tool is seen, unless the agent never uses tools") {
+    Builder build;
+    add_agent(build, "I use search_web to look it up. The result is 4.", false);
+    add_agent(build, "The result is 4.", false);
+    add_agent(build, "search_web(query='x')", true);
+    const auto seen = unused_tools(build.done());
+    CHECK(abouts(seen) == "0:named 1: ");
+    REQUIRE(seen.size() == 2);
+    CHECK(seen[0].place == "Agent #");
+    CHECK(seen[0].excerpt == "I use search_web to look it up");
+    CHECK(seen[0].span == build.sample.traces[0].spans.back().span_id);
+
+    Builder never;
+    add_agent(never, "The result is 4.", false);
+    add_agent(never, "The result is 5.", false);
+    CHECK(unused_tools(never.done()).empty());
+}
+
+TEST_CASE("an agent that converses needs no tool") {
+    Builder build;
+    for (int i = 0; i < 5; ++i) {
+        build.trace().add(-1, "chat", "agent");
+        build.call(0, "Hello.");
+        if (i == 0) build.add(0, "SearchWeb", "tool");
+    }
+    CHECK(unused_tools(build.done()).empty());
+}
+
+TEST_CASE("a step that announces a tool and does not call it") {
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    build.add(0, "Step 1", "chain");
+    build.call(1, "I will ask search_web for it.\n```py\ntask = 'find it'\nprint(task)\n```");
+    build.add(0, "Step 2", "chain");
+    build.call(3, "Now I call search_web.\n```py\nsearch_web('it')\n```");
+    build.add(0, "Step 3", "chain");
+    build.call(5, "The page of search_web was empty.");
+    CHECK(abouts(announced_calls(build.done())) == "0:search_web ");
+}
+
+TEST_CASE("calls of unknown tools and with arguments that do not fit") {
+    Builder build;
+    auto tools = std::make_unique<std::vector<std::string>>();
+    tools->push_back(
+        R"({"type":"function","function":{"name":"page_down","parameters":{"type":"object","properties":{}}}})");
+    tools->push_back(R"({"name":"search","input_schema":{"properties":{"query":{},"year":{}},"required":["query"]}})");
+    build.trace().add(-1, "agent", "agent");
+    const auto call = [&](const char* name, const char* arguments) {
+        SampledSpan& span = build.call(0, "");
+        span.tools = tools.get();
+        span.calls.push_back({"1", name, arguments});
+    };
+    call("page_down", "{}");
+    call("page_down", R"({"": ""})");
+    call("search", R"({"query": "x", "year": 3})");
+    call("search", R"({"year": 3})");
+    call("search", "x");
+    call("scroll", "{}");
+    CHECK(abouts(invalid_calls(build.done())) ==
+          "0:page_down\narguments 0:search\narguments 0:search\narguments 0:scroll\nunknown ");
+}
+
+TEST_CASE("steps that repeat or alternate are seen from the third and the fourth on") {
+    CHECK(likeness("a b c d", "a b c d") == 1);
+    CHECK(likeness("a b", "c d") == 0);
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    for (const char* step : {"open the file one two three four five", "open the file one two three four five",
+                             "think about something else entirely", "open the file one two three four six five"})
+        build.call(0, step);
+    build.trace().add(-1, "agent", "agent");
+    for (const char* step : {"scroll the page down now", "read the other long text", "scroll the page down now",
+                             "read the other long text"})
+        build.call(0, step);
+    build.trace().add(-1, "agent", "agent");
+    for (const char* step : {"yes", "yes", "yes", "first step of the plan", "second part of a program"})
+        build.call(0, step);
+    CHECK(abouts(repeated_steps(build.done())) == "0:repeats 1:alternates ");
+}
+
+TEST_CASE("limits, tags and formats of an instruction are checked") {
+    constexpr const char* limit = "Print only the first 500 characters of a file.";
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    build.call(0, "```py\nprint(text[:500])\n```", limit);
+    build.call(0, "```py\nprint(text[:1000])\n```", limit);
+    build.call(0, "```py\nprint(text[at:at + 2000])\n```", limit);
+    build.call(0, "```py\nrows = text[:1000]\n```", limit);
+    build.call(0, "```py\nprint(text[:1000])\n```", "The novel has 500 characters.");
+    for (int i = 0; i < 4; ++i)
+        build.call(0, i == 0 ? "1. search" : "1. search <end_plan>").newest.content =
+            "Then write the '<end_plan>' tag.";
+    for (const char* output : {"{\"a\": 1}", "```json\n[1]\n```", "Sure: {"})
+        build.call(0, output).newest.content = "Classify it. Respond only with JSON.";
+    CHECK(abouts(ignored_instructions(build.done())) == "0:500 characters 0:500 characters 0:JSON 0:<end_plan> ");
+}
+
+TEST_CASE("a tag that no output has is a stop sequence") {
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    for (int i = 0; i < 4; ++i) build.call(0, "1. search").newest.content = "Then write the '<end_plan>' tag.";
+    CHECK(ignored_instructions(build.done()).empty());
+}
+
+TEST_CASE("an agent that ends at its limit, or without a result that others have") {
+    Builder build;
+    for (int i = 0; i < 4; ++i) {
+        build.trace().add(-1, "agent", "agent").output = i == 0 ? "None" : "a result";
+        build.add(0, "Step 1", "chain");
+        build.call(1, "working");
+        build.add(0, "Step 2", "chain");
+        build.sample.traces.back().spans[0].most_steps = i == 3 ? 2 : 20;
+    }
+    CHECK(abouts(missing_results(build.done())) == "3:steps 0:empty ");
+}
+
+TEST_CASE("a conversation that grows until a call is rejected") {
+    Builder build;
+    for (const bool is_rejected : {true, false}) {
+        build.trace().add(-1, "agent", "agent");
+        for (const int64_t tokens : {2000, 9000, 40000}) build.call(0, "step").input_tokens = tokens;
+        SampledSpan& last = build.call(0, "");
+        if (is_rejected) build.fail(last, "BadRequestError", "This model's maximum context length is 32768 tokens");
+    }
+    CHECK(abouts(growing_contexts(build.done())) == "0:context ");
+}
+
+TEST_CASE("failures of a small window: by place and cause, where they begin, with the calls that receive them") {
+    Builder build;
+    for (int i = 0; i < 2; ++i) {
+        build.trace().add(-1, "agent", "agent");
+        const std::string name = fmt::format("Step {}", i + 1);
+        SampledSpan& step = build.add(0, name, "chain");
+        build.fail(
+            step, "ExecutionError",
+            fmt::format("failed at line 'x = {}' due to: TypeError: f() got an unexpected keyword argument 'k{}'", i,
+                        i));
+        SampledSpan& next = build.call(0, "I try again");
+        next.newest.role = "tool";
+        next.newest.content = fmt::format("Error:\nfailed at line 'x' due to: TypeError: f() got a value '{}'", i);
+        // The tool fails, and its parent with it: only the tool counts.
+        SampledSpan& parent = build.add(0, "Step 9", "chain");
+        build.fail(parent, "ExecutionError", "Error in tool: TimeoutError: no reply");
+        build.fail(build.add(3, "fetch", "tool"), "TimeoutError", "no reply");
+        build.add(0, "Step 10", "chain");
+    }
+    const Sample& sample = build.done();
+    const auto others = small_clusters(sample, FailedPart::others);
+    REQUIRE(others.size() == 1);
+    CHECK(others[0].name == "Step #");
+    CHECK(others[0].pattern == "TypeError: f got an unexpected keyword argument *");
+    CHECK(others[0].traces == 2);
+    CHECK(others[0].ended == 0);
+    CHECK(others[0].names.size() == 2);
+    CHECK(others[0].reports.size() == 2);
+    const auto tools = small_clusters(sample, FailedPart::tools);
+    REQUIRE(tools.size() == 1);
+    CHECK(tools[0].name == "fetch");
+    CHECK(small_clusters(sample, FailedPart::limits).empty());
+    // What a failed span states already is no failure of a text.
+    CHECK(text_failures(sample).empty());
+}
+
+TEST_CASE("in a small window one failure counts when it ends the trace; rare ones of a place are one cluster") {
+    Builder build;
+    const auto add = [&](const char* message, bool ends) {
+        build.trace().add(-1, "agent", "agent");
+        build.fail(build.add(0, "run", "chain"), "ExecutionError", message);
+        if (!ends) build.add(0, "later", "chain");
+    };
+    add("due to: KeyError: 'a'", true);
+    add("due to: ValueError: bad", false);
+    add("due to: IndexError: far", false);
+    const auto found = small_clusters(build.done(), FailedPart::others);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].pattern == "KeyError: *");
+    CHECK(found[0].ended == 1);
+    CHECK(found[1].has_rest);
+    CHECK(found[1].parts.size() == 2);
+
+    Builder single;
+    single.trace().add(-1, "agent", "agent");
+    single.fail(single.add(0, "run", "chain"), "ExecutionError", "due to: KeyError: 'a'");
+    single.add(0, "later", "chain");
+    CHECK(small_clusters(single.done(), FailedPart::others).empty());
+}
+
+TEST_CASE("limits of a provider are a part of their own") {
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    build.fail(build.call(0, ""), "openai.RateLimitError", "Rate limit reached");
+    const Sample& sample = build.done();
+    CHECK(small_clusters(sample, FailedPart::limits).size() == 1);
+    CHECK(small_clusters(sample, FailedPart::others).empty());
+}
+
+TEST_CASE("failures that only a text reports") {
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    build.add(0, "lookup", "tool").output = R"({"error": "no such order"})";
+    SampledSpan& next = build.call(0, "It does not exist.");
+    next.newest.role = "tool";
+    next.newest.content = "HTTP 503 Service Unavailable";
+    build.add(0, "read", "tool").output = "A page about error handling.";
+    const auto found = text_failures(build.done());
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].cause.detail == "no such order");
+    CHECK(found[1].cause.detail == "HTTP 503 Service Unavailable");
+}
