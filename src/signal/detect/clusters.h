@@ -2,8 +2,8 @@
 // failures, provider limits and unparsable outputs, which divide the failed spans among them. One thread.
 #pragma once
 
-#include "signal/text/failure_text.h"
 #include "signal/detect/survey.h"
+#include "signal/text/failure_text.h"
 
 namespace hone::signal {
 
