@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -18,6 +19,7 @@ namespace {
 
 // When templates that differ in one word only are so many, the word is a value.
 constexpr size_t many_variants = 4;
+constexpr size_t most_names = 20; // that a filter lists
 
 using Key = std::tuple<std::string, std::string, std::vector<std::string>>; // name, exception, words
 
@@ -80,8 +82,7 @@ constexpr std::string_view part_sql =
     "multiIf(match(exception_type, '(?i)(ratelimit|toomanyrequests|overloaded|quotaexceeded|resourceexhausted)') OR "
     "multiSearchAnyCaseInsensitive(whole, ['ratelimiterror', 'rate_limit_error', 'rate limit exceeded', 'rate limit "
     "reached', 'too many requests', 'overloaded_error', 'insufficient_quota', 'resource_exhausted']), 2, kind = "
-    "'tool', "
-    "0, {}, 1, 3)";
+    "'tool', 0, {}, 1, 3)";
 
 // The clusters of all parts, queried once.
 Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& survey) {
@@ -89,14 +90,14 @@ Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& s
     const std::string sql = fmt::format(
         "SELECT * FROM (SELECT any(name), exception_type, any(message), any(in_exception), uniqIf(trace_id, start_ns "
         ">= {{from:Int64}}) AS traces, uniqIf(trace_id, start_ns < {{from:Int64}}) AS traces_before, "
-        "groupUniqArray(20)(name), count(), part FROM (SELECT name, exception_type, trace_id, start_ns, "
+        "groupUniqArray({2})(name), count(), part FROM (SELECT name, exception_type, trace_id, start_ns, "
         "exception_message != '' AS in_exception, if(exception_message != '', exception_message, status_message) AS "
         "whole, {1} AS part, if(length(whole) > 1200, concat(leftUTF8(whole, 400), '\\n', rightUTF8(whole, 800)), "
         "whole) AS message FROM hone.spans WHERE {0} AND status = 'error' AND (trace_id, toString(span_id)) NOT IN "
         "(SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY "
         "part, replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, '[0-9]+', "
         "'0') AS pattern HAVING traces > 0 ORDER BY traces DESC, place, exception_type, pattern LIMIT 3000 BY part)",
-        in_both, fmt::format(fmt::runtime(part_sql), unreadable_types));
+        in_both, fmt::format(fmt::runtime(part_sql), unreadable_types), most_names);
     std::map<FailedPart, std::map<Key, Cluster>> parts;
     TRY(survey.query(sql, [&](const ResultRow& row) {
         Cluster cluster;
@@ -182,20 +183,25 @@ Severity severity_of(const Cluster& cluster) {
 }
 
 std::string filter_of(const Cluster& cluster) {
-    if (cluster.has_rest) return filter_of_spans(cluster.ids);
+    if (cluster.has_rest) {
+        std::vector<std::string> ids = cluster.ids;
+        ids.insert(ids.end(), cluster.reports.begin(), cluster.reports.end());
+        return filter_of_spans(ids);
+    }
     std::string filter = "status = error and name ";
+    const std::string begin = cluster.name.substr(0, cluster.name.find('#'));
     if (cluster.names.size() == 1)
         filter += "= " + quote_filter(cluster.names.front());
-    else if (cluster.names.size() < 20)
+    else if (cluster.names.size() < most_names || begin.size() < 3)
         filter += "in (" + quoted_list(cluster.names) + ")";
     else
-        filter += "~ " + quote_filter(cluster.name.substr(0, cluster.name.find('#')));
+        filter += "~ " + quote_filter(begin);
     if (!cluster.exception.empty()) filter += " and exception = " + quote_filter(cluster.exception);
     const std::string part = cluster.parts.size() > 1 ? cluster.cause.type : common_part(cluster);
     if (part.size() >= 4 && cluster.message.find(part) != std::string::npos)
         filter += std::string(cluster.in_exception ? " and exception_message" : " and status_message") + " ~ " +
                   quote_filter(part);
-    return filter;
+    return cluster.reports.empty() ? filter : "(" + filter + ") or " + filter_of_spans(cluster.reports);
 }
 
 } // namespace
@@ -222,9 +228,11 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, FailedPart part)
         is_small = sample->is_whole;
         if (is_small) all = small_clusters(*sample, part);
     }
-    if (!is_small)
-        for (const Cluster& cluster : *TRY(clusters_of_window(survey)))
-            if (cluster.part == part) all.push_back(cluster);
+    if (!is_small) {
+        const auto clusters = TRY(clusters_of_window(survey));
+        std::copy_if(clusters->begin(), clusters->end(), std::back_inserter(all),
+                     [&](const Cluster& cluster) { return cluster.part == part; });
+    }
     merge_places(all);
     std::vector<Cluster> recurring;
     for (Cluster& cluster : all) {
@@ -232,8 +240,11 @@ Result<std::vector<Cluster>> recurring_clusters(Survey& survey, FailedPart part)
         cluster.share = share_of(cluster.traces, std::max(seen.traces, cluster.traces));
         cluster.least_share = least_share_of(cluster.traces, std::max(seen.traces, cluster.traces));
         cluster.share_before = share_of(cluster.traces_before, std::max(seen.traces_before, cluster.traces_before));
-        cluster.z = proportion_z(cluster.traces, std::max(seen.traces, cluster.traces), cluster.traces_before,
-                                 std::max(seen.traces_before, cluster.traces_before));
+        // Of a small window only the window was read.
+        cluster.z = cluster.is_small
+                        ? 0
+                        : proportion_z(cluster.traces, std::max(seen.traces, cluster.traces), cluster.traces_before,
+                                       std::max(seen.traces_before, cluster.traces_before));
         if (cluster.is_small || recurs(cluster)) recurring.push_back(std::move(cluster));
     }
     std::stable_sort(recurring.begin(), recurring.end(),
@@ -268,8 +279,6 @@ Candidate candidate_of(const Cluster& cluster, Detector detector, std::string_vi
     candidate.clear = std::max(6.0, cluster.z);
     candidate.least = cluster.is_small ? 1 : 3;
     candidate.filter = filter_of(cluster);
-    if (!cluster.reports.empty())
-        candidate.filter = "(" + candidate.filter + ") or " + filter_of_spans(cluster.reports);
     candidate.facts.push_back({"message", plain_line(cluster.message, 300)});
     if (!cluster.cause.type.empty() && cluster.cause.type.size() + 3 < cluster.message.size())
         candidate.facts.push_back(
