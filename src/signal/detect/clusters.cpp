@@ -111,8 +111,9 @@ Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& s
         cluster.spans = row.integer(7);
         cluster.part = static_cast<FailedPart>(row.integer(8));
         cluster.cause = innermost_cause(cluster.message);
+        const std::string pattern = cause_template(cluster.cause);
         std::vector<std::string> words;
-        for (const std::string_view word : split(cause_template(cluster.cause), ' '))
+        for (const std::string_view word : split(pattern, ' '))
             if (!word.empty()) words.emplace_back(word);
         add(parts[cluster.part], {cluster.name, cluster.exception, std::move(words)}, cluster);
     }));
